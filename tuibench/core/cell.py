@@ -1,0 +1,216 @@
+"""One point to measure and what came of it: asked, used, and every number with how far it can be trusted."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from tuibench.core.record import to_plain
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The identity of a cell: what was asked, never what was found."""
+
+    engine: str
+    model_sha256: str
+    version: str
+    scenario: str
+    cores: int
+    batch: int | None
+    dims: dict[str, int]
+    streams: int
+    pin: str
+    precision: str
+    options: dict[str, str]
+
+    @property
+    def key(self) -> str:
+        """Twelve hex digits that two runs of the same request share."""
+        canonical = json.dumps(to_plain(self), sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(canonical.encode()).hexdigest()[:12]
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A planned cell: what was asked plus where its model and inputs are."""
+
+    key: str
+    asked: Asked
+    model: int
+    point: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """Why a cell or an execution has no result."""
+
+    kind: str
+    """refused, signal, timeout, memory, exit, exception, inputs, engine or model."""
+    phase: str
+    """inspect, inputs, start, load, first, warmup, timed."""
+    message: str
+    signal: str | None = None
+    log_tail: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """What was read back while measuring; printed beside what was asked where the two differ."""
+
+    cpus: tuple[int, ...]
+    threads: int | None
+    streams: int
+    stream_kind: str | None
+    batch: int | None
+    precision: str | None
+    io: str
+    cpu_seconds_per_second: float | None
+    pinned: str
+    engine_version: str
+    distinct_inputs: int
+    details: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """What the machine did to one execution, summed over its blocks."""
+
+    waiting_ns: int | None
+    on_cpu_ns: int | None
+    steal_share: float | None
+    throttled_us: int | None
+    canary_drift: float | None
+    involuntary_switches: int | None
+    disturbed_blocks: int
+    blocks: int
+    reason: str | None = None
+    """Why a reading is missing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Check:
+    """Whether the outputs are those of the reference."""
+
+    state: str
+    """agrees, differs or unchecked."""
+    difference: float | None
+    tolerance: float | None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    """How many iterations were kept beside the result, and where."""
+
+    kept: int
+    total: int
+    file: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Warmup:
+    """How the warm-up ended."""
+
+    seconds: float
+    iterations: int
+    settled: bool
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Execution:
+    """One fresh process measuring one cell once: the statistical unit. Times in nanoseconds per call."""
+
+    iterations: int
+    timed_s: float
+    """Seconds inside timed blocks."""
+    seconds_ran: float
+    """First start to last end, with the drain: deepsparse.benchmark's definition."""
+    p50_ns: float
+    mean_ns: float
+    std_ns: float
+    floor_ns: float
+    percentiles_ns: dict[str, float]
+    """'25.0' … '99.9'."""
+    effective_n: float
+    calls_per_s: float
+    """Steady: for streams, completions while all of them were busy."""
+    cpu_s: float | None
+    load_ms: float
+    first_ms: float
+    memory_bytes: dict[str, int]
+    harness_ns: float
+    warmup: Warmup
+    noise: Noise
+    used: Used
+    check: Check
+    samples: Samples
+    histogram: dict[str, Any]
+    """{'low_ns', 'ratio', 'counts'}: at most 256 bins, each at most 1 % wide, plus 'under' and 'over'."""
+    series: tuple[tuple[float, float, float], ...]
+    """At most 512 points of (min, p50, max) over time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its 95 % interval; None and a reason where it cannot be had."""
+
+    value: float | None
+    low: float | None = None
+    high: float | None = None
+    n: int = 0
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """How disturbed the machine was, with the cause in words."""
+
+    letter: str
+    cause: str
+    waiting_share: float | None
+    steal_share: float | None
+    throttled: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class Pooled:
+    """deepsparse.benchmark's definitions: over all iterations of all executions, in milliseconds."""
+
+    items_per_sec: float
+    seconds_ran: float
+    iterations: int
+    median: float
+    mean: float
+    std: float
+    percentiles: dict[str, float]
+
+
+@dataclass(frozen=True, slots=True)
+class CellResult:
+    """All of one cell, as stored, exported and shown."""
+
+    key: str
+    asked: Asked
+    status: str
+    """ok, failed, partial or skipped."""
+    used: Used | None = None
+    failure: Failure | None = None
+    latency_ms: dict[str, Estimate] = field(default_factory=dict)
+    """p50, p90, p95, p99, p99_9, mean, std, floor."""
+    items_per_sec: Estimate = Estimate(None)
+    items_per_cpu_sec: Estimate = Estimate(None)
+    items: int = 1
+    """Items per call."""
+    load_ms: float | None = None
+    first_ms: float | None = None
+    memory_bytes: dict[str, int] = field(default_factory=dict)
+    grade: Grade | None = None
+    check: Check | None = None
+    stopped_by: str = ""
+    pooled: Pooled | None = None
+    executions: tuple[Execution, ...] = ()
+    samples: Samples | None = None

@@ -1,0 +1,63 @@
+"""What can go wrong, each with what to do and the exit code of the command it ends."""
+
+from __future__ import annotations
+
+from enum import IntEnum
+
+
+class ExitCode(IntEnum):
+    """The exit codes of the command; scripts rely on them, so the numbers never change meaning."""
+
+    OK = 0
+    SOME_FAILED = 1
+    USAGE = 2
+    MODEL = 3
+    ENGINE = 4
+    TIMEOUT = 5
+    STORE = 6
+    BUSY = 7
+    HANGUP = 129
+    INTERRUPT = 130
+    PIPE = 141
+    TERMINATED = 143
+
+
+class TuibenchError(Exception):
+    """An error for the user: what happened, and what mends it; both doors print it the same way."""
+
+    exit_code = ExitCode.SOME_FAILED
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message)
+        self.message = message
+        self.hint = hint
+
+
+class UsageError(TuibenchError):
+    """The request itself is wrong; nothing was started."""
+
+    exit_code = ExitCode.USAGE
+
+
+class ModelError(TuibenchError):
+    """The model cannot be read or does not accept what it is given."""
+
+    exit_code = ExitCode.MODEL
+
+
+class EngineError(TuibenchError):
+    """The engine is not there or refuses what was asked of it."""
+
+    exit_code = ExitCode.ENGINE
+
+
+class PhaseTimeout(TuibenchError):
+    """A phase outlived its limit and its process was ended."""
+
+    exit_code = ExitCode.TIMEOUT
+
+
+class WriteError(TuibenchError):
+    """A result could not be written where it was asked for."""
+
+    exit_code = ExitCode.STORE

@@ -1,0 +1,58 @@
+"""Numbers as people read them: four decimals or four significant digits, whichever is more."""
+
+from __future__ import annotations
+
+import math
+
+
+def number(value: float) -> str:
+    """Format for the lines and exports that scripts read: 4 decimals or 4 significant digits, whichever is more."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0 or abs(value) >= 1:
+        return f"{value:.4f}"
+    decimals = max(4, 3 - math.floor(math.log10(abs(value))))
+    return f"{value:.{decimals}f}"
+
+
+def short(value: float, digits: int = 3) -> str:
+    """Format for eyes: `digits` significant digits, never an exponent for everyday sizes."""
+    if not math.isfinite(value):
+        return str(value)
+    if value == 0:
+        return "0"
+    magnitude = math.floor(math.log10(abs(value)))
+    if magnitude >= digits - 1:
+        return f"{value:.0f}"
+    return f"{value:.{min(digits - 1 - magnitude, 9)}f}"
+
+
+def ms(value_ms: float) -> str:
+    """A latency with its unit; microseconds below 0.1 ms so that small models keep their digits."""
+    if value_ms < 0.1:
+        return f"{short(value_ms * 1000)} µs"
+    return f"{short(value_ms)} ms" if value_ms < 10_000 else f"{short(value_ms / 1000)} s"
+
+
+def size(count: float) -> str:
+    """Bytes in powers of 1000, as disks and model hubs print them."""
+    for unit in ("B", "kB", "MB", "GB"):
+        if abs(count) < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{short(count)} {unit}"
+        count /= 1000
+    return f"{short(count)} TB"
+
+
+def seconds(value: float) -> str:
+    """A duration at a glance: 0.4 s, 12 s, 3m10."""
+    if value < 10:
+        return f"{value:.1f} s"
+    if value < 100:
+        return f"{value:.0f} s"
+    return f"{int(value // 60)}m{int(value % 60):02d}"
+
+
+def percent(fraction: float) -> str:
+    """A half-width such as ±0.7 %, with two digits at most."""
+    value = fraction * 100
+    return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"
