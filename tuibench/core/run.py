@@ -1,0 +1,57 @@
+"""A whole benchmark as read back from its journal: what reports, exports and screens show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from tuibench.core.cell import CellResult
+from tuibench.core.model import ModelSummary, Point
+from tuibench.core.spec import BenchmarkSpec
+
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Two sides held against each other: ratio is new / base of latency, with its 95 % interval."""
+
+    base: str
+    new: str
+    """Keys of the cells."""
+    metric: str
+    """p50 latency, or items/s for streams."""
+    ratio: float
+    low: float | None
+    high: float | None
+    n: int
+    interleaved: bool
+    verdict: str | None
+    """faster, slower, equivalent or undecided; None where no verdict may be given."""
+    why_no_verdict: str | None
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """Everything a finished, cancelled or broken run has to say."""
+
+    id: str
+    status: str
+    """finished, cancelled or interrupted."""
+    spec: BenchmarkSpec
+    models: tuple[ModelSummary, ...]
+    points: tuple[Point, ...]
+    cells: tuple[CellResult, ...]
+    environment: dict[str, Any]
+    versions: dict[str, str]
+    started_utc: str
+    seconds: float
+    again: str
+    """The command that repeats this run, with every effective setting."""
+    warnings: tuple[str, ...] = ()
+    comparisons: tuple[Comparison, ...] = ()
+    conclusions: tuple[str, ...] = ()
+    anchor: dict[str, Any] = field(default_factory=dict)
+    """Drift of the cheapest cell over the run."""
+    schema: int = SCHEMA
