@@ -26,7 +26,7 @@ Floats = npt.NDArray[np.float32]
 SHIPPED = Path(__file__).resolve().parent.parent / "tuibench" / "data" / "samples"
 
 OPSET = 14
-"""The newest that every engine planned for takes: one of the older ones stops here and knows no fused LayerNormalization."""
+"""The newest that old engines take: some stop here, and know no LayerNormalization of one piece."""
 
 IR_VERSION = 8
 
@@ -70,7 +70,9 @@ class Graph:
         bias = self.weight(f"{name}.bias", make_weights(f"{name}.bias", (width_out,), 0.1))
         return self.node("Add", [self.node("MatMul", [x, weight], f"{name}.product"), bias], name)
 
-    def model(self, name: str, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto]) -> onnx.ModelProto:
+    def model(
+        self, name: str, inputs: list[onnx.ValueInfoProto], outputs: list[onnx.ValueInfoProto]
+    ) -> onnx.ModelProto:
         """Close the graph and have onnx check it."""
         graph = helper.make_graph(self.nodes, name, inputs, outputs, self.weights)
         model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", OPSET)], ir_version=IR_VERSION)
@@ -151,7 +153,8 @@ def add_encoder_layer(graph: Graph, x: str, name: str) -> str:
     attention = graph.node("Softmax", [masked], f"{name}.attention", axis=-1)
     context = graph.node("MatMul", [attention, value], f"{name}.context")
     context = graph.node("Transpose", [context], f"{name}.gathered", perm=[0, 2, 1, 3])
-    context = graph.linear(graph.node("Reshape", [context, "by_token"], f"{name}.joined"), f"{name}.out", HIDDEN, HIDDEN)
+    context = graph.node("Reshape", [context, "by_token"], f"{name}.joined")
+    context = graph.linear(context, f"{name}.out", HIDDEN, HIDDEN)
     x = normalize(graph, graph.node("Add", [context, x], f"{name}.attended"), f"{name}.norm1")
     wide = graph.linear(x, f"{name}.up", HIDDEN, 4 * HIDDEN)
     halved = graph.node("Mul", [wide, "half"], f"{name}.halved")
