@@ -128,7 +128,7 @@ class OnnxRuntimeSession:
             self._bind_outputs(feeds[0], bindings)
         run = self._session.run_with_iobinding
         calls = tuple(partial(run, binding) for binding in bindings)
-        return Bound(io, calls, partial(self._fetch, bindings), (bindings,))
+        return Bound(io, calls, partial(self._fetch, bindings, feeds), (bindings,))
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """ONNX Runtime has no queue of its own; streams are threads or processes."""
@@ -197,18 +197,14 @@ class OnnxRuntimeSession:
             for binding in bindings:
                 binding.bind_ortvalue_output(port.name, value)
 
-    def _fetch(self, bindings: Sequence[Any], sample: int) -> dict[str, Any]:
+    def _fetch(self, bindings: Sequence[Any], feeds: Sequence[Feed], sample: int) -> dict[str, Any]:
+        if any(port.kind != "tensor" or port.dtype == "string" for port in self._outputs):
+            # A binding gives sequences and maps only as handles; the plain call gives the same values as objects.
+            return dict(zip(self._names, self._session.run(self._names, _native(feeds[sample])), strict=True))
         binding = bindings[sample]
         self._session.run_with_iobinding(binding)
         values = binding.get_outputs()
-        return {name: _copied(value) for name, value in zip(self._names, values, strict=True)}
-
-
-def _copied(value: Any) -> Any:
-    """A copy that the next run cannot overwrite; sequences and maps are built anew by the engine each time."""
-    if not value.is_tensor():
-        return value.numpy() if hasattr(value, "numpy") else value
-    return value.numpy().copy()
+        return {name: value.numpy().copy() for name, value in zip(self._names, values, strict=True)}
 
 
 def _native(feed: Feed) -> Feed:
