@@ -1,0 +1,177 @@
+"""An engine that follows a script: latencies, refusals, hangs and crashes on demand, for tests and screenshots.
+
+The script is JSON in TUIBENCH_FAKE, or a path to it: an object from cell patterns such as "default", "cores=2" or
+"cores=1,batch=4" (the last pattern that fits wins, on top of "default") to
+`{"latency_us": 500 | [500, 510, …], "load": ACT, "first": ACT, "timed": ACT, "after": N, "outputs": "none"|"wrong"}`
+where ACT is ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr or deaf-hang.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.model import Port
+from tuibench.engines.protocol import Bound, Capabilities, Feed, Queue, ReadBack, Refusal, Setting
+
+VARIABLE = "TUIBENCH_FAKE"
+_MEGABYTE = 1 << 20
+
+CAPABILITIES = Capabilities(
+    name="fake",
+    distribution="tuibench",
+    precisions=("f32", "bf16"),
+    stream_kinds=("threads", "processes"),
+    io_classes=("bound", "engine-allocated", "call"),
+    formats=("onnx", "ort"),
+    pins_threads=False,
+)
+
+
+def make() -> FakeEngine:
+    """The engine, with the script of the environment."""
+    return FakeEngine(read_script(os.environ.get(VARIABLE, "{}")))
+
+
+def read_script(text: str) -> dict[str, Any]:
+    """The script itself or the one in the file that `text` names."""
+    source = text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8")
+    script = json.loads(source)
+    if not isinstance(script, dict):
+        raise ValueError("the script of the fake engine must be an object")
+    return script
+
+
+def choose(script: Mapping[str, Any], facts: Mapping[str, object]) -> dict[str, Any]:
+    """The steps for a cell: "default" overlaid with each pattern that fits."""
+    steps = dict(script.get("default", {}))
+    for pattern, extra in script.items():
+        if pattern == "default":
+            continue
+        wanted = dict(part.split("=", 1) for part in pattern.split(","))
+        if all(str(facts.get(k)) == v for k, v in wanted.items()):
+            steps.update(extra)
+    return steps
+
+
+def perform(act: str) -> None:
+    """Do what the script says; most of these do not return."""
+    if act == "ok":
+        return
+    if act == "raise":
+        raise RuntimeError("the script said raise")
+    if act == "refuse":
+        raise Refusal("the script said refuse")
+    if act == "exit":
+        os._exit(0)
+    if act == "oom":
+        raise MemoryError("the script said oom")
+    if act == "stderr":
+        os.write(2, b"noise " * (_MEGABYTE // 6) + b"\nthe last line of noise\n")
+        os._exit(7)
+    deadly = {"segv": signal.SIGSEGV, "kill": signal.SIGKILL, "fpe": signal.SIGFPE}
+    if act in deadly:
+        os.write(2, b"about to die\n")
+        os.kill(os.getpid(), deadly[act])
+    if act == "deaf-hang":
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    if act in ("hang", "deaf-hang"):
+        while True:
+            time.sleep(3600)
+    raise ValueError(f"unknown act {act!r} in the script of the fake engine")
+
+
+class FakeEngine:
+    """Loads nothing and takes exactly as long as told."""
+
+    capabilities = CAPABILITIES
+
+    def __init__(self, script: Mapping[str, Any]) -> None:
+        self._script = script
+
+    def environment(self, setting: Setting) -> dict[str, str]:
+        """Nothing to set."""
+        return {}
+
+    def start(self) -> str:
+        """There is nothing to import."""
+        return "1.0"
+
+    def prepare(self, setting: Setting) -> str:
+        """The file is never opened."""
+        return setting.model_path
+
+    def load(self, setting: Setting) -> FakeSession:
+        """Follow the script's `load`."""
+        facts = {
+            "cores": len(setting.cpus),
+            "scenario": setting.scenario,
+            "streams": setting.streams,
+            "model": Path(setting.model_path).stem,
+            **setting.options,
+        }
+        steps = choose(self._script, facts)
+        perform(steps.get("load", "ok"))
+        return FakeSession(steps, setting)
+
+
+class FakeSession:
+    """Spins for the scripted time; spinning, unlike sleeping, is exact to a microsecond."""
+
+    def __init__(self, steps: Mapping[str, Any], setting: Setting) -> None:
+        self._steps = steps
+        self._setting = setting
+        latency = steps.get("latency_us", 500)
+        self._latencies_ns = [int(v * 1000) for v in (latency if isinstance(latency, list) else [latency])]
+        self._calls = 0
+
+    def inputs(self) -> tuple[Port, ...]:
+        """None: any feed is taken."""
+        return ()
+
+    def outputs(self) -> tuple[Port, ...]:
+        """None: nothing is computed."""
+        return ()
+
+    def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
+        """Any class is the same here."""
+        calls: tuple[Callable[[], object], ...] = tuple(partial(self._call, feed) for feed in feeds)
+        return Bound(io, calls, self._outputs)
+
+    def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
+        """There is none."""
+        raise Refusal("the fake engine has no queue")
+
+    def read_back(self) -> ReadBack:
+        """What was asked, unless the script says that something else was used."""
+        return ReadBack(
+            precision=self._steps.get("precision", self._setting.precision),
+            threads=int(self._steps.get("threads", self._setting.threads)),
+            streams=self._setting.streams,
+            pinned=self._setting.pin,
+            details={},
+        )
+
+    def close(self) -> None:
+        """Nothing is held."""
+
+    def _outputs(self, sample: int) -> dict[str, Any]:
+        return {"wrong": [float(sample)]} if self._steps.get("outputs") == "wrong" else {}
+
+    def _call(self, _: Feed) -> None:
+        begin = time.perf_counter_ns()
+        count = self._calls
+        self._calls = count + 1
+        if count == 0:
+            perform(self._steps.get("first", "ok"))
+        elif count >= int(self._steps.get("after", 1)):
+            perform(self._steps.get("timed", "ok"))
+        end = begin + self._latencies_ns[count % len(self._latencies_ns)]
+        while time.perf_counter_ns() < end:
+            pass

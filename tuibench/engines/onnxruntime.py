@@ -1,0 +1,248 @@
+"""ONNX Runtime on the CPU: the reference engine, with inputs and outputs bound once so that a call is only a call."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from functools import partial
+from typing import Any
+
+from tuibench.core.model import Port
+from tuibench.engines.protocol import Bound, Capabilities, Feed, IoUnavailable, Queue, ReadBack, Refusal, Setting
+
+_ERROR_LEVEL = 3
+_DTYPES = {
+    "float": "float32",
+    "double": "float64",
+    "float16": "float16",
+    "bfloat16": "bfloat16",
+    "string": "string",
+    "bool": "bool",
+}
+# Types that numpy does not have travel as raw bits; the number is TensorProto.DataType.
+_RAW_TYPES = {
+    "bfloat16": 16,
+    "float8e4m3fn": 17,
+    "float8e4m3fnuz": 18,
+    "float8e5m2": 19,
+    "float8e5m2fnuz": 20,
+    "uint4": 21,
+    "int4": 22,
+}
+
+CAPABILITIES = Capabilities(
+    name="onnxruntime",
+    distribution="onnxruntime",
+    precisions=("f32",),
+    stream_kinds=("threads", "processes"),
+    io_classes=("bound", "engine-allocated", "call"),
+    formats=("onnx", "ort"),
+    pins_threads=True,
+)
+
+
+def make() -> OnnxRuntimeEngine:
+    """The engine, for the registry."""
+    return OnnxRuntimeEngine()
+
+
+class OnnxRuntimeEngine:
+    """Loads models with explicit thread counts: with the default the pool escapes the process's CPU mask."""
+
+    capabilities = CAPABILITIES
+
+    def environment(self, setting: Setting) -> dict[str, str]:
+        """Idle pools of other libraries are kept at one thread."""
+        return {"OMP_NUM_THREADS": str(setting.threads), "ORT_DISABLE_TELEMETRY": "1"}
+
+    def start(self) -> str:
+        """Import ONNX Runtime and switch its events off."""
+        import onnxruntime  # 100 ms
+
+        onnxruntime.set_default_logger_severity(_ERROR_LEVEL)
+        onnxruntime.disable_telemetry_events()
+        return str(onnxruntime.__version__)
+
+    def prepare(self, setting: Setting) -> str:
+        """The user's own file, which loading never writes to."""
+        return setting.model_path
+
+    def load(self, setting: Setting) -> OnnxRuntimeSession:
+        """Create the session; every refusal of the model surfaces here or at the first run."""
+        import onnxruntime as ort
+
+        if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
+            raise Refusal(f"onnxruntime has no precision {setting.precision} on the CPU; it takes f32")
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = setting.threads
+        options.inter_op_num_threads = 1
+        options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+        options.log_severity_level = _ERROR_LEVEL
+        if not setting.optimize:
+            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        pinned = "none"
+        if setting.pin == "core" and len(setting.cpus) >= setting.threads:
+            pinned = "core"
+            if setting.threads > 1:
+                # One group per pool thread, 1-based logical CPUs; the calling thread is the first and is pinned by us.
+                groups = ";".join(str(cpu + 1) for cpu in setting.cpus[1 : setting.threads])
+                options.add_session_config_entry("session.intra_op_thread_affinities", groups)
+        session = ort.InferenceSession(self.prepare(setting), options, providers=["CPUExecutionProvider"])
+        return OnnxRuntimeSession(session, setting, pinned)
+
+
+class OnnxRuntimeSession:
+    """One loaded model."""
+
+    def __init__(self, session: Any, setting: Setting, pinned: str) -> None:
+        self._session = session
+        self._setting = setting
+        self._pinned = pinned
+        try:
+            self._inputs = tuple(_port(arg) for arg in session.get_inputs())
+            self._outputs = tuple(_port(arg) for arg in session.get_outputs())
+        except UnicodeDecodeError as error:
+            raise Refusal(f"a name in the model is not valid UTF-8: {error.reason}") from error
+        self._names = [port.name for port in self._outputs]
+        self._shapes: list[tuple[int, ...]] | None = None
+
+    def inputs(self) -> tuple[Port, ...]:
+        """The inputs that must be fed."""
+        return self._inputs
+
+    def outputs(self) -> tuple[Port, ...]:
+        """The outputs in the model's order."""
+        return self._outputs
+
+    def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
+        """Put the samples where the class wants them."""
+        if io == "call":
+            return self._bind_call(feeds)
+        self._require_tensors(self._inputs, "input")
+        bindings = [self._binding(feed) for feed in feeds]
+        if io == "engine-allocated":
+            for binding in bindings:
+                for name in self._names:
+                    binding.bind_output(name, "cpu")
+        else:
+            self._bind_outputs(feeds[0], bindings)
+        run = self._session.run_with_iobinding
+        calls = tuple(partial(run, binding) for binding in bindings)
+        return Bound(io, calls, partial(self._fetch, bindings, feeds), (bindings,))
+
+    def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
+        """ONNX Runtime has no queue of its own; streams are threads or processes."""
+        raise Refusal("onnxruntime has no queue of its own")
+
+    def read_back(self) -> ReadBack:
+        """What the session was really given; its pool cannot be asked, so the worker counts threads itself."""
+        options = self._session.get_session_options()
+        return ReadBack(
+            precision=self._setting.precision if self._setting.precision == "f32" else None,
+            threads=int(options.intra_op_num_threads),
+            streams=1,
+            pinned=self._pinned,
+            details={"providers": ",".join(self._session.get_providers()), "types": "as the model declares them"},
+        )
+
+    def close(self) -> None:
+        """Free the session and its pool."""
+        self._session = None
+
+    def _require_tensors(self, ports: Sequence[Port], role: str) -> None:
+        for port in ports:
+            if port.kind != "tensor" or port.dtype == "string":
+                raise IoUnavailable(f"{role} '{port.name}' is a {port.kind} of {port.dtype}")
+
+    def _bind_call(self, feeds: Sequence[Feed]) -> Bound:
+        if any(port.dtype in _RAW_TYPES for port in self._inputs):
+            raise IoUnavailable("numpy has no such type; the inputs can only be bound")
+        run = self._session.run
+        calls = tuple(partial(run, self._names, _native(feed)) for feed in feeds)
+        return Bound("call", calls, partial(self._call_outputs, calls))
+
+    def _call_outputs(self, calls: Sequence[Any], sample: int) -> dict[str, Any]:
+        values = calls[sample]()
+        if all(hasattr(v, "shape") for v in values):
+            self._shapes = [tuple(v.shape) for v in values]
+        return dict(zip(self._names, values, strict=True))
+
+    def _binding(self, feed: Feed) -> Any:
+        import onnxruntime as ort
+
+        binding = self._session.io_binding()
+        for port in self._inputs:
+            array = feed[port.name]
+            if port.dtype in _RAW_TYPES:
+                value = ort.OrtValue.ortvalue_from_numpy_with_onnx_type(array, _RAW_TYPES[port.dtype])
+            else:
+                # The engine's own allocation, so that alignment is the same in every class and run.
+                value = ort.OrtValue.ortvalue_from_shape_and_type(list(array.shape), array.dtype.type)
+                value.update_inplace(array)
+            binding.bind_ortvalue_input(port.name, value)
+        return binding
+
+    def _bind_outputs(self, feed: Feed, bindings: Sequence[Any]) -> None:
+        import numpy as np
+        import onnxruntime as ort
+
+        self._require_tensors(self._outputs, "output")
+        if any(port.dtype in _RAW_TYPES for port in self._outputs):
+            raise IoUnavailable("an output type has no numpy buffer")
+        if self._shapes is None:
+            self._bind_call([feed]).outputs(0)
+        shapes = self._shapes or []
+        for port, shape in zip(self._outputs, shapes, strict=True):
+            value = ort.OrtValue.ortvalue_from_shape_and_type(list(shape), np.dtype(port.dtype).type)
+            for binding in bindings:
+                binding.bind_ortvalue_output(port.name, value)
+
+    def _fetch(self, bindings: Sequence[Any], feeds: Sequence[Feed], sample: int) -> dict[str, Any]:
+        if any(port.kind != "tensor" or port.dtype == "string" for port in self._outputs):
+            # A binding gives sequences and maps only as handles; the plain call gives the same values as objects.
+            return dict(zip(self._names, self._session.run(self._names, _native(feeds[sample])), strict=True))
+        binding = bindings[sample]
+        self._session.run_with_iobinding(binding)
+        values = binding.get_outputs()
+        return {name: value.numpy().copy() for name, value in zip(self._names, values, strict=True)}
+
+
+def _native(feed: Feed) -> Feed:
+    """The feed with strings as objects, the form the engine takes them in."""
+    return {name: value.astype(object) if _is_text(value) else value for name, value in feed.items()}
+
+
+def _is_text(value: Any) -> bool:
+    return getattr(getattr(value, "dtype", None), "kind", "") == "U"
+
+
+def _port(arg: Any) -> Port:
+    kind, dtype, inner = _parse(arg.type)
+    shape = None if kind != "tensor" else tuple(_dim(d) for d in arg.shape)
+    return Port(arg.name, kind, dtype, shape, inner)
+
+
+def _dim(value: Any) -> int | str | None:
+    if isinstance(value, int):
+        return value if value >= 0 else None
+    return str(value) if value else None
+
+
+def _parse(text: str) -> tuple[str, str, str | None]:
+    """Read a type such as 'tensor(float)', 'seq(map(int64,tensor(float)))' or 'optional(seq(tensor(float)))'."""
+    match = re.fullmatch(r"(\w+)\((.*)\)", text)
+    if match is None:
+        return "tensor", text, None
+    outer, body = match.groups()
+    if outer in ("tensor", "sparse_tensor"):
+        return "tensor", _DTYPES.get(body, body), None
+    if outer == "seq":
+        inner = _parse(body)
+        return "sequence", inner[1], inner[0]
+    if outer == "map":
+        key, _, value = body.partition(",")
+        return "map", f"{_DTYPES.get(key, key)}->{_parse(value)[1]}", None
+    if outer == "optional":
+        inner = _parse(body)
+        return "optional", inner[1], inner[0]
+    return outer, body, None

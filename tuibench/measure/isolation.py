@@ -1,0 +1,85 @@
+"""Makes a fresh process fit to measure in: its CPUs, environment, memory limit, log and end are settled first."""
+
+from __future__ import annotations
+
+import ctypes
+import os
+import resource
+import signal
+from collections.abc import Iterable, Mapping
+
+_PR_SET_PDEATHSIG = 1
+_THREAD_STACK_BYTES = 128 << 20
+
+
+def die_with_parent(parent: int, sig: int = signal.SIGKILL) -> None:
+    """Have the kernel end this process with the thread that started it, however that one ends."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, sig)
+    if os.getppid() != parent:
+        os._exit(1)
+
+
+def own_the_log(path: str) -> None:
+    """Give fd 1 and 2 to a log, because engines print from C++ wherever they like."""
+    log = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    os.dup2(log, 1)
+    os.dup2(log, 2)
+    os.close(log)
+
+
+def ignore_the_keyboard() -> None:
+    """Ctrl-C goes to every process of the terminal; only the runner decides what it means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def volunteer_for_the_oom_killer() -> None:
+    """Under memory pressure this process should die rather than the user's shell."""
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as handle:
+            handle.write("1000")
+    except OSError as error:
+        os.write(2, f"oom_score_adj stays as it is: {error}\n".encode())
+
+
+def pin_process(cpus: Iterable[int]) -> None:
+    """Confine every thread this process will ever make."""
+    os.sched_setaffinity(0, set(cpus))
+
+
+def pin_thread(cpu: int) -> None:
+    """Tie only the calling thread to one CPU."""
+    os.sched_setaffinity(0, {cpu})
+
+
+def apply_environment(variables: Mapping[str, str]) -> None:
+    """Set what libraries read while they are imported; they must not be imported yet."""
+    os.environ.update(variables)
+
+
+def thread_variables(threads: int) -> dict[str, str]:
+    """Keep numpy's own pools out of the measurement."""
+    return {
+        "OPENBLAS_NUM_THREADS": "1",
+        "MKL_NUM_THREADS": "1",
+        "OMP_NUM_THREADS": str(threads),
+        "OMP_WAIT_POLICY": "PASSIVE",
+    }
+
+
+def limit_memory(room_bytes: int | None, threads: int, limit_bytes: int | None) -> int | None:
+    """Cap the address space, so that running out is an exception here and not the end of another process."""
+    if limit_bytes is None and room_bytes is None:
+        return None
+    growth = limit_bytes if limit_bytes is not None else int(0.9 * (room_bytes or 0))
+    cap = address_space_bytes() + growth + _THREAD_STACK_BYTES * threads
+    _, hard = resource.getrlimit(resource.RLIMIT_AS)
+    if hard != resource.RLIM_INFINITY:
+        cap = min(cap, hard)
+    resource.setrlimit(resource.RLIMIT_AS, (cap, hard))
+    return cap
+
+
+def address_space_bytes() -> int:
+    """How much address space this process has now."""
+    with open("/proc/self/statm", encoding="ascii") as handle:
+        return int(handle.read().split()[0]) * resource.getpagesize()

@@ -1,0 +1,34 @@
+"""What a worker is told: everything for one execution, as plain JSON in its first frame."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tuibench.core.cell import Cell
+from tuibench.core.model import Reference
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """One execution to carry out."""
+
+    cell: Cell
+    model_path: str
+    bundle: str
+    reference: Reference
+    check: bool
+    cpus: tuple[int, ...]
+    streams: int
+    stream_kind: str | None
+    """Asked with --stream-kind, else None: the rule decides."""
+    io: str | None
+    """Asked, or forced by a comparison; None: the best that can be had."""
+    timed_s: float
+    warmup_s: float
+    work_dir: str
+    log_path: str
+    samples_path: str
+    keep_raw: bool
+    memory_room_bytes: int | None
+    memory_limit_bytes: int | None
+    seed: int
