@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.cell import Check, Execution, Used
-from tuibench.engines.protocol import Bound, Engine, Feed, ReadBack, Session, Setting
+from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, ReadBack, Session, Setting
 from tuibench.host.noise import Witness
 from tuibench.measure import isolation, loading, reduction
 from tuibench.measure.check import check_outputs
@@ -86,7 +86,7 @@ class Meter:
         classes = self._engine.capabilities.io_classes
         try:
             plain = loading.bind(session, feeds[:1], "call", classes)
-        except Exception:
+        except IoUnavailable:
             # Some types cannot be passed in a plain call; the bound path then makes the first inference.
             plain = loading.bind(session, feeds[:1], self._job.io, classes)
         begin = perf_counter_ns()
@@ -235,9 +235,7 @@ class Meter:
             noise=outcome.noise,
             used=self._used(outcome, loaded.session.read_back(), io, distinct),
             check=check,
-            samples=reduction.keep_samples(
-                recording.blocks, recording.total, self._job.samples_path, self._job.keep_raw
-            ),
+            samples=reduction.keep_samples(kept, recording.total, self._job.samples_path, self._job.keep_raw),
             histogram=reduction.histogram(kept),
             series=reduction.series(kept),
         )
