@@ -76,6 +76,7 @@ def _carry_out(run_dir: object, request: dict[str, object], stop: object) -> int
         stop=switch,
         memory_room_bytes=read_memory_room(tree, find_groups(tree)).room_bytes,
         seed=int(cast(int, request["seed"])),
+        plan_only=bool(request.get("plan_only")),
     )
     Run(from_plain(BenchmarkSpec, spec), setup).carry_out()
     journal.close()

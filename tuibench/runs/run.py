@@ -46,6 +46,8 @@ class Setup:
     memory_room_bytes: int | None
     seed: int
     execute: Execute = execute
+    plan_only: bool = False
+    """For --dry-run: nothing is measured once the plan stands."""
 
 
 class Run:
@@ -67,7 +69,7 @@ class Run:
         """The status the run ended with: finished, cancelled or failed; the journal has the rest."""
         try:
             self._prepare()
-            while self._round():
+            while not self._setup.plan_only and self._round():
                 continue
             status: dict[str, Any] = {"status": "finished"}
         except Cancelled as cancelled:
