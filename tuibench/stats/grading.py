@@ -77,7 +77,9 @@ def _letter(share: float) -> str:
 
 def _share(fraction: float) -> str:
     value = fraction * 100
-    return f"{value:.0f} %" if value >= 10 else f"{value:.2g} %"
+    if value < 0.1:
+        return "under 0.1 %"
+    return f"{value:.0f} %" if value >= 10 else f"{value:.1f} %"
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

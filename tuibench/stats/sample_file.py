@@ -36,8 +36,12 @@ def write_samples(path: Path, values: Sequence[int]) -> Path:
     if sys.byteorder == "big":
         samples.byteswap()
     partial = target.with_suffix(f"{target.suffix}.part")
-    partial.write_bytes(zlib.compress(samples.tobytes(), 6))
-    os.replace(partial, target)
+    try:
+        partial.write_bytes(zlib.compress(samples.tobytes(), 6))
+        os.replace(partial, target)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
     return target
 
 

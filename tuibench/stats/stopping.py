@@ -54,9 +54,12 @@ def _needed(logs: Sequence[float], effort: Effort) -> int | None:
 
 def _reason(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: float, needed: int | None) -> str:
     count = len(logs)
-    if effort.target and count >= max(effort.min_executions, LEAST):
-        if half_width(logs) <= effort.target and half_width(logs[:-1]) <= effort.target:
-            return "target"
+    if (
+        effort.target
+        and count >= max(effort.min_executions, LEAST)
+        and max(half_width(logs), half_width(logs[:-1])) <= effort.target
+    ):
+        return "target"
     if count >= effort.max_executions:
         return "maximum"
     if effort.target is None:
@@ -69,9 +72,7 @@ def _reason(logs: Sequence[float], effort: Effort, spent_s: float, execution_s: 
     return ""
 
 
-def _sentence(
-    reason: str, count: int, half: float | None, more: int | None, effort: Effort, execution_s: float
-) -> str:
+def _sentence(reason: str, count: int, half: float | None, more: int | None, effort: Effort, execution_s: float) -> str:
     executions = "1 execution" if count == 1 else f"{count} executions"
     so_far = f"±{percent(half)} after {executions}" if half is not None else f"{executions}, no interval yet"
     why = {
@@ -86,4 +87,6 @@ def _sentence(
     if more >= _NEVER:
         return f"{so_far}{why}; ±{percent(effort.target)} is out of reach on this machine now"
     noun = "execution" if more == 1 else "executions"
-    return f"{so_far}{why}; about {more} more {noun} ({seconds(more * execution_s)}) would give ±{percent(effort.target)}"
+    return (
+        f"{so_far}{why}; about {more} more {noun} ({seconds(more * execution_s)}) would give ±{percent(effort.target)}"
+    )
