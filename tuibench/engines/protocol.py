@@ -52,6 +52,8 @@ class Setting:
     work_dir: str
     optimize: bool = True
     options: dict[str, str] = field(default_factory=dict)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of the inputs that will be fed, for engines that can compile for them alone; empty where not known."""
 
 
 @dataclass(frozen=True, slots=True)
