@@ -33,7 +33,13 @@ ROOMS = {
     "models": Room(ours=("arrays",), third=("numpy", "onnx")),
     "engines": Room(third=("numpy",), deferred=ENGINES),
     "measure": Room(ours=("stats", "arrays", "engines", "host/noise"), third=("numpy",)),
-    "runs": Room(ours=("stats", "host", "host/facts", "measure/worker", "engines/protocol", "engines/registry")),
+    # The entry of measure is the worker with what is said to it and by it; of the engines only what they can do.
+    "runs": Room(
+        ours=(
+            *("stats", "host", "host/facts", "measure/worker", "measure/job", "measure/channel"),
+            *("engines/protocol", "engines/registry"),
+        )
+    ),
     "runner": Room(ours=ANYTHING, deferred=ANYTHING),
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "report": Room(third=("rich",)),

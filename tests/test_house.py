@@ -20,35 +20,36 @@ WORKER_SIDE = {p: s for p, s in SOURCES.items() if p.split("/")[0] in rules.WORK
 Rule = Callable[[str, str], list[str]]
 
 
-def offences(rule: Rule, sources: dict[str, str]) -> list[str]:
-    return [line for path, source in sources.items() for line in rule(path, source)]
+def hold(rule: Rule, sources: dict[str, str]) -> None:
+    found = [line for path, source in sources.items() for line in rule(path, source)]
+    assert not found, "\n".join(["", *found])
 
 
 def test_imports_go_down_only() -> None:
-    assert offences(rules.forbidden_imports, SOURCES) == []
+    hold(rules.forbidden_imports, SOURCES)
 
 
 def test_worker_side_is_understood_by_its_oldest_interpreter() -> None:
     assert "core/record.py" in WORKER_SIDE
-    assert offences(rules.newer_than_worker, WORKER_SIDE) == []
+    hold(rules.newer_than_worker, WORKER_SIDE)
 
 
 def test_functions_and_classes_stay_small() -> None:
-    assert offences(rules.oversized, SOURCES) == []
-    assert offences(lambda path, source: rules.oversized(path, source, most=60), TESTS) == []
+    hold(rules.oversized, SOURCES)
+    hold(lambda path, source: rules.oversized(path, source, most=60), TESTS)
 
 
 def test_public_names_say_what_they_are_for() -> None:
-    assert offences(rules.undocumented, SOURCES) == []
+    hold(rules.undocumented, SOURCES)
 
 
 def test_nothing_is_swallowed() -> None:
-    assert offences(rules.swallowed, {**SOURCES, **TESTS}) == []
+    hold(rules.swallowed, {**SOURCES, **TESTS})
 
 
 def test_only_the_shell_prints() -> None:
     doors = ("cli/", "child.py")
-    assert offences(rules.prints, {p: s for p, s in SOURCES.items() if not p.startswith(doors)}) == []
+    hold(rules.prints, {p: s for p, s in SOURCES.items() if not p.startswith(doors)})
 
 
 def test_files_stay_small() -> None:
