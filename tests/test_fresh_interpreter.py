@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -43,3 +44,15 @@ def test_a_composition_root_brings_nothing_of_ours_into_a_worker(root: str) -> N
     loaded = modules_after(f"import tuibench.{root}")
     assert {name for name in loaded if name.startswith("tuibench.")} == {f"tuibench.{root}"}
     assert loaded & set(HEAVY) == set()
+
+
+def test_the_child_imports_onnx_when_it_is_asked_to_inspect() -> None:
+    command = [sys.executable, "-X", "importtime", "-m", "tuibench.child", "inspect"]
+    request = json.dumps({"path": str(SAMPLE), "memory_bytes": None, "parent": os.getpid()})
+    done = subprocess.run(command, input=request, capture_output=True, text=True, check=False)
+    answer = json.loads(done.stdout.splitlines()[-1])
+    assert answer["ok"], answer
+    assert [port["name"] for port in answer["result"]["inputs"]] == ["features"]
+    imported = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if line.startswith("import time:")}
+    assert "onnx" in imported
+    assert imported & {"onnxruntime", "openvino", "textual"} == set()
