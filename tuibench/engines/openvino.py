@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.engines.openvino_session import OpenVinoSession
-from tuibench.engines.openvino_tensor import explain, read_ports
+from tuibench.engines.openvino_tensor import read_ports, translate
 from tuibench.engines.protocol import Capabilities, Refusal, Setting
 
 CAPABILITIES = Capabilities(
@@ -71,7 +71,7 @@ class OpenVinoEngine:
                 model.reshape({i: list(known[p.name]) for i, p in enumerate(inputs) if p.name in known})
             compiled = core.compile_model(model, "CPU", properties)
         except RuntimeError as error:
-            raise Refusal(explain(error)) from error
+            raise translate(error) from error
         if not outputs:
             raise Refusal("the model has no outputs")
         return OpenVinoSession(ov, compiled, inputs, outputs, setting)

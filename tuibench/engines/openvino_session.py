@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Sequence
 from functools import partial
-from time import perf_counter_ns
 from typing import Any
 
 from tuibench.core.model import Port
 from tuibench.engines.openvino_queue import OpenVinoQueue
-from tuibench.engines.openvino_tensor import copy_array, copy_raw, explain, is_raw, make_tensor
+from tuibench.engines.openvino_tensor import copy_array, copy_raw, is_raw, make_tensor, translate
 from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Queue, ReadBack, Refusal, Setting
 
-_PROBE_NS = 1_000_000_000
 _NO_KERNELS = ("Const", "Input", "Output")
 
 
@@ -29,6 +27,7 @@ class OpenVinoSession:
         self._outputs = outputs
         self._setting = setting
         self._shapes: list[tuple[int, ...]] | None = None
+        self._read: ReadBack | None = None
         used = self._precision()
         if setting.precision not in (used, "engine-default"):
             raise Refusal(f"openvino would compute {used} on this CPU where {setting.precision} was asked")
@@ -50,7 +49,6 @@ class OpenVinoSession:
         runs = tuple(self._runner(request) for request in requests)
         if io == "bound":
             self._bind_outputs(requests, requests[0])
-            self._probe(runs[1:])
         return Bound(io, runs, partial(self._fetch, runs, requests), (requests,))
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
@@ -66,7 +64,20 @@ class OpenVinoSession:
         return OpenVinoQueue(queue, submit, [dict(enumerate(self._tensors(f))) for f in feeds], copies=False)
 
     def read_back(self) -> ReadBack:
-        """What the compiled model says of itself, with the precisions of its kernels."""
+        """What the compiled model says of itself, with the precisions of its kernels; known after closing too."""
+        if self._compiled is not None:
+            self._read = self._read_properties()
+        if self._read is None:
+            raise RuntimeError("the model was closed before it was asked")
+        return self._read
+
+    def close(self) -> None:
+        """Free the compiled model; what was bound keeps its own part of it until it is dropped."""
+        if self._compiled is not None:
+            self._read = self._read_properties()
+        self._compiled = None
+
+    def _read_properties(self) -> ReadBack:
         read = self._compiled.get_property
         kernels: Counter[str] = Counter()
         for node in self._compiled.get_runtime_model().get_ordered_ops():
@@ -84,10 +95,6 @@ class OpenVinoSession:
                 "dynamic_quantization_group": str(read("DYNAMIC_QUANTIZATION_GROUP_SIZE")),
             },
         )
-
-    def close(self) -> None:
-        """Free the compiled model; what was bound keeps its own part of it until it is dropped."""
-        self._compiled = None
 
     def _precision(self) -> str:
         return str(self._compiled.get_property("INFERENCE_PRECISION_HINT").get_type_name())
@@ -135,19 +142,6 @@ class OpenVinoSession:
             self._shapes = [tuple(example.get_output_tensor(i).shape) for i in range(len(shapes))]
         return self._shapes
 
-    def _probe(self, runs: Sequence[Callable[[], object]]) -> None:
-        """Find out within a second whether the values of a sample, not only its shape, decide an output's size."""
-        if all(node.get_partial_shape().is_static for node in self._compiled.outputs):
-            return
-        deadline = perf_counter_ns() + _PROBE_NS
-        for run in runs:
-            if perf_counter_ns() > deadline:
-                return
-            try:
-                run()
-            except RuntimeError as error:
-                raise IoUnavailable(explain(error)) from error
-
     def _fetch(self, runs: Sequence[Callable[[], object]], requests: Sequence[Any], sample: int) -> dict[str, Any]:
         _untimed(runs[sample])
         request = requests[sample]
@@ -174,4 +168,4 @@ def _untimed(run: Callable[[], object]) -> object:
     try:
         return run()
     except RuntimeError as error:
-        raise Refusal(explain(error)) from error
+        raise translate(error) from error

@@ -24,9 +24,9 @@ _DTYPES = {
 _RAW = {"bfloat16": "uint16", "float8e4m3fn": "uint8", "float8e5m2": "uint8"}
 _RESULT = re.compile(r"/sink_port_\d+$")
 _NOISE = re.compile(
-    r"^(Exception from .*|.*\bfailed at \S+:\d+:|Loading input model|FrontEnd API failed with \w+:|Summary:"
-    r"|.*Failed operations detailed log:)$"
+    r"(Exception from .*|.*\bfailed at \S+:\d+:|Loading input model|FrontEnd API failed with \w+:|Summary:)$"
 )
+_TAIL = re.compile(r" (Failed operations detailed log:|Please check that model format.*)$")
 _MOST_REASONS = 3
 
 
@@ -72,9 +72,15 @@ def copy_raw(port: Port, array: Any) -> Any:
 
 def explain(error: BaseException) -> str:
     """What OpenVINO says is wrong, without the places in its source that it wraps around it."""
-    lines = [line.strip() for line in str(error).splitlines()]
+    lines = [_TAIL.sub("", line.strip()) for line in str(error).splitlines()]
     telling = [line for line in lines if line and not _NOISE.match(line)]
     return " ".join(telling[:_MOST_REASONS]) or (lines[0] if lines else type(error).__name__)
+
+
+def translate(error: RuntimeError) -> Exception:
+    """The one type that everything arrives as, told apart: out of memory is not the model's fault."""
+    reason = explain(error)
+    return MemoryError(reason) if "bad_alloc" in reason else Refusal(reason)
 
 
 def _read_port(node: Any, role: str) -> Port:
