@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
+
+T = TypeVar("T")
 
 MOST_VALUES = 1000
 """Longer lists are slips of the finger: nobody waits for that many cells."""
@@ -97,7 +100,7 @@ def _forms(axis: Axis) -> str:
     return f"lists are written {', '.join(forms)} or pow2:64"
 
 
-def _drop_repeats(values: tuple[object, ...], flag: str) -> tuple[tuple[object, ...], tuple[str, ...]]:
+def _drop_repeats(values: tuple[T, ...], flag: str) -> tuple[tuple[T, ...], tuple[str, ...]]:
     unique = tuple(dict.fromkeys(values))
     if len(unique) == len(values):
         return unique, ()
