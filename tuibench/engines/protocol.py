@@ -30,6 +30,9 @@ class Capabilities:
     formats: tuple[str, ...]
     pins_threads: bool
     """Whether the engine can tie its own threads to CPUs."""
+    pins_caller: bool = False
+    """Whether the thread that calls may be tied to the first CPU once the model is loaded; not where the engine makes
+    threads later, which would inherit that one CPU."""
     isolated_python: str | None = None
     """A Python version range when it needs an interpreter of its own."""
     extra: str | None = None
@@ -52,6 +55,8 @@ class Setting:
     work_dir: str
     optimize: bool = True
     options: dict[str, str] = field(default_factory=dict)
+    shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    """Of the inputs that will be fed, for engines that can compile for them alone; empty where not known."""
 
 
 @dataclass(frozen=True, slots=True)

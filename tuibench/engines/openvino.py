@@ -1,0 +1,107 @@
+"""OpenVINO on the CPU: f32 unless asked otherwise, its telemetry never imported, its own queue for streams."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+from tuibench.engines.openvino_session import OpenVinoSession
+from tuibench.engines.openvino_tensor import read_ports, translate
+from tuibench.engines.protocol import Capabilities, Refusal, Setting
+
+CAPABILITIES = Capabilities(
+    name="openvino",
+    distribution="openvino",
+    precisions=("f32", "bf16", "f16"),
+    stream_kinds=("queue", "threads", "processes"),
+    io_classes=("bound", "engine-allocated", "call"),
+    formats=("onnx",),
+    pins_threads=True,
+    extra="openvino",
+)
+_SHAPES = ("model", "static")
+_ORT_MARK = b"ORTM"
+
+
+def make() -> OpenVinoEngine:
+    """The engine, for the registry."""
+    return OpenVinoEngine()
+
+
+def import_openvino() -> Any:
+    """OpenVINO without its telemetry, which would look up a host and write to the home directory on import."""
+    sys.modules["openvino_telemetry"] = None  # type: ignore[assignment]
+    return importlib.import_module("openvino")  # 230 ms
+
+
+class OpenVinoEngine:
+    """Compiles models with everything that changes the work said explicitly."""
+
+    capabilities = CAPABILITIES
+
+    def environment(self, setting: Setting) -> dict[str, str]:
+        """Nothing to set: threads come from the properties, and the telemetry is kept out at import."""
+        return {}
+
+    def start(self) -> str:
+        """Import OpenVINO and return its version."""
+        return str(import_openvino().__version__)
+
+    def prepare(self, setting: Setting) -> str:
+        """The user's own file, which is only read."""
+        return setting.model_path
+
+    def load(self, setting: Setting) -> OpenVinoSession:
+        """Read and compile the model; what it refuses surfaces here."""
+        properties = choose_properties(setting)
+        shape = setting.options.get("shape", "model")
+        if shape not in _SHAPES:
+            raise Refusal(f"openvino has no shape '{shape}'; it takes {' or '.join(_SHAPES)}")
+        path = self.prepare(setting)
+        _refuse_ort(path)
+        ov = import_openvino()
+        core = ov.Core()
+        try:
+            model = core.read_model(path)
+            inputs, outputs = read_ports(model.inputs, "input"), read_ports(model.outputs, "output")
+            if shape == "static":
+                known = setting.shapes
+                model.reshape({i: list(known[p.name]) for i, p in enumerate(inputs) if p.name in known})
+            compiled = core.compile_model(model, "CPU", properties)
+        except RuntimeError as error:
+            raise translate(error) from error
+        if not outputs:
+            raise Refusal("the model has no outputs")
+        return OpenVinoSession(ov, compiled, inputs, outputs, setting)
+
+
+def choose_properties(setting: Setting) -> dict[str, Any]:
+    """The properties to compile with; a Refusal where they cannot be had."""
+    if not setting.optimize:
+        raise Refusal("openvino cannot run a model unoptimized")
+    if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
+        takes = ", ".join(CAPABILITIES.precisions)
+        raise Refusal(f"openvino has no precision '{setting.precision}'; it takes {takes} or engine-default")
+    alone = setting.scenario == "sync"
+    properties: dict[str, Any] = {
+        "PERFORMANCE_HINT": "LATENCY" if alone else "THROUGHPUT",
+        "NUM_STREAMS": 1 if alone else setting.streams,
+        "INFERENCE_NUM_THREADS": setting.threads,
+        "ENABLE_CPU_PINNING": setting.pin == "core",
+        # Which of two siblings stays idle was decided by the affinity that the process already has.
+        "ENABLE_HYPER_THREADING": True,
+    }
+    if setting.precision != "engine-default":
+        properties["INFERENCE_PRECISION_HINT"] = setting.precision
+        # Else activations that meet compressed weights are rounded to 8 bits, whatever the precision says.
+        properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = 0
+    return properties
+
+
+def _refuse_ort(path: str) -> None:
+    """Say it in one line before every reader that OpenVINO has tries the file and writes to stderr."""
+    with Path(path).open("rb") as file:
+        if file.read(8)[4:] == _ORT_MARK:
+            raise Refusal("openvino reads ONNX files and not the .ort format of ONNX Runtime")

@@ -1,0 +1,22 @@
+"""Holds the outputs of the path that is about to be timed against the reference."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tuibench.core.cell import Check
+from tuibench.core.model import Reference
+
+
+def check_outputs(outputs: dict[str, Any], reference: Reference) -> Check:
+    """Agree or differ by the rule of equal work; unchecked with the reason where there is no reference."""
+    from tuibench.arrays.bundle import read_bundle, read_dtypes
+    from tuibench.arrays.difference import compare, differs
+
+    if reference.file is None or reference.tolerance is None:
+        return Check("unchecked", None, None, reference.reason or "no reference outputs")
+    if not outputs:
+        return Check("unchecked", None, None, "the engine computes no outputs")
+    found = compare(read_bundle(reference.file)[0], outputs, read_dtypes(reference.file))
+    wrong = differs(found.value, reference.tolerance, reference.difference or 0.0)
+    return Check("differs" if wrong else "agrees", found.value, reference.tolerance, found.reason)

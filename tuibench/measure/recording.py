@@ -1,0 +1,66 @@
+"""What was timed so far: moments over every call, and the calls themselves while there is room."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+
+import numpy as np
+from numpy.typing import NDArray
+
+_ROOM = 4_000_000
+Ns = NDArray[np.int64]
+
+
+@dataclass(slots=True)
+class Recording:
+    """Blocks of call durations; beyond the room every other block is let go, so that what stays is evenly spaced."""
+
+    room: int = _ROOM
+    blocks: list[Ns] = field(default_factory=list)
+    total: int = 0
+    timed_ns: int = 0
+    _mean: float = 0.0
+    _squares: float = 0.0
+    _kept: int = 0
+    _stride: int = 1
+    _seen: int = 0
+
+    def add(self, durations: Ns, elapsed_ns: int) -> None:
+        """Take one block."""
+        self._merge(durations)
+        self.timed_ns += elapsed_ns
+        if self._seen % self._stride == 0:
+            self.blocks.append(durations)
+            self._kept += len(durations)
+        self._seen += 1
+        while self._kept > self.room and len(self.blocks) > 1:
+            self.blocks = self.blocks[::2]
+            self._stride *= 2
+            self._kept = sum(len(b) for b in self.blocks)
+
+    @property
+    def mean_ns(self) -> float:
+        """Over every call, kept or not."""
+        return self._mean
+
+    @property
+    def std_ns(self) -> float:
+        """Population standard deviation over every call."""
+        return math.sqrt(self._squares / self.total) if self.total else 0.0
+
+    def kept(self) -> Ns:
+        """The calls that are still here, in order."""
+        return np.concatenate(self.blocks) if self.blocks else np.zeros(0, dtype=np.int64)
+
+    def _merge(self, durations: Ns) -> None:
+        count = len(durations)
+        if not count:
+            return
+        mean = float(durations.mean())
+        squares = float(((durations - mean) ** 2).sum())
+        delta = mean - self._mean
+        total = self.total + count
+        self._squares += squares + delta * delta * self.total * count / total
+        self._mean += delta * count / total
+        self.total = total

@@ -1,0 +1,65 @@
+"""From raw durations to what is stored: percentiles, a histogram, a short series and a bounded file of samples."""
+
+from __future__ import annotations
+
+from array import array
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from tuibench.core.cell import Samples
+from tuibench.measure.recording import Ns
+from tuibench.stats.histogram import bins
+from tuibench.stats.sample_file import spans, write_samples
+
+QUANTILES = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
+FLOOR_QUANTILE = 5.0
+_SERIES_POINTS = 512
+_LAG_SAMPLES = 20_000
+
+
+def percentiles(durations: Ns) -> dict[str, float]:
+    """The stored percentiles in ns, keyed as in exports."""
+    values = np.percentile(durations, QUANTILES)
+    return {str(q): float(v) for q, v in zip(QUANTILES, values, strict=True)}
+
+
+def floor(durations: Ns) -> float:
+    """The 5th percentile: what a call takes when nothing comes between."""
+    return float(np.percentile(durations, FLOOR_QUANTILE))
+
+
+def effective_n(durations: Ns, total: int) -> float:
+    """How many independent calls these are worth, from the rank correlation of neighbours."""
+    part = durations[:_LAG_SAMPLES]
+    if len(part) < 4:
+        return float(total)
+    ranks = np.argsort(np.argsort(part, kind="stable"), kind="stable").astype(np.float64)
+    a, b = ranks[:-1] - ranks[:-1].mean(), ranks[1:] - ranks[1:].mean()
+    scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
+    rho = max(0.0, float((a * b).sum()) / scale) if scale else 0.0
+    return total * (1 - rho) / (1 + rho)
+
+
+def histogram(durations: Ns) -> dict[str, Any]:
+    """Counts in log-wide bins; what lies outside them is counted too."""
+    low_ns, ratio, count = bins(*(float(v) for v in np.percentile(durations, (0, 99.5))))
+    edges = low_ns * ratio ** np.arange(count + 1)
+    counts, _ = np.histogram(durations, bins=edges)
+    under = int((durations < edges[0]).sum())
+    over = len(durations) - under - int(counts.sum())
+    return {"low_ns": low_ns, "ratio": ratio, "counts": [int(c) for c in counts], "under": under, "over": over}
+
+
+def series(durations: Ns) -> tuple[tuple[float, float, float], ...]:
+    """At most 512 points of (min, p50, max) in order of time."""
+    parts = np.array_split(durations, min(_SERIES_POINTS, len(durations)))
+    return tuple((float(p.min()), float(np.median(p)), float(p.max())) for p in parts if len(p))
+
+
+def keep_samples(durations: Ns, total: int, path: str, keep_raw: bool) -> Samples:
+    """Write the durations beside the record, thinned to evenly spaced blocks; the counts say how far."""
+    kept = durations if keep_raw else np.concatenate([durations[a:b] for a, b in spans(len(durations))])
+    written = write_samples(Path(path), array("Q", kept.astype(np.uint64).tobytes()))
+    return Samples(len(kept), total, str(written))

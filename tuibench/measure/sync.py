@@ -1,0 +1,108 @@
+"""One request at a time: warm up until it has settled, then timed blocks with a look at the machine after each."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from itertools import cycle, repeat
+from time import perf_counter_ns, process_time_ns
+
+import numpy as np
+
+from tuibench.core.cell import Warmup
+from tuibench.host.noise import Witness
+from tuibench.measure.loop import next_count, time_block
+from tuibench.measure.recording import Ns, Recording
+from tuibench.measure.scenario import Outcome, Progress, least_iterations
+from tuibench.stats.warmup import settled
+
+Calls = Iterator[Callable[[], object]]
+_SLOW_NS = 1_000_000_000
+
+
+def rotate(calls: tuple[Callable[[], object], ...]) -> Calls:
+    """The samples in turn for ever; a single one without the cost of turning."""
+    return repeat(calls[0]) if len(calls) == 1 else cycle(calls)
+
+
+class Stamps:
+    """A buffer that grows outside the timed region only."""
+
+    def __init__(self) -> None:
+        self._array = np.zeros(4097, dtype=np.int64)
+        self.view = memoryview(self._array)
+
+    def block(self, calls: Calls, count: int) -> tuple[Ns, int]:
+        """Time one block: the duration of each call, and of the block."""
+        if count + 1 > len(self._array):
+            self._array = np.zeros(2 * count + 1, dtype=np.int64)
+            self.view = memoryview(self._array)
+        time_block(calls, self.view, count)
+        durations: Ns = np.diff(self._array[: count + 1])
+        return durations, int(self._array[count] - self._array[0])
+
+
+def warm(calls: Calls, stamps: Stamps, cap_s: float, first_ns: float, progress: Progress) -> tuple[Warmup, int, float]:
+    """Run until the blocks agree with each other or the cap is reached; gives calls per block and their latency too."""
+    if first_ns >= max(_SLOW_NS, cap_s * 1e9):
+        return (
+            Warmup(0.0, 0, False, "none: one call is longer than the warm-up, the first inference was it"),
+            1,
+            first_ns,
+        )
+    begin = perf_counter_ns()
+    count, done = 1, 0
+    series: list[float] = []
+    ok = False
+    while True:
+        durations, elapsed = stamps.block(calls, count)
+        done += len(durations)
+        spent = perf_counter_ns() - begin
+        if next_count(count, elapsed) == count:
+            series.append(float(np.percentile(durations, 10)))
+            ok = settled(series).ok
+            progress("warmup", float(np.median(durations)))
+        else:
+            series.clear()
+            count = next_count(count, elapsed)
+        if ok or spent >= cap_s * 1e9:
+            break
+    note = "" if ok else f"not settled within {cap_s:g} s"
+    return Warmup(spent / 1e9, done, ok, note), count, elapsed / len(durations)
+
+
+def measure_sync(
+    calls: tuple[Callable[[], object], ...],
+    *,
+    warmup_s: float,
+    timed_s: float,
+    first_ns: float,
+    witness: Witness,
+    progress: Progress,
+    after_warmup: Callable[[], None],
+) -> Outcome:
+    """The whole of one synchronous execution after its first inference."""
+    turning = rotate(calls)
+    stamps = Stamps()
+    warmup, count, latency_ns = warm(turning, stamps, warmup_s, first_ns, progress)
+    after_warmup()
+    recording = Recording()
+    least = least_iterations(latency_ns)
+    witness.start()
+    cpu_begin = process_time_ns()
+    while recording.timed_ns < timed_s * 1e9 or recording.total < least:
+        durations, elapsed = stamps.block(turning, _fit(count, recording, timed_s, least))
+        witness.mark()
+        recording.add(durations, elapsed)
+        progress("timed", float(np.median(durations)))
+    cpu_s = (process_time_ns() - cpu_begin) / 1e9
+    noise = witness.finish()
+    seconds = recording.timed_ns / 1e9
+    return Outcome(recording, warmup, noise, seconds, recording.total / seconds, cpu_s, {}, 1, None)
+
+
+def _fit(count: int, recording: Recording, timed_s: float, least: int) -> int:
+    """The calls of the next block: a full one, or what is left of the time or of the least number."""
+    if recording.total == 0:
+        return count
+    left = int((timed_s * 1e9 - recording.timed_ns) / max(recording.mean_ns, 1.0)) + 1
+    return max(1, min(count, max(left, least - recording.total)))

@@ -1,0 +1,137 @@
+"""The worker's entry: settle the process first, then the engine, then measure; every end of it is said in a frame."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from multiprocessing.connection import Connection
+from typing import TYPE_CHECKING, Any
+
+from tuibench.core.cell import Failure
+from tuibench.core.record import from_plain, to_plain
+from tuibench.measure.channel import receive, send
+from tuibench.measure.job import Job
+
+if TYPE_CHECKING:
+    from tuibench.measure.execution import Meter
+
+_MEMORY_WORDS = (
+    "Failed to allocate memory",
+    "bad_alloc",
+    "Cannot allocate memory",
+    "std::bad_alloc",
+    "Unable to allocate",
+)
+_PROGRESS_S = 0.5
+
+
+class Reporter:
+    """Tells the runner where the execution is, at most twice a second, and only between blocks."""
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+        self._last = 0.0
+        self.phase = "start"
+
+    def enter(self, phase: str, expected_s: float | None = None) -> None:
+        """A new phase begins; the runner sets its limit by it."""
+        self.phase = phase
+        send(self._fd, {"f": "phase", "phase": phase, "expected_s": expected_s})
+
+    def progress(self, phase: str, p50_ns: float) -> None:
+        """The median so far."""
+        now = time.monotonic()
+        if now - self._last >= _PROGRESS_S:
+            self._last = now
+            send(self._fd, {"f": "progress", "phase": phase, "p50_ns": p50_ns})
+
+    def send(self, message: dict[str, Any]) -> None:
+        """Any other frame."""
+        send(self._fd, message)
+
+
+def main(inbox: Connection, outbox: Connection, parent: int) -> None:
+    """Carry out the one job that comes down `inbox`."""
+    from tuibench.measure import isolation
+
+    isolation.die_with_parent(parent)
+    isolation.ignore_the_keyboard()
+    job = from_plain(Job, receive(inbox.fileno())["job"])
+    isolation.own_the_log(job.log_path)
+    isolation.volunteer_for_the_oom_killer()
+    reporter = Reporter(outbox.fileno())
+    try:
+        reporter.send({"f": "result", "execution": to_plain(carry_out(job, reporter))})
+    except BaseException as error:  # the border of the process: whatever it was becomes the failure of this execution
+        reporter.send({"f": "failure", "failure": to_plain(describe(error, reporter.phase))})
+        _leave(1)
+    _leave(0)
+
+
+def carry_out(job: Job, reporter: Reporter) -> Any:
+    """Pin, set the environment, import the engine, load, check, warm up, measure."""
+    from tuibench.engines import registry
+    from tuibench.measure import isolation, loading
+
+    reporter.enter("start")
+    isolation.pin_process(job.cpus)
+    asked = job.cell.asked
+    engine = registry.make(asked.engine)
+    shares = loading.split_threads(job.cpus, job.streams) if asked.scenario == "async" else [job.cpus]
+    own_queue = asked.scenario == "async" and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
+    cpus = job.cpus if own_queue else shares[0]
+    setting = loading.setting_for(
+        asked,
+        job.model_path,
+        threads=len(cpus),
+        streams=job.streams if own_queue else 1,
+        cpus=cpus,
+        work_dir=job.work_dir,
+    )
+    isolation.apply_environment({**isolation.thread_variables(len(cpus)), **engine.environment(setting)})
+    reporter.send({"f": "modules", "names": sorted(sys.modules)})
+    try:
+        version = engine.start()
+    except ImportError as error:
+        raise MissingEngine(f"{asked.engine} cannot be imported: {error}") from error
+    isolation.limit_memory(job.memory_room_bytes, len(job.cpus), job.memory_limit_bytes)
+
+    from tuibench.measure.execution import Meter
+
+    meter: Meter = Meter(job, engine, version, setting, shares, own_queue, reporter)
+    return meter.measure()
+
+
+def queue_wanted(kinds: tuple[str, ...], asked: str | None) -> bool:
+    """Whether the streams are the engine's own queue."""
+    return asked == "queue" or (asked is None and "queue" in kinds)
+
+
+class MissingEngine(Exception):
+    """The engine's package is not there."""
+
+
+def describe(error: BaseException, phase: str) -> Failure:
+    """The failure of an execution in the words of what happened."""
+    from tuibench.engines.protocol import IoUnavailable, Refusal
+
+    text = str(error) or type(error).__name__
+    if isinstance(error, MissingEngine):
+        kind = "engine"
+    elif isinstance(error, (Refusal, IoUnavailable)):
+        kind = "refused"
+    elif isinstance(error, MemoryError) or any(word in text for word in _MEMORY_WORDS):
+        kind = "memory"
+        text = f"out of memory: {text}"
+    else:
+        kind = "exception"
+        text = text if type(error) is RuntimeError else f"{type(error).__name__}: {text}"
+    return Failure(kind, phase, text[:2000])
+
+
+def _leave(code: int) -> None:
+    """End at once: engines' static destructors can hang or crash after all is said."""
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(code)
