@@ -1,0 +1,102 @@
+"""What the graph says about good values of an input: rows of the table it indexes, strings it knows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import onnx
+
+from tuibench.models.graph import text, walk_graphs, walk_nodes
+
+# Operators that hand values on unchanged, and those that do so for their first input only.
+_SAME = frozenset(
+    {"Cast", "Identity", "Reshape", "Unsqueeze", "Squeeze", "Clip", "Flatten", "Transpose", "Slice", "Expand", "Tile",
+     "CastLike", "Dropout", "Split", "Gather", "GatherElements", "GatherND", "Pad"}
+)  # fmt: skip
+_SPREADING = frozenset({"Concat", "Max", "Min"})
+_TABLE_SAME = frozenset({"Cast", "Identity", "DequantizeLinear", "CastLike"})
+_EMBED_TABLES = {0: 2, 1: 4}
+"""com.microsoft EmbedLayerNormalization: which input holds the table of which ids."""
+_STRINGS = ("cats_strings", "keys_strings", "classlabels_strings", "string_vocabulary", "classes_strings")
+_INTEGERS = ("cats_int64s", "keys_int64s", "int64_vocabulary", "cats_int64")
+
+
+@dataclass(slots=True)
+class Vocabulary:
+    """Per input name: the smallest table it indexes, and the categories it is looked up in."""
+
+    limits: dict[str, int] = field(default_factory=dict)
+    strings: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    integers: dict[str, tuple[int, ...]] = field(default_factory=dict)
+
+
+def find_vocabulary(model: onnx.ModelProto | None, inputs: tuple[str, ...]) -> Vocabulary:
+    """Follow each input through the operators that leave its values alone, to where they are looked up."""
+    found = Vocabulary()
+    if model is None:
+        return found
+    tracer = _Tracer(model)
+    for name in inputs:
+        for node, position in tracer.uses(name):
+            rows = tracer.rows(node, position)
+            if rows is not None:
+                found.limits[name] = min(rows, found.limits.get(name, rows))
+            for attribute in node.attribute:
+                if text(attribute.name) in _STRINGS and attribute.strings:
+                    found.strings[name] = tuple(text(s) for s in attribute.strings)
+                if text(attribute.name) in _INTEGERS and attribute.ints:
+                    found.integers[name] = tuple(attribute.ints)
+    return found
+
+
+class _Tracer:
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self._users: dict[str, list[tuple[onnx.NodeProto, int]]] = {}
+        self._makers: dict[str, onnx.NodeProto] = {}
+        self._dims: dict[str, tuple[int, ...]] = {}
+        for graph in walk_graphs(model.graph):
+            self._dims.update({text(i.name): tuple(i.dims) for i in graph.initializer})
+        for node in walk_nodes(model):
+            for position, name in enumerate(node.input):
+                self._users.setdefault(text(name), []).append((node, position))
+            for name in node.output:
+                self._makers[text(name)] = node
+
+    def uses(self, name: str) -> Iterator[tuple[onnx.NodeProto, int]]:
+        """Every node that the values of `name` reach unchanged, with the input they arrive at."""
+        waiting, seen = [name], {name}
+        while waiting:
+            for node, position in self._users.get(waiting.pop(), []):
+                yield node, position
+                if (node.op_type in _SAME and position == 0) or node.op_type in _SPREADING:
+                    fresh = [text(out) for out in node.output if text(out) not in seen]
+                    seen.update(fresh)
+                    waiting.extend(fresh)
+
+    def rows(self, node: onnx.NodeProto, position: int) -> int | None:
+        """How many rows the table has that `node` looks the values up in; None where it is no lookup."""
+        if node.op_type in ("Gather", "GatherBlockQuantized") and position == 1:
+            dims = self._table(text(node.input[0]))
+            axis = next((a.i for a in node.attribute if a.name in ("axis", "gather_axis")), 0)
+            return dims[axis] if dims and -len(dims) <= axis < len(dims) else None
+        if node.op_type in ("EmbedLayerNormalization", "SkipEmbedLayerNormalization"):
+            table = _EMBED_TABLES.get(position)
+            if table is not None and table < len(node.input):
+                dims = self._table(text(node.input[table]))
+                return dims[0] if dims else None
+        return None
+
+    def _table(self, name: str) -> tuple[int, ...] | None:
+        for _ in range(8):
+            if name in self._dims:
+                return self._dims[name]
+            maker = self._makers.get(name)
+            if maker is None:
+                return None
+            if maker.op_type == "Constant":
+                return next((tuple(a.t.dims) for a in maker.attribute if a.HasField("t")), None)
+            if maker.op_type not in _TABLE_SAME or not maker.input:
+                return None
+            name = text(maker.input[0])
+        return None
