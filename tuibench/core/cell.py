@@ -88,6 +88,14 @@ class Noise:
     blocks: int
     reason: str | None = None
     """Why a reading is missing."""
+    minor_faults: int | None = None
+    major_faults: int | None = None
+    """Pages that had to come from a disk."""
+    pressure_us: dict[str, int] = field(default_factory=dict)
+    """Time in which somebody on the machine waited for 'cpu', 'memory' or 'io'; empty where the kernel does not say."""
+    frequency_mhz: tuple[float, ...] = ()
+    """Mean over the CPUs used, before and after; empty without cpufreq."""
+    load1: float | None = None
 
 
 @dataclass(frozen=True, slots=True)

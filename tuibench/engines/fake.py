@@ -31,6 +31,7 @@ CAPABILITIES = Capabilities(
     io_classes=("bound", "engine-allocated", "call"),
     formats=("onnx", "ort"),
     pins_threads=False,
+    pins_caller=True,
 )
 
 
@@ -44,7 +45,7 @@ def read_script(text: str) -> dict[str, Any]:
     source = text if text.lstrip().startswith("{") else Path(text).read_text(encoding="utf-8")
     script = json.loads(source)
     if not isinstance(script, dict):
-        raise ValueError("the script of the fake engine must be an object")
+        raise TypeError("the script of the fake engine must be an object")
     return script
 
 

@@ -38,6 +38,7 @@ CAPABILITIES = Capabilities(
     io_classes=("bound", "engine-allocated", "call"),
     formats=("onnx", "ort"),
     pins_threads=True,
+    pins_caller=True,
 )
 
 

@@ -30,6 +30,9 @@ class Capabilities:
     formats: tuple[str, ...]
     pins_threads: bool
     """Whether the engine can tie its own threads to CPUs."""
+    pins_caller: bool = False
+    """Whether the thread that calls may be tied to the first CPU once the model is loaded; not where the engine makes
+    threads later, which would inherit that one CPU."""
     isolated_python: str | None = None
     """A Python version range when it needs an interpreter of its own."""
     extra: str | None = None

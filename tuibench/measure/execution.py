@@ -13,7 +13,7 @@ from typing import Any, Protocol
 
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.cell import Check, Execution, Used
-from tuibench.engines.protocol import Bound, Engine, Feed, ReadBack, Session, Setting
+from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, ReadBack, Session, Setting
 from tuibench.host.noise import Witness
 from tuibench.measure import isolation, loading, reduction
 from tuibench.measure.check import check_outputs
@@ -60,6 +60,8 @@ class Meter:
         self._own_queue = own_queue
         self._reporter = reporter
         self._memory = MemoryLog()
+        self._pins_caller = setting.pin == "core" and engine.capabilities.pins_caller
+        self._back = ReadBack(None, None, None, "none", {})
 
     def measure(self) -> Execution:
         """Load, run once, check, warm up, time, reduce."""
@@ -68,7 +70,8 @@ class Meter:
         self._reporter.enter("load")
         loaded = loading.load(self._engine, self._setting)
         self._memory.note("load")
-        if job.cell.asked.pin == "core" and job.cell.asked.scenario == "sync":
+        self._back = loaded.session.read_back()
+        if self._pins_caller and job.cell.asked.scenario == "sync":
             isolation.pin_thread(self._setting.cpus[0])
         self._reporter.enter("first")
         first_ns, bound, check = self._first(loaded.session, feeds)
@@ -86,7 +89,7 @@ class Meter:
         classes = self._engine.capabilities.io_classes
         try:
             plain = loading.bind(session, feeds[:1], "call", classes)
-        except Exception:
+        except IoUnavailable:
             # Some types cannot be passed in a plain call; the bound path then makes the first inference.
             plain = loading.bind(session, feeds[:1], self._job.io, classes)
         begin = perf_counter_ns()
@@ -233,17 +236,15 @@ class Meter:
             harness_ns=harness_ns(),
             warmup=outcome.warmup,
             noise=outcome.noise,
-            used=self._used(outcome, loaded.session.read_back(), io, distinct),
+            used=self._used(outcome, io, distinct),
             check=check,
-            samples=reduction.keep_samples(
-                recording.blocks, recording.total, self._job.samples_path, self._job.keep_raw
-            ),
+            samples=reduction.keep_samples(kept, recording.total, self._job.samples_path, self._job.keep_raw),
             histogram=reduction.histogram(kept),
             series=reduction.series(kept),
         )
 
-    def _used(self, outcome: Outcome, back: ReadBack, io: str, distinct: int) -> Used:
-        seconds = outcome.seconds_ran
+    def _used(self, outcome: Outcome, io: str, distinct: int) -> Used:
+        back, seconds = self._back, outcome.seconds_ran
         threads = back.threads
         if threads is not None and outcome.stream_kind in ("threads", "processes"):
             threads = sum(len(share) for share in self._shares)
@@ -289,7 +290,7 @@ class _Stream:
             session = loading.load(self._engine, self._setting).session
             self._keep = (session, loading.bind(session, self._feeds, self._io, (self._io,)))
             self._keep[1].calls[0]()
-        if self._setting.pin == "core":
+        if self._setting.pin == "core" and self._engine.capabilities.pins_caller:
             isolation.pin_thread(self._setting.cpus[0])
         if self._keep is None:
             raise RuntimeError("a stream without a session")

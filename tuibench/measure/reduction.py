@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from array import array
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,11 +11,10 @@ import numpy as np
 from tuibench.core.cell import Samples
 from tuibench.measure.recording import Ns
 from tuibench.stats.histogram import bins
-from tuibench.stats.sample_file import write_samples
+from tuibench.stats.sample_file import spans, write_samples
 
 QUANTILES = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 FLOOR_QUANTILE = 5.0
-_MOST_SAMPLES = 65_536
 _SERIES_POINTS = 512
 _LAG_SAMPLES = 20_000
 
@@ -58,14 +58,8 @@ def series(durations: Ns) -> tuple[tuple[float, float, float], ...]:
     return tuple((float(p.min()), float(np.median(p)), float(p.max())) for p in parts if len(p))
 
 
-def keep_samples(blocks: list[Ns], total: int, path: str, keep_raw: bool) -> Samples:
+def keep_samples(durations: Ns, total: int, path: str, keep_raw: bool) -> Samples:
     """Write the durations beside the record, thinned to evenly spaced blocks; the counts say how far."""
-    kept = blocks
-    while not keep_raw and len(kept) > 1 and sum(len(b) for b in kept) > _MOST_SAMPLES:
-        kept = kept[::2]
-    durations = np.concatenate(kept)
-    if not keep_raw:
-        durations = durations[:_MOST_SAMPLES]
-    wide = bool(len(durations)) and int(durations.max()) > np.iinfo(np.uint32).max
-    values = array("Q" if wide else "I", durations.astype(np.uint64 if wide else np.uint32).tobytes())
-    return Samples(len(values), total, write_samples(path, values))
+    kept = durations if keep_raw else np.concatenate([durations[a:b] for a, b in spans(len(durations))])
+    written = write_samples(Path(path), array("Q", kept.astype(np.uint64).tobytes()))
+    return Samples(len(kept), total, str(written))

@@ -135,7 +135,7 @@ class Stream:
         self._memory = MemoryLog()
         session = loading.load(engine, setting).session
         bound = loading.bind(session, read_bundle(job.bundle), job.io, engine.capabilities.io_classes)
-        if job.asked.pin == "core":
+        if job.asked.pin == "core" and engine.capabilities.pins_caller:
             isolation.pin_thread(job.cpus[0])
         self._keep = (session, bound)
         self._calls = rotate(bound.calls)

@@ -1,0 +1,40 @@
+# Everything runs in .venv-test, which README's test command makes; `make PYTHON=…` takes another interpreter.
+
+VENV ?= .venv-test
+PYTHON ?= $(VENV)/bin/python
+
+.PHONY: setup check test test-slow test-all test-lowest bench samples
+
+setup:
+	"$$(.ci/find-python)" -m venv $(VENV)
+	$(VENV)/bin/pip install -q -e '.[test]'
+
+check:
+	.ci/check $(VENV)
+
+test:
+	$(PYTHON) -m pytest
+
+test-slow:
+	$(PYTHON) -m pytest -m slow
+
+# The oldest Python that is supported and the newest at hand, each with today's newest packages.
+test-all:
+	.ci/test-on 3.11
+	.ci/test-on newest
+
+# The oldest Python with the oldest packages that pyproject.toml admits.
+test-lowest:
+	.ci/test-on 3.11 lowest
+
+# Every script, each in a process of its own; the calibration comes first, so that figures of two machines can be held together.
+bench:
+	@$(PYTHON) -m tests.benchmarks.calibration
+	@failed=0; for script in tests/benchmarks/*.py; do \
+	    name=$$(basename "$$script" .py); \
+	    case "$$name" in __init__|calibration) continue;; esac; \
+	    echo "== $$name"; $(PYTHON) -m "tests.benchmarks.$$name" || { echo "$$name: exit $$?"; failed=1; }; \
+	done; exit $$failed
+
+samples:
+	$(PYTHON) tools/make_samples.py

@@ -1,0 +1,102 @@
+"""What every test gets without asking: a home of its own and no network; and what some ask for: an old interpreter."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import hypothesis
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+REAL_ENVIRONMENT = dict(os.environ)
+"""As it was before any test got a home of its own; pip and version managers need it."""
+
+OLD_PYTHON = "3.10"
+OLD_NUMPY = "1.26.4"
+
+# Examples must not fail because the machine is busy, and a failure must be found again.
+hypothesis.settings.register_profile("house", deadline=None, derandomize=True, database=None)
+hypothesis.settings.load_profile("house")
+
+
+class NetworkUsed(Exception):
+    """A test tried to reach beyond its own machine's files and pipes."""
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give the test a home directory that nobody else has, and let its children find the package."""
+    own = tmp_path_factory.mktemp("home")
+    monkeypatch.setenv("HOME", str(own))
+    monkeypatch.setenv("TUIBENCH_HOME", str(own / "tuibench"))
+    for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
+        monkeypatch.setenv(f"XDG_{kind}_HOME", str(own / kind.lower()))
+    runtime = own / "runtime"
+    runtime.mkdir(mode=0o700)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    return own
+
+
+@pytest.fixture(autouse=True)
+def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let sockets connect to nothing but local ones with a path."""
+
+    def guard(connect: Callable[[socket.socket, Any], Any]) -> Callable[[socket.socket, Any], Any]:
+        def connect_locally(self: socket.socket, address: Any) -> Any:
+            if self.family != socket.AF_UNIX:
+                raise NetworkUsed(f"connect to {address!r}")
+            return connect(self, address)
+
+        return connect_locally
+
+    def look_up(host: object, *_: object, **__: object) -> None:
+        raise NetworkUsed(f"look-up of {host!r}")
+
+    monkeypatch.setattr(socket.socket, "connect", guard(socket.socket.connect))
+    monkeypatch.setattr(socket.socket, "connect_ex", guard(socket.socket.connect_ex))
+    monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+
+@pytest.fixture(scope="session")
+def python310() -> Path:
+    """Return a Python 3.10 with numpy 1.26 and nothing else, as an old engine brings one; skip where there is none.
+
+    It is made once per clone, in .venv-310, and lacks tuibench: pass PYTHONPATH, which every test's environment has.
+    """
+    environment = ROOT / ".venv-310"
+    python = environment / "bin" / "python"
+    ready = environment / f"numpy-{OLD_NUMPY}"
+    if not ready.exists():
+        base = _find_old_python()
+        if base is None:
+            pytest.skip(f"no Python {OLD_PYTHON} on this machine")
+        failure = _make_old_environment(base, environment)
+        if failure:
+            shutil.rmtree(environment, ignore_errors=True)
+            pytest.skip(f"numpy {OLD_NUMPY} for Python {OLD_PYTHON} cannot be installed: {failure}")
+        ready.touch()
+    return python
+
+
+def _find_old_python() -> str | None:
+    """Return a Python that really runs: a version manager's shim may be on PATH and refuse."""
+    finder = [str(ROOT / ".ci" / "find-python"), OLD_PYTHON]
+    found = subprocess.run(finder, capture_output=True, text=True, env=REAL_ENVIRONMENT, check=False)
+    return found.stdout.strip() or None
+
+
+def _make_old_environment(base: str, environment: Path) -> str:
+    """Fill the environment and return the last line of what went wrong, or ''."""
+    pip = [str(environment / "bin" / "python"), "-m", "pip", "install", "-q", f"numpy=={OLD_NUMPY}"]
+    for command in ([base, "-m", "venv", "--clear", str(environment)], pip):
+        done = subprocess.run(command, capture_output=True, text=True, env=REAL_ENVIRONMENT, check=False)
+        if done.returncode:
+            return (done.stderr.strip().splitlines() or [f"exit {done.returncode}"])[-1]
+    return ""

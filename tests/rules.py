@@ -1,0 +1,246 @@
+"""The rules of the house as pure functions over source text, so that each can be shown to bite on a made-up file."""
+
+from __future__ import annotations
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import PurePosixPath
+
+ANYTHING = ("*",)
+ENGINES = ("onnxruntime", "openvino")
+"""Packages that execute models: deferred wherever they are imported, and each in its own module."""
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """What the files of a room may import besides the standard library, their own room and the vocabulary in core."""
+
+    ours: tuple[str, ...] = ()
+    third: tuple[str, ...] = ()
+    deferred: tuple[str, ...] = ()
+    """Third-party packages that may be imported inside functions only."""
+
+
+ROOMS = {
+    "core": Room(),
+    "data": Room(),
+    "stats": Room(),
+    "arrays": Room(third=("numpy",)),
+    "host": Room(),
+    "host/facts": Room(ours=("host", "host/brand"), third=("psutil",)),
+    "host/brand": Room(ours=("host",), deferred=("cpuinfo",)),
+    "host/checkup": Room(ours=("host", "host/facts", "host/brand"), third=("psutil",)),
+    "models": Room(ours=("arrays",), third=("numpy", "onnx")),
+    "engines": Room(third=("numpy",), deferred=ENGINES),
+    "measure": Room(ours=("stats", "arrays", "engines", "host/noise"), third=("numpy",)),
+    # The entry of measure is the worker with what is said to it and by it; of the engines only what they can do.
+    "runs": Room(
+        ours=(
+            *("stats", "host", "host/facts", "host/brand", "measure/worker", "measure/job", "measure/channel"),
+            *("engines/protocol", "engines/registry"),
+        )
+    ),
+    "runner": Room(ours=ANYTHING, deferred=ANYTHING),
+    "child": Room(ours=ANYTHING, deferred=ANYTHING),
+    "report": Room(third=("rich",)),
+    "workbench": Room(ours=("runs", "report", "host", "host/facts", "host/brand", "host/checkup", "stats")),
+    "cli": Room(ours=("workbench", "report"), third=("rich",)),
+    "__main__": Room(ours=("cli",)),
+    "__init__": Room(),
+}
+"""The longest key that a file's path begins with is its room."""
+
+ROOTS = ("runner", "child")
+"""Composition roots: a spawned worker imports its parent's main module again, so they import nothing of ours on top."""
+
+WORKER_SIDE = ("core", "stats", "arrays", "host", "engines", "measure")
+WORKER_PYTHON = (3, 10)
+
+NEWER_THAN_WORKER = {
+    "asyncio": {"Barrier", "Runner", "TaskGroup", "timeout", "timeout_at"},
+    "contextlib": {"chdir"},
+    "datetime": {"UTC"},
+    "enum": {"EnumCheck", "FlagBoundary", "ReprEnum", "StrEnum", "member", "nonmember", "verify"},
+    "hashlib": {"file_digest"},
+    "inspect": {"getmembers_static", "markcoroutinefunction"},
+    "itertools": {"batched"},
+    "logging": {"getLevelNamesMapping", "getHandlerByName"},
+    "math": {"cbrt", "exp2", "fma", "sumprod"},
+    "operator": {"call"},
+    "os": {"process_cpu_count", "listdrives"},
+    "sys": {"exception", "activate_stack_trampoline", "monitoring"},
+    "typing": {
+        *("LiteralString", "Never", "NotRequired", "Required", "Self", "TypeAliasType", "TypeVarTuple", "Unpack"),
+        *("assert_never", "assert_type", "clear_overloads", "dataclass_transform", "get_overloads", "override"),
+        *("reveal_type", "ReadOnly", "TypeIs", "get_protocol_members", "is_protocol"),
+    },
+}
+NEWER_MODULES = {"tomllib", "wsgiref.types"}
+NEWER_BUILTINS = {"BaseExceptionGroup", "ExceptionGroup", "EncodingWarning", "PythonFinalizationError"}
+
+
+@dataclass(frozen=True, slots=True)
+class Import:
+    """One imported module, where it stands, and whether it is carried out when the file is."""
+
+    module: str
+    line: int
+    on_top: bool
+    for_types: bool
+
+
+def room_key(path: str) -> str:
+    """Return the key in ROOMS for a path such as host/facts.py, or for a module such as host/facts; '' if none."""
+    parts = PurePosixPath(path.removesuffix(".py")).parts
+    names = ("/".join(parts[:n]) for n in range(len(parts), 0, -1))
+    return next((name for name in names if name in ROOMS), "")
+
+
+def imports(tree: ast.Module) -> list[Import]:
+    """Return every import of a file, those inside functions and by name through importlib included."""
+    return list(_walk(tree, on_top=True, for_types=False))
+
+
+def _walk(node: ast.AST, on_top: bool, for_types: bool) -> Iterator[Import]:
+    for child in ast.iter_child_nodes(node):
+        inside = isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda))
+        for module in _imported(child):
+            yield Import(module, child.lineno if isinstance(child, (ast.stmt, ast.expr)) else 0, on_top, for_types)
+        if isinstance(child, ast.If) and "TYPE_CHECKING" in ast.unparse(child.test):
+            for statement in child.body:
+                holder = ast.Module([statement], [])
+                yield from _walk(holder, on_top, for_types=True)
+            continue
+        yield from _walk(child, on_top and not inside, for_types)
+
+
+def _imported(node: ast.AST) -> list[str]:
+    if isinstance(node, ast.Import):
+        return [alias.name for alias in node.names]
+    if isinstance(node, ast.ImportFrom):
+        module = node.module or ""
+        if module == "tuibench" or (module.startswith("tuibench.") and module.count(".") == 1):
+            return [f"{module}.{alias.name}" for alias in node.names]
+        return [module]
+    if isinstance(node, ast.Call) and node.args and isinstance(node.args[0], ast.Constant):
+        called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):
+            return [node.args[0].value]
+    return []
+
+
+def forbidden_imports(path: str, source: str) -> list[str]:
+    """Return one line per import that the room of `path` (relative to the package) may not make."""
+    key = room_key(path)
+    if not key:
+        return [f"{path}: stands in no room of tests/rules.py"]
+    found = [
+        f"{path}:{i.line}: {key} may not import {i.module}" for i in imports(ast.parse(source)) if not _may(key, i)
+    ]
+    if path.endswith("/__init__.py"):
+        eager = [i for i in imports(ast.parse(source)) if i.module != "__future__"]
+        found += [f"{path}:{i.line}: a room's __init__ imports nothing, but has {i.module}" for i in eager]
+    if key == "engines":
+        others = {i.module.split(".")[0] for i in imports(ast.parse(source))} & set(ENGINES)
+        found += [f"{path}: more than one engine: {', '.join(sorted(others))}"] if len(others) > 1 else []
+    return found
+
+
+def _may(key: str, entry: Import) -> bool:
+    room = ROOMS[key]
+    top, *rest = entry.module.split(".")
+    if top in sys.stdlib_module_names:
+        return True
+    deferred = not entry.on_top or entry.for_types
+    if top != "tuibench":
+        return top in room.third or (deferred and (top in room.deferred or room.deferred == ANYTHING))
+    if key in ROOTS:
+        return deferred
+    target = "/".join(rest)
+    if not rest or rest[0].startswith("__"):
+        return True
+    goal = room_key(target)
+    return goal in (key, "core") or any(target == own or goal == own for own in room.ours)
+
+
+def newer_than_worker(path: str, source: str) -> list[str]:
+    """Return what the oldest interpreter of a worker would not understand or not find."""
+    try:
+        tree = ast.parse(source, feature_version=WORKER_PYTHON)
+    except SyntaxError as error:
+        return [f"{path}:{error.lineno}: {error.msg}"]
+    found = [f"{path}:{i.line}: {i.module}" for i in imports(tree) if i.module in NEWER_MODULES]
+    for node in ast.walk(tree):
+        names: set[str] = set()
+        if isinstance(node, ast.ImportFrom):
+            names = {alias.name for alias in node.names} & NEWER_THAN_WORKER.get(node.module or "", set())
+        elif isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+            names = {node.attr} & NEWER_THAN_WORKER.get(node.value.id, set())
+        elif isinstance(node, ast.Name):
+            names = {node.id} & NEWER_BUILTINS
+        found += [f"{path}:{getattr(node, 'lineno', 0)}: {name} is newer than a worker" for name in sorted(names)]
+        if isinstance(node, ast.TryStar):
+            found.append(f"{path}:{node.lineno}: except* is newer than a worker")
+    return found
+
+
+def oversized(path: str, source: str, most: int = 40, with_reason: int = 60) -> list[str]:
+    """Return functions over `most` lines without a '# long: reason', those over `with_reason`, and classes over 250."""
+    lines = source.splitlines()
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
+            continue
+        length = (node.end_lineno or node.lineno) - node.lineno + 1
+        limit = 250
+        if not isinstance(node, ast.ClassDef):
+            reasoned = any("# long: " in line for line in lines[node.lineno - 1 : node.end_lineno])
+            limit = with_reason if reasoned else most
+        if length > limit:
+            found.append(f"{path}:{node.lineno}: {node.name} has {length} lines, of at most {limit}")
+    return found
+
+
+def undocumented(path: str, source: str) -> list[str]:
+    """Return the public modules, classes and functions without a docstring."""
+    tree = ast.parse(source)
+    found = [] if ast.get_docstring(tree) else [f"{path}:1: the module has no docstring"]
+    queue: list[ast.AST] = [tree]
+    while queue:
+        for node in ast.iter_child_nodes(queue.pop()):
+            if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)) or node.name[0] == "_":
+                continue
+            if not ast.get_docstring(node):
+                found.append(f"{path}:{node.lineno}: {node.name} has no docstring")
+            if isinstance(node, ast.ClassDef):
+                queue.append(node)
+    return found
+
+
+def swallowed(path: str, source: str) -> list[str]:
+    """Return the handlers that catch everything and either do nothing or do not say why they may."""
+    lines = source.splitlines()
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.ExceptHandler):
+            continue
+        caught = ast.unparse(node.type) if node.type else "everything"
+        if caught not in ("everything", "Exception", "BaseException"):
+            continue
+        if isinstance(node.body[-1], ast.Raise) and node.body[-1].exc is None:
+            continue
+        idle = all(isinstance(s, (ast.Pass, ast.Continue)) or ast.unparse(s) == "..." for s in node.body)
+        around = lines[node.lineno - 2 : node.body[0].lineno]
+        if idle:
+            found.append(f"{path}:{node.lineno}: catches {caught} and does nothing")
+        elif not any("#" in line for line in around):
+            found.append(f"{path}:{node.lineno}: catches {caught} without a comment that says why it may")
+    return found
+
+
+def prints(path: str, source: str) -> list[str]:
+    """Return the calls of print, which belong to the shell's door alone."""
+    calls = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    return [f"{path}:{n.lineno}: print" for n in calls if isinstance(n.func, ast.Name) and n.func.id == "print"]

@@ -1,0 +1,50 @@
+"""What the guides tell people to type is what the command takes."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from tuibench.cli.arguments import parse
+from tuibench.cli.flag import FLAGS
+from tuibench.cli.request import BenchmarkRequest
+
+ROOT = Path(__file__).resolve().parent.parent
+GUIDES = ("README.md", "docs/benchmark.md")
+REFUSED = {"-s elastic", "-pin numa"}
+"""Shown as what this version refuses."""
+ELSEWHERE = {"--help", "-m", "-q"}
+"""Of other commands, or of no request."""
+
+
+def commands(guide: str) -> list[str]:
+    """Return the commands in the code of a guide, in blocks and in lines."""
+    text = (ROOT / guide).read_text(encoding="utf-8")
+    found = re.findall(r"^(tuibench benchmark .*)$|`(tuibench benchmark [^`]*)`", text, re.MULTILINE)
+    return [(block or line).split(" #", maxsplit=1)[0].strip() for block, line in found]
+
+
+@pytest.mark.parametrize(
+    "command", sorted({c for guide in GUIDES for c in commands(guide)} - {"tuibench benchmark --help"})
+)
+def test_every_command_of_a_guide_is_understood(command: str) -> None:
+    request = parse(command.split()[1:])
+    assert isinstance(request, BenchmarkRequest)
+    assert all(model.endswith(".onnx") for model in request.models)
+
+
+@pytest.mark.parametrize("guide", GUIDES)
+def test_every_flag_that_a_guide_names_exists(guide: str) -> None:
+    text = (ROOT / guide).read_text(encoding="utf-8")
+    named = {code.split()[0] for code in re.findall(r"`(--?[a-zA-Z][^`]*)`", text) if code not in REFUSED}
+    known = {name for flag in FLAGS for name in flag.names}
+    assert named
+    assert named - known - ELSEWHERE == set()
+
+
+def test_the_guide_names_every_flag_that_changes_what_is_measured() -> None:
+    text = (ROOT / "docs" / "benchmark.md").read_text(encoding="utf-8")
+    left_out = {"ascii", "no_save"}
+    missing = [f.field for f in FLAGS if f.field not in left_out and not any(name in text for name in f.names)]
+    assert missing == []

@@ -1,0 +1,170 @@
+"""Arrays that cross a process border: one npz without pickle, and beside it a JSON file that says what each member is."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+Feed = dict[str, Any]
+"""Name to ndarray, list (sequence), dict (map) or None (absent optional), as the engines take it."""
+Array = np.ndarray[Any, Any]
+
+_SCHEMA = 1
+SUBSET_ELEMENTS = 1_000_000
+"""How many elements of a large output are kept and compared."""
+
+
+@dataclass(frozen=True)
+class Subset:
+    """Seeded elements of an array too large to keep whole; `pick` finds the same ones on the other side."""
+
+    values: Array
+    shape: tuple[int, ...]
+
+
+def pick(array: Array, count: int = SUBSET_ELEMENTS) -> Array:
+    """At most `count` elements spread over the array, one at a scrambled place in each of `count` equal stretches.
+
+    Plain integer arithmetic, because the random streams of two numpy versions may differ.
+    """
+    flat = array.reshape(-1)
+    if flat.size <= count:
+        return flat
+    stretch = np.arange(count, dtype=np.uint64)
+    low = stretch * np.uint64(flat.size) // np.uint64(count)
+    width = (stretch + np.uint64(1)) * np.uint64(flat.size) // np.uint64(count) - low
+    scrambled = (stretch + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15) >> np.uint64(33)
+    chosen: Array = flat[(low + scrambled % width).astype(np.int64)]
+    return chosen
+
+
+def write_bundle(path: str | os.PathLike[str], feeds: Sequence[Feed], dtypes: Mapping[str, str] | None = None) -> None:
+    """Write `feeds` to `path` (.npz) and its sidecar (.json), each whole or not at all.
+
+    `dtypes` names the logical type of values that are raw bits here (bfloat16, float8, int4).
+    """
+    target = Path(path)
+    writer = _Writer(dtypes or {})
+    samples = [[writer.entry(name, value, f"s{s}.i{i}") for i, (name, value) in enumerate(feed.items())]
+               for s, feed in enumerate(feeds)]  # fmt: skip
+    sidecar = {"schema": _SCHEMA, "samples": samples}
+    partial = target.with_name(f"{target.name}.{os.getpid()}.part")
+    try:
+        with partial.open("wb") as file:
+            np.savez(file, **writer.members)
+        os.replace(partial, target)
+        partial.write_text(json.dumps(sidecar), encoding="ascii")
+        # Last, so that whoever finds the sidecar finds the arrays.
+        os.replace(partial, sidecar_path(target))
+    finally:
+        partial.unlink(missing_ok=True)
+
+
+def read_bundle(path: str | os.PathLike[str]) -> list[Feed]:
+    """The feeds as written; types that numpy lacks come back as raw unsigned bits, see `read_dtypes`."""
+    sidecar = _read_sidecar(path)
+    with np.load(path, allow_pickle=False) as members:
+        loaded: dict[str, Array] = {}
+        return [{entry["name"]: _value(entry, members, loaded) for entry in sample} for sample in sidecar["samples"]]
+
+
+def read_dtypes(path: str | os.PathLike[str]) -> dict[str, str]:
+    """The logical types of the tensors of the first sample, by name."""
+    samples = _read_sidecar(path)["samples"]
+    return {entry["name"]: entry["dtype"] for entry in (samples[0] if samples else []) if "dtype" in entry}
+
+
+def sidecar_path(path: str | os.PathLike[str]) -> Path:
+    """Where the names and kinds of the bundle at `path` stand."""
+    return Path(path).with_suffix(".json")
+
+
+def logical_dtype(array: Array) -> str:
+    """The name of an element type, 'string' for every width of text and for objects."""
+    return "string" if array.dtype.kind in "USO" else array.dtype.name
+
+
+def to_storable(array: Array) -> Array:
+    """The same elements in a type that needs no pickle and no extension to numpy."""
+    if array.dtype.kind == "O":
+        return _fixed_width(array)
+    if array.dtype.kind == "V" and array.dtype.itemsize in (1, 2, 4):
+        return np.ascontiguousarray(array).view(f"u{array.dtype.itemsize}").reshape(array.shape)
+    return array
+
+
+def _fixed_width(array: Array) -> Array:
+    texts = [item.decode("utf-8", "surrogateescape") if isinstance(item, bytes) else str(item) for item in array.flat]
+    return np.array(texts, dtype=np.str_).reshape(array.shape) if texts else np.empty(array.shape, "U1")
+
+
+def _read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any]:
+    data: dict[str, Any] = json.loads(sidecar_path(path).read_text(encoding="ascii"))
+    if data.get("schema") != _SCHEMA:
+        raise ValueError(f"bundle of schema {data.get('schema')!r}, this version reads {_SCHEMA}")
+    return data
+
+
+class _Writer:
+    """Collects the members of one bundle; an array that several samples share is stored once."""
+
+    def __init__(self, dtypes: Mapping[str, str]) -> None:
+        self.members: dict[str, Any] = {}
+        self._dtypes = dtypes
+        self._seen: dict[int, tuple[str, object]] = {}
+
+    def entry(self, name: str, value: object, member: str) -> dict[str, Any]:
+        """Describe `value` under its own name, since that may hold anything."""
+        described = self._describe(value, member)
+        if name in self._dtypes and "dtype" in described:
+            described["dtype"] = self._dtypes[name]
+        return {"name": name, **described}
+
+    def _describe(self, value: object, member: str) -> dict[str, Any]:
+        if value is None:
+            return {"kind": "absent"}
+        if isinstance(value, Mapping):
+            return self._describe_map(value, member)
+        if isinstance(value, (list, tuple)):
+            items = [self._describe(item, f"{member}.{n}") for n, item in enumerate(value)]
+            return {"kind": "sequence", "items": items}
+        if isinstance(value, Subset):
+            tensor = self._describe(value.values, member)
+            return {**tensor, "kind": "subset", "shape": list(value.shape)}
+        array = np.asarray(value)
+        if id(value) not in self._seen:
+            self.members[member] = to_storable(array)
+            self._seen[id(value)] = (member, value)
+        return {"kind": "tensor", "member": self._seen[id(value)][0], "dtype": logical_dtype(array)}
+
+    def _describe_map(self, value: Mapping[Any, Any], member: str) -> dict[str, Any]:
+        keys, values = list(value), list(value.values())
+        scalar = all(np.ndim(item) == 0 and not isinstance(item, (Mapping, list, type(None))) for item in values)
+        return {
+            "kind": "map",
+            "keys": self._describe(np.array(keys) if keys else np.empty(0, np.int64), f"{member}.k"),
+            "values": self._describe(np.array(values) if scalar else values, f"{member}.v"),
+        }
+
+
+def _value(entry: Mapping[str, Any], members: Mapping[str, Array], loaded: dict[str, Array]) -> Any:
+    kind = entry["kind"]
+    if kind == "absent":
+        return None
+    if kind == "sequence":
+        return [_value(item, members, loaded) for item in entry["items"]]
+    if kind == "map":
+        keys = _value(entry["keys"], members, loaded)
+        values = _value(entry["values"], members, loaded)
+        items = values if isinstance(values, list) else values.tolist()
+        return dict(zip(keys.tolist(), items, strict=True))
+    member = entry["member"]
+    if member not in loaded:
+        loaded[member] = members[member]
+    return Subset(loaded[member], tuple(entry["shape"])) if kind == "subset" else loaded[member]

@@ -1,0 +1,135 @@
+"""`tuibench doctor`: how fit this machine is to be measured on, for eyes or as JSON."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from collections.abc import Callable, Sequence
+from typing import Any, TextIO
+
+from tuibench.core.errors import ExitCode
+
+ENGINES = ("onnxruntime", "openvino")
+_ENGINES_TIMEOUT_S = 60.0
+
+Answers = list[dict[str, Any]]
+
+
+def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+    """Add the command and its flags."""
+    parser = subparsers.add_parser(
+        "doctor",
+        help="host facts, noise now, engines, terminal",
+        description="Tell how fit this machine is to be measured on: facts, noise of this moment, engines, and what "
+        "harms a measurement with its remedy.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
+    parser.add_argument(
+        "--include-private",
+        action="store_true",
+        help="with --json: also host name, user, paths and command lines, which are left out otherwise",
+    )
+    parser.set_defaults(run=run)
+
+
+def run(
+    args: argparse.Namespace,
+    engines: Sequence[str] = ENGINES,
+    *,
+    ask: Callable[[Sequence[str]], Answers] | None = None,
+    examine: Callable[[Answers, dict[str, Any]], dict[str, Any]] | None = None,
+    out: TextIO | None = None,
+) -> int:
+    """Examine the machine and print what was found; findings do not change the exit code."""
+    stream = sys.stdout if out is None else out
+    facts = (examine or _examine)((ask or ask_engines)(engines), describe_terminal(stream))
+    if args.json:
+        if not args.include_private:
+            facts.pop("env_private", None)
+        # ASCII, because a terminal obeys what a foreign name may hold.
+        text = json.dumps(facts, indent=2, ensure_ascii=True) + "\n"
+    else:
+        # The report needs half a millisecond that --help has no use for.
+        from tuibench.report.doctor import render_doctor
+
+        text = render_doctor(facts)
+    encoding = getattr(stream, "encoding", None) or "utf-8"
+    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.flush()
+    return int(ExitCode.OK)
+
+
+def ask_engines(
+    names: Sequence[str],
+    start: Callable[..., Any] | None = None,
+    timeout_s: float = _ENGINES_TIMEOUT_S,
+) -> Answers:
+    """Ask a child which engines can be imported, because no engine is imported in this process."""
+    # 9 ms that --help has no use for.
+    import subprocess
+
+    command = [sys.executable, "-m", "tuibench.child", "engines"]
+    try:
+        done = (start or subprocess.run)(
+            command,
+            input=json.dumps({"names": list(names)}),
+            capture_output=True,
+            encoding="utf-8",
+            errors="backslashreplace",
+            timeout=timeout_s,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _unknown(names, f"its import took more than {timeout_s:.0f} s")
+    except OSError as error:
+        return _unknown(names, f"no process could be started: {error.strerror or error}")
+    lines = done.stdout.strip().splitlines()
+    try:
+        answer = json.loads(lines[-1])
+        if answer["ok"]:
+            return [_answer(entry) for entry in answer["result"]]
+    except (IndexError, KeyError, TypeError, ValueError):
+        pass
+    last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
+    return _unknown(names, f"the child ended with {done.returncode}: {last}")
+
+
+def describe_terminal(stream: TextIO) -> dict[str, Any]:
+    """What the output goes to."""
+    isatty = stream.isatty()
+    columns = lines = None
+    if isatty:
+        try:
+            columns, lines = os.get_terminal_size(stream.fileno())
+        except OSError:
+            # A pseudo-terminal may have no size.
+            columns = lines = None
+    return {
+        "isatty": isatty,
+        "term": os.environ.get("TERM"),
+        "encoding": getattr(stream, "encoding", None),
+        "columns": columns,
+        "lines": lines,
+    }
+
+
+def _examine(engines: Answers, terminal: dict[str, Any]) -> dict[str, Any]:
+    # 30 ms that neither --help nor any other command should pay for.
+    from tuibench.host.brand import cache_directory, read_brand
+    from tuibench.host.checkup import examine
+    from tuibench.host.facts import this_process
+
+    process = this_process()
+    cache = cache_directory(process.environ)
+    return examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
+
+
+def _answer(entry: dict[str, Any]) -> dict[str, Any]:
+    return {name: entry.get(name) for name in ("name", "version", "error")} | {"available": bool(entry["available"])}
+
+
+def _unknown(names: Sequence[str], error: str) -> Answers:
+    return [{"name": name, "available": None, "version": None, "error": error} for name in names]

@@ -1,0 +1,13 @@
+"""Ids that sort by time and can be read over the phone."""
+
+from __future__ import annotations
+
+_ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
+
+
+def make_ulid(time_ms: int, entropy: bytes) -> str:
+    """The 26 letters and digits for a time and ten random bytes, both handed in."""
+    if len(entropy) != 10:
+        raise ValueError("a ULID takes ten random bytes")
+    value = (time_ms << 80) | int.from_bytes(entropy, "big")
+    return "".join(_ALPHABET[(value >> shift) & 31] for shift in range(125, -1, -5))

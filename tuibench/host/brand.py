@@ -1,0 +1,90 @@
+"""Brand and flags from py-cpuinfo, for machines whose /proc/cpuinfo has none; a second of work, so kept until reboot."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tuibench.host.cpu import ISA
+
+_BOOT_ID = re.compile(r"[0-9a-f-]{8,64}")
+
+
+@dataclass(frozen=True, slots=True)
+class Brand:
+    """What py-cpuinfo says; its cache sizes are wrong, so they are not among it."""
+
+    brand: str | None
+    isa: tuple[str, ...]
+
+
+def cache_directory(environ: Mapping[str, str]) -> Path | None:
+    """Where to keep what is dear to read: below TUIBENCH_HOME, else the user's cache; None without a home."""
+    if own := environ.get("TUIBENCH_HOME"):
+        return Path(own).absolute() / "cache"
+    for name, below in (("XDG_CACHE_HOME", ()), ("HOME", (".cache",))):
+        # A relative path here is a mistake of the environment and would litter the working directory.
+        if os.path.isabs(path := environ.get(name, "")):
+            return Path(path, *below, "tuibench")
+    return None
+
+
+def read_brand(boot_id: str | None, cache: Path | None, ask: Callable[[], Mapping[str, Any]] | None = None) -> Brand:
+    """Brand and flags, from the cache of this boot or asked anew; never called where a benchmark waits for it."""
+    # Without a boot id there is nothing to tell an old machine's answer from this one's.
+    file = cache / f"cpu-{boot_id}.json" if cache and _BOOT_ID.fullmatch(boot_id or "") else None
+    if file is not None and (kept := _load(file)) is not None:
+        return kept
+    brand = _parse((ask or ask_cpuinfo)())
+    if file is not None and (brand.brand or brand.isa):
+        # A cache that cannot be written costs a second next time and nothing else.
+        with contextlib.suppress(OSError):
+            _save(file, brand)
+    return brand
+
+
+def ask_cpuinfo() -> Mapping[str, Any]:
+    """Run py-cpuinfo; empty where it fails."""
+    # 60 ms to import and a second to run: it sleeps to count clock ticks, and starts other programs.
+    import cpuinfo  # type: ignore[import-untyped]
+
+    try:
+        answer: Mapping[str, Any] = cpuinfo.get_cpu_info()
+    except Exception:  # noqa: BLE001 - it parses the output of foreign programs and raises whatever that leads to
+        return {}
+    return answer
+
+
+def _parse(answer: object) -> Brand:
+    fields: Mapping[str, Any] = answer if isinstance(answer, dict) else {}
+    brand, flags = fields.get("brand_raw"), fields.get("flags")
+    known = set(map(str, flags)) if isinstance(flags, list) else set()
+    return Brand(brand if isinstance(brand, str) and brand else None, tuple(name for name in ISA if name in known))
+
+
+def _load(file: Path) -> Brand | None:
+    try:
+        kept = _parse(json.loads(file.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return kept if kept.brand or kept.isa else None
+
+
+def _save(file: Path, brand: Brand) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = json.dumps({"brand_raw": brand.brand, "flags": list(brand.isa)})
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=".cpu-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(name, file)
+    except OSError:
+        os.unlink(name)
+        raise

@@ -1,0 +1,194 @@
+"""The control groups above this process: how much CPU and memory they leave, and whether they held it back."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tuibench.host.tree import Tree, parse_cpus, parse_pairs
+
+_V1_CONTROLLERS = ("cpu", "cpuset", "memory")
+_V1_NO_LIMIT = 1 << 62
+_MOUNTS = "sys/fs/cgroup"
+
+
+@dataclass(frozen=True, slots=True)
+class Groups:
+    """The directories of our groups, innermost first and up to the highest that can be seen, per hierarchy."""
+
+    version: str | None
+    """v1, v2 or hybrid; None where there are no control groups."""
+    unified: tuple[str, ...] = ()
+    cpu: tuple[str, ...] = ()
+    cpuset: tuple[str, ...] = ()
+    memory: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Throttling:
+    """How often and how long a CPU quota has stopped the groups, since they were made."""
+
+    times: int
+    us: int
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryRoom:
+    """What may still be allocated, by the machine and by the groups."""
+
+    total_bytes: int | None
+    available_bytes: int | None
+    limit_bytes: int | None
+    """The least limit of the groups."""
+    room_bytes: int | None
+    """The lesser of what is available and what the groups leave."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Mount:
+    root: str
+    point: str
+
+
+def find_groups(tree: Tree) -> Groups:
+    """Find the groups of this process, with or without a cgroup namespace and where both versions are mounted."""
+    own = _own_paths(tree)
+    mounts = _mounts(tree)
+    if not mounts:
+        mounts = _guessed_mounts(tree)
+    dirs = {name: _walk(tree, mounts.get(name, []), own.get(name, "/")) for name in ("", *_V1_CONTROLLERS)}
+    old = any(dirs[name] for name in _V1_CONTROLLERS)
+    version = ("hybrid" if old else "v2") if dirs[""] else ("v1" if old else None)
+    return Groups(version, dirs[""], dirs["cpu"], dirs["cpuset"], dirs["memory"])
+
+
+def read_quota(tree: Tree, groups: Groups) -> float | None:
+    """CPUs' worth of time that the tightest group allows; None where none sets a quota."""
+    quotas = [amount for amount in _quotas(tree, groups) if amount is not None]
+    return min(quotas, default=None)
+
+
+def read_cpuset(tree: Tree, groups: Groups) -> tuple[int, ...] | None:
+    """The CPUs that the groups allow; None where no group says."""
+    for name in (f"{path}/cpuset.cpus.effective" for path in groups.unified):
+        if cpus := parse_cpus(tree.read(name)):
+            return cpus
+    for path in groups.cpuset:
+        for leaf in ("cpuset.effective_cpus", "cpuset.cpus"):
+            if cpus := parse_cpus(tree.read(f"{path}/{leaf}")):
+                return cpus
+    return None
+
+
+def read_throttling(tree: Tree, groups: Groups) -> Throttling | None:
+    """What the quotas of all our groups cost so far; None where no group counts it."""
+    times = us = 0
+    seen = False
+    for path in (*groups.unified, *groups.cpu):
+        stat = parse_pairs(tree.read(f"{path}/cpu.stat"))
+        if "nr_throttled" in stat:
+            seen = True
+            times += stat["nr_throttled"]
+            us += stat.get("throttled_usec", stat.get("throttled_time", 0) // 1000)
+    return Throttling(times, us) if seen else None
+
+
+def read_memory(tree: Tree, groups: Groups) -> MemoryRoom:
+    """Memory that can be had: what the machine has free against what the groups leave."""
+    info = parse_pairs(tree.read("proc/meminfo"))
+    # MemAvailable came with Linux 3.14.
+    available = info.get("MemAvailable", info.get("MemFree"))
+    bounds = list(_memory_bounds(tree, groups))
+    rooms = [max(limit - used, 0) for limit, used in bounds]
+    if available is not None:
+        rooms.append(available)
+    limit = min((bound[0] for bound in bounds), default=None)
+    return MemoryRoom(info.get("MemTotal"), available, limit, min(rooms, default=None))
+
+
+def _quotas(tree: Tree, groups: Groups) -> Iterator[float | None]:
+    for path in groups.unified:
+        words = (tree.read(f"{path}/cpu.max") or "").split()
+        yield _ratio(*words) if len(words) == 2 else None
+    for path in groups.cpu:
+        quota = tree.read(f"{path}/cpu.cfs_quota_us")
+        if quota is not None and not quota.startswith("-"):
+            yield _ratio(quota, tree.read(f"{path}/cpu.cfs_period_us") or "")
+
+
+def _ratio(quota: str, period: str) -> float | None:
+    if not (quota.isdecimal() and period.isdecimal()) or int(quota) == 0 or int(period) == 0:
+        return None
+    return int(quota) / int(period)
+
+
+def _memory_bounds(tree: Tree, groups: Groups) -> Iterator[tuple[int, int]]:
+    sources = [(path, "memory.max", "memory.current", "inactive_file") for path in groups.unified]
+    sources += [
+        (path, "memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file") for path in groups.memory
+    ]
+    for path, limit_name, usage_name, cache_name in sources:
+        limit = tree.number(f"{path}/{limit_name}")
+        if limit is None or limit >= _V1_NO_LIMIT:
+            continue
+        # The kernel drops idle page cache before it refuses an allocation.
+        cache = parse_pairs(tree.read(f"{path}/memory.stat")).get(cache_name, 0)
+        yield limit, max((tree.number(f"{path}/{usage_name}") or 0) - cache, 0)
+
+
+def _own_paths(tree: Tree) -> dict[str, str]:
+    paths: dict[str, str] = {}
+    for line in (tree.read("proc/self/cgroup") or "").splitlines():
+        number, _, rest = line.partition(":")
+        names, _, path = rest.partition(":")
+        for name in names.split(",") if names else [""] if number == "0" else []:
+            paths[name] = path.removesuffix(" (deleted)")
+    return paths
+
+
+def _mounts(tree: Tree) -> dict[str, list[_Mount]]:
+    mounts: dict[str, list[_Mount]] = {}
+    for line in (tree.read("proc/self/mountinfo") or "").splitlines():
+        left, _, right = line.partition(" - ")
+        fields, kind = left.split(), right.split()
+        if len(fields) < 5 or len(kind) < 3 or kind[0] not in ("cgroup", "cgroup2"):
+            continue
+        mount = _Mount(_plain(fields[3]), _plain(fields[4]))
+        names = [""] if kind[0] == "cgroup2" else [n for n in kind[2].split(",") if n in _V1_CONTROLLERS]
+        for name in names:
+            mounts.setdefault(name, []).append(mount)
+    return mounts
+
+
+def _guessed_mounts(tree: Tree) -> dict[str, list[_Mount]]:
+    if tree.exists(f"{_MOUNTS}/cgroup.controllers"):
+        return {"": [_Mount("/", f"/{_MOUNTS}")]}
+    names = [name for name in _V1_CONTROLLERS if tree.exists(f"{_MOUNTS}/{name}")]
+    return {name: [_Mount("/", f"/{_MOUNTS}/{name}")] for name in names}
+
+
+def _plain(field: str) -> str:
+    return re.sub(r"\\([0-7]{3})", lambda match: chr(int(match.group(1), 8)), field)
+
+
+def _walk(tree: Tree, mounts: list[_Mount], own: str) -> tuple[str, ...]:
+    best: tuple[str, ...] = ()
+    for mount in mounts:
+        parts = _below(own, mount.root)
+        # A container may see only its own part of the hierarchy under the names of the host.
+        while parts and not tree.exists("/".join((mount.point, *parts))):
+            parts.pop()
+        if not parts and not tree.exists(mount.point):
+            continue
+        dirs = tuple("/".join((mount.point.rstrip("/"), *parts[:n])) for n in range(len(parts), -1, -1))
+        best = max(best, dirs, key=len)
+    return best
+
+
+def _below(own: str, root: str) -> list[str]:
+    parts = [part for part in own.split("/") if part]
+    above = [part for part in root.split("/") if part]
+    if ".." in parts or parts[: len(above)] != above:
+        return []
+    return parts[len(above) :]

@@ -1,0 +1,179 @@
+"""The facts about this machine and this interpreter that go with every result, what is private apart from the rest."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tuibench.host.cgroup import find_groups
+from tuibench.host.cpu import read_caches, read_frequency, read_identity
+from tuibench.host.noise import read_frequency_mhz, read_load1
+from tuibench.host.system import read_container, read_group_facts, read_kernel, read_memory_facts
+from tuibench.host.topology import Topology, read_topology
+from tuibench.host.tree import Tree, format_cpus, parse_cpus
+
+PACKAGES = ("tuibench", "onnxruntime", "openvino", "onnx", "numpy", "torch", "deepsparse", "tract")
+"""The distributions whose versions go with a result."""
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    """What comes from the running process and not from a file, so that a recorded machine can be read anywhere."""
+
+    affinity: tuple[int, ...]
+    machine: str
+    python: str
+    libc: str | None
+    versions: Mapping[str, str | None]
+    environ: Mapping[str, str]
+    argv: tuple[str, ...] = ()
+    executable: str = ""
+    cwd: str | None = None
+    hostname: str | None = None
+    user: str | None = None
+
+
+def this_process(packages: Sequence[str] = PACKAGES) -> Process:
+    """Describe the running process; never fails for want of a home, a passwd entry or a working directory."""
+    uname = os.uname()
+    return Process(
+        affinity=tuple(sorted(os.sched_getaffinity(0))),
+        machine=uname.machine,
+        python=".".join(map(str, sys.version_info[:3])),
+        libc=_libc(),
+        versions=read_versions(packages),
+        environ=os.environ,
+        argv=tuple(sys.argv),
+        executable=sys.executable,
+        cwd=_cwd(),
+        hostname=uname.nodename,
+        user=_user(),
+    )
+
+
+def read_versions(packages: Sequence[str]) -> dict[str, str | None]:
+    """Versions of installed distributions, without importing any of them; None for those that are missing."""
+    # 20 ms that only results and doctor need.
+    from importlib.metadata import PackageNotFoundError, version
+
+    found: dict[str, str | None] = {}
+    for name in packages:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            found[name] = None
+    if "tuibench" in found and found["tuibench"] is None:
+        # A clone that runs without being installed has no metadata.
+        from tuibench import __version__
+
+        found["tuibench"] = __version__
+    return found
+
+
+def read_facts(process: Process, root: Path = Path("/")) -> dict[str, Any]:
+    """All facts: `env`, which may be published, and `env_private`, which stays here unless its owner says otherwise.
+
+    What cannot be read is None, with its reason under `env["missing"]`.
+    """
+    tree = Tree(root)
+    topology = read_topology(process.affinity, root)
+    groups = find_groups(tree)
+    identity = read_identity(tree)
+    env: dict[str, Any] = {
+        "cpu": identity | _count(tree, topology) | {"caches": read_caches(tree, topology.allowed)},
+        "affinity": _describe_affinity(topology),
+        "frequency": read_frequency(tree, topology.allowed)
+        | {"current_mhz": read_frequency_mhz(tree, topology.allowed)},
+        "memory": read_memory_facts(tree, groups),
+        "cgroup": read_group_facts(tree, groups, topology.quota),
+        "kernel": read_kernel(tree) | {"machine": process.machine, "libc": process.libc},
+        "container": read_container(tree, process.environ),
+        "load1": read_load1(tree),
+        "python": process.python,
+        "versions": dict(process.versions),
+    }
+    env["missing"] = _missing(env)
+    return {"env": env, "env_private": _private(tree, process, groups.unified + groups.cpu)}
+
+
+def _count(tree: Tree, topology: Topology) -> dict[str, Any]:
+    online = parse_cpus(tree.read("sys/devices/system/cpu/online"))
+    active = tree.read("sys/devices/system/cpu/smt/active")
+    return {
+        "online_cpus": len(online) or None,
+        "packages": len({core.package for core in topology.cores}),
+        "cores": len(topology.cores),
+        "threads": sum(len(core.threads) for core in topology.cores),
+        "smt_active": topology.smt if active is None else active == "1",
+        "numa_nodes": {str(node): format_cpus(cpus) for node, cpus in topology.nodes.items()},
+    }
+
+
+def _describe_affinity(topology: Topology) -> dict[str, Any]:
+    return {
+        "cpus": format_cpus(topology.allowed),
+        "physical_cores": len(topology.cores),
+        "usable_cores": topology.usable_cores,
+        "cpuset": None if topology.cpuset is None else format_cpus(topology.cpuset),
+    }
+
+
+def _private(tree: Tree, process: Process, groups: tuple[str, ...]) -> dict[str, Any]:
+    return {
+        "hostname": process.hostname,
+        "user": process.user,
+        "argv": list(process.argv),
+        "executable": process.executable,
+        "cwd": process.cwd,
+        "kernel_cmdline": tree.read("proc/cmdline"),
+        "cgroup_paths": list(groups),
+    }
+
+
+def _missing(env: Mapping[str, Any]) -> dict[str, str]:
+    virtual = ": virtual machine" if env["cpu"]["hypervisor"] else ""
+    reasons = {
+        ("cpu", "brand"): "not in /proc/cpuinfo",
+        ("cpu", "isa"): "no flags in /proc/cpuinfo",
+        ("cpu", "microcode"): "not in /proc/cpuinfo",
+        ("cpu", "hypervisor"): "not to be told on this architecture",
+        ("frequency", "governors"): f"no cpufreq{virtual}",
+        ("frequency", "current_mhz"): f"no cpufreq{virtual}",
+        ("frequency", "boost"): f"no boost switch in /sys{virtual}",
+        ("memory", "limit_bytes"): "no limit",
+        ("cgroup", "version"): "no control groups",
+        ("cgroup", "quota_cpus"): "no quota",
+        ("cgroup", "throttled_times"): "no CPU control group",
+        ("kernel", "thp"): "no transparent huge pages",
+        ("kernel", "product"): "no readable DMI",
+        ("kernel", "libc"): "unknown C library",
+    }
+    return {f"{block}.{name}": why for (block, name), why in reasons.items() if env[block][name] is None}
+
+
+def _libc() -> str | None:
+    try:
+        return os.confstr("CS_GNU_LIBC_VERSION")
+    except (ValueError, OSError):
+        # musl does not know this name.
+        return "musl" if any(name.startswith("ld-musl-") for name in Tree().entries("lib")) else None
+
+
+def _user() -> str | None:
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:
+        return None
+
+
+def _cwd() -> str | None:
+    try:
+        return os.getcwd()
+    except OSError:
+        return None

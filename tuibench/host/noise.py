@@ -1,0 +1,212 @@
+"""What the machine did to a measurement while it ran: the witness that a worker carries, cheap enough for every block."""
+
+from __future__ import annotations
+
+import resource
+import time
+import zlib
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from tuibench.core.cell import Noise
+from tuibench.host.cgroup import find_groups, read_throttling
+from tuibench.host.load import CpuTimes, read_cpu_times, steal_share
+from tuibench.host.thread import ThreadWaits
+from tuibench.host.tree import Tree
+
+DISTURBED_SHARE = 0.01
+"""A block is disturbed when its threads waited for a CPU for more than this share of the time they wanted one."""
+
+_CANARY = bytes(range(256)) * 128
+_CANARY_ROUNDS = 64
+_CANARY_REPEATS = 5
+_FREQUENCY_SAMPLE = 8
+
+Marks = tuple[int | None, int, int]
+"""(waiting_ns, on_cpu_ns, involuntary switches) since the reading before."""
+
+
+class Usage(Protocol):
+    """The part of `resource.struct_rusage` that a witness reads."""
+
+    @property
+    def ru_nivcsw(self) -> int: ...
+    @property
+    def ru_minflt(self) -> int: ...
+    @property
+    def ru_majflt(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Slice:
+    """The slow readings, taken once before and once after the blocks of an execution."""
+
+    cpu_times: dict[int, CpuTimes]
+    throttled_us: int | None
+    pressure_us: dict[str, int]
+    """Time in which somebody on this machine waited for a CPU, memory or a disk; empty without /proc/pressure."""
+    frequency_mhz: float | None
+    load1: float | None
+
+
+def time_canary(clock: Callable[[], int] = time.perf_counter_ns) -> int:
+    """Nanoseconds of a fixed amount of arithmetic: it slows down with the CPU even where no frequency can be read."""
+    best = 0
+    for _ in range(_CANARY_REPEATS):
+        start = clock()
+        for _ in range(_CANARY_ROUNDS):
+            zlib.crc32(_CANARY)
+        passed = clock() - start
+        best = min(best, passed) if best else passed
+    return best
+
+
+def read_slice(cpus: Sequence[int], root: Path = Path("/")) -> Slice:
+    """Read everything that is too slow for every block."""
+    tree = Tree(root)
+    throttling = read_throttling(tree, find_groups(tree))
+    times = read_cpu_times(root)
+    return Slice(
+        {cpu: times[cpu] for cpu in cpus if cpu in times},
+        throttling.us if throttling else None,
+        _read_pressure(tree),
+        read_frequency_mhz(tree, cpus),
+        read_load1(tree),
+    )
+
+
+def read_load1(tree: Tree) -> float | None:
+    """The load average of the last minute."""
+    words = (tree.read("proc/loadavg") or "").split()
+    return float(words[0]) if words else None
+
+
+def read_frequency_mhz(tree: Tree, cpus: Iterable[int]) -> float | None:
+    """The mean current frequency of the first few of `cpus`; None where the kernel has no cpufreq."""
+    names = (f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_cur_freq" for cpu in list(cpus)[:_FREQUENCY_SAMPLE])
+    khz = [value for value in map(tree.number, names) if value is not None]
+    return sum(khz) / len(khz) / 1000 if khz else None
+
+
+class Witness:
+    """Watches the threads and CPUs of one execution: `start`, `mark` after every block, `finish`."""
+
+    def __init__(
+        self,
+        cpus: Sequence[int],
+        root: Path = Path("/"),
+        *,
+        canary: Callable[[], int] = time_canary,
+        cpu_ns: Callable[[], int] = time.process_time_ns,
+        usage: Callable[[int], Usage] = resource.getrusage,
+    ) -> None:
+        self._cpus = tuple(cpus)
+        self._root = root
+        self._canary = canary
+        # The clock of the process is exact to the nanosecond; the schedstat of a running thread is a tick behind.
+        self._cpu_ns = cpu_ns
+        self._usage = usage
+        self._threads = ThreadWaits(root)
+        self._waiting = self._on_cpu = self._switches = 0
+        self._blocks = self._disturbed = 0
+        self._last_cpu = self._last_switches = 0
+        self._canary_ns = 0
+        self._before = Slice({}, None, {}, None, None)
+        self._usage_before = usage(resource.RUSAGE_SELF)
+
+    def start(self) -> None:
+        """Take the slow readings and begin with the threads that there are now; call it just before the first block."""
+        self._canary_ns = self._canary()
+        self._before = read_slice(self._cpus, self._root)
+        self._threads.scan(known=True)
+        self._usage_before = self._usage(resource.RUSAGE_SELF)
+        self.skip()
+
+    def skip(self) -> None:
+        """Forget what happened since the last reading, for work between blocks that belongs to none."""
+        self._threads.waited_ns()
+        self._last_cpu = self._cpu_ns()
+        self._last_switches = self._usage(resource.RUSAGE_SELF).ru_nivcsw
+
+    def rescan(self) -> None:
+        """Take in threads that were started since; what they waited so far counts for the block that is running."""
+        self._threads.scan(known=False)
+
+    def mark(self) -> Marks:
+        """Close a block and return (waiting_ns, on_cpu_ns, involuntary switches) of it; waiting is None if unseen."""
+        waited = self._threads.waited_ns()
+        cpu = self._cpu_ns()
+        switches = self._usage(resource.RUSAGE_SELF).ru_nivcsw
+        on_cpu = cpu - self._last_cpu
+        involuntary = switches - self._last_switches
+        self._last_cpu = cpu
+        self._last_switches = switches
+        self._blocks += 1
+        self._on_cpu += on_cpu
+        self._switches += involuntary
+        if waited is None:
+            self._disturbed += involuntary > 0
+        else:
+            self._waiting += waited
+            self._disturbed += waited > DISTURBED_SHARE * (waited + on_cpu)
+        return waited, on_cpu, involuntary
+
+    def finish(self) -> Noise:
+        """Take the slow readings again, close everything and sum up; threads started since the start are counted."""
+        usage = self._usage(resource.RUSAGE_SELF)
+        self._threads.scan(known=False)
+        late = self._threads.late_ns()
+        after = read_slice(self._cpus, self._root)
+        self._threads.close()
+        canary_ns = self._canary()
+        steal = steal_share(self._before.cpu_times, after.cpu_times)
+        throttled = _difference(self._before.throttled_us, after.throttled_us)
+        frequencies = (self._before.frequency_mhz, after.frequency_mhz)
+        return Noise(
+            waiting_ns=None if late is None else self._waiting + late,
+            on_cpu_ns=self._on_cpu,
+            steal_share=steal,
+            throttled_us=throttled,
+            canary_drift=canary_ns / self._canary_ns - 1 if self._canary_ns else None,
+            involuntary_switches=self._switches,
+            disturbed_blocks=self._disturbed,
+            blocks=self._blocks,
+            reason=self._reason(steal, throttled, after),
+            minor_faults=usage.ru_minflt - self._usage_before.ru_minflt,
+            major_faults=usage.ru_majflt - self._usage_before.ru_majflt,
+            pressure_us={
+                name: total - self._before.pressure_us[name]
+                for name, total in after.pressure_us.items()
+                if name in self._before.pressure_us
+            },
+            frequency_mhz=tuple(f for f in frequencies if f is not None),
+            load1=after.load1,
+        )
+
+    def _reason(self, steal: float | None, throttled: int | None, after: Slice) -> str | None:
+        missing = [self._threads.reason] if self._threads.reason else []
+        if steal is None:
+            missing.append("steal: " + ("too short a time" if after.cpu_times else "no /proc/stat for these CPUs"))
+        if throttled is None:
+            missing.append("throttling: no CPU control group")
+        if not after.pressure_us:
+            missing.append("pressure: no /proc/pressure")
+        if after.frequency_mhz is None:
+            missing.append("frequency: no cpufreq")
+        return "; ".join(missing) or None
+
+
+def _difference(before: int | None, after: int | None) -> int | None:
+    return None if before is None or after is None else after - before
+
+
+def _read_pressure(tree: Tree) -> dict[str, int]:
+    totals: dict[str, int] = {}
+    for name in ("cpu", "memory", "io"):
+        first = (tree.read(f"proc/pressure/{name}") or "").partition("\n")[0]
+        _, found, total = first.partition("total=")
+        if found and total.isdecimal():
+            totals[name] = int(total)
+    return totals

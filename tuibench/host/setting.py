@@ -1,0 +1,182 @@
+"""Findings about how the machine is set up: what stays as it is until somebody changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from tuibench.core.units import short
+from tuibench.host.finding import Facts, Finding
+
+
+def check_governor(facts: Facts) -> Finding | None:
+    """A governor that lowers the frequency when it sees fit."""
+    governors = facts["env"]["frequency"]["governors"] or {}
+    slow = sorted(name for name in governors if name not in ("performance", "userspace"))
+    if not slow:
+        return None
+    counts = ", ".join(f"{name} on {governors[name]} CPUs" for name in slow)
+    return Finding(
+        "governor",
+        "harm" if "powersave" in slow else "note",
+        f"the frequency governor is {counts}",
+        "the clock follows the load, so short runs are measured at another frequency than long ones",
+        "as root: cpupower frequency-set -g performance",
+    )
+
+
+def check_quota(facts: Facts) -> Finding | None:
+    """A CPU quota below the cores of the affinity."""
+    quota, cores = facts["env"]["cgroup"]["quota_cpus"], facts["env"]["affinity"]["physical_cores"]
+    if quota is None or quota >= cores:
+        return None
+    return Finding(
+        "quota",
+        "harm",
+        f"the control group allows {short(quota)} CPUs of {cores} cores",
+        "an engine with more threads than that is stopped for the rest of every period, which shows as slow outliers",
+        f"measure with at most {facts['env']['affinity']['usable_cores']} cores, or raise the quota of the container",
+    )
+
+
+def check_schedstat(facts: Facts) -> Finding | None:
+    """A kernel that does not say how long threads wait for a CPU."""
+    if facts["env"]["kernel"]["schedstat"]:
+        return None
+    return Finding(
+        "schedstat",
+        "harm",
+        "this kernel does not tell how long a thread waited for a CPU",
+        "the best witness of disturbance is missing, so grades rest on steal, switches and the canary alone",
+        "use a kernel with CONFIG_SCHEDSTATS, or boot with delayacct",
+    )
+
+
+def check_smt(facts: Facts) -> Finding | None:
+    """Two threads on a core."""
+    if not facts["env"]["cpu"]["smt_active"]:
+        return None
+    return Finding(
+        "smt",
+        "note",
+        "each core runs more than one thread (SMT)",
+        "one thread per core is used, but work on its other thread slows it down, which no counter shows",
+        "keep the other threads idle; as root: echo off > /sys/devices/system/cpu/smt/control",
+    )
+
+
+def check_virtual(facts: Facts) -> Finding | None:
+    """A virtual machine that hides the frequency."""
+    env = facts["env"]
+    if not env["cpu"]["hypervisor"] or env["frequency"]["governors"]:
+        return None
+    return Finding(
+        "virtual",
+        "note",
+        "a virtual machine without frequency control",
+        "the clock and the neighbours on the host cannot be seen; steal and the canary stand in for them",
+        "compare only what was measured interleaved, in one run",
+    )
+
+
+def check_numa(facts: Facts) -> Finding | None:
+    """More than one memory node."""
+    nodes = facts["env"]["cpu"]["numa_nodes"]
+    if len(nodes) < 2:
+        return None
+    return Finding(
+        "numa",
+        "note",
+        f"the cores lie on {len(nodes)} NUMA nodes",
+        "a run over more than one node reads part of its weights from distant memory",
+        "measure core counts that fit one node too: cores are taken from one node while they fit",
+    )
+
+
+def check_huge_pages(facts: Facts) -> Finding | None:
+    """Transparent huge pages that come and go by themselves, or never."""
+    mode = facts["env"]["kernel"]["thp"]
+    if mode not in ("always", "never"):
+        return None
+    return Finding(
+        "huge pages",
+        "note",
+        f"transparent huge pages: {mode}",
+        "the kernel merges pages while a model runs, so one load is faster than the next"
+        if mode == "always"
+        else "large weights miss the TLB more often than on a server with the usual setting",
+        "as root: echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+    )
+
+
+def check_affinity(facts: Facts) -> Finding | None:
+    """Fewer CPUs than the machine has."""
+    online, allowed = facts["env"]["cpu"]["online_cpus"], len(facts["noise"]["busy"])
+    if online is None or allowed >= online or not allowed:
+        return None
+    return Finding(
+        "affinity",
+        "note",
+        f"only CPUs {facts['env']['affinity']['cpus']} of {online} may be used here",
+        "core counts end there, and what runs on the others still shares memory and caches",
+        "widen the cpuset of the container, or the affinity of the shell (taskset)",
+    )
+
+
+def check_terminal(facts: Facts) -> Finding | None:
+    """An encoding that cannot show all names."""
+    terminal = facts["terminal"]
+    if not terminal or "utf" in (terminal["encoding"] or "").lower():
+        return None
+    return Finding(
+        "terminal",
+        "note",
+        f"the encoding of the output is {terminal['encoding'] or 'unknown'}",
+        "names outside of it are shown escaped",
+        "set LANG=C.UTF-8",
+    )
+
+
+def check_unasked(facts: Facts) -> Finding | None:
+    """Engines of which nothing could be learnt."""
+    unasked = [engine for engine in facts["engines"] if engine["available"] is None]
+    if not unasked:
+        return None
+    return Finding(
+        "engines",
+        "harm",
+        f"{', '.join(engine['name'] for engine in unasked)} could not be asked for: {unasked[0]['error']}",
+        "no engine can be measured before this works",
+        "install tuibench anew in an environment of its own",
+    )
+
+
+def check_engines(facts: Facts) -> Finding | None:
+    """Engines that are not there."""
+    missing = [engine for engine in facts["engines"] if engine["available"] is False]
+    if not missing:
+        return None
+    names = [engine["name"] for engine in missing]
+    reasons = "; ".join(f"{engine['name']}: {engine['error'] or 'no reason given'}" for engine in missing)
+    return Finding(
+        "engines",
+        "note",
+        f"cannot be used: {reasons}",
+        "what is not there can be neither measured nor compared with",
+        f"where tuibench runs: pip install {' '.join(names)}",
+    )
+
+
+RULES: tuple[Callable[[Facts], Finding | None], ...] = (
+    check_governor,
+    check_quota,
+    check_schedstat,
+    check_smt,
+    check_virtual,
+    check_numa,
+    check_huge_pages,
+    check_affinity,
+    check_terminal,
+    check_unasked,
+    check_engines,
+)
+"""All of this module."""

@@ -1,0 +1,208 @@
+"""Which CPUs may be used, which of them share a core, and which to take for a given number of cores."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from tuibench.core.errors import UsageError
+from tuibench.host.cgroup import find_groups, read_cpuset, read_quota
+from tuibench.host.tree import Tree, parse_cpus
+
+_CPUS = "sys/devices/system/cpu"
+_NODES = "sys/devices/system/node"
+# Above a quarter, what else runs on a CPU costs a benchmark more than a distant memory does.
+_BUSY = 0.25
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Core:
+    """One physical core of which at least one thread may be used."""
+
+    package: int
+    die: int
+    node: int
+    threads: tuple[int, ...]
+    """All CPUs of this core that are online, also those we may not use: what runs there slows us down."""
+    cpus: tuple[int, ...]
+    """Those of them that we may use."""
+
+
+@dataclass(frozen=True, slots=True)
+class Topology:
+    """The CPUs that this process may use, as the kernel and its control groups leave them."""
+
+    allowed: tuple[int, ...]
+    cores: tuple[Core, ...]
+    """In the order of their first allowed CPU."""
+    quota: float | None
+    """CPUs' worth of time; None where nothing limits it."""
+    cpuset: tuple[int, ...] | None
+    cgroup: str | None
+
+    @property
+    def usable_cores(self) -> int:
+        """Physical cores that can really be kept busy: the lesser of affinity and quota, and at least one."""
+        if self.quota is None:
+            return max(len(self.cores), 1)
+        return max(min(len(self.cores), math.ceil(self.quota - 1e-9)), 1)
+
+    @property
+    def smt(self) -> bool:
+        """Whether any of the cores runs more than one thread."""
+        return any(len(core.threads) > 1 for core in self.cores)
+
+    @property
+    def nodes(self) -> dict[int, tuple[int, ...]]:
+        """The allowed CPUs of each NUMA node."""
+        found: dict[int, list[int]] = {}
+        for core in self.cores:
+            found.setdefault(core.node, []).extend(core.cpus)
+        return {node: tuple(sorted(cpus)) for node, cpus in sorted(found.items())}
+
+
+def read_topology(affinity: Iterable[int], root: Path = Path("/")) -> Topology:
+    """Read the topology of `affinity`, the CPUs that the scheduler allows (`os.sched_getaffinity(0)`)."""
+    tree = Tree(root)
+    allowed = tuple(sorted(set(affinity)))
+    groups = find_groups(tree)
+    cores = _read_cores(tree, allowed)
+    return Topology(allowed, cores, read_quota(tree, groups), read_cpuset(tree, groups), groups.version)
+
+
+def choose_cpus(topology: Topology, cores: int, busy: Mapping[int, float]) -> tuple[int, ...]:
+    """One CPU on each of `cores` physical cores: idle ones first, then close together, then in a stable order.
+
+    `busy` is the share of time each CPU was busy over a sample; CPUs that it does not name count as idle.
+    """
+    if cores < 1:
+        raise UsageError(f"{cores} cores were asked for", "ask for at least one core")
+    have = len(topology.cores)
+    if cores > have:
+        plural = "" if have == 1 else "s"
+        raise UsageError(
+            f"{cores} cores were asked for, but only {have} physical core{plural} may be used here",
+            f"ask for at most {have}, or widen the affinity or the cpuset of this process",
+        )
+    candidates = [
+        (distance, _take(group, cores, busy))
+        for distance, level in enumerate((_node_of, _package_of, _anywhere))
+        for group in _groups(topology.cores, level)
+        if len(group) >= cores
+    ]
+    best = min((_cost(chosen, distance, busy), chosen) for distance, chosen in candidates)[1]
+    return tuple(sorted(_idlest_thread(core, busy) for core in best))
+
+
+def _cost(chosen: Sequence[Core], distance: int, busy: Mapping[int, float]) -> tuple[int, int, int]:
+    return sum(_is_busy(core, busy) for core in chosen), distance, sum(_bucket(core, busy) for core in chosen)
+
+
+def _take(group: Sequence[Core], cores: int, busy: Mapping[int, float]) -> tuple[Core, ...]:
+    ranked = sorted(group, key=lambda core: (_bucket(core, busy), core.cpus))
+    quiet = [core for core in ranked if not _is_busy(core, busy)]
+    if len(quiet) < cores:
+        return tuple(ranked[:cores])
+    # Among quiet cores few nodes matter more than the last percent of load, so whole nodes are filled, largest first.
+    near = [core for package in _groups(quiet, _package_of) for node in _groups(package, _node_of) for core in node]
+    return tuple(near[:cores])
+
+
+def _groups(cores: Iterable[Core], level: Callable[[Core], tuple[int, ...]]) -> list[list[Core]]:
+    found: dict[tuple[int, ...], list[Core]] = {}
+    for core in cores:
+        found.setdefault(level(core), []).append(core)
+    return sorted(found.values(), key=lambda part: (-len(part), min(core.cpus for core in part)))
+
+
+def _node_of(core: Core) -> tuple[int, ...]:
+    return (core.package, core.node)
+
+
+def _package_of(core: Core) -> tuple[int, ...]:
+    return (core.package,)
+
+
+def _anywhere(core: Core) -> tuple[int, ...]:
+    return ()
+
+
+def _load(core: Core, busy: Mapping[int, float]) -> float:
+    return max(busy.get(cpu, 0.0) for cpu in core.threads)
+
+
+def _is_busy(core: Core, busy: Mapping[int, float]) -> bool:
+    return _load(core, busy) > _BUSY
+
+
+def _bucket(core: Core, busy: Mapping[int, float]) -> int:
+    # Steps of a tenth: the noise of a short sample must not scatter the cores of an idle machine.
+    return int(_load(core, busy) * 10 + 1e-9)
+
+
+def _idlest_thread(core: Core, busy: Mapping[int, float]) -> int:
+    return min(core.cpus, key=lambda cpu: (int(busy.get(cpu, 0.0) * 10 + 1e-9), cpu))
+
+
+def _read_cores(tree: Tree, allowed: Sequence[int]) -> tuple[Core, ...]:
+    packages = _labels(tree, allowed, ("package_cpus_list", "core_siblings_list"), "physical_package_id")
+    dies = _labels(tree, allowed, ("die_cpus_list",), "die_id")
+    nodes = _read_nodes(tree)
+    cores: list[Core] = []
+    ours = frozenset(allowed)
+    for threads in _read_threads(tree, allowed, packages, dies):
+        cpus = tuple(cpu for cpu in threads if cpu in ours)
+        first = cpus[0]
+        cores.append(Core(packages[first], dies[first], nodes.get(first, 0), threads, cpus))
+    return tuple(cores)
+
+
+def _read_threads(
+    tree: Tree, allowed: Sequence[int], packages: Mapping[int, int], dies: Mapping[int, int]
+) -> list[tuple[int, ...]]:
+    found: dict[tuple[int, ...], set[int]] = {}
+    seen: set[int] = set()
+    for cpu in allowed:
+        if cpu in seen:
+            continue
+        siblings = _span(tree, cpu, ("thread_siblings_list", "core_cpus_list"))
+        if cpu in siblings:
+            found[(cpu,)] = set(siblings)
+            seen.update(siblings)
+            continue
+        core = tree.number(f"{_CPUS}/cpu{cpu}/topology/core_id")
+        key = (packages[cpu], dies[cpu], core) if core is not None and core >= 0 else (cpu,)
+        found.setdefault(key, set()).add(cpu)
+    return [tuple(sorted(threads)) for threads in found.values()]
+
+
+def _labels(tree: Tree, allowed: Sequence[int], spans: Sequence[str], number: str) -> dict[int, int]:
+    # One file lists all CPUs of a package: hundreds of CPUs are labelled by two or three reads.
+    labels: dict[int, int] = {}
+    for cpu in allowed:
+        if cpu in labels:
+            continue
+        label = tree.number(f"{_CPUS}/cpu{cpu}/topology/{number}")
+        if label is None and not labels:
+            return dict.fromkeys(allowed, 0)
+        for member in {cpu, *_span(tree, cpu, spans)}:
+            labels[member] = max(label or 0, 0)
+    return labels
+
+
+def _span(tree: Tree, cpu: int, names: Sequence[str]) -> tuple[int, ...]:
+    for name in names:
+        if cpus := parse_cpus(tree.read(f"{_CPUS}/cpu{cpu}/topology/{name}")):
+            return cpus
+    return ()
+
+
+def _read_nodes(tree: Tree) -> dict[int, int]:
+    nodes: dict[int, int] = {}
+    for name in tree.entries(_NODES):
+        if name.startswith("node") and name[4:].isdecimal():
+            for cpu in parse_cpus(tree.read(f"{_NODES}/{name}/cpulist")):
+                nodes[cpu] = int(name[4:])
+    return nodes

@@ -1,0 +1,102 @@
+"""Reading small kernel files under a root that can be handed in, so that recorded machines can be read like this one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+_CHUNK = 65536
+_LIMIT = 4 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    """The files below a root; whatever cannot be read is None, because every source is missing on some machine."""
+
+    root: Path = Path("/")
+
+    def at(self, path: str) -> str:
+        """The real path of `path`, which is given without a leading slash."""
+        return os.path.join(self.root, path.lstrip("/"))
+
+    def read(self, path: str, limit: int = _LIMIT) -> str | None:
+        """The stripped text of a file, at most about `limit` bytes of it."""
+        try:
+            descriptor = os.open(self.at(path), os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        try:
+            return _drain(descriptor, limit).decode("utf-8", "replace").strip()
+        except OSError:
+            return None
+        finally:
+            os.close(descriptor)
+
+    def number(self, path: str) -> int | None:
+        """The integer that a file holds."""
+        return to_int(self.read(path))
+
+    def entries(self, path: str) -> list[str]:
+        """The sorted names in a directory; empty where it is not there."""
+        try:
+            return sorted(os.listdir(self.at(path)))
+        except OSError:
+            return []
+
+    def exists(self, path: str) -> bool:
+        """Whether there is anything at `path`."""
+        return os.path.exists(self.at(path))
+
+
+def _drain(descriptor: int, limit: int) -> bytes:
+    # Files of /proc may hand out less than was asked for long before their end.
+    parts: list[bytes] = []
+    size = 0
+    while size < limit and (part := os.read(descriptor, min(_CHUNK, limit - size))):
+        parts.append(part)
+        size += len(part)
+    return b"".join(parts)
+
+
+def to_int(text: str | None) -> int | None:
+    """The integer in `text`, or None."""
+    try:
+        return int(text) if text is not None else None
+    except ValueError:
+        return None
+
+
+def parse_cpus(text: str | None) -> tuple[int, ...]:
+    """The numbers of a kernel list such as `0-3,8`; parts that are no numbers are left out."""
+    found: set[int] = set()
+    for part in (text or "").split(","):
+        low, _, high = part.strip().partition("-")
+        first = to_int(low)
+        last = to_int(high) if high else first
+        if first is not None and last is not None and last - first < 1 << 16:
+            found.update(range(first, last + 1))
+    return tuple(sorted(found))
+
+
+def format_cpus(cpus: Iterable[int]) -> str:
+    """The inverse of `parse_cpus`, for people: `0-3,8`."""
+    spans: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if spans and cpu == spans[-1][1] + 1:
+            spans[-1][1] = cpu
+        else:
+            spans.append([cpu, cpu])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
+
+
+def parse_pairs(text: str | None) -> dict[str, int]:
+    """The `name number` or `name: number kB` lines of a kernel file; kB are turned into bytes."""
+    pairs: dict[str, int] = {}
+    for line in (text or "").splitlines():
+        words = line.split()
+        value = to_int(words[1]) if len(words) > 1 else None
+        if value is not None:
+            pairs[words[0].rstrip(":")] = value * 1024 if words[2:3] == ["kB"] else value
+    return pairs

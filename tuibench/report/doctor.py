@@ -1,0 +1,189 @@
+"""The words of `tuibench doctor`: facts, noise, engines and findings as lines of plain text."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from tuibench.core.text import show
+from tuibench.core.units import short, size
+
+WIDTH = 100
+_LABEL = 11
+_UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
+
+Block = Mapping[str, Any]
+
+
+def render_doctor(facts: Block) -> str:
+    """All lines of the report about what `examine` found; foreign text is made harmless here."""
+    env = facts["env"]
+    rows = [
+        ("CPU", _cpu(env["cpu"])),
+        ("Cores", _cores(env["cpu"], env["affinity"], env["cgroup"])),
+        ("Caches", _caches(env["cpu"]["caches"])),
+        ("Clock", _clock(env["frequency"], env["missing"])),
+        ("Memory", _memory(env["memory"])),
+        ("System", _system(env)),
+        ("Noise now", _noise(facts["noise"])),
+        ("Engines", _engines(facts["engines"])),
+        ("Python", _python(env)),
+        ("Terminal", _terminal(facts["terminal"])),
+    ]
+    lines = [line for label, parts in rows for line in _row(label, parts)]
+    return "\n".join([*lines, "", *_findings(facts["findings"])]) + "\n"
+
+
+def _row(label: str, parts: list[str]) -> Iterator[str]:
+    indent = " " * _LABEL
+    text = " · ".join(part for part in parts if part) or "nothing found"
+    yield from textwrap.wrap(
+        text, WIDTH, initial_indent=label.ljust(_LABEL), subsequent_indent=indent, break_on_hyphens=False
+    )
+
+
+def _cpu(cpu: Block) -> list[str]:
+    numbers = [
+        f"{name} {show(cpu[name])}" for name in ("family", "model", "stepping", "microcode") if cpu[name] is not None
+    ]
+    isa = "unknown" if cpu["isa"] is None else " ".join(map(show, cpu["isa"])) or "none of interest"
+    return [
+        show(cpu["brand"] or "unknown brand"),
+        " ".join([show(cpu["vendor"] or ""), *numbers]).strip(),
+        f"instruction sets: {isa}",
+    ]
+
+
+def _cores(cpu: Block, affinity: Block, cgroup: Block) -> list[str]:
+    quota = cgroup["quota_cpus"]
+    nodes = ", ".join(f"node {show(node)}: {show(cpus)}" for node, cpus in cpu["numa_nodes"].items())
+    return [
+        f"{affinity['usable_cores']} usable",
+        f"{affinity['physical_cores']} physical in {_plural(cpu['packages'], 'package')}",
+        f"CPUs {show(affinity['cpus'])} of {cpu['online_cpus'] or 'unknown'} online",
+        f"SMT {'on' if cpu['smt_active'] else 'off'}",
+        "no quota" if quota is None else f"quota {short(quota)} CPUs",
+        f"NUMA {nodes}" if nodes else "",
+    ]
+
+
+def _caches(caches: list[Block]) -> list[str]:
+    return [
+        f"{show(cache['name'])} {_binary(cache['bytes'])} × {cache['count']}"
+        + (f" (shared by {cache['shared_by']} CPUs)" if cache["shared_by"] > 1 else "")
+        for cache in caches
+    ]
+
+
+def _clock(frequency: Block, missing: Block) -> list[str]:
+    governors = frequency["governors"]
+    if governors is None:
+        return [f"governor unknown ({show(missing.get('frequency.governors', 'no reason known'))})"]
+    boost, now = frequency["boost"], frequency["current_mhz"]
+    low, high = frequency["min_mhz"], frequency["max_mhz"]
+    return [
+        "governor " + ", ".join(f"{show(name)} on {_plural(count, 'CPU')}" for name, count in governors.items()),
+        f"driver {show(frequency['driver'])}" if frequency["driver"] else "",
+        f"boost {'unknown' if boost is None else 'on' if boost else 'off'}",
+        f"{now:.0f} MHz now" if now is not None else "",
+        f"{low:.0f} to {high:.0f} MHz" if low is not None and high is not None else "",
+    ]
+
+
+def _memory(memory: Block) -> list[str]:
+    def amount(name: str) -> str:
+        value = memory[name]
+        return "unknown" if value is None else size(value)
+
+    return [
+        f"{amount('total_bytes')} in all",
+        f"{amount('room_bytes')} to be had",
+        "no limit" if memory["limit_bytes"] is None else f"limit {amount('limit_bytes')}",
+        f"swap {amount('swap_used_bytes')} of {amount('swap_total_bytes')} in use",
+    ]
+
+
+def _system(env: Block) -> list[str]:
+    kernel, hypervisor = env["kernel"], env["cpu"]["hypervisor"]
+    isolated = kernel["isolated_cpus"]
+    return [
+        f"Linux {show(kernel['release'] or 'unknown')} {show(kernel['machine'])}",
+        show(kernel["libc"] or "unknown C library"),
+        "virtual machine" if hypervisor else "" if hypervisor is None else "no hypervisor seen",
+        show(kernel["product"] or ""),
+        f"container {show(env['container'] or 'none')}",
+        f"control groups {show(env['cgroup']['version'] or 'none')}",
+        f"transparent huge pages {show(kernel['thp'] or 'none')}",
+        f"isolated CPUs {', '.join(map(str, isolated))}" if isolated else "",
+    ]
+
+
+def _noise(noise: Block) -> list[str]:
+    steal, drift = noise["steal_share"], noise["canary_drift"]
+    pressure = ", ".join(f"{show(name)} {_percent(share)}" for name, share in noise["pressure"].items())
+    return [
+        f"busy {_percent(noise['busy_share'])}{_busiest(noise['busy'])}",
+        f"steal {'unknown' if steal is None else _percent(steal)}",
+        f"pressure {pressure or 'unknown: no /proc/pressure'}",
+        f"load {'unknown' if noise['load1'] is None else format(noise['load1'], '.2f')}",
+        f"canary {noise['canary_ns'] / 1000:.0f} µs" + ("" if drift is None else f" {100 * drift:+.1f} %"),
+    ]
+
+
+def _busiest(busy: Mapping[str, float]) -> str:
+    top = sorted(((share, cpu) for cpu, share in busy.items() if share > 0), reverse=True)[:4]
+    return " (" + ", ".join(f"CPU {show(cpu)} {_percent(share)}" for share, cpu in top) + ")" if top else ""
+
+
+def _engines(engines: list[Block]) -> list[str]:
+    states = {None: "unknown", False: "not available"}
+    return [
+        f"{show(engine['name'])} {states.get(engine['available']) or show(engine['version'] or 'of unknown version')}"
+        for engine in engines
+    ]
+
+
+def _python(env: Block) -> list[str]:
+    installed = [f"{show(name)} {show(version)}" for name, version in env["versions"].items() if version]
+    return [show(env["python"]), *installed]
+
+
+def _terminal(terminal: Block) -> list[str]:
+    if not terminal:
+        return []
+    return [
+        "a terminal" if terminal["isatty"] else "not a terminal",
+        f"TERM {show(terminal['term'] or 'unset')}",
+        f"encoding {show(terminal['encoding'] or 'unknown')}",
+        f"{terminal['columns']}×{terminal['lines']}" if terminal.get("columns") else "",
+    ]
+
+
+def _findings(findings: list[Block]) -> Iterator[str]:
+    if not findings:
+        yield "Nothing was found that harms a measurement."
+        return
+    harms = sum(finding["level"] == "harm" for finding in findings)
+    yield f"{_plural(harms, 'finding')} that harm{'s' if harms == 1 else ''} a measurement, {len(findings) - harms} to know:"
+    for finding in findings:
+        mark = "!" if finding["level"] == "harm" else "-"
+        text = f"{show(finding['topic'])}: {show(finding['seen'])}; {show(finding['why'])}."
+        yield from textwrap.wrap(text, WIDTH, initial_indent=f"{mark} ", subsequent_indent="  ", break_on_hyphens=False)
+        mend = f"→ {show(finding['mend'])}"
+        yield from textwrap.wrap(mend, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
+
+
+def _plural(count: int, noun: str) -> str:
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
+def _binary(count: int) -> str:
+    for unit, name in _UNITS:
+        if count >= unit:
+            return f"{count / unit:.4g} {name}"
+    return f"{count} B"

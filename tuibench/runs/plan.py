@@ -1,0 +1,56 @@
+"""From what was asked to the cells to measure, and the bounds that follow for each."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tuibench.core.cell import Asked, Cell
+from tuibench.core.model import ModelSummary, Point
+from tuibench.core.spec import BenchmarkSpec
+
+LIMITS_S = {"start": 30.0, "inspect": 30.0, "load": 120.0, "first": 60.0}
+
+
+def make_cells(spec: BenchmarkSpec, models: Sequence[ModelSummary], points: Sequence[Point]) -> list[Cell]:
+    """The product of the axes in the order they are shown: model, shape, engine, scenario, cores."""
+    cells: dict[str, Cell] = {}
+    for index, model in enumerate(models):
+        for point in (p for p in points if p.model == index):
+            for engine in spec.engines:
+                for scenario in spec.scenarios:
+                    for cores in spec.cores:
+                        asked = _asked(spec, model.sha256, point, engine, scenario, cores)
+                        cells.setdefault(asked.key, Cell(asked.key, asked, index, point.id))
+    return list(cells.values())
+
+
+def _asked(spec: BenchmarkSpec, sha256: str, point: Point, engine: str, scenario: str, cores: int) -> Asked:
+    streams = 1 if scenario == "sync" else spec.streams or cores
+    options = {"seed": str(spec.inputs.seed), "distinct": str(spec.inputs.distinct)}
+    if spec.io is not None:
+        options["io"] = spec.io
+    if spec.stream_kind is not None and scenario == "async":
+        options["stream_kind"] = spec.stream_kind
+    return Asked(
+        engine=engine,
+        model_sha256=sha256,
+        version="original",
+        scenario=scenario,
+        cores=cores,
+        batch=point.batch,
+        dims=point.dims,
+        streams=streams,
+        pin=spec.pin,
+        precision=spec.precision,
+        options=options,
+    )
+
+
+def twins(cells: Sequence[Cell]) -> dict[str, tuple[str, ...]]:
+    """For each cell those it will be compared with, itself included: alike but for the engine or the model."""
+    groups: dict[tuple[object, ...], list[str]] = {}
+    for cell in cells:
+        asked = cell.asked
+        dims = tuple(sorted(asked.dims.items()))
+        groups.setdefault((asked.scenario, asked.cores, asked.batch, dims), []).append(cell.key)
+    return {key: tuple(group) for group in groups.values() for key in group}

@@ -1,0 +1,138 @@
+"""Has the models inspected and their inputs made by children, and goes on when a child does not come back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.errors import ModelError, TuibenchError, UsageError
+from tuibench.core.model import ModelSummary, Point, Reference
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.supervision import Bounds
+from tuibench.runs.task import ChildDeath, call_child
+
+Tell = Callable[[str], None]
+
+
+@dataclass(slots=True)
+class Prepared:
+    """Models and inputs, and what hung while ONNX Runtime tried them."""
+
+    models: list[ModelSummary] = field(default_factory=list)
+    points: list[Point] = field(default_factory=list)
+    hung: dict[str, str] = field(default_factory=dict)
+    """Point id to the message: ONNX Runtime need not be waited for twice."""
+
+
+class Preparation:
+    """One benchmark's models, one child after the other."""
+
+    def __init__(
+        self, spec: BenchmarkSpec, run_dir: Path, stop: StopSwitch, bounds: Bounds, memory_bytes: int | None, tell: Tell
+    ) -> None:
+        self._spec = spec
+        self._run_dir = run_dir
+        self._stop = stop
+        self._bounds = bounds
+        self._memory_bytes = memory_bytes
+        self._tell = tell
+
+    def carry_out(self) -> Prepared:
+        """All models in order; with several, one that cannot be read becomes failed cells instead of the end."""
+        prepared = Prepared()
+        for index, source in enumerate(self._spec.models):
+            try:
+                self._tell(f"inspecting {source.asked}")
+                summary = self._inspect(index)
+                self._tell(f"making inputs for {source.asked}")
+                points = self._prepare(index, summary, prepared)
+            except UsageError:
+                raise
+            except TuibenchError as error:
+                if len(self._spec.models) == 1:
+                    raise
+                summary = _unread(source.path, error)
+                points = [_failed_point(index, error)]
+            prepared.models.append(summary)
+            prepared.points += points
+        return prepared
+
+    def _inspect(self, index: int) -> ModelSummary:
+        source = self._spec.models[index]
+        request = {"path": source.path, "memory_bytes": self._memory_bytes, "parent": os.getpid()}
+        try:
+            answer = call_child(
+                "inspect",
+                request,
+                timeout_s=self._bounds.limit_s("inspect", None),
+                stop=self._stop,
+                log_path=self._log(f"inspect-{index}"),
+            )
+        except ChildDeath as death:
+            raise ModelError(f"{source.asked}: reading the model {death.message}", death.log_tail or "") from death
+        return from_plain(ModelSummary, answer)
+
+    def _prepare(self, index: int, summary: ModelSummary, prepared: Prepared) -> list[Point]:
+        done: dict[str, Point] = {}
+        skipped: list[str] = []
+        while True:
+            candidate: dict[str, Any] = {}
+
+            def hear(line: dict[str, Any], candidate: dict[str, Any] = candidate) -> float | None:
+                if "candidate" in line:
+                    candidate["point"] = line["candidate"]
+                elif "point" in line:
+                    point = from_plain(Point, line["point"])
+                    done[point.id] = point
+                    candidate.clear()
+                return self._bounds.limit_s("first", None)
+
+            try:
+                self._ask(index, summary, skipped, hear)
+                return list(done.values())
+            except ChildDeath as death:
+                last = candidate.get("point")
+                if last is None or last["id"] in skipped:
+                    raise ModelError(f"{self._spec.models[index].asked}: making inputs {death.message}") from death
+                skipped.append(last["id"])
+                if death.kind == "timeout":
+                    prepared.hung[last["id"]] = f"no end of the first inference: {death.message}"
+
+    def _ask(
+        self, index: int, summary: ModelSummary, skipped: list[str], hear: Callable[[dict[str, Any]], float | None]
+    ) -> None:
+        request = {
+            "spec": to_plain(self._spec),
+            "model": index,
+            "summary": to_plain(summary),
+            "run_dir": str(self._run_dir),
+            "skip_trial": skipped,
+            "only": None,
+            "reference": self._spec.check,
+            "memory_bytes": self._memory_bytes,
+            "parent": os.getpid(),
+        }
+        limit = self._bounds.limit_s("load", None)
+        log = self._log(f"prepare-{index}")
+        call_child("prepare", request, timeout_s=limit, stop=self._stop, log_path=log, on_line=hear)
+
+    def _log(self, name: str) -> str:
+        return str(self._run_dir / "logs" / f"{name}.log")
+
+
+def _unread(path: str, error: TuibenchError) -> ModelSummary:
+    return ModelSummary(path, f"unread:{path}", 0, 0, (), (), reason=error.message)
+
+
+def _failed_point(index: int, error: TuibenchError) -> Point:
+    nothing = Reference(None, None, None, error.message)
+    return Point(
+        f"m{index}", index, None, 1, {}, {}, (), None, 0, nothing, failure=("model", "inspect", error.message)
+    )
+
+

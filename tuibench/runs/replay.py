@@ -1,0 +1,185 @@
+"""From the journal alone to the whole result, so that nothing a run learnt depends on the process that ran it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import PurePath
+from typing import Any
+
+from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
+from tuibench.core.model import ModelSummary, Point
+from tuibench.core.record import from_plain
+from tuibench.core.run import RunResult
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.runs.conclusion import conclude
+from tuibench.runs.pairing import compare_cells
+from tuibench.runs.summary import pool, summarize
+from tuibench.stats.interval import log_interval
+
+
+@dataclass(slots=True)
+class _Track:
+    """What the journal says of one cell."""
+
+    cell: Cell
+    executions: list[tuple[int, Execution]] = field(default_factory=list)
+    failure: Failure | None = None
+    stopped_by: str = ""
+    done: bool = False
+    pooled: Pooled | None = None
+
+
+class Replay:
+    """Takes events in order; the result can be asked for at any time."""
+
+    def __init__(self) -> None:
+        self.start: dict[str, Any] = {}
+        self.end: dict[str, Any] = {}
+        self.models: tuple[ModelSummary, ...] = ()
+        self.points: tuple[Point, ...] = ()
+        self.warnings: list[str] = []
+        self._tracks: dict[str, _Track] = {}
+        self._anchor: list[Execution] = []
+        self._last_ns = 0
+
+    def take(self, event: dict[str, Any]) -> None:
+        """One event."""
+        self._last_ns = int(event["t_ns"])
+        handler = getattr(self, f"_on_{event['ev']}", None)
+        if handler is not None:
+            handler(event)
+
+    @property
+    def spec(self) -> BenchmarkSpec:
+        """What was asked."""
+        return from_plain(BenchmarkSpec, self.start["spec"])
+
+    @property
+    def cells(self) -> tuple[Cell, ...]:
+        """The plan, once it is known."""
+        return tuple(track.cell for track in self._tracks.values())
+
+    def cell(self, key: str) -> CellResult:
+        """One cell as it stands."""
+        return self._summarize(self._tracks[key])
+
+    def result(self, again: str) -> RunResult:
+        """Everything; `again` is the command that repeats the run."""
+        cells = tuple(self._summarize(t) for t in self._tracks.values())
+        rounds = {t.cell.key: t.executions for t in self._tracks.values()}
+        spec = self.spec
+        names = {
+            m.sha256: PurePath(s.asked).name or s.asked for m, s in zip(self.models, spec.models, strict=False)
+        }
+        return RunResult(
+            id=str(self.start.get("run", "")),
+            status=str(self.end.get("status", "interrupted")),
+            spec=spec,
+            models=self.models,
+            points=self.points,
+            cells=cells,
+            environment=dict(self.start.get("host", {})),
+            versions=dict(self.start.get("versions", {})),
+            started_utc=str(self.start.get("started_utc", "")),
+            seconds=(self._last_ns - int(self.start.get("t_ns", self._last_ns))) / 1e9,
+            again=again,
+            warnings=tuple(self.warnings),
+            comparisons=compare_cells(cells, rounds, names),
+            conclusions=conclude(cells, names),
+            anchor=self._drift(),
+        )
+
+    def names(self) -> dict[str, str]:
+        """sha256 of each model to the name it goes by on screen."""
+        pairs = zip(self.models, self.spec.models, strict=False)
+        return {m.sha256: PurePath(s.asked).name or s.asked for m, s in pairs}
+
+    def _drift(self) -> dict[str, Any]:
+        if len(self._anchor) < 2:
+            return {}
+        first, last = self._anchor[0].p50_ns, self._anchor[-1].p50_ns
+        values = [e.p50_ns / 1e6 for e in self._anchor]
+        spread = log_interval(values)
+        return {
+            "executions": len(values),
+            "p50_ms": values,
+            "drift": last / first - 1,
+            "low": spread.low,
+            "high": spread.high,
+        }
+
+    def _summarize(self, track: _Track) -> CellResult:
+        executions = [e for _, e in track.executions]
+        point = next(p for p in self.points if p.id == track.cell.point)
+        stopped_by = track.stopped_by
+        if track.failure is not None:
+            status = "partial" if executions else "failed"
+        elif track.done:
+            status = "ok"
+        elif executions:
+            status, stopped_by = "partial", self._why_early(len(executions))
+        else:
+            status, stopped_by = "skipped", self._why_early(0)
+        pooled = track.pooled
+        if pooled is None and executions:
+            pooled = pool(executions, items=point.items)
+        return summarize(
+            track.cell,
+            executions,
+            status=status,
+            failure=track.failure,
+            stopped_by=stopped_by,
+            pooled=pooled,
+            items=point.items,
+        )
+
+    def _why_early(self, count: int) -> str:
+        if self.end.get("status") == "cancelled":
+            return f"cancelled after {count} executions"
+        return f"--max-time was reached after {count} executions" if self.end else f"going on, {count} executions"
+
+    def _on_run_start(self, event: dict[str, Any]) -> None:
+        self.start = event
+
+    def _on_plan(self, event: dict[str, Any]) -> None:
+        self.models = tuple(from_plain(ModelSummary, m) for m in event["models"])
+        self.points = tuple(from_plain(Point, p) for p in event["points"])
+        cells = [from_plain(Cell, c) for c in event["cells"]]
+        self._tracks = {cell.key: _Track(cell) for cell in cells}
+
+    def _on_execution_done(self, event: dict[str, Any]) -> None:
+        execution = from_plain(Execution, event["result"])
+        if event.get("anchor"):
+            self._anchor.append(execution)
+        else:
+            self._tracks[event["cell"]].executions.append((int(event["round"]), execution))
+
+    def _on_execution_failed(self, event: dict[str, Any]) -> None:
+        if not event.get("anchor"):
+            self._tracks[event["cell"]].failure = from_plain(Failure, event["failure"])
+
+    def _on_cell_done(self, event: dict[str, Any]) -> None:
+        track = self._tracks[event["cell"]]
+        track.done = True
+        track.stopped_by = str(event["stopped_by"])
+        if event.get("pooled"):
+            track.pooled = from_plain(Pooled, event["pooled"])
+
+    def _on_warning(self, event: dict[str, Any]) -> None:
+        self.warnings.append(str(event["message"]))
+        if event.get("restart"):
+            track = self._tracks[event["cell"]]
+            track.executions.clear()
+            track.done, track.pooled, track.stopped_by = False, None, ""
+
+    def _on_run_end(self, event: dict[str, Any]) -> None:
+        self.end = event
+
+
+def replay(events: Iterable[dict[str, Any]]) -> Replay:
+    """All events of a journal."""
+    state = Replay()
+    for event in events:
+        state.take(event)
+    return state

@@ -1,0 +1,164 @@
+"""Which cell runs next, and when each has had enough; pure, so that order and stop rule are tested without a clock."""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from tuibench.core.cell import Cell, Execution, Failure
+from tuibench.core.spec import Effort
+from tuibench.stats.interval import half_width
+from tuibench.stats.stopping import Decision, decide
+
+SLOW_NS = 1e9
+_SLOW_EXECUTIONS = 3
+_CRASHES = frozenset({"signal", "exit"})
+
+
+@dataclass(slots=True)
+class Progress:
+    """What a cell has had so far."""
+
+    cell: Cell
+    executions: list[Execution] = field(default_factory=list)
+    spent_s: float = 0.0
+    crashes: int = 0
+    failure: Failure | None = None
+    stopped_by: str = ""
+    io: str | None = None
+    """Forced, once a cell it will be compared with could do no better."""
+
+    @property
+    def live(self) -> bool:
+        """Whether it still needs executions."""
+        return not self.stopped_by
+
+    @property
+    def p50_ns(self) -> float | None:
+        """The geometric mean so far."""
+        logs = self.logs
+        return math.exp(sum(logs) / len(logs)) if logs else None
+
+    @property
+    def logs(self) -> list[float]:
+        """ln p50 of each execution."""
+        return [math.log(e.p50_ns) for e in self.executions]
+
+    @property
+    def half_width(self) -> float | None:
+        """Of the 95 % interval so far."""
+        return half_width(self.logs) if len(self.executions) >= 2 else None
+
+    @property
+    def execution_s(self) -> float:
+        """Wall time of one execution, start included."""
+        return self.spent_s / max(1, len(self.executions) + self.crashes)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One execution to run."""
+
+    cell: Cell
+    n: int
+    round: int
+    anchor: bool
+
+
+class Schedule:
+    """Rounds in random order; a cell leaves when it is known well enough, failed, or has had its time."""
+
+    def __init__(self, cells: Sequence[Cell], effort: Effort, rng: random.Random) -> None:
+        self.progress = {cell.key: Progress(cell) for cell in cells}
+        self._effort = effort
+        self._rng = rng
+        self.round = 0
+        self._anchor: Cell | None = None
+        self._anchor_turns = 0
+
+    @property
+    def live(self) -> list[Progress]:
+        """Cells that go on."""
+        return [p for p in self.progress.values() if p.live]
+
+    def next_round(self) -> list[Turn]:
+        """Every live cell once in fresh random order, and the anchor first where there is a sweep to drift."""
+        self.round += 1
+        cells = [p.cell for p in self.live]
+        if not cells:
+            return []
+        self._rng.shuffle(cells)
+        turns = [Turn(c, len(self.progress[c.key].executions) + 1, self.round, False) for c in cells]
+        anchor = self._pick_anchor()
+        if anchor is not None:
+            self._anchor_turns += 1
+            turns.insert(self._rng.randrange(2) * len(turns), Turn(anchor, -self._anchor_turns, self.round, True))
+        return turns
+
+    def _pick_anchor(self) -> Cell | None:
+        """The cheapest cell, from the second round on; with one or two cells each is its own anchor."""
+        if len(self.progress) <= 2 or self.round < 2:
+            return None
+        if self._anchor is None:
+            timed = [p for p in self.progress.values() if p.executions and not p.failure]
+            if timed:
+                self._anchor = min(timed, key=lambda p: p.execution_s).cell
+        return self._anchor
+
+    def record(self, turn: Turn, execution: Execution, wall_s: float) -> Decision:
+        """Take a result and decide about its cell."""
+        progress = self.progress[turn.cell.key]
+        progress.executions.append(execution)
+        progress.spent_s += wall_s
+        decision = decide(progress.logs, self.effort_for(progress), progress.spent_s, progress.execution_s)
+        if decision.stop:
+            progress.stopped_by = decision.sentence
+        return decision
+
+    def record_failure(self, turn: Turn, failure: Failure, wall_s: float) -> bool:
+        """Take a failure; True where the cell gets one more try, which only a crash while timing does."""
+        progress = self.progress[turn.cell.key]
+        progress.spent_s += wall_s
+        progress.crashes += 1
+        if failure.phase == "timed" and failure.kind in _CRASHES and progress.crashes == 1:
+            return True
+        progress.failure = failure
+        progress.stopped_by = "failed"
+        return False
+
+    def effort_for(self, progress: Progress) -> Effort:
+        """The effort, cut to three executions where one call lasts longer than a second."""
+        effort = self._effort
+        if progress.executions and progress.executions[0].p50_ns > SLOW_NS and effort.target is not None:
+            executions = min(_SLOW_EXECUTIONS, effort.max_executions)
+            return Effort(effort.name, executions, executions, effort.timed_s, effort.warmup_s, None, effort.limit_s)
+        return effort
+
+    def force_io(self, group: Sequence[str], io: str) -> list[str]:
+        """Hold the group to one I/O class; cells that were measured in a better one start anew."""
+        restarted = []
+        for key in group:
+            progress = self.progress[key]
+            progress.io = io
+            if any(e.used.io != io for e in progress.executions):
+                progress.executions.clear()
+                progress.stopped_by = "" if progress.failure is None else progress.stopped_by
+                restarted.append(key)
+        return restarted
+
+    def eta_s(self, default_s: float) -> float:
+        """Seconds that the rest will take, from what executions have cost and what their spread predicts."""
+        total = 0.0
+        for progress in self.live:
+            cost = progress.execution_s if progress.executions else default_s
+            done = len(progress.executions)
+            wanted = self._effort.min_executions
+            if done >= 2:
+                decision = decide(progress.logs, self._effort, progress.spent_s, progress.execution_s)
+                if decision.more is not None:
+                    wanted = min(done + max(1, decision.more), self._effort.max_executions)
+            left = min(max(1, wanted - done) * cost, max(cost, self._effort.limit_s - progress.spent_s))
+            total += left
+        return total

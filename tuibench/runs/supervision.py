@@ -1,0 +1,192 @@
+"""Starts one worker, watches it phase by phase, and turns whatever becomes of it into a result or a true reason."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import signal
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from multiprocessing.connection import Connection, Pipe
+from multiprocessing.context import SpawnProcess
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.cell import Execution, Failure
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.units import seconds
+from tuibench.measure import worker
+from tuibench.measure.channel import Assembler, send
+from tuibench.measure.job import Job
+from tuibench.runs.plan import LIMITS_S
+from tuibench.runs.stopping import Cancelled, StopSwitch
+from tuibench.runs.task import read_tail
+
+_GRACE_S = 2.0
+_KILL_S = 5.0
+_PAD_BYTES = 4096
+_PAD = "TUIBENCH_PAD"
+_PAGE = 1 << 16
+
+Listen = Callable[[Mapping[str, Any]], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Bounds:
+    """How long phases may take."""
+
+    scale: float
+    deadline: float | None
+    """On time.monotonic; no phase outlives it."""
+
+    def limit_s(self, phase: str, expected_s: float | None) -> float:
+        """Seconds that `phase` may last."""
+        base = 3 * (expected_s or 0.0) + 10 if phase == "timed" else LIMITS_S.get(phase, 60.0)
+        limit = base * self.scale
+        return limit if self.deadline is None else max(0.0, min(limit, self.deadline - time.monotonic()))
+
+
+class Supervision:
+    """One execution seen from outside."""
+
+    def __init__(self, job: Job, bounds: Bounds, stop: StopSwitch, listen: Listen, pad: int) -> None:
+        self._job = job
+        self._bounds = bounds
+        self._stop = stop
+        self._listen = listen
+        self._pad = pad % _PAD_BYTES
+        self._phase = "start"
+        self._limit_s = bounds.limit_s("start", None)
+        self._deadline = time.monotonic() + self._limit_s
+        self._answer: Execution | Failure | None = None
+        self._frames = Assembler()
+
+    def carry_out(self) -> Execution | Failure:
+        """Start the worker, wait for its end, and say what came of it."""
+        oom_before = count_oom_kills()
+        process, outbox = self._start()
+        try:
+            timed_out = self._watch(process, outbox)
+        except Cancelled:
+            _end(process, gently=False)
+            raise
+        finally:
+            outbox.close()
+            if process.is_alive():
+                _end(process, gently=False)
+        if self._answer is not None:
+            return self._with_tail(self._answer)
+        if timed_out:
+            return self._failure("timeout", f"no end of this phase within {seconds(self._limit_s)}")
+        return self._death(process.exitcode, count_oom_kills() > oom_before)
+
+    def _start(self) -> tuple[SpawnProcess, Connection]:
+        Path(self._job.log_path).touch(mode=0o600)
+        child_inbox, inbox = Pipe(duplex=False)
+        outbox, child_outbox = Pipe(duplex=False)
+        # The size of the environment moves the stack and with it the speed: it is drawn anew for each execution.
+        os.environ[_PAD] = "x" * self._pad
+        process = multiprocessing.get_context("spawn").Process(
+            target=worker.main, args=(child_inbox, child_outbox, os.getpid())
+        )
+        process.start()
+        child_inbox.close()
+        child_outbox.close()
+        try:
+            send(inbox.fileno(), {"job": to_plain(self._job)})
+        except BrokenPipeError:
+            pass  # it is dead already, and how it died is found by waiting for it
+        finally:
+            inbox.close()
+        return process, outbox
+
+    def _watch(self, process: SpawnProcess, outbox: Connection) -> bool:
+        """Read frames until the worker has ended; True where a phase outlived its limit."""
+        fd, open_fds = outbox.fileno(), [outbox.fileno(), process.sentinel]
+        while open_fds:
+            left = self._deadline - time.monotonic()
+            if left <= 0:
+                _end(process, gently=True)
+                self._drain(fd)
+                return True
+            ready = self._stop.wait(open_fds, left)
+            if fd in ready and not self._take(fd):
+                open_fds.remove(fd)
+            elif process.sentinel in ready and fd not in ready:
+                open_fds.remove(process.sentinel)
+                self._drain(fd)
+                break
+        process.join(max(0.0, min(_KILL_S, self._deadline - time.monotonic())))
+        return False
+
+    def _drain(self, fd: int) -> None:
+        os.set_blocking(fd, False)
+        try:
+            while self._take(fd):
+                continue
+        except BlockingIOError:
+            return
+
+    def _take(self, fd: int) -> bool:
+        data = os.read(fd, _PAGE)
+        for frame in self._frames.feed(data):
+            self._hear(frame)
+        return bool(data)
+
+    def _hear(self, frame: dict[str, Any]) -> None:
+        kind = frame["f"]
+        if kind == "phase":
+            self._phase = frame["phase"]
+            self._limit_s = self._bounds.limit_s(self._phase, frame.get("expected_s"))
+            self._deadline = time.monotonic() + self._limit_s
+        elif kind == "result":
+            self._answer = from_plain(Execution, frame["execution"])
+            self._deadline = time.monotonic() + _KILL_S
+        elif kind == "failure":
+            self._answer = from_plain(Failure, frame["failure"])
+            self._deadline = time.monotonic() + _KILL_S
+        self._listen(frame)
+
+    def _with_tail(self, answer: Execution | Failure) -> Execution | Failure:
+        if isinstance(answer, Failure):
+            tail = read_tail(self._job.log_path)
+            return Failure(answer.kind, answer.phase, answer.message, answer.signal, tail)
+        return answer
+
+    def _failure(self, kind: str, message: str, name: str | None = None) -> Failure:
+        return Failure(kind, self._phase, message, name, read_tail(self._job.log_path))
+
+    def _death(self, code: int | None, oom: bool) -> Failure:
+        if code is not None and code < 0:
+            name = _signal_name(-code)
+            if oom and name == "SIGKILL":
+                return self._failure("memory", "killed by the kernel: out of memory", name)
+            return self._failure("signal", f"the worker died by {name}", name)
+        return self._failure("exit", f"the worker ended with code {code} and no result")
+
+
+def _signal_name(number: int) -> str:
+    try:
+        return signal.Signals(number).name
+    except ValueError:
+        return f"signal {number}"
+
+
+def _end(process: SpawnProcess, *, gently: bool) -> None:
+    """SIGTERM, two seconds, SIGKILL; or at once."""
+    if gently:
+        process.terminate()
+        process.join(_GRACE_S)
+    if process.is_alive():
+        process.kill()
+    process.join()
+
+
+def count_oom_kills(root: Path = Path("/")) -> int:
+    """Kills for lack of memory so far, as the kernel counts them for the whole machine."""
+    try:
+        text = (root / "proc/vmstat").read_text(encoding="ascii")
+    except OSError:
+        return 0
+    return next((int(line.split()[1]) for line in text.splitlines() if line.startswith("oom_kill ")), 0)

@@ -1,0 +1,1 @@
+"""Percentiles, intervals, stop rule, warm-up end, grades and the comparison, on plain sequences."""

@@ -1,0 +1,50 @@
+"""The 95 % interval of a mean over executions, on logs, because latencies vary by factors and not by amounts."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tuibench.core.cell import Estimate
+from tuibench.stats.student import t_quantile
+
+LEAST = 3
+"""Fewer executions give no interval: with two it spans more than the data can mean."""
+
+
+def mean_and_deviation(values: Sequence[float]) -> tuple[float, float]:
+    """Mean and standard deviation (n - 1) of at least one value; the deviation of a single value is 0."""
+    mean = math.fsum(values) / len(values)
+    if len(values) < 2:
+        return mean, 0.0
+    return mean, math.sqrt(math.fsum((v - mean) ** 2 for v in values) / (len(values) - 1))
+
+
+def half_width(logs: Sequence[float], confidence: float = 0.95) -> float:
+    """Half the width of the t-interval of the mean of at least two logs; a fraction, as 0.02 for ±2 %."""
+    _, deviation = mean_and_deviation(logs)
+    return t_quantile(len(logs) - 1, confidence) * deviation / math.sqrt(len(logs))
+
+
+def log_interval(values: Sequence[float], scale: float = 1.0, confidence: float = 0.95) -> Estimate:
+    """exp(mean of logs) x `scale` with its t-interval; None and the reason where it cannot be had."""
+    count = len(values)
+    if not values:
+        return Estimate(None, reason="no execution gave a value")
+    if min(values) <= 0:
+        mean = math.fsum(values) / count
+        return Estimate(mean * scale, n=count, reason="no interval: a value is zero")
+    logs = [math.log(v) for v in values]
+    center, _ = mean_and_deviation(logs)
+    value = math.exp(center) * scale
+    if count < LEAST:
+        return Estimate(value, n=count, reason=f"no interval: {count} of at least {LEAST} executions")
+    half = half_width(logs, confidence)
+    return Estimate(value, math.exp(center - half) * scale, math.exp(center + half) * scale, count)
+
+
+def relative_half_width(estimate: Estimate) -> float | None:
+    """The ± of an estimate as a fraction, or None where it has no interval."""
+    if estimate.low is None or estimate.high is None or estimate.low <= 0:
+        return None
+    return math.log(estimate.high / estimate.low) / 2

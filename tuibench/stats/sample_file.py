@@ -1,0 +1,64 @@
+"""The file of one execution's samples: a zlib stream of little-endian integers, nanoseconds, and nothing else.
+
+`.z` holds 32 bits each, `.z8` 64: a stall of more than 4.29 s needs them, and readers need only zlib and array.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import zlib
+from array import array
+from collections.abc import Iterable
+from pathlib import Path
+
+MOST_KEPT = 65_536
+_SUFFIXES = {".z": "I", ".z8": "Q"}
+_LARGEST = 2**32 - 1
+
+
+def spans(total: int, most: int = MOST_KEPT, blocks: int = 64) -> list[tuple[int, int]]:
+    """Which iterations to keep, as (start, stop): all, or evenly spaced blocks that keep neighbours together."""
+    if total <= most:
+        return [(0, total)] if total else []
+    length = most // blocks
+    gap = (total - length * blocks) / (blocks - 1)
+    starts = [round(i * (length + gap)) for i in range(blocks)]
+    return [(start, start + length) for start in starts]
+
+
+def write_samples(path: Path, values: Iterable[int]) -> Path:
+    """Write beside `path` and rename; returns the path really written, whose suffix tells the width."""
+    wide = array("Q", values)
+    narrow = not wide or max(wide) <= _LARGEST
+    samples = array("I", wide) if narrow else wide
+    target = path.with_suffix(".z" if narrow else ".z8")
+    if sys.byteorder == "big":
+        samples.byteswap()
+    partial = target.with_suffix(f"{target.suffix}.part")
+    try:
+        partial.write_bytes(zlib.compress(samples.tobytes(), 6))
+        os.replace(partial, target)
+    except OSError:
+        partial.unlink(missing_ok=True)
+        raise
+    return target
+
+
+def read_samples(path: Path) -> array[int]:
+    """The samples in the order they were measured; ValueError where the file is none of ours or was cut short."""
+    code = _SUFFIXES.get(path.suffix)
+    if code is None:
+        raise ValueError(f"{path.name}: samples end in .z or .z8")
+    samples = array(code)
+    stream = zlib.decompressobj()
+    try:
+        raw = stream.decompress(path.read_bytes())
+    except zlib.error as error:
+        raise ValueError(f"{path.name}: damaged: {error}") from error
+    if not stream.eof or stream.unused_data or len(raw) % samples.itemsize:
+        raise ValueError(f"{path.name}: cut short, or something follows the samples")
+    samples.frombytes(raw)
+    if sys.byteorder == "big":
+        samples.byteswap()
+    return samples

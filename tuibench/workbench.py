@@ -1,0 +1,140 @@
+"""The hall: every action of the product as one typed method; it prints nothing and imports no engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import select
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.errors import TuibenchError, WriteError
+from tuibench.core.record import to_plain
+from tuibench.core.run import RunResult
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.ulid import make_ulid
+from tuibench.host.topology import Topology, read_topology
+from tuibench.runs.journal import Follower
+from tuibench.runs.replay import Replay
+from tuibench.runs.task import read_tail
+
+_LOOK_S = 0.25
+_END_S = 1.5
+
+Event = dict[str, Any]
+
+
+class ActiveRun:
+    """A run that this process started, watches and ends."""
+
+    def __init__(self, run_dir: Path, process: subprocess.Popen[bytes]) -> None:
+        self.run_dir = run_dir
+        self.replay = Replay()
+        self._process = process
+        self._follower = Follower(run_dir)
+        self._pidfd = os.pidfd_open(process.pid)
+
+    def events(self) -> Iterator[list[Event]]:
+        """What happened since the last look, four times a second at most, until the run has ended."""
+        poll = select.poll()
+        poll.register(self._pidfd, select.POLLIN)
+        ended = False
+        while not ended:
+            ended = bool(poll.poll(_LOOK_S * 1000))
+            events = self._follower.read()
+            for event in events:
+                self.replay.take(event)
+            yield events
+        self._process.wait()
+
+    def cancel(self) -> None:
+        """End the run now; what was measured stays in its journal."""
+        if self._process.poll() is None:
+            self._process.send_signal(signal.SIGTERM)
+            try:
+                self._process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        for event in self._follower.read():
+            self.replay.take(event)
+
+    def result(self, again: str) -> RunResult:
+        """The result as the journal has it; TuibenchError where the run could not even be planned."""
+        error = self.replay.end.get("error")
+        if error is not None:
+            raise _as_error(error)
+        if not self.replay.start or not self.replay.end and not self.replay.cells:
+            tail = read_tail(str(self.run_dir / "runner.log"))
+            raise TuibenchError(f"the runner ended with {self._process.returncode} before it had a plan", tail or "")
+        return self.replay.result(again)
+
+    def close(self) -> None:
+        """Leave nothing behind."""
+        self.cancel()
+        if self._process.stdin is not None:
+            self._process.stdin.close()
+        os.close(self._pidfd)
+        shutil.rmtree(self.run_dir, ignore_errors=True)
+
+
+class Workbench:
+    """What the shell, the dashboard and Python programs can ask for."""
+
+    def topology(self) -> Topology:
+        """The cores of this machine that this process may use."""
+        return read_topology(os.sched_getaffinity(0))
+
+    def start_benchmark(self, spec: BenchmarkSpec, *, plan_only: bool = False) -> ActiveRun:
+        """Start a runner for `spec`; it ends with this process."""
+        run_dir = _make_run_dir()
+        seed = secrets.randbits(32)
+        run_id = make_ulid(int(time.time() * 1000), secrets.token_bytes(10))
+        request = {
+            "id": run_id,
+            "spec": to_plain(spec),
+            "seed": seed,
+            "ephemeral": True,
+            "plan_only": plan_only,
+        }
+        (run_dir / "spec.json").write_text(json.dumps(request), encoding="ascii")
+        log = os.open(run_dir / "runner.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        try:
+            process = subprocess.Popen(
+                [sys.executable, "-m", "tuibench.runner", str(run_dir), str(os.getpid())],
+                stdin=subprocess.PIPE,
+                stdout=log,
+                stderr=log,
+                cwd="/",
+                start_new_session=True,
+            )
+        except BaseException:
+            shutil.rmtree(run_dir, ignore_errors=True)
+            raise
+        finally:
+            os.close(log)
+        return ActiveRun(run_dir, process)
+
+
+def _make_run_dir() -> Path:
+    try:
+        return Path(tempfile.mkdtemp(prefix="tuibench-"))
+    except OSError as error:
+        raise WriteError(
+            f"no directory for the run can be made: {error.strerror or error}",
+            "set TMPDIR to a directory that can be written to",
+        ) from error
+
+
+def _as_error(problem: dict[str, Any]) -> TuibenchError:
+    error = TuibenchError(str(problem["message"]), str(problem.get("hint") or ""))
+    error.exit_code = type(error.exit_code)(int(problem["exit_code"]))
+    return error
