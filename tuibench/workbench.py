@@ -13,9 +13,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.cell import Execution, Samples
 from tuibench.core.errors import TuibenchError, WriteError
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
@@ -26,6 +28,8 @@ from tuibench.runs.journal import Follower
 from tuibench.runs.replay import Replay
 from tuibench.runs.task import read_tail
 
+_BARE_WORKER_BYTES = 60_000_000
+_COPIES = 3
 _LOOK_S = 0.25
 _END_S = 1.5
 
@@ -76,6 +80,38 @@ class ActiveRun:
             tail = read_tail(str(self.run_dir / "runner.log"))
             raise TuibenchError(f"the runner ended with {self._process.returncode} before it had a plan", tail or "")
         return self.replay.result(again)
+
+    def settle_samples(self, result: RunResult, directory: str | None) -> RunResult:
+        """Move the samples to `directory`, or say of each that it was not kept; the run's own directory goes away."""
+        if directory is not None:
+            Path(directory).mkdir(exist_ok=True)
+        cells = [
+            replace(
+                cell,
+                samples=_unfiled(cell.samples),
+                executions=tuple(self._settle(e, directory) for e in cell.executions),
+            )
+            for cell in result.cells
+        ]
+        return replace(result, cells=tuple(cells))
+
+    def expected_memory(self) -> dict[str, int]:
+        """About what each planned cell will take: weights three times over, as read, reordered and packed, and inputs."""
+        models, points = self.replay.models, {p.id: p for p in self.replay.points}
+        sizes = {}
+        for cell in self.replay.cells:
+            point, model = points[cell.point], models[cell.model]
+            bundle = Path(point.bundle).stat().st_size if point.bundle and Path(point.bundle).exists() else 0
+            sizes[cell.key] = _BARE_WORKER_BYTES + _COPIES * (model.file_bytes + model.external_bytes) + bundle
+        return sizes
+
+    def _settle(self, execution: Execution, directory: str | None) -> Execution:
+        file = execution.samples.file
+        if directory is None or file is None:
+            return replace(execution, samples=replace(execution.samples, file=None))
+        target = Path(directory) / Path(file).name
+        shutil.copyfile(file, target)
+        return replace(execution, samples=replace(execution.samples, file=str(target)))
 
     def close(self) -> None:
         """Leave nothing behind."""
@@ -132,6 +168,10 @@ def _make_run_dir() -> Path:
             f"no directory for the run can be made: {error.strerror or error}",
             "set TMPDIR to a directory that can be written to",
         ) from error
+
+
+def _unfiled(samples: Samples | None) -> Samples | None:
+    return None if samples is None else replace(samples, file=None)
 
 
 def _as_error(problem: dict[str, Any]) -> TuibenchError:

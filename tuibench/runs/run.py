@@ -126,9 +126,7 @@ class Run:
 
     def _take(self, turn: Turn) -> None:
         begin = time.monotonic()
-        self._journal.append(
-            "execution_start", cell=turn.cell.key, n=turn.n, round=turn.round, anchor=turn.anchor
-        )
+        self._journal.append("execution_start", cell=turn.cell.key, n=turn.n, round=turn.round, anchor=turn.anchor)
         job = self._job(turn)
         answer = self._setup.execute(
             job, self._bounds, self._setup.stop, lambda frame: self._hear(turn, frame), self._rng.randrange(1 << 16)
