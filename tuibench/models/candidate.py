@@ -53,6 +53,11 @@ class Search:
         """Whether anything but the batch was ours to choose."""
         return bool(self.free or any(len(choices) > 1 for choices in self._ranks.values()))
 
+    @property
+    def needs_trial(self) -> bool:
+        """Whether the engine must say which of several choices it takes."""
+        return any(count > 1 for count in self._groups.values())
+
     def hint(self, message: str) -> None:
         """Learn from a refusal: the size that an operator expects often stands in its message."""
         for number in dict.fromkeys(int(n) for n in re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", message)):
@@ -120,7 +125,7 @@ class Search:
         for key, total in waiting.items():
             values[key] = sum(batch if k == BATCH else values.get(k, 0) for k in total.keys) + total.extra
         tied = tuple(key for key, total in waiting.items() if total == TIED)
-        values.update({key: batch for key in self._layout.batch})
+        values.update(dict.fromkeys(self._layout.batch, batch))
         shapes = {port.name: self._shape(port, values, steps, batch) for port in self._layout.ports}
         free = [key for key in self._layout.places if key not in self._layout.batch and key not in tied]
         dims = {key: values[key] for key in free if key in values}

@@ -112,7 +112,7 @@ class _Builder:
             raise UsageError(f"dims {names} are the batch and must agree, not {sorted(known)}", "pass one value")
         if keys:
             self.batch = self._agree(batch, known.pop() if known else None)
-            self.fixed.update({key: self.batch for key in keys})
+            self.fixed.update(dict.fromkeys(keys, self.batch))
             return
         self.batch = self._layout.own_batch
         if batch is not None and batch != (self.batch or 1):

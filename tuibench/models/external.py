@@ -67,8 +67,9 @@ def extent(tensor: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -
         offset = length = -1
     if offset < 0 or length < 0 or offset + length > sizes[path]:
         name = show(text(tensor.name), 60)
+        lies = f"weight '{name}' lies at {offset} + {length} of {sizes[path]} bytes"
         raise ModelError(
-            f"external data {show(path)} is too short: weight '{name}' lies at {offset} + {length} of {sizes[path]} bytes",
+            f"external data {show(path)} is too short: {lies}",
             "fetch the data file again; it belongs beside the model",
         )
     return Extent(path, offset, length)

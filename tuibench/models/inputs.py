@@ -30,7 +30,7 @@ _ROOM = 0.8
 
 @dataclass(frozen=True)
 class Synthesis:
-    """The inputs of one candidate, made on demand because a trial needs one sample only."""
+    """The inputs of one candidate."""
 
     layout: Layout
     vocabulary: Vocabulary
@@ -50,10 +50,10 @@ class Synthesis:
                 shared[port.name] = feed[port.name]
         return feed
 
-    def samples(self, count: int, first: Feed) -> list[Feed]:
-        """`count` samples, the first of which was already made for the trial."""
-        constants = {p.name: first[p.name] for p in self.layout.ports if self._is_constant(p)}
-        return [first, *(self.sample(number, constants) for number in range(1, count))]
+    def samples(self, count: int) -> list[Feed]:
+        """`count` samples; what is the same in all of them is one array."""
+        constants: dict[str, Any] = {}
+        return [self.sample(number, constants) for number in range(count)]
 
     def fed(self) -> tuple[FedInput, ...]:
         """What was fed and why, for the lines on stderr."""
@@ -104,9 +104,6 @@ class Synthesis:
             return "absent"
         words = self._recipes[port.name].how
         return f"{_SEQUENCE_ITEMS} items, {words}" if "sequence" in (port.kind, port.inner) else words
-
-    def _is_constant(self, port: Port) -> bool:
-        return port.kind == "tensor" and self._recipes[port.name].constant
 
     @cached_property
     def _recipes(self) -> Mapping[str, Recipe]:

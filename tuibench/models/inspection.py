@@ -42,6 +42,12 @@ def inspect(
     return _describe(file, data, model, external, budget)
 
 
+def load_graph(path: str | os.PathLike[str]) -> onnx.ModelProto | None:
+    """The parsed model again, for what a summary does not hold; None for an .ort file."""
+    file = locate(path)
+    return None if file.format == "ort" else parse(read_model(file), file.path)
+
+
 def _describe(
     file: ModelFile, data: bytes, model: onnx.ModelProto, external: ExternalData, budget: ZeroBudget
 ) -> ModelSummary:

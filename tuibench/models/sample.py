@@ -1,4 +1,4 @@
-"""Values for one input that a real model accepts: ids inside tables, masks of ones, lengths that fit, pictures, words."""
+"""Values for one input that a real model accepts: ids inside tables, masks of ones, lengths that fit, words."""
 
 from __future__ import annotations
 
@@ -133,15 +133,15 @@ def _choice(values: Array, generator: np.random.Generator, shape: tuple[int, ...
     return np.asarray(values[generator.integers(0, len(values), shape)])
 
 
-def _ones(generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def _ones(_generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return np.ones(shape, np.float32)
 
 
-def _constant(value: int, generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def _constant(value: int, _generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
     return np.full(shape, value, np.int64)
 
 
-def _positions(rows: int, past: int, generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
+def _positions(rows: int, past: int, _generator: np.random.Generator, shape: tuple[int, ...]) -> Array:
     last = shape[-1] if shape else 1
     return np.broadcast_to((np.arange(last) + past) % max(rows, 1), shape).astype(np.int64) if shape else np.array(past)
 

@@ -75,7 +75,7 @@ def count_zeros(weights: Iterable[onnx.TensorProto], model_path: Path, budget: Z
 
 def _zeros(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -> int:
     dtype, elements = dtype_name(weight.data_type), math.prod(weight.dims)
-    if dtype not in _WIDTHS and dtype not in _NIBBLES or not (is_external(weight) or weight.HasField("raw_data")):
+    if (dtype not in _WIDTHS and dtype not in _NIBBLES) or not (is_external(weight) or weight.HasField("raw_data")):
         return _typed_zeros(weight, elements)
     if is_external(weight):
         place = extent(weight, model_path, sizes)
