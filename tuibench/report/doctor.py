@@ -11,6 +11,7 @@ from tuibench.core.units import short, size
 
 WIDTH = 100
 _LABEL = 11
+_LONG = 600
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 Block = Mapping[str, Any]
@@ -168,9 +169,9 @@ def _findings(findings: list[Block]) -> Iterator[str]:
     yield f"{_plural(harms, 'finding')} that harm{'s' if harms == 1 else ''} a measurement, {len(findings) - harms} to know:"
     for finding in findings:
         mark = "!" if finding["level"] == "harm" else "-"
-        text = f"{show(finding['topic'])}: {show(finding['seen'])}; {show(finding['why'])}."
+        text = f"{show(finding['topic'])}: {show(finding['seen'], _LONG)}; {show(finding['why'], _LONG)}."
         yield from textwrap.wrap(text, WIDTH, initial_indent=f"{mark} ", subsequent_indent="  ", break_on_hyphens=False)
-        mend = f"→ {show(finding['mend'])}"
+        mend = f"→ {show(finding['mend'], _LONG)}"
         yield from textwrap.wrap(mend, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 
