@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tuibench.core.text import show
-from tuibench.core.units import short, size
+from tuibench.core.units import size
 
 WIDTH = 100
 _LABEL = 11
@@ -64,7 +64,7 @@ def _cores(cpu: Block, affinity: Block, cgroup: Block) -> list[str]:
         f"{affinity['physical_cores']} physical in {_plural(cpu['packages'], 'package')}",
         f"CPUs {show(affinity['cpus'])} of {cpu['online_cpus'] or 'unknown'} online",
         f"SMT {'on' if cpu['smt_active'] else 'off'}",
-        "no quota" if quota is None else f"quota {short(quota)} CPUs",
+        "no quota" if quota is None else f"quota {round(quota, 2):g} CPUs",
         f"NUMA {nodes}" if nodes else "",
     ]
 
