@@ -14,7 +14,7 @@ _ROOT = """\
 tuibench: how fast an ONNX model really runs on this machine
 
   tuibench benchmark MODEL [MODEL ...] [flags]   measure
-  tuibench doctor [--json]                       this machine, its noise now, its engines
+  tuibench doctor [--json]                       this machine, its noise, engines
 
   tuibench benchmark sample                      try it on the built-in model
   tuibench benchmark --help                      all flags and their defaults
@@ -44,7 +44,7 @@ Examples
   tuibench benchmark model.onnx --executions 1 -t 10 -w 2 -s async -nstreams 8
 
 Exit codes: 0 ok, 1 some cells failed, 2 usage, 3 model, 4 engine, 5 timeout,
-6 cannot write, 130 interrupted; a code above 1 only where nothing was measured.
+6 cannot write, 130 interrupted; above 1 only where nothing was measured.
 """
 
 

@@ -16,6 +16,7 @@ Reader = Callable[[str, str], Any]
 _SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "mi": 2**20, "gi": 2**30, "ti": 2**40}
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) ?([kmgt]i?)?b?", re.ASCII)
 _SHAPE = re.compile(r"\[([0-9, ]*)\]", re.ASCII)
+_NUMBER = re.compile(r"([0-9]{1,15}(\.[0-9]{0,25})?|\.[0-9]{1,25})(e[+-]?[0-9]{1,3})?", re.ASCII)
 _LARGEST_AXIS = 2**31 - 1
 
 
@@ -119,6 +120,4 @@ def _bad_shapes(flag: str, given: str) -> UsageError:
 
 def _float(given: str) -> float:
     # float() alone would take 'inf', 'nan', '1_000' and digits of other scripts.
-    if not re.fullmatch(r"[0-9]{1,15}(\.[0-9]{0,25})?|\.[0-9]{1,25}|[0-9]{1,2}(\.[0-9]{1,25})?e-?[0-9]{1,2}", given):
-        return math.nan
-    return float(given)
+    return float(given) if _NUMBER.fullmatch(given) else math.nan

@@ -34,7 +34,7 @@ def document(run: RunResult) -> dict[str, Any]:
 
 def dumps(run: RunResult) -> str:
     """The document as text: ASCII, so that no terminal and no codec can trip over a name."""
-    return json.dumps(document(run), indent=2, ensure_ascii=True, allow_nan=False) + "\n"
+    return _pretty(document(run), "\n") + "\n"
 
 
 def seconds_to_run(run: RunResult, cell: CellResult) -> int | float:
@@ -149,6 +149,17 @@ def _cell(cell: CellResult) -> dict[str, Any]:
         if plain[name]["value"] is None and plain[name]["reason"] is None:
             plain[name]["reason"] = why
     return plain
+
+
+def _pretty(value: Any, line: str) -> str:
+    """Indent objects, but keep arrays of figures on one line: a run has thousands of them."""
+    deeper = line + "  "
+    if isinstance(value, dict) and value:
+        parts = [f"{deeper}{json.dumps(name)}: {_pretty(part, deeper)}" for name, part in value.items()]
+        return "{" + ",".join(parts) + line + "}"
+    if isinstance(value, list) and any(isinstance(part, dict) for part in value):
+        return "[" + ",".join(deeper + _pretty(part, deeper) for part in value) + line + "]"
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
 def _finite(value: Any, path: str, reasons: dict[str, str]) -> Any:
