@@ -40,7 +40,7 @@ def _carry_out(run_dir: object, request: dict[str, object], stop: object) -> int
 
     from tuibench.core.record import from_plain
     from tuibench.core.spec import BenchmarkSpec
-    from tuibench.host.cgroup import find_groups, read_memory_room
+    from tuibench.host.cgroup import find_groups, read_memory
     from tuibench.host.facts import read_facts, this_process
     from tuibench.host.tree import Tree
     from tuibench.runs.journal import Journal
@@ -74,7 +74,7 @@ def _carry_out(run_dir: object, request: dict[str, object], stop: object) -> int
         journal=journal,
         machine=Machine(sleep),
         stop=switch,
-        memory_room_bytes=read_memory_room(tree, find_groups(tree)).room_bytes,
+        memory_room_bytes=read_memory(tree, find_groups(tree)).room_bytes,
         seed=int(cast(int, request["seed"])),
         plan_only=bool(request.get("plan_only")),
     )
