@@ -76,7 +76,7 @@ class ActiveRun:
         error = self.replay.end.get("error")
         if error is not None:
             raise _as_error(error)
-        if not self.replay.start or not self.replay.end and not self.replay.cells:
+        if not self.replay.start or not (self.replay.end or self.replay.cells):
             tail = read_tail(str(self.run_dir / "runner.log"))
             raise TuibenchError(f"the runner ended with {self._process.returncode} before it had a plan", tail or "")
         return self.replay.result(again)
@@ -96,7 +96,7 @@ class ActiveRun:
         return replace(result, cells=tuple(cells))
 
     def expected_memory(self) -> dict[str, int]:
-        """About what each planned cell will take: weights three times over, as read, reordered and packed, and inputs."""
+        """About what each planned cell will take: weights as read, reordered and packed, and the inputs."""
         models, points = self.replay.models, {p.id: p for p in self.replay.points}
         sizes = {}
         for cell in self.replay.cells:

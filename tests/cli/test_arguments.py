@@ -86,7 +86,9 @@ def test_models_may_stand_anywhere_and_look_like_flags_behind_the_dashes() -> No
     assert request("a.onnx", "-b", "8", "b.onnx", "--", "-b", "--help").models == ("a.onnx", "b.onnx", "-b", "--help")
 
 
-@pytest.mark.parametrize("flag", ["-ncore", "--batch", "-n", "-seq", "-seq_len32", "-pi", "--tim", "-batch_size", "-time"])
+@pytest.mark.parametrize(
+    "flag", ["-ncore", "--batch", "-n", "-seq", "-seq_len32", "-pi", "--tim", "-batch_size", "-time"]
+)
 def test_nothing_is_abbreviated_or_taken_for_a_cluster(flag: str) -> None:
     error = refusal("benchmark", "m.onnx", flag, "4")
     assert error.message == f"unknown flag {flag}"
