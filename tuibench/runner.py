@@ -67,7 +67,7 @@ def introduce(journal: Journal, request: dict[str, Any]) -> None:
         boot_id=env["kernel"]["boot_id"],
         pid=os.getpid(),
         pid_start=int(stat.rpartition(")")[2].split()[19]),
-        versions=dict(process.versions),
+        versions={name: version for name, version in process.versions.items() if version},
         started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     )
 
