@@ -154,7 +154,7 @@ class Replay:
             self._tracks[event["cell"]].executions.append((int(event["round"]), execution))
 
     def _on_execution_failed(self, event: dict[str, Any]) -> None:
-        if not event.get("anchor"):
+        if not event.get("anchor") and not event.get("again"):
             self._tracks[event["cell"]].failure = from_plain(Failure, event["failure"])
 
     def _on_cell_done(self, event: dict[str, Any]) -> None:
