@@ -180,7 +180,8 @@ class Run:
             failure=to_plain(failure),
         )
         if again:
-            self._journal.append("warning", cell=turn.cell.key, message=f"{failure.message} while timing; repeated once")
+            message = f"{failure.message} while timing; repeated once"
+            self._journal.append("warning", cell=turn.cell.key, message=message)
         elif not turn.anchor:
             self._done(self._schedule.progress[turn.cell.key])
 
