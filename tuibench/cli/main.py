@@ -70,8 +70,13 @@ def _as_ours(error: Exception) -> TuibenchError:
 
 def _end(number: int, _: FrameType | None) -> None:
     for other in CODES:
-        signal.signal(other, signal.SIG_IGN)
+        # Not SIG_IGN: Python complains on stderr of one that came in at the same time and is then ignored.
+        signal.signal(other, _go_on)
     raise Ended(number)
+
+
+def _go_on(*_: object) -> None:
+    """The end has begun, and nothing may disturb it."""
 
 
 def _dispatch(arguments: list[str]) -> int:

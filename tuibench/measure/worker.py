@@ -57,6 +57,8 @@ def main(inbox: Connection, outbox: Connection, parent: int) -> None:
 
     isolation.die_with_parent(parent)
     isolation.ignore_the_keyboard()
+    # A group of its own: streams that it starts can be ended with it before they are tied to its life themselves.
+    os.setpgid(0, 0)
     job = from_plain(Job, receive(inbox.fileno())["job"])
     isolation.own_the_log(job.log_path)
     isolation.volunteer_for_the_oom_killer()

@@ -7,6 +7,7 @@ import os
 import signal
 import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from multiprocessing.connection import Connection, Pipe
 from multiprocessing.context import SpawnProcess
@@ -178,8 +179,10 @@ def _end(process: SpawnProcess, *, gently: bool) -> None:
     if gently:
         process.terminate()
         process.join(_GRACE_S)
-    if process.is_alive():
+    if process.is_alive() and process.pid is not None:
         process.kill()
+        with suppress(ProcessLookupError):  # it ended before it had a group
+            os.killpg(process.pid, signal.SIGKILL)
     process.join()
 
 
