@@ -22,6 +22,7 @@ def main(argv: list[str]) -> int:
     import signal
     from pathlib import Path
 
+    from tuibench.core.errors import ExitCode
     from tuibench.measure.isolation import hear_of_parents_end
     from tuibench.runs.stopping import StopSwitch
 
@@ -33,12 +34,18 @@ def main(argv: list[str]) -> int:
     stop = StopSwitch(lifeline=_LIFELINE)
     stop.listen()
     hear_of_parents_end(signal.SIGTERM)
+    request = read_request()
+    if request is None:
+        return 0
     try:
-        request = read_request()
-        if request is not None:
-            work(run_dir, request, stop)
-            os.close(done)
-            wait_for_the_client()
+        run_dir.mkdir(mode=0o700)
+    except OSError as error:
+        os.write(2, f"{error.strerror or error}\n".encode())
+        return int(ExitCode.STORE)
+    try:
+        work(run_dir, request, stop)
+        os.close(done)
+        wait_for_the_client()
     except BaseException:  # a client that lives reads of it in the log and removes the directory; else we do
         if os.getppid() == parent:
             raise
@@ -60,7 +67,7 @@ def work(run_dir: Path, request: dict[str, Any], stop: StopSwitch) -> None:
     from tuibench.runs.journal import Journal
 
     for name in ("logs", "inputs", "samples", "work"):
-        (run_dir / name).mkdir(mode=0o700, exist_ok=True)
+        (run_dir / name).mkdir(mode=0o700)
     journal = Journal(run_dir)
     introduce(journal, request)
     carry_out(run_dir, journal, request, stop)

@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.cell import Execution, Samples
-from tuibench.core.errors import TuibenchError, WriteError
+from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.host.topology import Topology, read_topology
 from tuibench.runs.journal import Follower, Journal
@@ -40,12 +41,13 @@ Event = dict[str, Any]
 class ActiveRun:
     """A run that this process started, watches and ends."""
 
-    def __init__(self, run_dir: Path, process: subprocess.Popen[bytes], request: bytes) -> None:
+    def __init__(self, run_dir: Path, log: int, process: subprocess.Popen[bytes], request: bytes) -> None:
         if process.stdin is None or process.stdout is None:
             raise RuntimeError("the runner has no channel")
         self.run_dir = run_dir
         self.replay = Replay()
         self._process = process
+        self._log = log
         self._follower = Follower(run_dir)
         self._lifeline, self._done = process.stdin, process.stdout
         try:
@@ -94,8 +96,11 @@ class ActiveRun:
         code = self._process.wait()
         if code < 0:
             return f"the runner died by {signal.Signals(-code).name}"
-        tail = read_tail(str(self.run_dir / _LOG))
+        tail = self._last_words()
         return f"the runner ended with code {code}" + (f" ({tail})" if tail else "")
+
+    def _last_words(self) -> str | None:
+        return read_tail(f"/proc/self/fd/{self._log}")
 
     def result(self, again: str) -> RunResult:
         """The result as the journal has it; TuibenchError where the run could not even be planned."""
@@ -103,6 +108,11 @@ class ActiveRun:
         if error is not None:
             raise _as_error(error)
         if not self.replay.cells and self.replay.end.get("status", "interrupted") == "interrupted":
+            if self._process.wait() == ExitCode.STORE:
+                raise WriteError(
+                    f"{show(self.run_dir)} cannot be made: {self._last_words()}",
+                    "set TMPDIR to a directory that can be written to",
+                )
             raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
         return self.replay.result(again)
 
@@ -148,6 +158,7 @@ class ActiveRun:
             self._process.kill()
             self._process.wait()
         self._done.close()
+        os.close(self._log)
         shutil.rmtree(self.run_dir, ignore_errors=True)
 
 
@@ -169,30 +180,27 @@ class Workbench:
             "plan_only": plan_only,
         }
         line = json.dumps(request).encode("ascii") + b"\n"
-        run_dir = _make_run_dir()
+        run_dir = _choose_run_dir()
+        log = os.memfd_create(_LOG)
         try:
-            process = _start_runner(run_dir)
+            return ActiveRun(run_dir, log, _start_runner(run_dir, log), line)
         except BaseException:
-            shutil.rmtree(run_dir, ignore_errors=True)
+            os.close(log)
             raise
-        return ActiveRun(run_dir, process, line)
 
 
-def _start_runner(run_dir: Path) -> subprocess.Popen[bytes]:
-    log = os.open(run_dir / _LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
-    try:
-        return subprocess.Popen(
-            [sys.executable, "-m", "tuibench.runner", str(run_dir), str(os.getpid())],
-            bufsize=0,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=log,
-            cwd="/",
-            env=_environment(),
-            start_new_session=True,
-        )
-    finally:
-        os.close(log)
+def _start_runner(run_dir: Path, log: int) -> subprocess.Popen[bytes]:
+    """The runner makes the directory itself: what it has made it also removes, even when this process is killed."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tuibench.runner", str(run_dir), str(os.getpid())],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        cwd="/",
+        env=_environment(),
+        start_new_session=True,
+    )
 
 
 def _environment() -> dict[str, str]:
@@ -205,14 +213,18 @@ def _environment() -> dict[str, str]:
     return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)} if paths else dict(os.environ)
 
 
-def _make_run_dir() -> Path:
+def _choose_run_dir() -> Path:
+    """A name that nobody has, where a directory can be made; a TMPDIR that was asked for is not silently replaced."""
     try:
-        return Path(tempfile.mkdtemp(prefix="tuibench-"))
+        root = os.path.abspath(os.environ.get("TMPDIR") or tempfile.gettempdir())
+        reason = None if os.access(root, os.W_OK | os.X_OK) else "it cannot be written to"
+        reason = reason if os.path.isdir(root) else "it is no directory"
     except OSError as error:
-        raise WriteError(
-            f"no directory for the run can be made: {error.strerror or error}",
-            "set TMPDIR to a directory that can be written to",
-        ) from error
+        root, reason = "a temporary directory", error.strerror or str(error)
+    if reason is not None:
+        what = f"no directory for the run can be made in {show(root)}: {reason}"
+        raise WriteError(what, "set TMPDIR to a directory that can be written to")
+    return Path(root, f"tuibench-{secrets.token_hex(6)}")
 
 
 def _unfiled(samples: Samples | None) -> Samples | None:
