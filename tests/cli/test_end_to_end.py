@@ -34,7 +34,7 @@ LABELS = (
     "Latency Std (ms/batch)",
     "Iterations",
 )
-RESULT_KEYS = {
+RESULT_KEYS: dict[str, Any] = {
     "scenario": str,
     "items_per_sec": float,
     "seconds_ran": float,
@@ -44,7 +44,7 @@ RESULT_KEYS = {
     "std": float,
     **{f"{q}%": float for q in ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")},
 }
-TOP_KEYS = {
+TOP_KEYS: dict[str, Any] = {
     "engine": str,
     "version": str,
     "orig_model_path": str,

@@ -1,0 +1,135 @@
+"""Cells that fail beside cells that do not: every reason told truly, and the exit code by the one table."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import SHORT, Shell
+from tests.cli.test_end_to_end_sweep import load
+from tests.engines import make
+
+SYNC = ("sample:tiny", "-s", "sync", "-ncores", "1")
+GOOD: Mapping[str, Any] = {"latency_us": 300}
+
+
+@pytest.mark.parametrize(
+    ("script", "code", "kind", "phase", "words"),
+    [
+        ({"load": "raise"}, 3, "exception", "load", "the script said raise"),
+        ({"load": "refuse"}, 3, "refused", "load", "the script said refuse"),
+        ({"load": "segv"}, 3, "signal", "load", "SIGSEGV"),
+        ({"load": "oom"}, 3, "memory", "load", "out of memory"),
+        pytest.param({"load": "hang"}, 5, "timeout", "load", "no end of this phase", marks=pytest.mark.slow),
+        ({"first": "exit"}, 1, "exit", "first", "code 0 and no result"),
+        ({"first": "stderr"}, 1, "exit", "first", "code 7"),
+        ({"first": "kill"}, 1, "signal", "first", "SIGKILL"),
+        ({"first": "fpe"}, 1, "signal", "first", "SIGFPE"),
+    ],
+)
+def test_what_ends_the_only_cell_is_said_and_is_the_exit_code(
+    shell: Shell, folder: Path, script: dict[str, Any], code: int, kind: str, phase: str, words: str
+) -> None:
+    target = folder / "out.json"
+    done = shell.fake({"default": script}, *SYNC, "--timeout", "0.05", "-x", str(target))
+    assert done.code == code, done.err
+    assert words in done.lines[-1]
+    assert "Traceback" not in done.err
+    failure = load(target.read_text(encoding="ascii"))["tuibench"]["cells"][0]["failure"]
+    assert (failure["kind"], failure["phase"]) == (kind, phase)
+    if "stderr" in script.values():
+        assert failure["log_tail"] == "the last line of noise"
+
+
+@pytest.mark.parametrize("act", [{"load": "segv"}, {"first": "raise"}, {"timed": "kill", "after": 3}])
+def test_one_bad_cell_among_good_ones_costs_only_itself(shell: Shell, folder: Path, act: dict[str, Any]) -> None:
+    names = [make.mlp(hidden).save(folder) for hidden in (16, 17, 18)]
+    script = {"default": GOOD, "model=mlp17": act}
+    done = shell.fake(script, *names, "-s", "sync", "-ncores", "1", "--json")
+    assert done.code == 1
+    cells = load(done.out)["tuibench"]["cells"]
+    assert [c["status"] for c in cells] == ["ok", "failed", "ok"]
+    assert all(cells[i]["latency_ms"]["p50"]["value"] == pytest.approx(0.3, rel=0.3) for i in (0, 2))
+
+
+def test_a_model_that_cannot_be_read_does_not_end_the_others(shell: Shell, folder: Path) -> None:
+    (folder / "noise.onnx").write_bytes(os.urandom(2000))
+    good = make.mlp().save(folder)
+    done = shell.fake({"default": GOOD}, good, str(folder / "noise.onnx"), "-s", "sync", "-ncores", "1", "--json")
+    assert done.code == 1
+    cells = load(done.out)["tuibench"]["cells"]
+    assert [c["status"] for c in cells] == ["ok", "failed"]
+    assert "not a readable ONNX model" in cells[1]["failure"]["message"]
+
+
+def test_different_failures_in_all_cells_are_code_one(shell: Shell, folder: Path) -> None:
+    names = [make.mlp(hidden).save(folder) for hidden in (16, 17)]
+    script = {"model=mlp16": {"load": "raise"}, "model=mlp17": {"first": "raise"}}
+    assert shell.fake(script, *names, "-s", "sync", "-ncores", "1").code == 1
+
+
+def test_a_crash_while_timing_is_tried_once_more_and_leaves_what_there_is(shell: Shell, folder: Path) -> None:
+    script = folder / "script.json"
+    script.write_text(json.dumps({"default": GOOD}), encoding="ascii")
+    flags = ("-e", "fake", "--executions", "6", "-t", "1.8", "-w", "0.05", "--json")
+    process = shell.start("benchmark", *SYNC, *flags, env={"TUIBENCH_FAKE": str(script)})
+    shell.wait_for("execution_done", n=2)
+    script.write_text(json.dumps({"default": {**GOOD, "timed": "segv", "after": 20}}), encoding="ascii")
+    shell.wait_for("execution_failed")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 1, err
+    cell = load(out.decode())["tuibench"]["cells"][0]
+    assert cell["status"] == "partial"
+    assert len(cell["executions"]) >= 2 and cell["latency_ms"]["p50"]["value"] == pytest.approx(0.3, rel=0.3)
+    assert (cell["failure"]["kind"], cell["failure"]["phase"]) == ("signal", "timed")
+    assert "SIGSEGV" in cell["failure"]["message"]
+
+
+def test_a_crash_that_does_not_come_again_costs_nothing(shell: Shell, folder: Path) -> None:
+    script = folder / "script.json"
+    script.write_text(json.dumps({"default": {**GOOD, "timed": "segv", "after": 20}}), encoding="ascii")
+    flags = ("-e", "fake", "--executions", "2", "-t", "0.1", "-w", "0.05", "--json")
+    process = shell.start("benchmark", *SYNC, *flags, env={"TUIBENCH_FAKE": str(script)})
+    shell.wait_for("execution_failed")
+    script.write_text(json.dumps({"default": GOOD}), encoding="ascii")
+    out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    cell = load(out.decode())["tuibench"]["cells"][0]
+    assert (cell["status"], cell["failure"], len(cell["executions"])) == ("ok", None, 2)
+
+
+BLOCK = """
+import sys
+sys.modules["openvino"] = None
+"""
+
+
+def test_an_engine_that_is_not_installed_is_code_four(shell: Shell, folder: Path) -> None:
+    (folder / "sitecustomize.py").write_text(BLOCK, encoding="ascii")
+    path = os.pathsep.join([str(folder), os.environ["PYTHONPATH"]])
+    done = shell.run("benchmark", *SYNC, "-e", "openvino", *SHORT, env={"PYTHONPATH": path})
+    assert done.code == 4, done.out + done.err
+    assert "openvino cannot be imported" in done.lines[-1]
+    assert "Traceback" not in done.err + done.out
+    both = shell.run("benchmark", *SYNC, "-e", "onnxruntime,openvino", *SHORT, "--json", env={"PYTHONPATH": path})
+    assert both.code == 1
+    assert [c["status"] for c in load(both.out)["tuibench"]["cells"]] == ["ok", "failed"]
+
+
+def test_wrong_outputs_are_marked_and_are_not_an_error(shell: Shell) -> None:
+    done = shell.fake({"default": {**GOOD, "outputs": "wrong"}}, *SYNC)
+    assert done.code == 0
+    assert any(line.startswith("Outputs: DIFFER") for line in done.lines)
+    assert "outputs differ" in done.lines[-1]
+
+
+def test_what_was_not_used_is_not_reported_as_used(shell: Shell) -> None:
+    done = shell.fake({"default": {**GOOD, "precision": "bf16", "threads": 7}}, *SYNC)
+    assert done.code == 0
+    assert "Not as Asked: precision asked f32, used bf16" in done.lines
+    assert "Not as Asked: threads asked 1, used 7" in done.lines

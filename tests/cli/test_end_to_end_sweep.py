@@ -1,0 +1,168 @@
+"""Sweeps, several models, bounds of time, and everything that a run can write, as real processes."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import re
+import shutil
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.cli.shell import SHORT, Shell
+from tests.cli.test_end_to_end import SCHEMA
+from tests.engines import make
+from tuibench.host.topology import read_topology
+from tuibench.stats.sample_file import read_samples
+
+CORES = tuple(c for c in (1, 2) if c <= read_topology(os.sched_getaffinity(0)).usable_cores)
+NCORES = ",".join(map(str, CORES))
+SCRIPT = {"default": {"latency_us": 300}, "cores=2": {"latency_us": 200}}
+SYNC = ("sample:tiny", "-s", "sync", "-ncores", "1")
+
+
+def load(text: str) -> dict[str, Any]:
+    """A valid document."""
+    document: dict[str, Any] = json.loads(text)
+    jsonschema.validate(document, SCHEMA)
+    return document
+
+
+def figures(cells: list[Mapping[str, Any]]) -> dict[tuple[Any, ...], float]:
+    """(engine, cores, batch) to p50."""
+    return {
+        (c["asked"]["engine"], c["asked"]["cores"], c["asked"]["batch"]): c["latency_ms"]["p50"]["value"] for c in cells
+    }
+
+
+def test_a_sweep_prints_a_table_conclusions_and_how_to_repeat_it(shell: Shell, folder: Path) -> None:
+    target = folder / "sweep.json"
+    axes = ("-ncores", NCORES, "-b", "1,2", "-e", "onnxruntime", "-s", "sync", "-x", str(target))
+    done = shell.fake(SCRIPT, "sample:tiny", *axes)
+    assert done.code == 0, done.err
+    document = load(target.read_text(encoding="ascii"))
+    cells = document["tuibench"]["cells"]
+    wanted = {(e, c, b) for e in ("onnxruntime", "fake") for c in CORES for b in (1, 2)}
+    assert set(figures(cells)) == wanted
+    for (engine, cores, _), value in figures(cells).items():
+        if engine == "fake":
+            assert value == pytest.approx(
+                SCRIPT[f"cores={cores}" if cores == 2 else "default"]["latency_us"] / 1e3, rel=0.3
+            )
+    header = done.lines[0].split()
+    assert {"engine", "batch", "p50", "items/s", "grade", "outputs"} <= set(header)
+    assert max(map(len, done.lines[: len(cells) + 1])) <= 80
+    assert len([line for line in done.lines if line.startswith(("fake", "onnxruntime"))]) >= len(cells)
+    assert any(line.startswith("Least latency: ") for line in done.lines)
+    assert done.lines[-2].startswith("Again: tuibench benchmark sample:tiny")
+    assert done.lines[-1] == document["tuibench"]["headline"]
+    assert document["benchmark_result"]["mean"] == pytest.approx(cells[0]["pooled"]["mean"])
+
+
+def test_again_is_a_command_that_repeats_the_plan(shell: Shell) -> None:
+    first = shell.fake(SCRIPT, *SYNC, "-b", "1,2", "--json")
+    again = load(first.out)["tuibench"]["again"]
+    words = again.split()
+    assert words[:2] == ["tuibench", "benchmark"]
+    second = shell.run(*words[1:], "--json", env={"TUIBENCH_FAKE": json.dumps(SCRIPT)})
+    specs = [load(done.out)["tuibench"]["spec"] for done in (first, second)]
+    assert specs[0] == specs[1]
+
+
+def test_several_models_are_compared_with_the_first(shell: Shell, folder: Path) -> None:
+    names = [make.mlp(hidden).save(folder) for hidden in (16, 17, 18)]
+    script = {"model=mlp17": {"latency_us": 1000}}
+    flags = ("-s", "sync", "-ncores", "1", "--executions", "3", "-t", "0.15", "--json")
+    done = shell.run("benchmark", *names, "-e", "fake", "-w", "0.05", *flags, env={"TUIBENCH_FAKE": json.dumps(script)})
+    document = load(done.out)["tuibench"]
+    keys = [c["key"] for c in document["cells"]]
+    assert [(c["base"], c["new"]) for c in document["comparisons"]] == [(keys[0], keys[1]), (keys[0], keys[2])]
+    assert document["comparisons"][0]["ratio"] == pytest.approx(2.0, rel=0.1)
+    assert document["comparisons"][1]["ratio"] == pytest.approx(1.0, rel=0.1)
+    assert all(c["interleaved"] for c in document["comparisons"])
+
+
+def test_a_dry_run_measures_nothing(shell: Shell) -> None:
+    done = shell.fake({"default": {"load": "segv"}}, "sample:tiny", "-ncores", NCORES, "-b", "1,2", "--dry-run")
+    assert done.code == 0, done.err
+    assert len(re.findall(r"\bfake\b", done.out)) >= 4 * len(CORES)
+    assert "MB" in done.out and " s" in done.out
+    assert not any(line.startswith("Throughput") for line in done.lines)
+
+
+def test_exports_take_the_form_of_their_name(shell: Shell, folder: Path) -> None:
+    for name in ("out.csv", "out.md", "out.txt"):
+        path = folder / name
+        path.write_text("old", encoding="utf-8")
+        assert shell.fake(SCRIPT, *SYNC, "-b", "1,2", "--no-save", "-x", str(path)).code == 0
+    rows = list(csv.DictReader((folder / "out.csv").read_text(encoding="utf-8").splitlines()))
+    assert [row["batch_size"] for row in rows] == ["1", "2"]
+    assert (folder / "out.md").read_text(encoding="utf-8").count("|") > 10
+    load((folder / "out.txt").read_text(encoding="ascii"))
+    assert sorted(os.listdir(folder)) == ["out.csv", "out.md", "out.txt"]
+
+
+@pytest.mark.parametrize("flags", [("-x", "-"), ("--json",)])
+def test_json_on_stdout_is_all_there_is_on_stdout(shell: Shell, flags: tuple[str, ...]) -> None:
+    assert load(shell.fake(SCRIPT, *SYNC, *flags).out)["tuibench"]["status"] == "finished"
+
+
+def test_keep_raw_puts_every_sample_beside_the_export(shell: Shell, folder: Path) -> None:
+    target = folder / "raw.json"
+    done = shell.fake(SCRIPT, *SYNC, "--keep-raw", "-x", str(target))
+    assert done.code == 0, done.err
+    execution = load(target.read_text(encoding="ascii"))["tuibench"]["cells"][0]["executions"][0]
+    file = Path(execution["samples"]["file"])
+    assert file.parent == folder / "raw.json.samples"
+    kept = read_samples(file)
+    assert len(kept) == execution["iterations"] == execution["samples"]["kept"]
+    assert sum(kept) / len(kept) == pytest.approx(execution["mean_ns"])
+
+
+def test_without_keep_raw_no_file_is_named(shell: Shell) -> None:
+    document = load(shell.fake(SCRIPT, *SYNC, "--json").out)
+    assert document["tuibench"]["cells"][0]["executions"][0]["samples"]["file"] is None
+
+
+def test_max_time_ends_the_command_and_says_what_it_skipped(shell: Shell) -> None:
+    begin = time.monotonic()
+    flags = ("-e", "fake", "-s", "sync", "-ncores", "1", "-b", "1-12", "--executions", "1", "-t", "0.4", "-w", "0.1")
+    done = shell.run("benchmark", "sample:tiny", *flags, "--max-time", "2", "--json", env={"TUIBENCH_FAKE": "{}"})
+    assert time.monotonic() - begin < 2 + 5
+    cells = load(done.out)["tuibench"]["cells"]
+    states = [c["status"] for c in cells]
+    assert states.count("ok") >= 1 and states.count("skipped") >= 1
+    assert {"--max-time" in c["stopped_by"] for c in cells if c["status"] == "skipped"} == {True}
+    assert done.code == 1
+
+
+def test_max_time_ends_a_load_that_hangs(shell: Shell) -> None:
+    script = {"default": {"load": "deaf-hang"}}
+    begin = time.monotonic()
+    done = shell.fake(script, *SYNC, "--max-time", "1")
+    assert time.monotonic() - begin < 1 + 5
+    assert done.code == 5 and "timeout" in done.lines[-1]
+
+
+def test_time_is_shared_among_executions(shell: Shell) -> None:
+    flags = ("-t", "0.2", "--executions", "2", "-w", "0.05", "--json", "-s", "sync", "-ncores", "1", "-e", "fake")
+    done = shell.run("benchmark", "sample:tiny", *flags, env={"TUIBENCH_FAKE": "{}"})
+    document = load(done.out)
+    executions = document["tuibench"]["cells"][0]["executions"]
+    assert [e["timed_s"] for e in executions] == [pytest.approx(0.1, rel=0.2)] * 2
+    assert document["seconds_to_run"] == pytest.approx(0.2)
+    assert document["benchmark_result"]["iterations"] == sum(e["iterations"] for e in executions)
+
+
+def test_a_directory_with_a_model_is_a_model(shell: Shell, folder: Path) -> None:
+    (folder / "made").mkdir()
+    shutil.copy(make.mlp().save(folder), folder / "made" / "model.onnx")
+    done = shell.run("benchmark", "made", "-s", "sync", "-q", *SHORT, cwd=folder)
+    assert done.code == 0, done.err
+    assert done.lines[0] == "Original Model Path: made"

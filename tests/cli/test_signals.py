@@ -1,0 +1,247 @@
+"""Every way to end the shell, at every stage of a run: the right code within two seconds, and nothing left behind."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import Shell, as_shell, until
+from tests.cli.test_end_to_end_sweep import load
+
+CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
+CANCEL_S = 2.0
+FAKE = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1")
+LONG = ("--executions", "50", "-t", "50", "-w", "0.05")
+CUT = ("--executions", "50", "-t", "2.5", "-w", "0.05")
+
+Start = Callable[[Shell], "subprocess.Popen[bytes]"]
+
+
+def start(shell: Shell, script: dict[str, Any], *arguments: str, **options: Any) -> subprocess.Popen[bytes]:
+    """A long benchmark of the scripted engine."""
+    env = {"TUIBENCH_FAKE": json.dumps({"default": script})}
+    return shell.start("benchmark", *(arguments or (*FAKE, *LONG)), env=env, **options)
+
+
+def to_the_directory(shell: Shell) -> subprocess.Popen[bytes]:
+    """As early as anything could be left."""
+    process = start(shell, {})
+    until(shell.leftovers, "a directory of the run")
+    return process
+
+
+def to_the_runner(shell: Shell) -> subprocess.Popen[bytes]:
+    """The runner exists and may not be listening yet."""
+    process = start(shell, {})
+    until(lambda: shell.pids("tuibench.runner"), "a runner")
+    return process
+
+
+def to_the_inspection(shell: Shell) -> subprocess.Popen[bytes]:
+    """A child reads the model."""
+    process = start(shell, {})
+    until(lambda: shell.pids("tuibench.child inspect"), "an inspecting child")
+    return process
+
+
+def to_the_inputs(shell: Shell) -> subprocess.Popen[bytes]:
+    """A child makes the inputs."""
+    process = start(shell, {})
+    until(lambda: shell.pids("tuibench.child prepare"), "a preparing child")
+    return process
+
+
+def to_a_deaf_load(shell: Shell) -> subprocess.Popen[bytes]:
+    """The worker hangs in its load and does not listen to SIGTERM."""
+    process = start(shell, {"load": "deaf-hang"})
+    shell.wait_for("progress", phase="load")
+    return process
+
+
+def to_the_timed_part(shell: Shell) -> subprocess.Popen[bytes]:
+    """The worker measures."""
+    process = start(shell, {"latency_us": 300})
+    shell.wait_for("progress", phase="timed")
+    return process
+
+
+def to_the_next_execution(shell: Shell) -> subprocess.Popen[bytes]:
+    """One execution is in the journal."""
+    process = start(shell, {"latency_us": 300}, *FAKE, *CUT)
+    shell.wait_for("execution_done")
+    return process
+
+
+def to_streams_of_their_own(shell: Shell) -> subprocess.Popen[bytes]:
+    """The worker has a process per stream."""
+    process = start(shell, {"latency_us": 50}, *FAKE[:3], "-s", "async", "-ncores", "1", "-nstreams", "3", *LONG)
+    until(lambda: len(shell.pids("stream_process")) == 3, "three streams")
+    return process
+
+
+STAGES: tuple[Start, ...] = (
+    to_the_directory,
+    to_the_runner,
+    to_the_inspection,
+    to_the_inputs,
+    to_a_deaf_load,
+    to_the_timed_part,
+    to_the_next_execution,
+    to_streams_of_their_own,
+)
+
+
+def finish(process: subprocess.Popen[bytes]) -> tuple[int, str, str, float]:
+    """Exit code, both streams, and how long the end took."""
+    begin = time.monotonic()
+    out, err = process.communicate(timeout=30)
+    return as_shell(process.returncode), out.decode(), err.decode(), time.monotonic() - begin
+
+
+@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.__name__)
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: signal.Signals(number).name)
+def test_the_end_comes_at_once_and_leaves_nothing(shell: Shell, stage: Start, number: int) -> None:
+    process = stage(shell)
+    process.send_signal(number)
+    code, _, err, seconds = finish(process)
+    begin = time.monotonic()
+    # A shell that was killed cannot wait for anybody; the others may only return when all is gone.
+    patience = CANCEL_S if number == signal.SIGKILL else 0.0
+    while (shell.processes() or shell.leftovers()) and time.monotonic() - begin < patience:
+        time.sleep(0.005)
+    assert (shell.processes(), shell.leftovers()) == ({}, [])
+    assert code == (137 if number == signal.SIGKILL else CODES[signal.Signals(number)])
+    assert seconds < CANCEL_S
+    assert "Traceback" not in err
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: signal.Signals(number).name)
+@pytest.mark.parametrize("stage", [to_the_runner, to_a_deaf_load, to_the_timed_part], ids=lambda stage: stage.__name__)
+def test_each_signal_has_its_code(shell: Shell, stage: Start, number: signal.Signals) -> None:
+    process = stage(shell)
+    process.send_signal(number)
+    code, _, err, seconds = finish(process)
+    assert (shell.processes(), shell.leftovers()) == ({}, [])
+    assert code == CODES[number]
+    assert seconds < CANCEL_S
+    assert "Traceback" not in err
+
+
+def test_a_signal_before_anything_exists_ends_it_too(shell: Shell) -> None:
+    process = start(shell, {})
+    process.terminate()
+    code, _, _, _ = finish(process)
+    assert code == 143
+
+
+def test_what_was_measured_is_printed_and_exported(shell: Shell, tmp_path: Path) -> None:
+    target = tmp_path / "cut.json"
+    process = start(shell, {"latency_us": 300}, *FAKE, *CUT, "-b", "1,2", "-x", str(target))
+    shell.wait_for("execution_done", n=2)
+    process.send_signal(signal.SIGINT)
+    code, out, _, _ = finish(process)
+    assert code == 130
+    assert "µs" in out.splitlines()[-1] or "ms" in out.splitlines()[-1]
+    document = load(target.read_text(encoding="ascii"))["tuibench"]
+    assert document["status"] == "cancelled"
+    assert {c["status"] for c in document["cells"]} <= {"partial", "skipped"}
+    assert any(c["executions"] for c in document["cells"])
+    assert all("cancelled" in c["stopped_by"] for c in document["cells"])
+
+
+def test_a_second_signal_does_not_disturb_the_end(shell: Shell) -> None:
+    process = to_the_next_execution(shell)
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGTERM)
+    process.send_signal(signal.SIGINT)
+    code, out, err, _ = finish(process)
+    assert code in (130, 143)
+    assert out and "Traceback" not in err
+
+
+@pytest.mark.parametrize(
+    ("stage", "words"),
+    [
+        (to_the_inputs, "before there was a plan"),
+        (to_the_next_execution, "the run broke off"),
+        (to_streams_of_their_own, "the run broke off"),
+    ],
+    ids=lambda value: getattr(value, "__name__", "words"),
+)
+def test_a_runner_that_dies_is_named_and_leaves_no_worker(shell: Shell, stage: Start, words: str) -> None:
+    process = stage(shell)
+    for pid in shell.pids("tuibench.runner"):
+        os.kill(pid, signal.SIGKILL)
+    code, out, err, seconds = finish(process)
+    until(lambda: not shell.processes(), "no process", CANCEL_S)
+    assert code == 1
+    assert "runner died by SIGKILL" in err and words in err
+    assert "Traceback" not in err
+    assert seconds < CANCEL_S
+    if stage is to_the_next_execution:
+        assert "ms" in out.splitlines()[-1]
+
+
+def test_a_worker_that_is_killed_from_outside_is_repeated_once(shell: Shell) -> None:
+    process = start(shell, {"latency_us": 300}, *FAKE, "--executions", "2", "-t", "1", "-w", "0.05", "--json")
+    shell.wait_for("progress", phase="timed")
+    for pid in shell.pids("multiprocessing.spawn"):
+        os.kill(pid, signal.SIGKILL)
+    code, out, err, _ = finish(process)
+    assert code == 0
+    document = load(out)["tuibench"]
+    assert len(document["cells"][0]["executions"]) == 2
+    assert document["warnings"] == ["the worker died by SIGKILL while timing; repeated once"]
+    assert "SIGKILL while timing; repeated once" in err
+
+
+def test_ctrl_c_in_a_terminal_reaches_only_the_shell(shell: Shell) -> None:
+    process = start(shell, {"latency_us": 300}, *FAKE, *CUT, start_new_session=True)
+    shell.wait_for("execution_done")
+    os.killpg(process.pid, signal.SIGINT)
+    code, out, err, seconds = finish(process)
+    assert code == 130 and out
+    assert "Traceback" not in err and seconds < CANCEL_S
+
+
+def test_an_interrupt_that_nohup_ignores_stays_ignored(shell: Shell) -> None:
+    def ignore() -> None:
+        for number in (signal.SIGINT, signal.SIGHUP):
+            signal.signal(number, signal.SIG_IGN)
+
+    process = start(shell, {"latency_us": 300}, *FAKE, "--executions", "2", "-t", "1", "-w", "0.05", before=ignore)
+    shell.wait_for("progress", phase="timed")
+    process.send_signal(signal.SIGINT)
+    process.send_signal(signal.SIGHUP)
+    code, out, _, _ = finish(process)
+    assert code == 0 and "ms" in out.splitlines()[-1]
+
+
+def test_a_reader_of_stdout_that_has_gone_is_141_after_the_export(shell: Shell, tmp_path: Path) -> None:
+    target = tmp_path / "out.json"
+    reader, writer = os.pipe()
+    os.close(reader)
+    flags = ("--executions", "1", "-t", "0.05", "-w", "0.05", "-x", str(target))
+    process = start(shell, {}, *FAKE, *flags, stdout=writer)
+    os.close(writer)
+    _, err = process.communicate(timeout=30)
+    assert process.returncode == 141
+    assert b"Traceback" not in err and b"Exception ignored" not in err
+    load(target.read_text(encoding="ascii"))
+
+
+def test_version_into_a_closed_pipe_is_141(shell: Shell) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = shell.start("--version", stdout=writer)
+    os.close(writer)
+    _, err = process.communicate(timeout=30)
+    assert (process.returncode, err) == (141, b"")
