@@ -118,6 +118,8 @@ class _Builder:
         if batch is not None and batch != (self.batch or 1):
             fixed = _fixed_by(self._layout)
             self.problem = f"batch {batch}: the model allows {self.batch or 1} only, {fixed}"
+            # As its own it would be the same cell as one that can be measured, and vanish behind it.
+            self.batch = batch
 
     def _agree(self, batch: int | None, known: int | None) -> int:
         if known is None or batch is None or known == batch:
