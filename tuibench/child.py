@@ -214,7 +214,9 @@ def _refusal(kind: str, message: str, hint: str, exit_code: int) -> dict[str, An
 
 
 def _first_words(error: BaseException) -> str:
-    return (str(error).strip() or type(error).__name__)[:1000]
+    from tuibench.engines.wording import plain_words
+
+    return (plain_words(str(error)) or type(error).__name__)[:1000]
 
 
 if __name__ == "__main__":

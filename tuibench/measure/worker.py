@@ -117,8 +117,10 @@ class MissingEngine(Exception):
 def describe(error: BaseException, phase: str) -> Failure:
     """The failure of an execution in the words of what happened."""
     from tuibench.engines.protocol import IoUnavailable, Refusal
+    from tuibench.engines.wording import plain_words
 
-    text = str(error) or type(error).__name__
+    said = str(error) or type(error).__name__
+    text = plain_words(said)
     if isinstance(error, MissingEngine):
         kind = "engine"
     elif isinstance(error, (Refusal, IoUnavailable)):
@@ -128,7 +130,8 @@ def describe(error: BaseException, phase: str) -> Failure:
         text = f"out of memory: {text}"
     else:
         kind = "exception"
-        text = text if type(error) is RuntimeError else f"{type(error).__name__}: {text}"
+        # The type says nothing where the engine has put its own words around the reason.
+        text = text if type(error) is RuntimeError or text != said.strip() else f"{type(error).__name__}: {text}"
     return Failure(kind, phase, text[:2000])
 
 

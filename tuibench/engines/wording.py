@@ -1,0 +1,34 @@
+"""What an engine's exception means, without the source file and C++ signature that come before it."""
+
+from __future__ import annotations
+
+import re
+
+_CODE = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
+_PLACE = re.compile(r"/[\w./+-]+\.(?:cc|cpp|h|hpp):\d+ (?=[\w:<~])")
+_UNNAMED = "(anonymous namespace)"
+
+
+def plain_words(text: str) -> str:
+    """The reason alone: a signature of 400 characters would push it out of every line that has an end."""
+    text = _CODE.sub("", text)
+    begin = 0
+    while place := _PLACE.search(text, begin):
+        end = _end_of_signature(text, place.end())
+        text = text[: place.start()] + text[end:].lstrip() if end else text
+        begin = place.start() if end else place.end()
+    return text.strip()
+
+
+def _end_of_signature(text: str, begin: int) -> int:
+    """Behind the closing bracket of the argument list that starts somewhere after `begin`; 0 where there is none."""
+    start = text.find("(", begin)
+    while start >= 0 and text.startswith(_UNNAMED, start):
+        start = text.find("(", start + len(_UNNAMED))
+    depth = 0
+    for index in range(start, len(text) if start >= 0 else start):
+        depth += {"(": 1, ")": -1}.get(text[index], 0)
+        if depth == 0:
+            rest = re.match(r"(?: const)?(?: \[with [^]]*\])?", text[index + 1 :])
+            return index + 1 + (rest.end() if rest else 0)
+    return 0
