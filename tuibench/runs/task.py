@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -15,6 +16,9 @@ from typing import Any
 from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.text import show
 from tuibench.runs.stopping import StopSwitch
+
+_COLOUR = re.compile(r"\x1b\[[0-9;]*m")
+"""Engines end a coloured line with the reset on a line of its own."""
 
 _KINDS: dict[int, type[TuibenchError]] = {
     ExitCode.USAGE: UsageError,
@@ -131,7 +135,8 @@ def read_tail(path: str, limit: int = 4096) -> str | None:
         with open(path, "rb") as handle:
             handle.seek(0, os.SEEK_END)
             handle.seek(max(0, handle.tell() - limit))
-            lines = [line for line in handle.read().decode(errors="replace").splitlines() if line.strip()]
+            text = _COLOUR.sub("", handle.read().decode(errors="replace"))
     except OSError:
         return None
+    lines = [line for line in text.splitlines() if line.strip()]
     return show(lines[-1].strip(), 300) if lines else None
