@@ -13,6 +13,7 @@ from tuibench.core.cell import Cell, Execution, Failure
 from tuibench.core.errors import TuibenchError
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
 from tuibench.runs.journal import Journal
@@ -86,6 +87,8 @@ class Run:
 
     def _prepare(self) -> None:
         setup = self._setup
+        for engine in self._spec.engines:
+            registry.check(engine)
         memory = self._spec.limits.memory_bytes or setup.memory_room_bytes
         preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell)
         self._prepared = preparation.carry_out()
