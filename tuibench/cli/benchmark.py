@@ -14,7 +14,7 @@ from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
 from tuibench.core.cell import CellResult
-from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import ms
@@ -108,16 +108,22 @@ def _cells(active: ActiveRun) -> list[CellResult]:
 
 
 def _publish(request: BenchmarkRequest, active: ActiveRun, result: RunResult) -> None:
-    """Write the export first: what was measured must not depend on whoever reads stdout."""
+    """Write the export first: what was measured must not depend on whoever reads stdout; nor on the export either."""
     keep = request.keep_raw and request.export_path not in (None, STDOUT)
     result = active.settle_samples(result, f"{request.export_path}.samples" if keep else None)
+    failed = None
     if request.export_path is not None and request.export_path != STDOUT:
-        write_export(request.export_path, render(result, form_of(request.export_path)))
+        try:
+            write_export(request.export_path, render(result, form_of(request.export_path)))
+        except WriteError as error:
+            failed = error
     if request.json or request.export_path == STDOUT:
         sys.stdout.write(render(result, "json"))
     else:
         sys.stdout.write(summary(result, request.ascii))
     sys.stdout.flush()
+    if failed is not None:
+        raise failed
 
 
 def _ends(topology: Topology) -> _Ends:
