@@ -33,6 +33,8 @@ def resolve_model(token: str, sample_dir: Path = _SAMPLE_DIR) -> ModelSource:
     if stat.S_ISDIR(_mode(path, token)):
         path = _inside(path, token)
     require_regular(path, "a model")
+    if not path.isprintable() and any(0xDC80 <= ord(char) <= 0xDCFF for char in path):
+        raise ModelError(f"{show(path)} is not valid UTF-8, and engines take no other paths", "rename it")
     return ModelSource(token, path)
 
 
