@@ -116,7 +116,7 @@ class Search:
         for place in self._layout.places[key]:
             for axis in (place.axis, place.axis - len(place.port.shape or ())):
                 size = sizes.get((place.port.name, axis))
-                if size:
+                if size is not None and size > 0:
                     return (size, *usual)
         return usual
 

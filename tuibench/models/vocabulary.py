@@ -78,7 +78,8 @@ class _Tracer:
         while waiting:
             for node, position in self._users.get(waiting.pop(), []):
                 yield node, position
-                spreading = through is _SAME and node.op_type in _SPREADING
+                chooses = node.op_type == "Where" and position > 0
+                spreading = through is _SAME and (node.op_type in _SPREADING or chooses)
                 if (node.op_type in through and position == 0) or spreading:
                     fresh = [text(out) for out in node.output if text(out) not in seen]
                     seen.update(fresh)
@@ -101,7 +102,7 @@ class _Tracer:
         """(axis, size) that the weights of `node` demand of its first input."""
         if position != 0:
             return None
-        if node.op_type.startswith("TreeEnsemble"):
+        if text(node.op_type).startswith("TreeEnsemble"):
             used = [max(a.ints) for a in node.attribute if a.name == "nodes_featureids" and a.ints]
             return (-1, used[0] + 1) if used else None
         dims = self._table(text(node.input[1])) if len(node.input) > 1 else None
