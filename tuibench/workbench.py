@@ -129,6 +129,16 @@ class Workbench:
         """The cores of this machine that this process may use."""
         return read_topology(os.sched_getaffinity(0))
 
+    def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
+        """How fit this machine is to be measured on, with what to mend; takes half a second to look at the noise."""
+        from tuibench.host.brand import cache_directory, read_brand  # psutil: 27 ms that only doctor needs
+        from tuibench.host.checkup import examine
+        from tuibench.host.facts import this_process
+
+        process = this_process()
+        cache = cache_directory(process.environ)
+        return examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
+
     def start_benchmark(self, spec: BenchmarkSpec, *, plan_only: bool = False) -> ActiveRun:
         """Start a runner for `spec`; it ends with this process."""
         run_dir = _make_run_dir()
