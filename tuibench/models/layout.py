@@ -17,6 +17,11 @@ _COUNTED = re.compile(
 )
 
 
+def is_tensor(port: Port) -> bool:
+    """Whether an input has one shape; the items of a sequence have no batch in common."""
+    return "tensor" in (port.kind, port.inner if port.kind == "optional" else None)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """One axis of one input."""
@@ -52,7 +57,7 @@ class Layout:
         """The keys that are the batch: the first free axis 0, and others at axis 0 that have no name of their own."""
         if self.batch_dim is not None:
             return frozenset({self.resolve(self.batch_dim, "--batch-dim")})
-        first = [key for key, places in self.places.items() if places[0].port.kind == "tensor" and places[0].axis == 0]
+        first = [key for key, places in self.places.items() if is_tensor(places[0].port) and places[0].axis == 0]
         if not first:
             return frozenset()
         others = [key for key in self.axis_zero if self._is_unnamed(key) or _COUNTED.fullmatch(key)]
@@ -62,7 +67,7 @@ class Layout:
     def axis_zero(self) -> tuple[str, ...]:
         """Free keys that stand at axis 0 of a tensor input."""
         keys = self.places.items()
-        return tuple(k for k, places in keys if any(p.axis == 0 and p.port.kind == "tensor" for p in places))
+        return tuple(k for k, places in keys if any(p.axis == 0 and is_tensor(p.port) for p in places))
 
     @cached_property
     def own_batch(self) -> int | None:

@@ -28,6 +28,7 @@ Feed = dict[str, Any]
 Emit = Callable[[str, Point], None]
 """Called with 'candidate' before a trial and with 'point' when a point is finished."""
 
+_SOURCE = re.compile(r"\S+\.(?:cc|h|cpp|cu):\d+ ")
 _UNCHECKED = Reference(None, None, None, "not asked for")
 
 
@@ -87,7 +88,8 @@ class _PointMaker:
         self._vocabulary = vocabulary
         self._file = file
         self._request = request
-        self._search = Search(layout, request.batch, request.fixed, file.shapes if file else request.shapes)
+        shapes = file.shapes if file else request.shapes
+        self._search = Search(layout, request.batch, request.fixed, shapes, vocabulary.sizes)
         self._refusals: list[str] = []
 
     def make(self) -> Point:
@@ -199,5 +201,18 @@ def shorten(message: str, limit: int = 160) -> str:
     """The part of an engine's complaint that says something: without error codes, source files and signatures."""
     text = message.rpartition("Status Message: ")[2] if "Status Message: " in message else message
     text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text.strip())
-    text = re.sub(r"\S+\.(?:cc|h):\d+ (?:[^ ]+::\S+|\S+)(?:\(.*?\))? ?", "", text, count=1)
+    source = _SOURCE.search(text)
+    if source is not None:
+        text = text[: source.start()] + _after_signature(text[source.end() :])
     return show(" ".join(text.split()) or message.strip(), limit)
+
+
+def _after_signature(text: str) -> str:
+    """What follows a C++ signature, whose brackets nest."""
+    depth, opened = 0, False
+    for at, char in enumerate(text):
+        depth += (char in "(<[") - (char in ")>]")
+        opened = opened or char == "("
+        if opened and depth == 0 and text[at + 1 : at + 2] in (" ", ""):
+            return re.sub(r"^ (?:const )?(?:\[with .*?\] )?", "", text[at + 1 :])
+    return text
