@@ -20,7 +20,9 @@ def test_shapes_are_read(text: str, shapes: tuple[tuple[int, ...], ...]) -> None
     assert value.shapes("-shapes", text) == shapes
 
 
-@pytest.mark.parametrize("text", ["", "1,2", "[1,2", "[1][2]", "[1,-2]", "[a]", "[1,]", "x[1]", "[1],", "[99999999999]"])
+@pytest.mark.parametrize(
+    "text", ["", "1,2", "[1,2", "[1][2]", "[1,-2]", "[a]", "[1,]", "x[1]", "[1],", "[99999999999]"]
+)
 def test_wrong_shapes_are_refused_with_an_example(text: str) -> None:
     with pytest.raises(UsageError, match=r"one shape per input such as \[1,3,224,224\]"):
         value.shapes("-shapes", text)
