@@ -33,6 +33,14 @@ def test_only_axes_that_vary_are_named() -> None:
     )
 
 
+def test_a_batch_left_open_is_that_of_the_inputs_even_where_the_cell_failed() -> None:
+    async_ = build.ok_cell(asks={"scenario": "async", "batch": None}, used=build.used(batch=1))
+    run = build.run(async_, build.failed_cell({"batch": None}))
+    assert varying(run) == ["scenario"]
+    assert describe(run, run.cells[1]) == "sync, 2 cores, batch 1"
+    assert "batch" not in describe(build.run(run.cells[1], points=()), run.cells[1])
+
+
 def test_streams_are_a_column_only_where_nothing_explains_them() -> None:
     two, four = (build.ok_cell(asks={"scenario": "async", "streams": n}) for n in (2, 4))
     assert varying(build.run(two, four)) == ["streams"]

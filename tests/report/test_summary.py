@@ -57,6 +57,12 @@ def test_ascii_is_ascii(run: RunResult) -> None:
     assert summary(run, ascii_only=True).isascii()
 
 
+def test_a_run_that_was_cancelled_says_what_it_kept() -> None:
+    text = lines(build.run(build.ok_cell(), build.skipped_cell(cores=1), status="cancelled"))
+    assert "Run cancelled: 1 of 2 cells measured" in text
+    assert not any(line.startswith("Run ") for line in lines(build.default_run()))
+
+
 def test_a_line_to_paste_is_never_cut() -> None:
     run = build.run(build.ok_cell(), again="tuibench benchmark " + "x" * 5000)
     assert f"Again: {run.again}" in lines(run)
