@@ -14,7 +14,7 @@ _ROOT = """\
 tuibench: how fast an ONNX model really runs on this machine
 
   tuibench benchmark MODEL [MODEL ...] [flags]   measure
-  tuibench doctor [--json]                       this machine, its noise, engines
+  tuibench doctor [--json]                       this machine, noise, engines
 
   tuibench benchmark sample                      try it on the built-in model
   tuibench benchmark --help                      all flags and their defaults

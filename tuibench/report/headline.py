@@ -8,7 +8,7 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.text import show
 from tuibench.core.units import ms, short
-from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
+from tuibench.report.label import axis_value, count_of, describe, failure_text, plus_minus, varying
 
 
 def headline(run: RunResult) -> str:
@@ -93,5 +93,5 @@ def _nothing(run: RunResult) -> str:
     reasons = [text for cell in run.cells if (text := failure_text(cell))]
     if not reasons:
         return f"nothing was measured ({show(run.status, 40)})"
-    rest = f" · {len(reasons) - 1} more cells without a result" if len(reasons) > 1 else ""
+    rest = f" · {count_of(len(reasons) - 1, 'more cell')} without a result" if len(reasons) > 1 else ""
     return reasons[0] + rest

@@ -62,11 +62,20 @@ def axis_value(run: RunResult, cell: CellResult, axis: str) -> str:
         index = model_index(run, cell)
         return names[index] if index < len(names) else "-"
     if axis == "batch":
-        batch = asked.batch if asked.batch is not None else cell.used.batch if cell.used else None
-        return "-" if batch is None else str(batch)
+        return _batch(run, cell)
     if axis == "dims":
         return " ".join(f"{show(name, 40)}={size}" for name, size in asked.dims.items()) or "-"
     return show(getattr(asked, axis), 40)
+
+
+def _batch(run: RunResult, cell: CellResult) -> str:
+    """A batch left open is the one of the inputs, so that a failed cell is not told apart from its neighbours."""
+    batch = cell.asked.batch
+    if batch is None and cell.used is not None:
+        batch = cell.used.batch
+    if batch is None and (point := point_of(run, cell)) is not None:
+        batch = point.batch
+    return "-" if batch is None else str(batch)
 
 
 def varying(run: RunResult) -> list[str]:
