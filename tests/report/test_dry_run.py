@@ -35,7 +35,7 @@ def test_a_fixed_time_has_no_target() -> None:
 
 
 def test_names_cannot_drive_the_terminal() -> None:
-    asked = build.asked(dims={build.HOSTILE: 1}, engine=build.HOSTILE)
+    asked = build.asked(dims={build.HOSTILE: 1}, engine="\x1b[31m")
     text = dry_run_text(DryRun(build.hostile_run().spec, (Cell(asked.key, asked, 0, "p"),), 1, 1))
     assert all(show(line, 10_000) == line for line in text.splitlines())
     assert dry_run_text(plan(), ascii_only=True).isascii()

@@ -19,9 +19,9 @@ def test_every_row_has_as_many_cells_as_the_header() -> None:
 
 
 def test_marks_and_controls_are_escaped() -> None:
-    assert escape("a|b <i> & *x* [y](z) `c`") == r"a\|b &lt;i&gt; &amp; \*x\* \[y\]\(z\) \`c\`"
+    assert escape("a|b <i> & *x* [y](z) `c`") == r"a\|b &lt;i&gt; &amp; \*x\* \[y\](z) \`c\`"
     text = dumps(build.hostile_run())
-    assert "<b>" not in text and "\x1b" not in text and "\u202e" not in text
+    assert "<b>" not in text.partition("Again:")[0] and "\x1b" not in text and "\u202e" not in text
     assert "\udcff" not in text
 
 
@@ -31,4 +31,4 @@ def test_it_says_what_the_table_cannot() -> None:
     assert "## Conclusions" in text and "openvino is 1.04× faster" in text
     assert "grade D: another process took 40 % of the CPUs" in text
     assert "## Warnings\n\n- the governor is powersave" in text
-    assert "Again: tuibench benchmark" in text
+    assert text.endswith("Again:\n\n    tuibench benchmark dir/model.onnx -e onnxruntime\n")

@@ -39,7 +39,8 @@ def test_inputs_that_could_not_be_made_say_why() -> None:
 
 
 def test_names_cannot_drive_the_terminal() -> None:
-    point = build.hostile_run().points[0]
+    fed = replace(build.point().inputs[0], name=build.HOSTILE, how=build.HOSTILE)
+    point = replace(build.hostile_run().points[0], inputs=(fed,), notes=(build.HOSTILE,))
     text = preamble_text(replace(PREAMBLE, points=(point, point), models=(build.HOSTILE,), notes=(build.HOSTILE,)))
     assert all(show(line, 10_000) == line for line in text.splitlines())
     assert preamble_text(PREAMBLE, ascii_only=True).isascii()

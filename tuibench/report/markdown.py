@@ -13,7 +13,7 @@ from tuibench.report.headline import headline
 from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
 from tuibench.report.lines import check_text, differences
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~^$])")
+_MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _LONGEST = 100_000
 
 
@@ -27,7 +27,8 @@ def dumps(run: RunResult) -> str:
     parts += ["## Warnings", _bullets(list(run.warnings))] if run.warnings else []
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
-    parts += [f"Again: {escape(run.again)}"] if run.again else []
+    # An indented block is literal to the last character, so that the command can be copied.
+    parts += [f"Again:\n\n    {show(run.again, _LONGEST)}"] if run.again else []
     return "\n\n".join(parts) + "\n"
 
 
