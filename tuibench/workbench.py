@@ -13,9 +13,11 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.cell import Execution, Samples
 from tuibench.core.errors import TuibenchError, WriteError
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
@@ -26,6 +28,8 @@ from tuibench.runs.journal import Follower
 from tuibench.runs.replay import Replay
 from tuibench.runs.task import read_tail
 
+_BARE_WORKER_BYTES = 60_000_000
+_COPIES = 3
 _LOOK_S = 0.25
 _END_S = 1.5
 
@@ -72,10 +76,42 @@ class ActiveRun:
         error = self.replay.end.get("error")
         if error is not None:
             raise _as_error(error)
-        if not self.replay.start or not self.replay.end and not self.replay.cells:
+        if not self.replay.start or not (self.replay.end or self.replay.cells):
             tail = read_tail(str(self.run_dir / "runner.log"))
             raise TuibenchError(f"the runner ended with {self._process.returncode} before it had a plan", tail or "")
         return self.replay.result(again)
+
+    def settle_samples(self, result: RunResult, directory: str | None) -> RunResult:
+        """Move the samples to `directory`, or say of each that it was not kept; the run's own directory goes away."""
+        if directory is not None:
+            Path(directory).mkdir(exist_ok=True)
+        cells = [
+            replace(
+                cell,
+                samples=_unfiled(cell.samples),
+                executions=tuple(self._settle(e, directory) for e in cell.executions),
+            )
+            for cell in result.cells
+        ]
+        return replace(result, cells=tuple(cells))
+
+    def expected_memory(self) -> dict[str, int]:
+        """About what each planned cell will take: weights as read, reordered and packed, and the inputs."""
+        models, points = self.replay.models, {p.id: p for p in self.replay.points}
+        sizes = {}
+        for cell in self.replay.cells:
+            point, model = points[cell.point], models[cell.model]
+            bundle = Path(point.bundle).stat().st_size if point.bundle and Path(point.bundle).exists() else 0
+            sizes[cell.key] = _BARE_WORKER_BYTES + _COPIES * (model.file_bytes + model.external_bytes) + bundle
+        return sizes
+
+    def _settle(self, execution: Execution, directory: str | None) -> Execution:
+        file = execution.samples.file
+        if directory is None or file is None:
+            return replace(execution, samples=replace(execution.samples, file=None))
+        target = Path(directory) / Path(file).name
+        shutil.copyfile(file, target)
+        return replace(execution, samples=replace(execution.samples, file=str(target)))
 
     def close(self) -> None:
         """Leave nothing behind."""
@@ -92,6 +128,16 @@ class Workbench:
     def topology(self) -> Topology:
         """The cores of this machine that this process may use."""
         return read_topology(os.sched_getaffinity(0))
+
+    def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
+        """How fit this machine is to be measured on, with what to mend; takes half a second to look at the noise."""
+        from tuibench.host.brand import cache_directory, read_brand  # psutil: 27 ms that only doctor needs
+        from tuibench.host.checkup import examine
+        from tuibench.host.facts import this_process
+
+        process = this_process()
+        cache = cache_directory(process.environ)
+        return examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
 
     def start_benchmark(self, spec: BenchmarkSpec, *, plan_only: bool = False) -> ActiveRun:
         """Start a runner for `spec`; it ends with this process."""
@@ -132,6 +178,10 @@ def _make_run_dir() -> Path:
             f"no directory for the run can be made: {error.strerror or error}",
             "set TMPDIR to a directory that can be written to",
         ) from error
+
+
+def _unfiled(samples: Samples | None) -> Samples | None:
+    return None if samples is None else replace(samples, file=None)
 
 
 def _as_error(problem: dict[str, Any]) -> TuibenchError:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+from tuibench.engines.onnx_wire import read_names
 from tuibench.engines.openvino_session import OpenVinoSession
 from tuibench.engines.openvino_tensor import read_ports, translate
 from tuibench.engines.protocol import Capabilities, Refusal, Setting
@@ -65,7 +66,8 @@ class OpenVinoEngine:
         core = ov.Core()
         try:
             model = core.read_model(path)
-            inputs, outputs = read_ports(model.inputs, "input"), read_ports(model.outputs, "output")
+            fed, fetched = _read_names(path)
+            inputs, outputs = read_ports(model.inputs, "input", fed), read_ports(model.outputs, "output", fetched)
             if shape == "static":
                 known = setting.shapes
                 model.reshape({i: list(known[p.name]) for i, p in enumerate(inputs) if p.name in known})
@@ -98,6 +100,15 @@ def choose_properties(setting: Setting) -> dict[str, Any]:
         # Else activations that meet compressed weights are rounded to 8 bits, whatever the precision says.
         properties["DYNAMIC_QUANTIZATION_GROUP_SIZE"] = 0
     return properties
+
+
+def _read_names(path: str) -> tuple[list[str], list[str]]:
+    try:
+        return read_names(path)
+    except UnicodeDecodeError as error:
+        raise Refusal(f"a name in the model is not valid UTF-8: {error.reason}") from error
+    except ValueError as error:
+        raise Refusal(f"the file is not plain ONNX: {error}") from error
 
 
 def _refuse_ort(path: str) -> None:

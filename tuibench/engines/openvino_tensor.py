@@ -22,7 +22,6 @@ _DTYPES = {
 }
 # numpy has no such types: their values travel as unsigned bits of the same size.
 _RAW = {"bfloat16": "uint16", "float8e4m3fn": "uint8", "float8e5m2": "uint8"}
-_RESULT = re.compile(r"/sink_port_\d+$")
 _NOISE = re.compile(
     r"(Exception from .*|.*\bfailed at \S+:\d+:|Loading input model|FrontEnd API failed with \w+:|Summary:)$"
 )
@@ -30,15 +29,14 @@ _TAIL = re.compile(r" (Failed operations detailed log:|Please check that model f
 _MOST_REASONS = 3
 
 
-def read_ports(nodes: Sequence[Any], role: str) -> tuple[Port, ...]:
-    """The ports with the names of the file, or a Refusal naming the one that cannot be fed or fetched.
+def read_ports(nodes: Sequence[Any], role: str, names: Sequence[str]) -> tuple[Port, ...]:
+    """The ports under their names in the file, or a Refusal naming the one that cannot be fed or fetched.
 
-    Names come from the nodes: folding an Identity or Dropout away renames the tensors on both of its sides.
+    OpenVINO's own names will not do: folding an Identity or Dropout away renames what is on both of its sides.
     """
-    try:
-        return tuple(_read_port(node, role) for node in nodes)
-    except UnicodeDecodeError as error:
-        raise Refusal(f"a name in the model is not valid UTF-8: {error.reason}") from error
+    if len(names) != len(nodes):
+        raise Refusal(f"openvino has {len(nodes)} {role}s where the file has {len(names)}")
+    return tuple(_read_port(node, role, name) for node, name in zip(nodes, names, strict=True))
 
 
 def make_tensor(ov: Any, port: Port, element_type: Any, value: Any) -> Any:
@@ -83,8 +81,7 @@ def translate(error: RuntimeError) -> Exception:
     return MemoryError(reason) if "bad_alloc" in reason else Refusal(reason)
 
 
-def _read_port(node: Any, role: str) -> Port:
-    name = _RESULT.sub("", str(node.get_node().get_friendly_name()))
+def _read_port(node: Any, role: str, name: str) -> Port:
     kind = str(node.get_element_type().get_type_name())
     if kind == "string":
         # Seen with 2026.4.1: both sides of an Identity own the same characters, and freeing them ends the process.

@@ -131,8 +131,4 @@ def _unread(path: str, error: TuibenchError) -> ModelSummary:
 
 def _failed_point(index: int, error: TuibenchError) -> Point:
     nothing = Reference(None, None, None, error.message)
-    return Point(
-        f"m{index}", index, None, 1, {}, {}, (), None, 0, nothing, failure=("model", "inspect", error.message)
-    )
-
-
+    return Point(f"m{index}", index, None, 1, {}, {}, (), None, 0, nothing, failure=("model", "inspect", error.message))

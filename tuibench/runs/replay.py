@@ -69,9 +69,7 @@ class Replay:
         cells = tuple(self._summarize(t) for t in self._tracks.values())
         rounds = {t.cell.key: t.executions for t in self._tracks.values()}
         spec = self.spec
-        names = {
-            m.sha256: PurePath(s.asked).name or s.asked for m, s in zip(self.models, spec.models, strict=False)
-        }
+        names = {m.sha256: PurePath(s.asked).name or s.asked for m, s in zip(self.models, spec.models, strict=False)}
         return RunResult(
             id=str(self.start.get("run", "")),
             status=str(self.end.get("status", "interrupted")),

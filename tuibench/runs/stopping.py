@@ -59,6 +59,10 @@ class StopSwitch:
             self.check()
         return ready & set(fds)
 
+    def pause(self, seconds: float) -> None:
+        """Sleep, unless the run should end."""
+        self.wait([], seconds)
+
     def _hear(self, number: int, _: FrameType | None) -> None:
         self.trip(signal.Signals(number).name)
 

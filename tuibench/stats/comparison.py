@@ -59,7 +59,7 @@ def compare(
     """
     difference = paired(base.logs, new.logs) if interleaved else unpaired(base.logs, new.logs)
     why = list(bars) if interleaved else ["measured at different times", *bars]
-    names = (show(base.name, 60), show(new.name, 60))
+    names = (show(base.name), show(new.name))
     verdict = None if why else _verdict(difference, delta)
     if verdict is None:
         sentence = f"{_ratio_words(difference, names, metric)}; no verdict: {'; '.join(show(w) for w in why)}"

@@ -9,7 +9,7 @@ import os
 import sys
 import zlib
 from array import array
-from collections.abc import Sequence
+from collections.abc import Iterable
 from pathlib import Path
 
 MOST_KEPT = 65_536
@@ -27,7 +27,7 @@ def spans(total: int, most: int = MOST_KEPT, blocks: int = 64) -> list[tuple[int
     return [(start, start + length) for start in starts]
 
 
-def write_samples(path: Path, values: Sequence[int]) -> Path:
+def write_samples(path: Path, values: Iterable[int]) -> Path:
     """Write beside `path` and rename; returns the path really written, whose suffix tells the width."""
     wide = array("Q", values)
     narrow = not wide or max(wide) <= _LARGEST

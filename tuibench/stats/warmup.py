@@ -18,6 +18,8 @@ _LEVEL = 0.01
 # Standard error of a median of normal values over that of their mean, and of a deviation over the MAD.
 _MEDIAN_FACTOR = math.sqrt(math.pi / 2)
 _MAD_FACTOR = 1.4826
+# Deviations from the steady level beyond which a block is not noise.
+_OUTSIDE = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,16 +64,23 @@ def _cut(series: Sequence[float]) -> int:
 def _level(first: Sequence[float], second: Sequence[float]) -> bool:
     """Whether two medians differ by less than 1 % or twice the standard error of their difference."""
     a, b = median(first), median(second)
-    error = math.hypot(_median_error(first, a), _median_error(second, b))
-    return abs(a - b) < max(_LEVEL * b, 2 * error) or a == b
+    # The quieter half speaks for both: what is left of a trend widens the other and would excuse itself.
+    error = math.sqrt(2) * min(_median_error(first, a), _median_error(second, b))
+    return a == b or abs(a - b) < max(_LEVEL * b, 2 * error)
+
+
+def _deviation(values: Sequence[float], center: float) -> float:
+    return _MAD_FACTOR * median([abs(v - center) for v in values])
 
 
 def _median_error(values: Sequence[float], center: float) -> float:
-    deviation = _MAD_FACTOR * median([abs(v - center) for v in values])
-    return _MEDIAN_FACTOR * deviation / math.sqrt(len(values))
+    return _MEDIAN_FACTOR * _deviation(values, center) / math.sqrt(len(values))
 
 
 def _kind(before: Sequence[float], after: Sequence[float]) -> str:
-    if not before or _level(before, after):
+    """What the series began with: the cut alone proves nothing, since noise moves it too."""
+    center = median(after)
+    band = max(_LEVEL * center, _OUTSIDE * _deviation(after, center))
+    if not before or abs(before[0] - center) <= band:
         return "flat"
-    return "warm-up" if median(before) > median(after) else "slowdown"
+    return "warm-up" if before[0] > center else "slowdown"

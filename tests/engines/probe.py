@@ -1,0 +1,106 @@
+"""Runs one engine in a fresh interpreter and prints what it saw there as JSON."""
+
+from __future__ import annotations
+
+import gc
+import json
+import os
+import sys
+from pathlib import Path
+from typing import Any
+
+from tuibench.engines.protocol import Setting
+
+
+def setting(model_path: str, **changes: Any) -> Setting:
+    """A plain setting on the CPUs of this process."""
+    plain: dict[str, Any] = {
+        "threads": 1,
+        "streams": 1,
+        "cpus": tuple(sorted(os.sched_getaffinity(0))),
+        "pin": "core",
+        "precision": "f32",
+        "scenario": "sync",
+        "work_dir": str(Path(model_path).parent),
+    }
+    return Setting(model_path=model_path, **{**plain, **changes})
+
+
+def list_modules(engine: str) -> list[str]:
+    """What asking for the capabilities imports."""
+    from tuibench.engines import registry
+
+    before = set(sys.modules)
+    registry.capabilities(engine)
+    return sorted({name.split(".")[0] for name in set(sys.modules) - before} | set(sys.modules) & {"numpy"})
+
+
+def list_cpus(engine: str, model: str, count: str) -> dict[str, Any]:
+    """The CPUs that each thread may use after a model has run, in a process confined to the first `count`."""
+    cpus = tuple(sorted(os.sched_getaffinity(0))[: int(count)])
+    os.sched_setaffinity(0, cpus)
+    import numpy as np
+
+    from tuibench.engines import registry
+
+    made = registry.make(engine)
+    made.start()
+    session = made.load(setting(model, cpus=cpus, threads=len(cpus)))
+    bound = session.bind([{"x": np.ones((1, 8), dtype=np.float32)}] * 2, "bound")
+    for call in bound.calls:
+        call()
+    lines = [task.joinpath("status").read_text() for task in Path("/proc/self/task").iterdir()]
+    allowed = [text.partition("Cpus_allowed_list:")[2].split()[0] for text in lines]
+    return {"cpus": cpus, "allowed": allowed, "threads": session.read_back().threads}
+
+
+def weigh(engine: str, model: str) -> dict[str, int]:
+    """Resident bytes before loading, with the model loaded, and after closing it."""
+    from tuibench.engines import registry
+
+    made = registry.make(engine)
+    made.start()
+    before = _resident_bytes()
+    session = made.load(setting(model))
+    loaded = _resident_bytes()
+    session.close()
+    del session
+    gc.collect()
+    return {"before": before, "loaded": loaded, "closed": _resident_bytes()}
+
+
+def watch(engine: str, model: str, guard: str) -> list[str]:
+    """Everything that reached for the network or another process, each stopped before it got there."""
+    seen: list[str] = []
+
+    def hook(event: str, args: tuple[Any, ...]) -> None:
+        if event.startswith("socket.") and event not in ("socket.__new__", "socket.gethostname"):
+            seen.append(f"{event} {args[1:2]}")
+            raise OSError(f"{event} is not for a test")
+        if event in ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"):
+            seen.append(event)
+            raise OSError(f"{event} is not for a test")
+
+    sys.addaudithook(hook)
+    if guard == "unguarded":
+        __import__(engine)
+    else:
+        from tuibench.engines import registry
+
+        made = registry.make(engine)
+        made.start()
+        made.load(setting(model)).close()
+    import atexit
+
+    atexit._run_exitfuncs()
+    return seen
+
+
+def _resident_bytes() -> int:
+    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+if __name__ == "__main__":
+    found = globals()[sys.argv[1]](*sys.argv[2:])
+    print(json.dumps(found), flush=True)
+    os._exit(0)

@@ -1,0 +1,263 @@
+"""What every engine promises the measuring loop, held against ONNX's own reference evaluator."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx.reference import ReferenceEvaluator
+
+from tests.engines import make
+from tests.engines.probe import setting
+from tuibench.engines import registry
+from tuibench.engines.protocol import IO_CLASSES, Engine, IoUnavailable, Refusal, Session
+
+ALL = registry.names(hidden=True)
+REAL = registry.names()
+_SECOND_NS = 1_000_000_000
+
+
+def probe(*args: str, **environment: str) -> Any:
+    """The answer of a fresh interpreter."""
+    command = [sys.executable, "-m", "tests.engines.probe", *args]
+    env = {k: v for k, v in os.environ.items() if k != "CI"} | environment
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout.splitlines()[-1])
+
+
+@pytest.fixture(params=ALL)
+def any_engine(request: pytest.FixtureRequest) -> Engine:
+    """Every engine there is, started."""
+    engine = registry.make(request.param)
+    engine.start()
+    return engine
+
+
+@pytest.fixture(params=REAL)
+def engine(request: pytest.FixtureRequest) -> Engine:
+    """Every engine that computes something, started."""
+    engine = registry.make(request.param)
+    engine.start()
+    return engine
+
+
+@pytest.fixture
+def load(engine: Engine, tmp_path: Path) -> Iterator[Callable[..., Session]]:
+    """Loads a case and closes it in the end."""
+    sessions: list[Session] = []
+
+    def loader(case: make.Case, **changes: Any) -> Session:
+        sessions.append(engine.load(setting(case.save(tmp_path), **changes)))
+        return sessions[-1]
+
+    yield loader
+    for session in sessions:
+        session.close()
+
+
+def expect(case: make.Case, sample: int) -> dict[str, Any]:
+    """The outputs by ONNX's reference, in the order of the model."""
+    outputs = [port.name for port in case.model.graph.output]
+    return dict(zip(outputs, ReferenceEvaluator(case.model).run(outputs, case.feeds[sample]), strict=True))
+
+
+def assert_same(actual: dict[str, Any], expected: dict[str, Any]) -> None:
+    """Names in order, types, shapes and values."""
+    assert list(actual) == list(expected)
+    for name, value in expected.items():
+        assert actual[name].dtype == np.asarray(value).dtype, name
+        assert actual[name].shape == np.shape(value), name
+        np.testing.assert_allclose(actual[name], value, rtol=1e-4, atol=1e-5, err_msg=name)
+
+
+@pytest.mark.parametrize("name", ALL)
+def test_capabilities_are_known_without_importing_the_engine(name: str) -> None:
+    assert set(probe("list_modules", name)) <= {"tuibench", "signal"}
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_the_version_is_that_of_the_distribution(name: str) -> None:
+    version = registry.make(name).start()
+    assert version.startswith(metadata.version(registry.capabilities(name).distribution))
+
+
+@pytest.mark.parametrize("build", make.PLAIN)
+@pytest.mark.parametrize("io", IO_CLASSES)
+def test_each_class_computes_each_sample(load: Callable[..., Session], build: Callable[[], make.Case], io: str) -> None:
+    case = build()
+    session = load(case)
+    try:
+        bound = session.bind(case.feeds, io)
+        outputs = [bound.outputs(i) for i in range(len(case.feeds))]
+    except (IoUnavailable, RuntimeError):
+        # The caller falls back; but a class that it can rest on must be there, and fixed shapes can always be bound.
+        assert io == "bound" and case.name in ("nonzero", "passed_through", "renamed")
+        return
+    assert bound.io == io
+    for sample, actual in enumerate(outputs):
+        assert_same(actual, expect(case, sample))
+
+
+@pytest.mark.parametrize("io", IO_CLASSES)
+def test_calls_take_turns_and_leave_what_was_fetched_alone(load: Callable[..., Session], io: str) -> None:
+    case = make.mlp()
+    bound = load(case).bind(case.feeds, io)
+    assert len(bound.calls) == len(case.feeds)
+    fetched = [bound.outputs(i)["y"] for i in range(len(case.feeds))]
+    for call in (*bound.calls, *reversed(bound.calls)):
+        call()
+    for sample, actual in enumerate(fetched):
+        assert_same({"y": actual}, expect(case, sample))
+    assert not np.array_equal(fetched[0], fetched[1])
+
+
+@pytest.mark.parametrize("io", IO_CLASSES)
+def test_inputs_are_taken_once_or_with_the_caller_alive(load: Callable[..., Session], io: str) -> None:
+    case = make.ids()
+    session = load(case)
+    feeds = [{name: array.copy() for name, array in feed.items()} for feed in case.feeds]
+    bound = session.bind(feeds, io)
+    del feeds
+    filler = [np.full((2, 5), 10, dtype=np.int64) for _ in range(64)]
+    assert_same(bound.outputs(1), expect(case, 1))
+    assert len(filler) == 64
+
+
+@pytest.mark.parametrize("build", make.ODD)
+def test_odd_types_run_or_are_refused_by_name(load: Callable[..., Session], build: Callable[[], make.Case]) -> None:
+    case = build()
+    try:
+        session = load(case)
+    except Refusal as refusal:
+        assert "\n" not in str(refusal) and len(str(refusal)) > 10
+        return
+    for io in IO_CLASSES:
+        try:
+            bound = session.bind(case.feeds, io)
+        except IoUnavailable:
+            continue
+        raw = build is make.bfloat
+        expected = (case.feeds[1]["x"].astype(np.uint32) << 16).view(np.float32) if raw else expect(case, 1)["y"]
+        assert np.array_equal(bound.outputs(1)["y"], expected)
+        return
+    pytest.fail("loaded, but no class takes it")
+
+
+@pytest.mark.parametrize("build", make.PLAIN)
+def test_ports_are_those_of_the_file(load: Callable[..., Session], build: Callable[[], make.Case]) -> None:
+    case = build()
+    session = load(case)
+    for ports, declared in (
+        (session.inputs(), case.model.graph.input),
+        (session.outputs(), case.model.graph.output),
+    ):
+        assert [port.name for port in ports] == [port.name for port in declared]
+        for port, value in zip(ports, declared, strict=True):
+            tensor = value.type.tensor_type
+            assert port.kind == "tensor"
+            assert port.dtype == np.dtype(make.helper.tensor_dtype_to_np_dtype(tensor.elem_type)).name
+            assert port.shape is not None and len(port.shape) == len(tensor.shape.dim)
+            for size, dim in zip(port.shape, tensor.shape.dim, strict=True):
+                assert not isinstance(size, int) or size == dim.dim_value
+
+
+@pytest.mark.parametrize("content", [b"", b"\x08\x08\x12", b"<!doctype html>", b"version https://git-lfs"])
+def test_garbage_is_an_exception(engine: Engine, tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "garbage.onnx"
+    path.write_bytes(content)
+    with pytest.raises(Exception, match=r".{10}"):
+        engine.load(setting(str(path)))
+
+
+def test_an_unknown_precision_is_refused_and_the_known_ones_are_true(engine: Engine, tmp_path: Path) -> None:
+    path = make.mlp().save(tmp_path)
+    with pytest.raises(Refusal, match="f11"):
+        engine.load(setting(path, precision="f11"))
+    for precision in engine.capabilities.precisions:
+        try:
+            session = engine.load(setting(path, precision=precision))
+        except Refusal as refusal:
+            # Only for want of hardware, and f32 every CPU has.
+            assert precision != "f32" and "this CPU" in str(refusal)
+            continue
+        assert session.read_back().precision == precision
+        session.close()
+
+
+def test_what_was_set_up_is_read_back(any_engine: Engine, tmp_path: Path) -> None:
+    count = len(os.sched_getaffinity(0))
+    session = any_engine.load(setting(make.mlp().save(tmp_path), threads=count, pin="none"))
+    back = session.read_back()
+    session.close()
+    assert (back.threads, back.streams, back.pinned) == (count, 1, "none")
+
+
+def test_the_file_stays_as_it_was(engine: Engine, tmp_path: Path) -> None:
+    folder = tmp_path / "models"
+    folder.mkdir()
+    case = make.ids()
+    path = Path(case.save(folder))
+    before = hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns
+    for io in IO_CLASSES:
+        session = engine.load(setting(str(path), work_dir=str(tmp_path)))
+        session.bind(case.feeds, io).outputs(0)
+        session.close()
+    assert (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) == before
+    assert [item.name for item in folder.iterdir()] == [path.name]
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_threads_stay_on_the_cpus_of_the_process(name: str, tmp_path: Path) -> None:
+    model = make.mlp().save(tmp_path)
+    for count in (1, 2):
+        seen = probe("list_cpus", name, model, str(count))
+        assert seen["threads"] == len(seen["cpus"]), seen
+        own = set(seen["cpus"])
+        assert all(_cpus(text) <= own for text in seen["allowed"]), seen
+
+
+@pytest.mark.parametrize("name", REAL)
+def test_closing_gives_the_memory_back(name: str, tmp_path: Path) -> None:
+    seen = probe("weigh", name, make.mlp(hidden=1 << 21).save(tmp_path))
+    taken, kept = seen["loaded"] - seen["before"], seen["closed"] - seen["before"]
+    assert taken > 50e6
+    assert kept < 0.6 * taken, seen
+
+
+def test_a_queue_is_there_exactly_where_it_is_claimed(any_engine: Engine, tmp_path: Path) -> None:
+    case = make.mlp()
+    session = any_engine.load(setting(case.save(tmp_path), scenario="async"))
+    if "queue" not in any_engine.capabilities.stream_kinds:
+        with pytest.raises(Refusal, match="queue"):
+            session.queue(case.feeds, "bound")
+        return
+    starts, ends = np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64)
+    for io in IO_CLASSES:
+        queue = session.queue(case.feeds, io)
+        count = queue.run(1 << 62, memoryview(starts), memoryview(ends))
+        queue.close()
+        assert count == 20
+        assert (starts > 0).all() and (ends > starts).all()
+    session.close()
+
+
+def test_closing_twice_is_once(any_engine: Engine, tmp_path: Path) -> None:
+    session = any_engine.load(setting(make.mlp().save(tmp_path)))
+    session.close()
+    session.close()
+
+
+def _cpus(text: str) -> set[int]:
+    """The CPUs of a kernel list such as 0-2,5."""
+    ends = [part.partition("-") for part in text.split(",")]
+    return {cpu for first, _, last in ends for cpu in range(int(first), int(last or first) + 1)}

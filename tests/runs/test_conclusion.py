@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.runs.execution_data import asked, result
+from tuibench.core.cell import CellResult, Failure
+from tuibench.core.run import Comparison
+from tuibench.runs.conclusion import conclude, headline
+
+NAMES = {"a" * 64: "resnet.onnx", "b" * 64: "\x1b[2Jevil.onnx"}
+
+
+def failed(message: str, phase: str = "load", **changes: int) -> CellResult:
+    request = asked(**changes)
+    return CellResult(request.key, request, "failed", failure=Failure("signal", phase, message))
+
+
+def test_the_headline_of_the_default_command() -> None:
+    cells = [
+        result(p50=2.5, per_second=4310.0, half=0.014, scenario="async", cores=16, streams=4),
+        result(p50=1.92, per_second=520.0, half=0.007, cores=16),
+    ]
+    assert headline(cells, NAMES) == (
+        "1.92 ms ±0.7 % (sync, 16 cores, batch 1) · 4310 items/s ±1.4 % (async, 4 streams) · grade A"
+    )
+
+
+def test_the_headline_takes_the_best_of_a_sweep_and_the_worse_grade() -> None:
+    cells = [
+        result(p50=4.0, cores=1),
+        result(p50=2.0, cores=2, letter="B"),
+        result(per_second=900.0, scenario="async", cores=1),
+        result(per_second=1500.0, scenario="async", cores=2, letter="C"),
+    ]
+    assert headline(cells, NAMES) == (
+        "2.00 ms ±1.0 % (sync, 2 cores, batch 1) · 1500 items/s ±1.0 % (async, 2 cores, 1 stream) · grade C"
+    )
+
+
+def test_streams_that_were_used_are_named_and_not_those_asked() -> None:
+    cell = result(scenario="async", streams=8)
+    assert cell.used is not None
+    cell = replace(cell, used=replace(cell.used, streams=3))
+    assert "3 streams" in headline([cell], NAMES)
+
+
+def test_wrong_outputs_and_grade_d_never_win_while_another_cell_is_clean() -> None:
+    slow = result(p50=9.0, cores=1)
+    wrong, disturbed = result(p50=1.0, cores=2, state="differs"), result(p50=2.0, cores=3, letter="D")
+    assert headline([wrong, disturbed, slow], NAMES).startswith("9.00 ms")
+    assert conclude([wrong, disturbed, slow], NAMES)[0].startswith("Least latency: 9.00 ms")
+    assert headline([wrong, disturbed], NAMES) == "1.00 ms ±1.0 % (sync, 2 cores, batch 1) · grade A · outputs differ"
+    assert "outputs differ, and no cell is clean" in conclude([wrong, disturbed], NAMES)[0]
+
+
+def test_a_failure_is_its_reason_and_others_are_counted() -> None:
+    assert headline([failed("worker died of SIGSEGV\n\x1b[31m")], NAMES) == (
+        "failed in load: worker died of SIGSEGV\\n\\e[31m"
+    )
+    assert headline([failed("no"), failed("no", cores=4)], NAMES) == "failed in load: no (and 1 more)"
+    assert headline([result(), failed("no", cores=4)], NAMES).endswith("grade A · 1 of 2 cells failed")
+    assert headline([replace(failed("x"), failure=None, status="skipped")], NAMES) == (
+        "nothing measured: 1 cell skipped"
+    )
+    assert headline([], NAMES) == "nothing measured"
+
+
+def test_without_an_interval_none_is_claimed() -> None:
+    assert headline([result(half=None)], NAMES) == "1.00 ms (sync, 2 cores, batch 1) · grade A"
+
+
+def test_the_only_comparison_ends_the_headline() -> None:
+    comparison = Comparison("a", "b", "p50 latency", 0.8, 0.7, 0.9, 5, True, "faster", None, "b is faster")
+    assert headline([result()], NAMES, [comparison]).endswith("grade A · b is faster")
+    assert headline([result()], NAMES, [comparison, comparison]).endswith("grade A")
+
+
+def test_a_sweep_ends_with_one_sentence_for_each_question() -> None:
+    cells = [
+        result(p50=4.0, per_second=250.0, cores=1),
+        result(p50=2.5, per_second=400.0, cores=2, letter="B"),
+        result(p50=24.0, per_second=333.0, cores=1, batch=8),
+        result(p50=13.0, per_second=610.0, cores=2, batch=8),
+    ]
+    assert conclude(cells, NAMES) == (
+        "Least latency: 2.50 ms ±1.0 % (sync, 2 cores, batch 1), grade B.",
+        "Most items/s: 610 items/s ±1.0 % (sync, 2 cores, batch 8), grade A.",
+        "Most items/s per core: 333 items/s per core ±1.0 % (sync, 1 core, batch 8), grade A.",
+    )
+
+
+def test_what_the_intervals_cannot_tell_apart_is_tied() -> None:
+    cells = [
+        result(p50=2.00, per_second=1.0, engine="onnxruntime"),
+        result(p50=2.03, per_second=2.0, engine="openvino"),
+        result(p50=2.05, per_second=3.0, engine="tract"),
+    ]
+    assert conclude(cells, NAMES)[0] == (
+        "Least latency: 2.00 ms ±1.0 % (onnxruntime, sync, 2 cores, batch 1), grade A"
+        "; tied with openvino, sync, 2 cores, batch 1."
+    )
+    assert "tied" not in conclude(cells, NAMES)[1]
+
+
+def test_a_long_tie_is_cut_short() -> None:
+    cells = [result(p50=2.0, dims={"n": size}) for size in range(6)]
+    tie = conclude(cells, NAMES)[0].split("tied with ")[1]
+    assert tie == "sync, 2 cores, batch 1, n 1 / sync, 2 cores, batch 1, n 2 / sync, 2 cores, batch 1, n 3 and 2 more."
+
+
+def test_one_cell_is_no_choice_and_one_core_count_no_choice_of_cores() -> None:
+    assert conclude([result()], NAMES) == ()
+    assert len(conclude([result(), result(batch=2)], NAMES)) == 2
+
+
+def test_latency_is_chosen_among_single_streams() -> None:
+    cells = [result(p50=1.0, scenario="async"), result(p50=5.0), result(p50=6.0, batch=2)]
+    assert conclude(cells, NAMES)[0].startswith("Least latency: 5.00 ms")
+
+
+def test_names_of_models_cannot_drive_the_terminal() -> None:
+    cells = [result(p50=5.0), result(p50=1.0, model_sha256="b" * 64)]
+    for text in (headline(cells, NAMES), *conclude(cells, NAMES)):
+        assert "\x1b" not in text
+    assert "\\e[2Jevil.onnx" in headline(cells, NAMES)
+    assert "bbbbbbbbbbbb, sync" in headline(cells, {})

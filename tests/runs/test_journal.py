@@ -1,0 +1,96 @@
+"""The journal: what was acknowledged is read back, and damage never invents an event."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tuibench.runs.journal import NAME, Follower, Journal, decode, encode, read_events
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=8,
+)
+
+
+@given(st.dictionaries(st.text(), VALUES, max_size=4))
+def test_a_line_reads_back_as_what_was_written(event: dict[str, Any]) -> None:
+    line = encode(event)
+    assert line.endswith(b"\n")
+    assert line.count(b"\n") == 1
+    assert decode(line) == event
+
+
+@given(st.dictionaries(st.text(), VALUES, min_size=1, max_size=4), st.data())
+def test_no_changed_byte_goes_unnoticed(event: dict[str, Any], data: st.DataObject) -> None:
+    line = bytearray(encode(event))
+    at = data.draw(st.integers(0, len(line) - 2))
+    line[at] ^= data.draw(st.integers(1, 255))
+    found = decode(bytes(line))
+    assert found is None or found == event  # the checksum's own hex digits may change case
+
+
+def test_a_torn_tail_is_left_out_and_the_rest_is_read(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append("run_start", run="a")
+    journal.append("warning", message="b")
+    journal.close()
+    path = tmp_path / NAME
+    path.write_bytes(path.read_bytes()[:-3])
+    assert [e["ev"] for e in read_events(tmp_path)] == ["run_start"]
+
+
+def test_events_after_a_damaged_line_still_count(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    for message in "abc":
+        journal.append("warning", message=message)
+    journal.close()
+    lines = (tmp_path / NAME).read_bytes().splitlines(keepends=True)
+    lines[1] = lines[1].replace(b'"b"', b'"x"')
+    (tmp_path / NAME).write_bytes(b"".join(lines))
+    assert [e["message"] for e in read_events(tmp_path)] == ["a", "c"]
+
+
+def test_every_event_carries_version_sequence_time_and_kind(tmp_path: Path) -> None:
+    journal = Journal(tmp_path)
+    journal.append("run_start", run="a")
+    journal.append("run_end", status="finished")
+    journal.close()
+    events = list(read_events(tmp_path))
+    assert [(e["v"], e["seq"], e["ev"]) for e in events] == [(1, 0, "run_start"), (1, 1, "run_end")]
+    assert events[0]["t_ns"] <= events[1]["t_ns"]
+
+
+def test_a_follower_sees_each_event_once_and_waits_for_the_end_of_a_line(tmp_path: Path) -> None:
+    follower = Follower(tmp_path)
+    assert follower.read() == []
+    path = tmp_path / NAME
+    first, second = encode({"ev": "a"}), encode({"ev": "b"})
+    path.write_bytes(first + second[:5])
+    assert [e["ev"] for e in follower.read()] == ["a"]
+    assert follower.read() == []
+    path.write_bytes(first + second)
+    assert [e["ev"] for e in follower.read()] == ["b"]
+
+
+def test_only_results_wait_for_the_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[str] = []
+    monkeypatch.setattr("os.fdatasync", lambda fd: synced.append("x"))
+    journal = Journal(tmp_path)
+    journal.append("progress", cell=None)
+    assert not synced
+    journal.append("execution_done", cell="c")
+    assert synced == ["x"]
+    journal.close()
+
+
+def test_a_number_that_json_has_not_is_refused() -> None:
+    with pytest.raises(ValueError, match="JSON"):
+        encode({"value": float("nan")})
+    assert json.loads(encode({"value": 1.5}).partition(b" ")[2]) == {"value": 1.5}

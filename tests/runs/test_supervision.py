@@ -1,0 +1,149 @@
+"""Whatever becomes of a worker is told truly, and the next one runs; each of these is a real process."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import psutil
+import pytest
+
+from tests.build import make_cell, make_job
+from tuibench.arrays.bundle import write_bundle
+from tuibench.core.cell import Execution, Failure
+from tuibench.runs.stopping import Cancelled, StopSwitch
+from tuibench.runs.supervision import Bounds, Supervision
+from tuibench.stats.sample_file import read_samples
+
+Run = Callable[..., Execution | Failure]
+
+
+@pytest.fixture
+def bundle(tmp_path: Path) -> Path:
+    """Two samples of one small input."""
+    path = tmp_path / "inputs.npz"
+    write_bundle(path, [{"x": np.full((2,), i, dtype=np.float32)} for i in range(2)])
+    return path
+
+
+@pytest.fixture
+def run(tmp_path: Path, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
+    """Carries out one execution of the fake engine after a script."""
+
+    def carry_out(
+        script: Mapping[str, Any],
+        *,
+        scale: float = 1.0,
+        listen: Callable[[Mapping[str, Any]], None] = lambda frame: None,
+        stop: StopSwitch | None = None,
+        **changes: Any,
+    ) -> Execution | Failure:
+        monkeypatch.setenv("TUIBENCH_FAKE", json.dumps({"default": script}))
+        job = make_job(tmp_path, bundle, **changes)
+        return Supervision(job, Bounds(scale, None), stop or StopSwitch(), listen, 100).carry_out()
+
+    return carry_out
+
+
+def test_a_good_execution_comes_back_with_what_was_timed(run: Run) -> None:
+    result = run({"latency_us": 500})
+    assert isinstance(result, Execution)
+    assert 0.5e6 <= result.p50_ns < 1.5e6
+    assert result.iterations >= 10
+    assert result.used.cpus == (min(os.sched_getaffinity(0)),)
+    assert result.samples.file is not None
+    samples = read_samples(Path(result.samples.file))
+    assert len(samples) == result.samples.kept == result.iterations
+    assert result.percentiles_ns["50.0"] == pytest.approx(float(np.median(samples)))
+
+
+@pytest.mark.parametrize(
+    ("script", "kind", "phase", "words"),
+    [
+        ({"load": "segv"}, "signal", "load", "SIGSEGV"),
+        ({"first": "fpe"}, "signal", "first", "SIGFPE"),
+        ({"timed": "kill", "after": 20}, "signal", "timed", "SIGKILL"),
+        ({"load": "exit"}, "exit", "load", "code 0 and no result"),
+        ({"first": "oom"}, "memory", "first", "out of memory"),
+        ({"load": "refuse"}, "refused", "load", "said refuse"),
+        ({"first": "raise"}, "exception", "first", "said raise"),
+        ({"first": "stderr"}, "exit", "first", "code 7"),
+    ],
+)
+def test_every_way_to_end_is_a_failure_with_its_true_reason(
+    run: Run, script: dict[str, Any], kind: str, phase: str, words: str
+) -> None:
+    failure = run(script)
+    assert isinstance(failure, Failure)
+    assert (failure.kind, failure.phase) == (kind, phase)
+    assert words in failure.message
+    assert isinstance(run({}), Execution)
+
+
+def test_a_megabyte_on_stderr_blocks_nothing_and_its_last_line_is_told(run: Run) -> None:
+    failure = run({"first": "stderr"})
+    assert isinstance(failure, Failure)
+    assert failure.log_tail == "the last line of noise"
+
+
+@pytest.mark.parametrize("act", ["hang", "deaf-hang"])
+def test_a_hang_ends_at_its_limit_even_where_sigterm_is_ignored(run: Run, act: str) -> None:
+    begin = time.monotonic()
+    failure = run({"first": act}, scale=0.01)
+    assert isinstance(failure, Failure)
+    assert (failure.kind, failure.phase) == ("timeout", "first")
+    assert time.monotonic() - begin < 0.6 + 3 + 2
+    assert not [
+        p for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE and _is_worker(p)
+    ]
+
+
+def test_a_cancel_ends_the_worker_at_once(run: Run) -> None:
+    stop = StopSwitch()
+
+    def trip(frame: Mapping[str, Any]) -> None:
+        if frame["f"] == "phase" and frame["phase"] == "first":
+            stop.trip("SIGTERM")
+
+    with pytest.raises(Cancelled, match="SIGTERM"):
+        run({"first": "deaf-hang"}, listen=trip, stop=stop)
+    assert not [p for p in psutil.Process().children(recursive=True) if _is_worker(p)]
+
+
+def test_nothing_but_the_standard_library_is_loaded_before_the_engine(run: Run) -> None:
+    frames: list[Mapping[str, Any]] = []
+    assert isinstance(run({}, listen=frames.append), Execution)
+    (modules,) = [frame["names"] for frame in frames if frame["f"] == "modules"]
+    roots = {name.partition(".")[0] for name in modules}
+    assert not roots & {"numpy", "onnx", "onnxruntime", "openvino", "psutil", "rich", "textual", "tinydb", "cpuinfo"}
+    ours = {name for name in modules if name.startswith("tuibench.")}
+    assert not [n for n in ours if n.split(".")[1] in ("runs", "cli", "report", "models", "store", "workbench")]
+
+
+def test_streams_below_a_millisecond_are_processes_and_above_threads(run: Run) -> None:
+    cell = make_cell(scenario="async", streams=2)
+    fast = run({"latency_us": 300}, cell=cell, streams=2)
+    assert isinstance(fast, Execution), fast
+    assert (fast.used.stream_kind, fast.used.streams) == ("processes", 2)
+    slow = run({"latency_us": 1500}, cell=cell, streams=2)
+    assert isinstance(slow, Execution), slow
+    assert (slow.used.stream_kind, slow.used.streams) == ("threads", 2)
+
+
+def test_a_crash_inside_a_thread_of_a_stream_is_that_executions_failure(run: Run) -> None:
+    cell = make_cell(scenario="async", streams=2)
+    failure = run({"latency_us": 1500, "timed": "raise", "after": 12}, cell=cell, streams=2)
+    assert isinstance(failure, Failure)
+    assert "said raise" in failure.message
+
+
+def _is_worker(process: psutil.Process) -> bool:
+    try:
+        return "spawn_main" in " ".join(process.cmdline())
+    except psutil.Error:
+        return False

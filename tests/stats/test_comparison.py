@@ -1,0 +1,173 @@
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Sequence
+
+import pytest
+
+from tuibench.core.run import Comparison
+from tuibench.stats.comparison import THROUGHPUT, Side, compare, paired, unpaired
+
+
+def side(name: str, logs: Sequence[float], start: int = 1) -> Side:
+    return Side(f"key-{name}", name, list(enumerate(logs, start)))
+
+
+def interleaved(base: Sequence[float], new: Sequence[float], **more: float | str | None) -> Comparison:
+    return compare(side("old", base), side("new", new), interleaved=True, **more)  # type: ignore[arg-type]
+
+
+WOBBLE = [0.0, 0.001, -0.001, 0.0005, -0.0005]
+
+
+def shifted(by: float, scale: float = 1.0) -> list[float]:
+    return [by + scale * w for w in WOBBLE]
+
+
+def test_pairs_cancel_what_rounds_share() -> None:
+    drift = [0.0, 0.3, 0.7, 1.5, 0.2]
+    new = [d + w for d, w in zip(drift, shifted(0.05), strict=True)]
+    result = interleaved(drift, new)
+    half = 2.7764451052 * math.sqrt(sum(w * w for w in WOBBLE) / 4) / math.sqrt(5)
+    assert result.ratio == pytest.approx(math.exp(0.05))
+    assert result.low == pytest.approx(math.exp(0.05 - half))
+    assert result.high == pytest.approx(math.exp(0.05 + half))
+    assert (result.n, result.verdict, result.interleaved) == (5, "slower", True)
+    assert (result.base, result.new) == ("key-old", "key-new")
+
+
+def test_only_shared_rounds_pair_and_a_cell_measured_twice_in_one_counts_once() -> None:
+    base = [(1, 0.0), (1, 0.2), (2, 0.1), (3, 0.1), (4, 0.1)]
+    new = [(1, 0.2), (2, 0.2), (3, 0.2), (9, 5.0)]
+    difference = paired(base, new)
+    assert difference.n == 3
+    assert difference.center == pytest.approx(0.1)
+    assert difference.half == pytest.approx(0.0, abs=1e-12)
+
+
+def test_no_shared_round_is_an_error() -> None:
+    with pytest.raises(ValueError, match="no round"):
+        paired([(1, 0.0)], [(2, 0.0)])
+
+
+def test_welch_by_hand() -> None:
+    difference = unpaired([(0, 1.0), (1, 1.2), (2, 1.4)], [(0, 2.0), (1, 2.1), (2, 2.0), (3, 2.1)])
+    share_a, share_b = 0.04 / 3, (0.01 / 3) / 4
+    df = (share_a + share_b) ** 2 / (share_a**2 / 2 + share_b**2 / 3)
+    assert df == pytest.approx(2.2519, abs=1e-3)
+    assert difference.center == pytest.approx(0.85)
+    assert difference.half is not None
+    # Student's t at 2.2519 degrees of freedom lies between those at 2 and 3.
+    assert 3.1824 < difference.half / math.sqrt(share_a + share_b) < 4.3027
+    assert difference.n == 3
+
+
+@pytest.mark.parametrize(
+    ("by", "scale", "verdict"),
+    [
+        (0.05, 1, "slower"),
+        (-0.05, 1, "faster"),
+        (0.0, 1, "equivalent"),
+        (0.015, 0.5, "equivalent"),
+        (0.022, 4, "slower"),
+        (0.0, 30, "undecided"),
+        (0.019, 10, "slower"),
+    ],
+)
+def test_verdicts(by: float, scale: float, verdict: str) -> None:
+    assert interleaved([0.0] * 5, shifted(by, scale)).verdict == verdict
+
+
+def test_sentences() -> None:
+    zero = [0.0] * 5
+    assert interleaved(zero, shifted(math.log(1.046))).sentence == (
+        "new is slower than old: 4.6 % more p50 latency (+4.5 to +4.7 %)"
+    )
+    assert interleaved(zero, shifted(math.log(0.9), 4)).sentence == (
+        "new is faster than old: 10.0 % less p50 latency (−10 to −9.6 %)"
+    )
+    assert interleaved(zero, shifted(0.019, 10)).sentence.endswith(", perhaps by less than 2 %")
+    assert interleaved(zero, WOBBLE).sentence == "new and old are equivalent within 2 % in p50 latency (−0.1 to +0.1 %)"
+    assert interleaved(zero, shifted(math.log(0.25), 20)).sentence == (
+        "new is faster than old: 0.250 times the p50 latency (0.245 to 0.255 times)"
+    )
+
+
+def test_undecided_says_what_deciding_would_cost() -> None:
+    result = interleaved([0.0] * 5, shifted(0.0, 30), pair_s=3.0)
+    deviation = 30 * math.sqrt(sum(w * w for w in WOBBLE) / 4)
+    more = math.ceil((2.7764451052 * deviation / 0.02) ** 2) - 5
+    assert result.sentence == (
+        "undecided: new may differ from old by −2.9 to +3.0 % in p50 latency"
+        f"; about {more} more pairs ({more * 3.0:.0f} s) would settle it"
+    )
+
+
+def test_what_settles_it_is_the_nearer_of_exclusion_and_equivalence() -> None:
+    """A difference of 0.4 % is shown within ±2 % long before it is shown to be there."""
+    deviation = 30 * math.sqrt(sum(w * w for w in WOBBLE) / 4)
+    more = math.ceil((2.7764451052 * deviation / 0.016) ** 2) - 5
+    assert f"about {more} more pairs would" in interleaved([0.0] * 5, shifted(0.004, 30)).sentence
+
+
+def test_delta_is_the_users() -> None:
+    assert interleaved([0.0] * 5, shifted(0.05), delta=0.1).verdict == "equivalent"
+
+
+def test_sides_of_different_times_get_a_ratio_and_no_verdict() -> None:
+    result = compare(side("old", WOBBLE), side("new", shifted(0.5)), interleaved=False)
+    assert (result.verdict, result.why_no_verdict) == (None, "measured at different times")
+    assert result.low is not None and result.low > 1.6
+    assert result.sentence.startswith("new / old in p50 latency: 1.649 (")
+    assert result.sentence.endswith("no verdict: measured at different times")
+
+
+def test_sides_of_different_times_are_not_paired_by_the_number_of_their_rounds() -> None:
+    drift = [0.0, 0.3, 0.7, 1.5, 0.2]
+    result = compare(side("old", drift), side("new", [d + 0.5 for d in drift]), interleaved=False)
+    assert result.low is not None and result.low < 1
+    apart = compare(side("old", drift), side("new", drift, start=90), interleaved=False)
+    assert apart.ratio == pytest.approx(1.0)
+    assert apart.n == 5
+
+
+def test_unequal_work_bars_the_verdict_and_names_cannot_drive_the_terminal() -> None:
+    result = compare(
+        Side("a", "old", list(enumerate(WOBBLE))),
+        Side("b", "\x1b[2Jnew", list(enumerate(shifted(0.5)))),
+        interleaved=True,
+        bars=["outputs differ", "I/O class: bound against call"],
+    )
+    assert result.verdict is None
+    assert result.why_no_verdict == "outputs differ; I/O class: bound against call"
+    assert "\x1b" not in result.sentence
+    assert result.sentence.endswith("no verdict: outputs differ; I/O class: bound against call")
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_fewer_than_three_pairs_have_no_interval(count: int) -> None:
+    result = interleaved([0.0] * count, [0.5] * count)
+    assert (result.low, result.high, result.verdict) == (None, None, "undecided")
+    assert result.sentence == f"new / old in p50 latency: 1.649, no interval; undecided: {count} of at least 3 pairs"
+
+
+def test_throughput_is_held_as_time_per_item() -> None:
+    per_second = [[100.0, 101.0, 99.0, 100.5, 99.5], [200.0, 201.0, 199.0, 200.5, 199.5]]
+    slow, fast = ([-math.log(v) for v in values] for values in per_second)
+    result = interleaved(slow, fast, metric=THROUGHPUT)
+    assert (result.verdict, result.metric) == ("faster", "items/s")
+    assert result.ratio == pytest.approx(0.5, rel=0.01)
+    assert "time per item" in result.sentence
+
+
+def test_identical_sides_rarely_seem_to_differ_and_a_true_difference_is_found() -> None:
+    rng = random.Random(11)
+    false = found = 0
+    for _ in range(2000):
+        rounds = [rng.gauss(0, 0.1) for _ in range(5)]
+        base, new = ([r + rng.gauss(0, 0.005) for r in rounds] for _ in range(2))
+        false += interleaved(base, new).verdict in ("faster", "slower")
+        found += interleaved(base, [v + 0.04 for v in new]).verdict == "slower"
+    assert false / 2000 <= 0.05
+    assert found / 2000 >= 0.95

@@ -1,0 +1,98 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tuibench.core.cell import Grade, Noise
+from tuibench.stats.grading import grade_noise
+
+QUIET = Noise(1_000, 10**9, 0.0, 0, 0.001, 3, 0, 100)
+BLIND = Noise(None, None, None, None, None, 3, 0, 100, "no schedstat here")
+
+
+def grade(*noises: Noise, timed_s: float | None = 1.0) -> Grade:
+    result = grade_noise(noises, timed_s)
+    assert result is not None
+    return result
+
+
+@pytest.mark.parametrize(
+    ("waiting_of_1000", "letter"),
+    [(0, "A"), (9, "A"), (10, "B"), (49, "B"), (50, "C"), (199, "C"), (200, "D"), (900, "D")],
+)
+def test_the_share_of_time_spent_waiting_makes_the_letter(waiting_of_1000: int, letter: str) -> None:
+    noise = replace(QUIET, waiting_ns=waiting_of_1000, on_cpu_ns=1000 - waiting_of_1000)
+    assert grade(noise).letter == letter
+    assert grade(noise).waiting_share == pytest.approx(waiting_of_1000 / 1000)
+
+
+def test_executions_are_summed() -> None:
+    busy = replace(QUIET, waiting_ns=10**9)
+    assert grade(QUIET, QUIET, QUIET, busy).waiting_share == pytest.approx(0.2, abs=1e-3)
+
+
+def test_the_cause_is_in_words() -> None:
+    noise = replace(QUIET, waiting_ns=650, on_cpu_ns=350)
+    assert grade(noise).cause == "65 % of the time the engine waited for a CPU: other processes"
+    assert grade(QUIET).cause == "quiet: under 0.1 % of the time the engine waited for a CPU"
+
+
+@pytest.mark.parametrize(
+    ("noise", "words"),
+    [
+        (replace(QUIET, steal_share=0.006), "the hypervisor took 0.6 % of the time"),
+        (replace(QUIET, throttled_us=1500), "the cgroup's quota stopped it for 1.5 ms"),
+        (replace(QUIET, canary_drift=0.031), "the speed of the CPU drifted by 3.1 %"),
+        (replace(QUIET, canary_drift=-0.031), "the speed of the CPU drifted by 3.1 %"),
+    ],
+)
+def test_each_further_witness_takes_one_step(noise: Noise, words: str) -> None:
+    assert grade(noise).letter == "B"
+    assert words in grade(noise).cause
+
+
+def test_all_further_witnesses_together_take_one_step_and_d_is_the_end() -> None:
+    worse = replace(QUIET, steal_share=0.1, throttled_us=9, canary_drift=0.5)
+    assert grade(worse).letter == "B"
+    assert grade(replace(worse, waiting_ns=10**9)).letter == "D"
+    assert grade(worse).throttled is True
+    assert grade(QUIET).throttled is False
+
+
+def test_what_stays_below_its_bound_takes_no_step() -> None:
+    assert grade(replace(QUIET, steal_share=0.005, canary_drift=0.02)).letter == "A"
+
+
+@pytest.mark.parametrize(("switches", "letter"), [(0, "B"), (12, "B"), (13, "C"), (49, "C"), (50, "D")])
+def test_without_waiting_times_switches_decide_and_b_is_the_best(switches: int, letter: str) -> None:
+    result = grade(replace(BLIND, involuntary_switches=switches), timed_s=1.0)
+    assert result.letter == letter
+    assert result.waiting_share is None
+    assert result.throttled is None
+    assert "no schedstat here" in result.cause
+
+
+def test_where_nothing_can_be_read_the_grade_says_so() -> None:
+    result = grade(replace(BLIND, involuntary_switches=None, reason="\x1b[31mno"))
+    assert result.letter == "C"
+    assert result.cause == "the time spent waiting for a CPU is unknown (\\e[31mno)"
+    assert grade(BLIND, timed_s=None).letter == "C"
+
+
+def test_no_execution_has_no_grade() -> None:
+    assert grade_noise([]) is None
+
+
+def test_the_recorded_executions_on_a_loaded_machine_are_named_so() -> None:
+    path = Path(__file__).parent.parent / "fixtures" / "recorded" / "executions.json"
+    for rows in json.loads(path.read_text()).values():
+        noises = [
+            Noise(round(r["run_delay"] * 1e9), round(r["oncpu"] * 1e9), r["steal"], 0, None, r["nivcsw"], 0, 100)
+            for r in rows
+        ]
+        assert grade(*noises).letter == "D"
+        blind = [replace(n, waiting_ns=None) for n in noises]
+        assert grade(*blind, timed_s=0.8 * len(rows)).letter == "D"

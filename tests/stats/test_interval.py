@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import math
+import random
+
+import pytest
+
+from tuibench.core.cell import Estimate
+from tuibench.stats.interval import half_width, log_interval, relative_half_width
+
+
+def test_interval_by_hand() -> None:
+    estimate = log_interval([math.exp(v) for v in (1.0, 1.1, 1.2)], scale=1e-6)
+    half = 4.30265273 * 0.1 / math.sqrt(3)
+    assert estimate.value == pytest.approx(math.exp(1.1) * 1e-6)
+    assert estimate.low == pytest.approx(math.exp(1.1 - half) * 1e-6)
+    assert estimate.high == pytest.approx(math.exp(1.1 + half) * 1e-6)
+    assert (estimate.n, estimate.reason) == (3, None)
+    assert relative_half_width(estimate) == pytest.approx(half)
+
+
+@pytest.mark.parametrize("count", [1, 2])
+def test_fewer_than_three_executions_give_a_value_and_no_interval(count: int) -> None:
+    estimate = log_interval([2.0, 8.0][:count])
+    assert estimate.value == pytest.approx([2.0, 4.0][count - 1])
+    assert (estimate.low, estimate.high, estimate.n) == (None, None, count)
+    assert estimate.reason == f"no interval: {count} of at least 3 executions"
+    assert relative_half_width(estimate) is None
+
+
+def test_a_deviation_of_zero_has_no_logarithm() -> None:
+    assert log_interval([0.0, 0.0, 3.0]) == Estimate(1.0, n=3, reason="no interval: a value is zero")
+
+
+def test_no_values() -> None:
+    assert log_interval([]) == Estimate(None, reason="no execution gave a value")
+
+
+def test_half_width_covers_the_truth_19_times_of_20() -> None:
+    rng = random.Random(5)
+    hits = 0
+    for _ in range(4000):
+        logs = [rng.gauss(0.3, 0.1) for _ in range(4)]
+        hits += abs(sum(logs) / 4 - 0.3) <= half_width(logs)
+    assert 0.94 <= hits / 4000 <= 0.96

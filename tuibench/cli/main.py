@@ -1,0 +1,94 @@
+"""The door of the shell: picks the command, and is the one place where errors and signals become exit codes."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from types import FrameType
+
+from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.core.text import show
+
+_CODES = {
+    signal.SIGINT: ExitCode.INTERRUPT,
+    signal.SIGTERM: ExitCode.TERMINATED,
+    signal.SIGHUP: ExitCode.HANGUP,
+}
+
+
+class Ended(BaseException):
+    """A signal asked this process to end; commands clean up as it passes."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.code = _CODES[signal.Signals(number)]
+
+
+def main(argv: list[str] | None = None) -> int:
+    """Run one command and return its exit code."""
+    arguments = sys.argv[1:] if argv is None else argv
+    for number in _CODES:
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, _end)
+    for stream in (sys.stdout, sys.stderr):
+        # Names that are no valid text must not end the command that only wants to print them.
+        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    try:
+        code = _dispatch(arguments)
+        sys.stdout.flush()
+    except Ended as ended:
+        code = int(ended.code)
+    except BrokenPipeError:
+        code = int(ExitCode.PIPE)
+    except TuibenchError as error:
+        _explain(error)
+        if "--debug" in arguments:
+            raise
+        code = int(error.exit_code)
+    return _leave(code)
+
+
+def _end(number: int, _: FrameType | None) -> None:
+    for other in _CODES:
+        signal.signal(other, signal.SIG_IGN)
+    raise Ended(number)
+
+
+def _dispatch(arguments: list[str]) -> int:
+    from tuibench.cli.arguments import Info, parse
+    from tuibench.cli.request import BenchmarkRequest
+
+    others = []
+    if arguments[:1] == ["doctor"]:
+        from tuibench.cli import doctor  # its flags are read by argparse: 14 ms
+
+        others.append(doctor.add_parser)
+    parsed = parse(arguments, others)
+    if isinstance(parsed, Info):
+        sys.stdout.write(parsed.text)
+        return int(ExitCode.OK)
+    if isinstance(parsed, BenchmarkRequest):
+        from tuibench.cli import benchmark  # the workbench, 40 ms
+
+        return benchmark.run(parsed)
+    return int(parsed.run(parsed))
+
+
+def _explain(error: TuibenchError) -> None:
+    try:
+        print(f"tuibench: {show(error.message, 1000)}", file=sys.stderr)
+        if error.hint:
+            print(f"  {show(error.hint, 1000)}", file=sys.stderr)
+    except OSError:
+        return  # stderr itself has gone; the exit code is all that can still be said
+
+
+def _leave(code: int) -> int:
+    """Close stdout ourselves: at exit the interpreter would complain of a pipe that has gone."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return code or int(ExitCode.PIPE)
+    return code

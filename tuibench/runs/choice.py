@@ -1,0 +1,111 @@
+"""Which cell is best, and how a cell is named among others; wrong outputs and grade D never win over a clean cell."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.text import show
+
+Metric = Callable[[CellResult], Estimate]
+Names = Mapping[str, str]
+"""The sha256 of a model -> its name for people."""
+
+_LONGEST_NAME = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """The best of several cells and those that the intervals cannot tell from it."""
+
+    cell: CellResult
+    estimate: Estimate
+    tied: tuple[CellResult, ...]
+
+
+def latency(cell: CellResult) -> Estimate:
+    """Milliseconds per batch."""
+    return cell.latency_ms.get("p50", Estimate(None))
+
+
+def throughput(cell: CellResult) -> Estimate:
+    """Items per second while every stream is busy."""
+    return cell.items_per_sec
+
+
+def throughput_per_core(cell: CellResult) -> Estimate:
+    """Items per second and core: what a machine full of such processes would give for each."""
+    whole, cores = cell.items_per_sec, max(cell.asked.cores, 1)
+    value, low, high = (None if v is None else v / cores for v in (whole.value, whole.low, whole.high))
+    return Estimate(value, low, high, whole.n, whole.reason)
+
+
+def is_clean(cell: CellResult) -> bool:
+    """Whether a cell may win: its outputs are not known to be wrong and its grade is not D."""
+    wrong = cell.check is not None and cell.check.state == "differs"
+    return not wrong and not (cell.grade is not None and cell.grade.letter == "D")
+
+
+def measured(cells: Sequence[CellResult]) -> list[CellResult]:
+    """The cells that have numbers."""
+    return [c for c in cells if latency(c).value is not None]
+
+
+def choose(cells: Sequence[CellResult], metric: Metric, *, most: bool) -> Choice | None:
+    """The cell with the most (or least) of a metric; None where no cell has it."""
+    known = [(c, e, e.value) for c in cells for e in [metric(c)] if e.value is not None]
+    if any(is_clean(c) for c, _, _ in known):
+        known = [row for row in known if is_clean(row[0])]
+    if not known:
+        return None
+    cell, estimate, _ = (max if most else min)(known, key=lambda row: row[2])
+    return Choice(cell, estimate, tuple(c for c, e, _ in known if c is not cell and _overlap(e, estimate)))
+
+
+def _overlap(a: Estimate, b: Estimate) -> bool:
+    """Whether two intervals share a value; a number without one stands for itself alone."""
+    if a.value is None or b.value is None:
+        return False
+    a_low, a_high = (a.value, a.value) if a.low is None or a.high is None else (a.low, a.high)
+    b_low, b_high = (b.value, b.value) if b.low is None or b.high is None else (b.low, b.high)
+    return a_low <= b_high and b_low <= a_high
+
+
+def several(cells: Sequence[CellResult], axis: str) -> bool:
+    """Whether the cells differ in a field of `asked`, so that naming one must say it."""
+    first = getattr(cells[0].asked, axis) if cells else None
+    return any(getattr(c.asked, axis) != first for c in cells)
+
+
+def describe(cell: CellResult, cells: Sequence[CellResult], names: Names) -> str:
+    """A configuration among `cells`: scenario, cores and batch always, the rest where it tells them apart."""
+    asked = cell.asked
+    parts = []
+    if several(cells, "model_sha256"):
+        parts.append(model_name(cell, names))
+    if several(cells, "engine"):
+        parts.append(show(asked.engine, _LONGEST_NAME))
+    parts.append(show(asked.scenario, _LONGEST_NAME))
+    parts.append(counted(asked.cores, "core"))
+    if asked.batch is not None:
+        parts.append(f"batch {asked.batch}")
+    if asked.scenario != "sync":
+        parts.append(counted(cell.used.streams if cell.used else asked.streams, "stream"))
+    if several(cells, "dims"):
+        parts += [f"{show(name, _LONGEST_NAME)} {size}" for name, size in asked.dims.items()]
+    parts += [show(getattr(asked, axis), _LONGEST_NAME) for axis in ("precision", "pin") if several(cells, axis)]
+    if several(cells, "options"):
+        parts += [show(f"{name}={value}", _LONGEST_NAME) for name, value in asked.options.items()]
+    return ", ".join(parts)
+
+
+def model_name(cell: CellResult, names: Names) -> str:
+    """The name of a cell's model, safe to print; the start of its sha256 where it has none."""
+    sha256 = cell.asked.model_sha256
+    return show(names.get(sha256, sha256[:12]), _LONGEST_NAME)
+
+
+def counted(count: int, noun: str) -> str:
+    """`1 core`, `2 cores`."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

@@ -1,0 +1,160 @@
+"""From the executions of a cell to its result: every number with its interval, or with the reason why it has none."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+
+from tuibench.core.cell import Cell, CellResult, Check, Estimate, Execution, Failure, Grade, Pooled, Samples, Used
+from tuibench.stats.grading import grade_noise
+from tuibench.stats.histogram import as_part
+from tuibench.stats.interval import log_interval
+from tuibench.stats.percentile import Part, median, merged_percentile, needed_samples
+
+PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
+"""Those of deepsparse.benchmark, by the names they have in its file."""
+
+_MS = 1e-6
+_TAILS = {"p90": "90.0", "p95": "95.0", "p99": "99.0", "p99_9": "99.9"}
+_CHECK_ORDER = ("agrees", "unchecked", "differs")
+_STEADY = ("threads", "streams", "stream_kind", "batch", "precision", "io", "pinned", "engine_version")
+
+
+def summarize(
+    cell: Cell,
+    executions: Sequence[Execution],
+    *,
+    status: str,
+    failure: Failure | None = None,
+    stopped_by: str = "",
+    pooled: Pooled | None = None,
+    items: int = 1,
+) -> CellResult:
+    """The result of a cell from whatever executions it has; without any, every number says why it is missing."""
+    result = CellResult(cell.key, cell.asked, status, failure=failure, stopped_by=stopped_by, items=items)
+    if not executions:
+        none = Estimate(None, reason="no execution finished")
+        numbers = dict.fromkeys(("p50", *_TAILS, "mean", "std", "floor"), none)
+        return replace(result, latency_ms=numbers, items_per_sec=none, items_per_cpu_sec=none)
+    return replace(
+        result,
+        used=_used(executions),
+        latency_ms=_latencies(executions),
+        items_per_sec=log_interval([e.calls_per_s for e in executions], items),
+        items_per_cpu_sec=_per_cpu_second(executions, items),
+        load_ms=median([e.load_ms for e in executions]),
+        first_ms=median([e.first_ms for e in executions]),
+        memory_bytes=_most_memory(executions),
+        grade=grade_executions(executions),
+        check=_worst_check(executions),
+        pooled=pooled,
+        executions=tuple(executions),
+        samples=_samples(executions),
+    )
+
+
+def grade_executions(executions: Sequence[Execution]) -> Grade | None:
+    """The grade so far, as the progress line shows it too."""
+    return grade_noise([e.noise for e in executions], math.fsum(e.timed_s for e in executions))
+
+
+def pool(executions: Sequence[Execution], samples: Iterable[Sequence[float] | None] = (), items: int = 1) -> Pooled:
+    """deepsparse.benchmark's figures over at least one execution; `samples` in the order of `executions`, ns.
+
+    Mean and deviation come from the moments of all iterations; percentiles from the samples kept, weighted by how
+    many iterations each stands for, and from the histogram where an execution has no samples.
+    """
+    total = sum(e.iterations for e in executions)
+    mean = math.fsum(e.iterations * e.mean_ns for e in executions) / total
+    square = math.fsum(e.iterations * (e.std_ns**2 + (e.mean_ns - mean) ** 2) for e in executions) / total
+    seconds = math.fsum(e.seconds_ran for e in executions)
+    kept = list(samples)
+    kept += [None] * (len(executions) - len(kept))
+    parts = [_part(e, s) for e, s in zip(executions, kept, strict=True)]
+    values = {name: _pooled_percentile(executions, parts, name) for name in PERCENTILES}
+    return Pooled(
+        items_per_sec=items * total / seconds if seconds > 0 else 0.0,
+        seconds_ran=seconds,
+        iterations=total,
+        median=values["50.0"],
+        mean=mean * _MS,
+        std=math.sqrt(square) * _MS,
+        percentiles=values,
+    )
+
+
+def _part(execution: Execution, samples: Sequence[float] | None) -> Part:
+    if samples is None or len(samples) == 0:
+        return as_part(execution.histogram)
+    return Part(sorted(samples), execution.iterations / len(samples))
+
+
+def _pooled_percentile(executions: Sequence[Execution], parts: Sequence[Part], name: str) -> float:
+    value = merged_percentile(parts, float(name))
+    if math.isfinite(value):
+        return value * _MS
+    # It lies outside the bins of a histogram: what the executions themselves say of it is the nearest truth.
+    total = sum(e.iterations for e in executions)
+    return math.fsum(e.iterations * e.percentiles_ns[name] for e in executions) / total * _MS
+
+
+def _latencies(executions: Sequence[Execution]) -> dict[str, Estimate]:
+    def over(read: Callable[[Execution], float]) -> Estimate:
+        return log_interval([read(e) for e in executions], _MS)
+
+    numbers = {"p50": over(lambda e: e.p50_ns)}
+    for name, stored in _TAILS.items():
+        numbers[name] = _tail(executions, stored)
+    numbers["mean"] = over(lambda e: e.mean_ns)
+    numbers["std"] = over(lambda e: e.std_ns)
+    numbers["floor"] = over(lambda e: e.floor_ns)
+    return numbers
+
+
+def _tail(executions: Sequence[Execution], stored: str) -> Estimate:
+    """A high percentile, unless too few independent iterations stand behind it."""
+    needed = needed_samples(float(stored))
+    effective = math.fsum(e.effective_n for e in executions)
+    if effective < needed:
+        total = sum(e.iterations for e in executions)
+        # Dependent iterations count for less, so more of them are needed than independent ones are missing.
+        more = math.ceil((needed - effective) * max(total / effective, 1.0)) if effective > 0 else needed
+        return Estimate(None, n=len(executions), reason=f"needs at least {more} more iterations")
+    values = [e.percentiles_ns[stored] for e in executions if stored in e.percentiles_ns]
+    return log_interval(values, _MS)
+
+
+def _per_cpu_second(executions: Sequence[Execution], items: int) -> Estimate:
+    values = [e.iterations / e.cpu_s for e in executions if e.cpu_s is not None and e.cpu_s > 0]
+    if not values:
+        return Estimate(None, reason="the CPU time used was not read")
+    return log_interval(values, items)
+
+
+def _most_memory(executions: Sequence[Execution]) -> dict[str, int]:
+    names = dict.fromkeys(name for e in executions for name in e.memory_bytes)
+    return {name: max(e.memory_bytes[name] for e in executions if name in e.memory_bytes) for name in names}
+
+
+def _worst_check(executions: Sequence[Execution]) -> Check:
+    return max((e.check for e in executions), key=lambda c: (_CHECK_ORDER.index(c.state), c.difference or 0.0))
+
+
+def _used(executions: Sequence[Execution]) -> Used:
+    """What the last execution read back, with a note on everything that was not the same in all."""
+    last = executions[-1].used
+    details = dict(last.details)
+    for name in _STEADY:
+        seen = list(dict.fromkeys(str(getattr(e.used, name)) for e in executions))
+        if len(seen) > 1:
+            details[f"{name} varied"] = ", ".join(seen)
+    rates = [e.used.cpu_seconds_per_second for e in executions if e.used.cpu_seconds_per_second is not None]
+    rate = math.fsum(rates) / len(rates) if rates else None
+    return replace(last, cpu_seconds_per_second=rate, details=details)
+
+
+def _samples(executions: Sequence[Execution]) -> Samples:
+    """The counts of all; the file only where there is one, since each execution names its own."""
+    kept, total = (sum(getattr(e.samples, name) for e in executions) for name in ("kept", "total"))
+    return Samples(kept, total, executions[0].samples.file if len(executions) == 1 else None)
