@@ -161,11 +161,12 @@ def test_external_data_behind_the_links_of_a_download_cache_is_found(tmp_path: P
     assert inspect(cache / "m.onnx").external_bytes == 16
 
 
-@pytest.mark.parametrize("location", ["../w.bin", "/etc/hostname", "a/../../w.bin", "", "link.bin"])
+@pytest.mark.parametrize("location", ["../w.bin", "/etc/hostname", "a/../../w.bin", "", "link.bin", "../m/inside.bin"])
 def test_external_data_outside_the_model_is_refused(tmp_path: Path, location: str) -> None:
     path = external(tmp_path, location)
     (tmp_path / "w.bin").write_bytes(bytes(16))
     (tmp_path / "m" / "link.bin").symlink_to(tmp_path / "w.bin")
+    (tmp_path / "m" / "inside.bin").write_bytes(bytes(16))
     assert "outside its own directory" in refusal(path) or "no file name" in refusal(path)
 
 

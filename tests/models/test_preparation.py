@@ -81,6 +81,13 @@ def test_refused_sizes_lead_to_the_next_and_later_points_start_there(tmp_path: P
     assert sum(optimize for _, optimize in bench.runs) == 3, "the second point knows what the first one learned"
 
 
+def test_a_size_in_a_complaint_is_tried_next(tmp_path: Path) -> None:
+    port = Port("x", "tensor", "float32", ("b", None))
+    bench = Bench(tmp_path, (port,), lambda feed: None if feed["x"].shape[1] == 4321 else "Expected: 4321")
+    (point,) = bench.prepare()
+    assert point.chosen == {"x:1": 4321}
+
+
 def test_asked_dims_are_not_ours_to_choose(tmp_path: Path) -> None:
     (point,) = Bench(tmp_path, (PICTURE,)).prepare(dims=(("x:2", (96,)),))
     assert point.dims == {"x:2": 96, "x:3": 224} and point.chosen == {"x:3": 224}
