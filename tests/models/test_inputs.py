@@ -183,7 +183,9 @@ def test_an_input_too_large_names_its_size_and_the_flag() -> None:
     free = synthesis(Port("x", "tensor", "float32", ("N", 10**6, 10**6)))
     with pytest.raises(ModelError, match="choose less with -b"):
         free.require_room(10**10)
-    synthesis(Port("x", "tensor", "float32", (1, 4))).require_room(10**6)
+    synthesis(Port("x", "tensor", "float32", (0, 4))).require_room(10**6)
+    with pytest.raises(ModelError, match="needs"):
+        synthesis(Port("x", "tensor", "int64", (0, 2**62))).require_room(10**10)
 
 
 def test_fewer_samples_where_they_would_not_fit() -> None:

@@ -15,7 +15,7 @@ from tuibench.arrays.bundle import read_bundle
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Port
 from tuibench.models.port import input_ports, output_ports
-from tuibench.models.preparation import Order, Preparer, shorten
+from tuibench.models.preparation import TRIAL_PASSED, Order, Preparer, shorten
 from tuibench.models.reference import TrialError
 
 Accept = Callable[[dict[str, Any]], str | None]
@@ -58,8 +58,9 @@ ROW = Port("x", "tensor", "float32", ("b", 4))
 def test_a_point_is_written_tried_and_referenced(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (ROW,))
     (point,) = bench.prepare(batches=(2,))
-    assert [stage for stage, _ in bench.events] == ["candidate", "point"]
+    assert [stage for stage, _ in bench.events] == ["candidate", "candidate", "point"]
     assert [optimize for _, optimize in bench.runs] == [True, False]
+    assert [p.reference.reason for _, p in bench.events[:2]] == ["not asked for", TRIAL_PASSED]
     assert (point.batch, point.items, point.distinct, point.failure) == (2, 2, 8, None)
     feeds = read_bundle(point.bundle or "")
     assert len(feeds) == 8 and feeds[0]["x"].tobytes() == bench.runs[0][0]["x"].tobytes()

@@ -26,9 +26,11 @@ from tuibench.models.vocabulary import Vocabulary, find_vocabulary
 
 Feed = dict[str, Any]
 Emit = Callable[[str, Point], None]
-"""Called with 'candidate' before a trial and with 'point' when a point is finished."""
+"""Called with 'candidate' before each run of the model and with 'point' when a point is finished."""
 
 _SOURCE = re.compile(r"\S+\.(?:cc|h|cpp|cu):\d+ ")
+TRIAL_PASSED = "the run without optimizations did not come back"
+"""The reason in the second 'candidate' of a point, sent when the model ran and its reference is next."""
 _UNCHECKED = Reference(None, None, None, "not asked for")
 
 
@@ -88,8 +90,8 @@ class _PointMaker:
         self._vocabulary = vocabulary
         self._file = file
         self._request = request
-        shapes = file.shapes if file else request.shapes
-        self._search = Search(layout, request.batch, request.fixed, shapes, vocabulary.sizes)
+        self._given = file.shapes if file else request.shapes
+        self._search = Search(layout, request.batch, request.fixed, self._given, vocabulary.sizes)
         self._refusals: list[str] = []
 
     def make(self) -> Point:
@@ -127,14 +129,16 @@ class _PointMaker:
             self._refusals.append(error.message)
             self._search.hint(error.message)
             return None
-        return replace(point, reference=self._reference(feed, outputs))
+        return replace(point, reference=self._reference(point, feed, outputs))
 
-    def _reference(self, feed: Feed, outputs: Mapping[str, Any]) -> Reference:
+    def _reference(self, point: Point, feed: Feed, outputs: Mapping[str, Any]) -> Reference:
         if not self._order.reference:
             return _UNCHECKED
         reason = why_none(self._owner.summary)
         if reason is not None:
             return Reference(None, None, None, reason)
+        # A run without optimizations can be many times slower: whoever watches learns that the model itself ran.
+        self._owner.emit("candidate", replace(point, reference=Reference(None, None, None, TRIAL_PASSED)))
         path = self._order.run_dir / f"{self._request.id}.ref.npz"
         return make_reference(self._owner.run, feed, outputs, self._owner.summary, path)
 
@@ -142,7 +146,10 @@ class _PointMaker:
         """Make the samples of a candidate and put them where the workers will read them."""
         path = self._order.run_dir / f"{self._request.id}.npz"
         raw = {port.name: port.dtype for port in self._layout.ports if port.dtype in RAW_BYTES}
-        notes = [*self._request.notes, *(f"dim {show(k, 60)} follows the batch" for k in candidate.tied)]
+        open_ranks = [p.name for p in self._layout.ports if p.shape is None and p.kind in ("tensor", "sequence")]
+        guessed = [name for name in open_ranks if name not in self._given]
+        notes = [*self._request.notes, *(f"input '{show(n, 60)}' may have any shape; -shapes sets it" for n in guessed)]
+        notes += [f"dim {show(k, 60)} follows the batch" for k in candidate.tied]
         if self._file is not None:
             samples = list(self._file.samples)
             fed = self._file.fed(self._layout.ports, self._order.spec.inputs.file or "")

@@ -157,5 +157,5 @@ def _positions(rows: int, past: int, _generator: np.random.Generator, shape: tup
 
 
 def input_bytes(dtype: str, shape: tuple[int, ...]) -> int:
-    """Bytes of one sample of an input."""
-    return math.prod(shape) * element_bytes(dtype)
+    """Bytes of one sample of an input; an empty one beside a huge dim counts as huge, since numpy refuses it too."""
+    return math.prod(max(dim, 1) for dim in shape) * element_bytes(dtype)
