@@ -8,6 +8,7 @@ import secrets
 import select
 import shutil
 import signal
+import site
 import subprocess
 import sys
 import tempfile
@@ -160,6 +161,7 @@ class Workbench:
                 stdout=log,
                 stderr=log,
                 cwd="/",
+                env=_environment(),
                 start_new_session=True,
             )
         except BaseException:
@@ -168,6 +170,15 @@ class Workbench:
         finally:
             os.close(log)
         return ActiveRun(run_dir, process)
+
+
+def _environment() -> dict[str, str]:
+    """Ours, with the package found where it is found now: the runner works in another directory."""
+    home = str(Path(__file__).resolve().parents[1])
+    if home in site.getsitepackages():
+        return dict(os.environ)
+    rest = [str(Path(p).resolve()) for p in os.environ.get("PYTHONPATH", "").split(os.pathsep) if p]
+    return {**os.environ, "PYTHONPATH": os.pathsep.join([home, *rest])}
 
 
 def _make_run_dir() -> Path:

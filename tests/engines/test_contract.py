@@ -244,7 +244,7 @@ def test_a_queue_is_there_exactly_where_it_is_claimed(any_engine: Engine, tmp_pa
     starts, ends = np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64)
     for io in IO_CLASSES:
         queue = session.queue(case.feeds, io)
-        count = queue.run(1 << 62, memoryview(starts), memoryview(ends))
+        count = queue.run(1 << 62, starts.data, ends.data)
         queue.close()
         assert count == 20
         assert (starts > 0).all() and (ends > starts).all()

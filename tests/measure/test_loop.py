@@ -57,7 +57,7 @@ def test_moments_cover_every_call_and_what_is_kept_is_bounded(blocks: list[list[
     assert recording.mean_ns == pytest.approx(float(everything.mean()), rel=1e-9)
     assert recording.std_ns == pytest.approx(float(everything.std()), rel=1e-6, abs=1e-3)
     assert recording.timed_ns == int(everything.sum())
-    assert len(recording.kept()) <= max(room, max(len(b) for b in blocks))
+    assert len(recording.kept()) <= max([room, *(len(b) for b in blocks)])
 
 
 @pytest.mark.parametrize(("latency_ns", "least"), [(1e6, 10), (1e9, 10), (1.5e9, 3), (3e9, 3), (4e9, 1)])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from itertools import repeat
 from time import perf_counter_ns
 
@@ -46,14 +46,14 @@ def test_threads_run_at_the_same_time_and_each_on_its_own_calls() -> None:
     together = threading.Barrier(2, timeout=30)
     seen: list[str] = []
 
-    def maker(name: str) -> Iterator[object]:
+    def maker(name: str) -> Iterator[Callable[[], object]]:
         def call() -> None:
             together.wait()
             seen.append(name)
 
         return repeat(call)
 
-    streams = ThreadStreams([lambda: maker("a"), lambda: maker("b")])  # type: ignore[list-item]
+    streams = ThreadStreams([lambda: maker("a"), lambda: maker("b")])
     try:
         stamps = streams.run(10**12, 3)
     finally:
@@ -64,11 +64,11 @@ def test_threads_run_at_the_same_time_and_each_on_its_own_calls() -> None:
 
 
 def test_an_error_in_one_stream_is_raised_where_it_is_waited_for() -> None:
-    def broken() -> Iterator[object]:
+    def broken() -> Iterator[Callable[[], object]]:
         raise ValueError("no such model")
 
     with pytest.raises(ValueError, match="no such model"):
-        ThreadStreams([broken])  # type: ignore[list-item]
+        ThreadStreams([broken])
 
 
 class Queue:

@@ -1,13 +1,11 @@
 from __future__ import annotations
 
 from tests.report import build
-from tuibench.core.cell import Estimate
 from tuibench.core.spec import ModelSource
 from tuibench.report.label import (
     describe,
     failure_text,
     first_cell,
-    half_width,
     model_names,
     model_of,
     point_of,
@@ -66,13 +64,6 @@ def test_a_cell_finds_its_model_and_its_inputs() -> None:
     assert point and point.id == "p1"
     assert point_of(run, build.ok_cell(asks={"batch": 3})) is None
     assert model_of(build.run(models=(), spec=build.spec(models=())), other) == (None, None)
-
-
-def test_the_interval_is_a_share_of_the_value() -> None:
-    assert half_width(Estimate(2.0, 1.9, 2.1, 5)) is not None
-    assert abs((half_width(Estimate(2.0, 1.9, 2.1, 5)) or 0) - 0.05) < 1e-12
-    assert half_width(Estimate(2.0, n=1)) is None
-    assert half_width(Estimate(None)) is None
 
 
 def test_failures_name_cause_phase_and_message() -> None:

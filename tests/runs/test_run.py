@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,7 +108,7 @@ def test_a_failing_cell_leaves_the_others_alone(bench: Bench, model: Path) -> No
 
 
 def test_a_second_crash_while_timing_leaves_a_partial_cell_with_what_it_has(bench: Bench, model: Path) -> None:
-    answers = iter([make_execution(), DEAD, make_execution(), DEAD])
+    answers: Iterator[Execution | Failure] = iter([make_execution(), DEAD, make_execution(), DEAD])
     result = bench.run(make_spec(model), lambda job: next(answers)).result("")
     (cell,) = result.cells
     assert (cell.status, len(cell.executions)) == ("partial", 2)

@@ -17,7 +17,6 @@ QUICK = EFFORTS["quick"]
 CRASH = Failure("signal", "timed", "died", "SIGSEGV")
 
 
-
 def make(count: int, effort: Effort = QUICK, seed: int = 0) -> Schedule:
     return Schedule([make_cell(cores=n + 1) for n in range(count)], effort, random.Random(seed))
 

@@ -56,8 +56,8 @@ def _end(number: int, _: FrameType | None) -> None:
 
 
 def _dispatch(arguments: list[str]) -> int:
-    from tuibench.cli.arguments import Info, parse
-    from tuibench.cli.request import BenchmarkRequest
+    from tuibench.cli.arguments import parse
+    from tuibench.cli.request import BenchmarkRequest, Info
 
     others = []
     if arguments[:1] == ["doctor"]:

@@ -97,16 +97,9 @@ def describe(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None
     return ", ".join(words)
 
 
-def half_width(estimate: Estimate) -> float | None:
-    """Half of the interval as a fraction of the value."""
-    if estimate.value is None or not estimate.value or estimate.low is None or estimate.high is None:
-        return None
-    return (estimate.high - estimate.low) / 2 / abs(estimate.value)
-
-
 def plus_minus(estimate: Estimate) -> str:
     """The interval as ±, or nothing where there is none."""
-    half = half_width(estimate)
+    half = estimate.half_width
     return "" if half is None else f"±{percent(half)}"
 
 

@@ -31,7 +31,7 @@ def compatible_lines(run: RunResult, cell: CellResult) -> list[str]:
 
 
 def own_lines(cell: CellResult, prefix: str = "") -> list[str]:
-    """What we say beyond: interval, percentiles, floor, grade, memory, start, CPU, outputs, and what was not as asked."""
+    """What we say beyond: interval, percentiles, floor, grade, memory, start, CPU, outputs, what was not as asked."""
     lines = [*_latency_lines(cell), *_throughput_lines(cell), *_machine_lines(cell), *_outcome_lines(cell)]
     return [prefix + line for line in lines]
 

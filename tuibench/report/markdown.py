@@ -9,7 +9,6 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import number
-from tuibench.report.headline import headline
 from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
 from tuibench.report.lines import check_text, differences
 
@@ -19,7 +18,7 @@ _LONGEST = 100_000
 
 def dumps(run: RunResult) -> str:
     """Return headline, table of cells, what went wrong, conclusions, environment and the command."""
-    parts = ["# tuibench benchmark", escape(headline(run)), _table(run)]
+    parts = ["# tuibench benchmark", escape(run.headline), _table(run)]
     notes = _notes(run)
     parts += [_bullets(notes)] if notes else []
     said = [comparison.sentence for comparison in run.comparisons] + list(run.conclusions)

@@ -1,11 +1,10 @@
-"""All that a benchmark prints to stdout, in its order: cells, comparisons, conclusions, how to repeat it, the headline."""
+"""All that a benchmark prints to stdout, in its order: cells, conclusions, how to repeat it, the headline."""
 
 from __future__ import annotations
 
 from tuibench.core.cell import CellResult
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
-from tuibench.report.headline import headline
 from tuibench.report.label import count_of, first_cell, varying
 from tuibench.report.lines import cell_lines, differences, own_lines
 from tuibench.report.style import to_ascii
@@ -21,7 +20,7 @@ def summary(run: RunResult, ascii_only: bool = False) -> str:
     lines += [show(comparison.sentence, 500) for comparison in run.comparisons]
     lines += [show(sentence, 500) for sentence in run.conclusions]
     lines += [f"Again: {show(run.again, _LONGEST)}"] if run.again else []
-    text = "\n".join([*lines, headline(run)]) + "\n"
+    text = "\n".join([*lines, show(run.headline, 1000)]) + "\n"
     return to_ascii(text) if ascii_only else text
 
 
