@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import importlib
 import json
 import os
 import sys
@@ -69,31 +70,27 @@ def weigh(engine: str, model: str) -> dict[str, int]:
     return {"before": before, "loaded": loaded, "closed": _resident_bytes()}
 
 
-def watch(engine: str, model: str, guard: str) -> list[str]:
-    """Everything that reached for the network or another process, each stopped before it got there."""
-    seen: list[str] = []
+def watch(engine: str, model: str, guard: str, record: str) -> None:
+    """Note in a file whatever reaches for the network or another process, and stop it before it gets there."""
 
-    def hook(event: str, args: tuple[Any, ...]) -> None:
-        if event.startswith("socket.") and event not in ("socket.__new__", "socket.gethostname"):
-            seen.append(f"{event} {args[1:2]}")
-            raise OSError(f"{event} is not for a test")
-        if event in ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"):
-            seen.append(event)
+    def hook(event: str, _: tuple[Any, ...]) -> None:
+        network = event.startswith("socket.") and event not in ("socket.__new__", "socket.gethostname")
+        if network or event in ("subprocess.Popen", "os.fork", "os.forkpty", "os.posix_spawn", "os.system"):
+            with Path(record).open("a", encoding="ascii") as file:
+                file.write(f"{event}\n")
             raise OSError(f"{event} is not for a test")
 
     sys.addaudithook(hook)
     if guard == "unguarded":
-        __import__(engine)
-    else:
-        from tuibench.engines import registry
+        importlib.import_module(engine)
+        return
+    from tuibench.engines import registry
 
-        made = registry.make(engine)
-        made.start()
-        made.load(setting(model)).close()
-    import atexit
-
-    atexit._run_exitfuncs()
-    return seen
+    made = registry.make(engine)
+    made.start()
+    session = made.load(setting(model))
+    session.read_back()
+    session.close()
 
 
 def _resident_bytes() -> int:
@@ -101,6 +98,5 @@ def _resident_bytes() -> int:
 
 
 if __name__ == "__main__":
-    found = globals()[sys.argv[1]](*sys.argv[2:])
-    print(json.dumps(found), flush=True)
-    os._exit(0)
+    sys.stdout.write(json.dumps(globals()[sys.argv[1]](*sys.argv[2:])) + "\n")
+    sys.stdout.flush()

@@ -19,18 +19,14 @@ class OpenVinoQueue:
 
     def run(self, until_ns: int, starts: Any, ends: Any) -> int:
         """Keep every stream busy until `until_ns` or the arrays are full, then drain; the count of requests."""
-        self._queue.set_callback(self._stamp_copied(ends) if self._copies else self._stamp(ends))
-        wait_for_idle, submit, inputs, clock = (
-            self._queue.get_idle_request_id,
-            self._submit,
-            self._inputs,
-            perf_counter_ns,
-        )
-        position, samples = self._position, len(self._inputs)
+        errors: list[BaseException] = []
+        self._queue.set_callback(_make_stamp(ends, errors, self._copies))
+        wait_for_idle, submit, clock = self._queue.get_idle_request_id, self._submit, perf_counter_ns
+        inputs, samples, position = self._inputs, len(self._inputs), self._position
         most, count = min(len(starts), len(ends)), 0
         try:
-            while count < most:
-                # Raises what went wrong in an earlier inference or callback.
+            while count < most and not errors:
+                # Raises what went wrong in an earlier inference.
                 wait_for_idle()
                 now = clock()
                 if now >= until_ns:
@@ -43,6 +39,8 @@ class OpenVinoQueue:
             self._position = position % samples
             # Also on the way out of an error: a request that still runs would write into arrays the caller reuses.
             self._queue.wait_all()
+        if errors:
+            raise errors[0]
         return count
 
     def close(self) -> None:
@@ -50,22 +48,18 @@ class OpenVinoQueue:
         self._queue = self._submit = None
         self._inputs = ()
 
-    @staticmethod
-    def _stamp(ends: Any) -> Callable[[Any, int], None]:
-        clock = perf_counter_ns
 
-        def stamp(_: Any, index: int) -> None:
+def _make_stamp(ends: Any, errors: list[BaseException], copies: bool) -> Callable[[Any, int], None]:
+    """The callback of one run: outputs copied where the I/O class says so, then the stamp."""
+    clock = perf_counter_ns
+
+    def stamp(request: Any, index: int) -> None:
+        try:
+            if copies:
+                for tensor in request.output_tensors:
+                    tensor.data.copy()
             ends[index] = clock()
+        except BaseException as error:  # one that leaves a callback ends the process; the run raises it instead
+            errors.append(error)
 
-        return stamp
-
-    @staticmethod
-    def _stamp_copied(ends: Any) -> Callable[[Any, int], None]:
-        clock = perf_counter_ns
-
-        def stamp(request: Any, index: int) -> None:
-            for tensor in request.output_tensors:
-                tensor.data.copy()
-            ends[index] = clock()
-
-        return stamp
+    return stamp

@@ -32,6 +32,11 @@ class OpenVinoSession:
         if setting.precision not in (used, "engine-default"):
             raise Refusal(f"openvino would compute {used} on this CPU where {setting.precision} was asked")
 
+    @property
+    def dynamic(self) -> bool:
+        """Whether a shape is still open after compiling, which costs time in every call."""
+        return any(node.get_partial_shape().is_dynamic for node in self._compiled.inputs)
+
     def inputs(self) -> tuple[Port, ...]:
         """The inputs in the model's order."""
         return self._inputs
