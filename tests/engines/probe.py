@@ -7,6 +7,7 @@ import importlib
 import json
 import os
 import sys
+from array import array
 from pathlib import Path
 from typing import Any
 
@@ -68,6 +69,26 @@ def weigh(engine: str, model: str) -> dict[str, int]:
     del session
     gc.collect()
     return {"before": before, "loaded": loaded, "closed": _resident_bytes()}
+
+
+def churn(engine: str, model: str, times: str) -> int:
+    """Make a queue, run it and close everything at once, again and again; how often it came to an end."""
+    import numpy as np
+
+    from tuibench.engines import registry
+
+    made = registry.make(engine)
+    made.start()
+    feed = {"x": np.ones((1, 8), dtype=np.float32)}
+    for _ in range(int(times)):
+        session = made.load(setting(model, scenario="async"))
+        for io in ("bound", "call"):
+            queue = session.queue([feed], io)
+            stamps = [memoryview(array("q", [0] * 20)) for _ in range(2)]
+            queue.run(1 << 62, *stamps)
+            queue.close()
+        session.close()
+    return int(times)
 
 
 def watch(engine: str, model: str, guard: str, record: str) -> None:

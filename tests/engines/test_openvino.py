@@ -124,6 +124,17 @@ def test_bound_outputs_share_one_buffer_and_allocated_ones_do_not(
     assert (len(places["bound"]), len(places["engine-allocated"])) == (1, len(case.feeds))
 
 
+@pytest.mark.parametrize("io", ["bound", "engine-allocated"])
+def test_a_sample_that_cannot_be_run_is_said_and_not_computed_from_leftovers(
+    engine: openvino.OpenVinoEngine, tmp_path: Path, io: str
+) -> None:
+    case = make.reshaped()
+    bound = engine.load(setting(case.save(tmp_path), threads=1)).bind(case.feeds, io)
+    assert [bound.outputs(i)["y"].shape for i in (0, 1)] == [(4, 2), (2, 4)]
+    with pytest.raises(Refusal, match="conflicts with the reshape pattern"):
+        bound.outputs(2)
+
+
 def test_a_feed_that_does_not_fit_is_refused_by_name(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
     session = engine.load(setting(make.mlp().save(tmp_path)))
     with pytest.raises(Refusal, match="'x' was not given"):

@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from tests.engines import make
 from tests.engines.probe import setting
+from tests.engines.test_contract import probe
 from tuibench.engines import openvino
 from tuibench.engines.openvino_queue import OpenVinoQueue
 from tuibench.engines.openvino_session import OpenVinoSession
@@ -149,6 +150,11 @@ def test_an_error_in_a_callback_comes_out_of_the_run(session: OpenVinoSession) -
     assert queue.run(NEVER, starts, ends) == 10
     assert all(ends)
     queue.close()
+
+
+def test_closing_at_once_after_a_run_does_not_wait_for_itself(tmp_path: Path) -> None:
+    path = make.mlp().save(tmp_path)
+    assert probe("churn", "openvino", path, "80") == 80
 
 
 def test_an_error_in_an_inference_comes_out_of_the_run(tmp_path: Path) -> None:

@@ -2,9 +2,16 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from time import perf_counter_ns
 from typing import Any
+
+_LOOK_S = 0.001
+_CALM_LOOKS = 2
+_MOST_LOOKS = 1000
 
 
 class OpenVinoQueue:
@@ -44,9 +51,36 @@ class OpenVinoQueue:
         return count
 
     def close(self) -> None:
-        """Give the requests back."""
+        """Give the requests back, once no thread of the engine holds one any more."""
+        if self._queue is not None:
+            _wait_for_quiet()
         self._queue = self._submit = None
         self._inputs = ()
+
+
+def _wait_for_quiet() -> None:
+    """Sleep until all other threads of the process do.
+
+    A stream that is the last to hold a request needs the interpreter's lock to free its callback, and freeing the
+    model joins that stream with the lock held: then neither would ever end. Asleep in two looks with the lock free
+    between them means that none is on its way there.
+    """
+    own = threading.get_native_id()
+    calm = 0
+    for _ in range(_MOST_LOOKS):
+        time.sleep(_LOOK_S)
+        states = [_state(task) for task in Path("/proc/self/task").iterdir() if task.name != str(own)]
+        calm = calm + 1 if all(state in ("S", "") for state in states) else 0
+        if calm == _CALM_LOOKS:
+            return
+
+
+def _state(task: Path) -> str:
+    """One letter of the kernel's, or nothing where the thread has just ended."""
+    try:
+        return (task / "stat").read_text().rpartition(")")[2].split()[0]
+    except OSError:
+        return ""
 
 
 def _make_stamp(ends: Any, errors: list[BaseException], copies: bool) -> Callable[[Any, int], None]:
