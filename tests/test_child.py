@@ -94,7 +94,7 @@ def test_engines_are_looked_at_without_failing() -> None:
 
 def test_a_real_model_gets_points_with_references(tmp_path: Path) -> None:
     answer = prepare(save(encoder(rows=5), tmp_path / "m.onnx"), tmp_path, batches=(1, 3), sequence_lengths=(9,))
-    assert [next(iter(line)) for line in answer.lines] == ["candidate", "candidate", "point"] * 2 + ["ok"]
+    assert [next(iter(line)) for line in answer.lines] == ["candidate", "tried", "point"] * 2 + ["ok"]
     second = answer.points[1]
     assert second.items == 3 and second.dims == {"seq": 9} and second.chosen == {}
     feed = read_bundle(second.bundle or "")[0]

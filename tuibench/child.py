@@ -54,7 +54,8 @@ def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 def prepare(request: dict[str, Any], send: Send) -> Any:
     """Task `prepare` {spec, model, summary?, run_dir, skip_trial, only, reference}: the points of one model.
 
-    Sends {"candidate": point} before each trial and {"point": point} when one is finished.
+    Sends {"candidate": point} before each trial, {"tried": point} when it ran and only the
+    reference is left, and {"point": point} when one is finished.
     """
     from pathlib import Path
 

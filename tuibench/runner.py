@@ -10,38 +10,69 @@ if TYPE_CHECKING:
     from tuibench.runs.journal import Journal
     from tuibench.runs.stopping import StopSwitch
 
+_LIFELINE = 0
+"""stdin: one line that describes the run, then silence until the client has done or died."""
+
 
 def main(argv: list[str]) -> int:
-    """Carry out the run in the directory that is given; 0 when its journal is complete."""
+    """Carry out the run that stdin describes, in the directory that is given; it goes away with the client."""
     import faulthandler
-    import json
     import os
     import shutil
     import signal
     from pathlib import Path
 
-    from tuibench.measure.isolation import die_with_parent
-    from tuibench.runs.journal import Journal
+    from tuibench.measure.isolation import hear_of_parents_end
     from tuibench.runs.stopping import StopSwitch
 
     run_dir, parent = Path(argv[0]), int(argv[1])
+    # Kept from the workers, whom nobody may wait for: it closes when the journal is complete or this process dies.
+    done = os.dup(1)
+    os.dup2(2, 1)
     faulthandler.enable()
-    stop = StopSwitch(lifeline=0)
+    stop = StopSwitch(lifeline=_LIFELINE)
     stop.listen()
-    die_with_parent(parent, signal.SIGTERM)
-    request = json.loads((run_dir / "spec.json").read_text(encoding="ascii"))
+    hear_of_parents_end(signal.SIGTERM)
+    try:
+        request = read_request()
+        if request is not None:
+            work(run_dir, request, stop)
+            os.close(done)
+            wait_for_the_client()
+    except BaseException:  # a client that lives reads of it in the log and removes the directory; else we do
+        if os.getppid() == parent:
+            raise
+    shutil.rmtree(run_dir, ignore_errors=True)
+    return 0
+
+
+def read_request() -> dict[str, Any] | None:
+    """The one line on stdin; None where the client went away before it was whole."""
+    import json
+
+    with open(_LIFELINE, "rb", closefd=False) as stream:
+        line = stream.readline()
+    return dict(json.loads(line)) if line.endswith(b"\n") else None
+
+
+def work(run_dir: Path, request: dict[str, Any], stop: StopSwitch) -> None:
+    """Make the run's places and carry it out; its journal is complete afterwards."""
+    from tuibench.runs.journal import Journal
+
     for name in ("logs", "inputs", "samples", "work"):
         (run_dir / name).mkdir(mode=0o700, exist_ok=True)
-    try:
-        journal = Journal(run_dir)
-        introduce(journal, request)
-        carry_out(run_dir, journal, request, stop)
-        journal.close()
-    finally:
-        if request["ephemeral"] and os.getppid() != parent:
-            # The shell that would remove it has gone.
-            shutil.rmtree(run_dir, ignore_errors=True)
-    return 0
+    journal = Journal(run_dir)
+    introduce(journal, request)
+    carry_out(run_dir, journal, request, stop)
+    journal.close()
+
+
+def wait_for_the_client() -> None:
+    """Come back when the client has read all it wants, or has died: then nobody needs the directory any more."""
+    import os
+
+    while os.read(_LIFELINE, 1):
+        continue
 
 
 def introduce(journal: Journal, request: dict[str, Any]) -> None:
@@ -67,7 +98,7 @@ def introduce(journal: Journal, request: dict[str, Any]) -> None:
         boot_id=env["kernel"]["boot_id"],
         pid=os.getpid(),
         pid_start=int(stat.rpartition(")")[2].split()[19]),
-        versions=dict(process.versions),
+        versions={name: version for name, version in process.versions.items() if version},
         started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
     )
 

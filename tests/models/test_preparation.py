@@ -58,7 +58,7 @@ ROW = Port("x", "tensor", "float32", ("b", 4))
 def test_a_point_is_written_tried_and_referenced(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (ROW,))
     (point,) = bench.prepare(batches=(2,))
-    assert [stage for stage, _ in bench.events] == ["candidate", "candidate", "point"]
+    assert [stage for stage, _ in bench.events] == ["candidate", "tried", "point"]
     assert [optimize for _, optimize in bench.runs] == [True, False]
     assert [p.reference.reason for _, p in bench.events[:2]] == ["not asked for", TRIAL_PASSED]
     assert (point.batch, point.items, point.distinct, point.failure) == (2, 2, 8, None)

@@ -5,21 +5,23 @@ from __future__ import annotations
 import os
 import sys
 import time
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
+from tuibench.cli.interruption import held_back
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
 from tuibench.core.cell import CellResult
-from tuibench.core.errors import ExitCode
+from tuibench.core.errors import ExitCode, TuibenchError
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import ms
 from tuibench.host.topology import Topology
 from tuibench.report.dry_run import DryRun, dry_run_text
 from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
-from tuibench.report.label import failure_text, plus_minus
+from tuibench.report.label import count_of, failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.report.summary import summary
@@ -54,26 +56,51 @@ def run(request: BenchmarkRequest) -> int:
     for path in filter(None, [request.export_path]):
         form_of(path)
         check_target(path)
-    active = bench.start_benchmark(spec, plan_only=request.dry_run)
+    active: ActiveRun | None = None
     try:
-        view = _View(request, spec, topology, notes, active)
-        try:
-            view.watch()
-        except BaseException:
-            active.cancel()
-            view.painter.clear()
-            if active.replay.cells and not request.dry_run and any(c.executions for c in _cells(active)):
-                _publish(request, active, active.result(again(spec)))
-            raise
-        result = active.result(again(spec))
-        if request.dry_run:
-            sys.stdout.write(dry_run_text(_plan(spec, active, notes), request.ascii))
-            return int(ExitCode.OK)
-        _publish(request, active, result)
-        ended = signal_code(str(active.replay.end.get("reason", "")))
-        return int(ended if ended is not None else exit_code(result.cells))
+        with held_back():
+            active = bench.start_benchmark(spec, plan_only=request.dry_run)
+        return _follow(_View(request, spec, topology, notes, active), request, again(spec))
     finally:
-        active.close()
+        if active is not None:
+            with held_back():
+                active.close()
+
+
+def _follow(view: _View, request: BenchmarkRequest, command: str) -> int:
+    """Watch to the end, publish what there is, and say how it ended."""
+    active = view.active
+    try:
+        view.watch()
+    except BaseException:
+        active.cancel()
+        if not request.dry_run and any(cell.executions for cell in _cells(active)):
+            _publish_at_last(request, view, active.result(command))
+        raise
+    result = active.result(command)
+    if request.dry_run:
+        sys.stdout.write(dry_run_text(view.plan(), request.ascii))
+        return int(ExitCode.OK)
+    end = active.replay.end
+    if result.status == "interrupted":
+        view.painter.say(f"tuibench: the run broke off: {end['reason']}")
+    _publish(request, active, result)
+    ended = signal_code(str(end.get("reason", "")))
+    if ended is None and result.status == "interrupted":
+        ended = ExitCode.SOME_FAILED
+    return int(ended if ended is not None else exit_code(result.cells))
+
+
+def _publish_at_last(request: BenchmarkRequest, view: _View, result: RunResult) -> None:
+    """Publish as far as possible when the command is being ended: why it ends decides the exit code."""
+    # Terminal and pipes may have gone already; the export must be written all the same.
+    with suppress(OSError):
+        view.painter.clear()
+    try:
+        _publish(request, view.active, result)
+    except (OSError, TuibenchError) as error:
+        with suppress(OSError):
+            view.painter.say(f"tuibench: {error}")
 
 
 def _cells(active: ActiveRun) -> list[CellResult]:
@@ -97,18 +124,6 @@ def _ends(topology: Topology) -> _Ends:
     nodes = [len({c for c in topology.cores if set(c.cpus) & set(cpus)}) for cpus in topology.nodes.values()]
     usable = topology.usable_cores
     return _Ends(usable, max(1, min([usable, *([max(nodes)] if nodes else [])])))
-
-
-def _plan(spec: BenchmarkSpec, active: ActiveRun, notes: tuple[str, ...]) -> DryRun:
-    cells = active.replay.cells
-    return DryRun(
-        spec=spec,
-        cells=cells,
-        expected_s=_expected_s(spec, len(cells)),
-        limit_s=_limit_s(spec, len(cells)),
-        memory_bytes=active.expected_memory(),
-        notes=notes,
-    )
 
 
 def _expected_s(spec: BenchmarkSpec, cells: int) -> float:
@@ -137,7 +152,7 @@ class _View:
         self._spec = spec
         self._topology = topology
         self._notes = notes
-        self._active = active
+        self.active = active
         self._done = 0
         self._snapshot = Snapshot(0, 0, activity="starting")
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
@@ -145,13 +160,25 @@ class _View:
 
     def watch(self) -> None:
         """Follow the run to its end."""
-        for events in self._active.events():
+        for events in self.active.events():
             if self._request.quiet:
                 continue
             for event in events:
                 self._take(event)
             self.painter.update(self._snapshot)
         self.painter.clear()
+
+    def plan(self) -> DryRun:
+        """What would be done."""
+        spec, cells = self._spec, self.active.replay.cells
+        return DryRun(
+            spec=spec,
+            cells=cells,
+            expected_s=_expected_s(spec, len(cells)),
+            limit_s=_limit_s(spec, len(cells)),
+            memory_bytes=self.active.expected_memory(),
+            notes=self._notes,
+        )
 
     def _take(self, event: Event) -> None:
         kind = event["ev"]
@@ -163,13 +190,13 @@ class _View:
             self.painter.say(str(event["message"]))
         elif kind == "cell_done":
             self._done += 1
-            cell = self._active.replay.cell(str(event["cell"]))
+            cell = self.active.replay.cell(str(event["cell"]))
             self.painter.cell_done(_line(cell))
         elif kind == "progress":
             self._snapshot = self._progress(event)
 
     def _progress(self, event: Event) -> Snapshot:
-        cells = self._active.replay.cells
+        cells = self.active.replay.cells
         if event.get("cell") is None:
             return Snapshot(self._done, len(cells), activity=str(event.get("activity", "")))
         asked = next(c.asked for c in cells if c.key == event["cell"])
@@ -188,7 +215,7 @@ class _View:
         )
 
     def _preamble(self) -> Preamble:
-        replay, spec = self._active.replay, self._spec
+        replay, spec = self.active.replay, self._spec
         host: dict[str, Any] = dict(replay.start.get("host", {}))
         versions = dict(replay.start.get("versions", {}))
         return Preamble(
@@ -222,7 +249,7 @@ def _isa(host: dict[str, Any]) -> tuple[str, ...]:
 def _line(cell: CellResult) -> str:
     """One finished cell, for logs."""
     asked = cell.asked
-    place = f"{asked.engine} {asked.scenario} {asked.cores} cores" + (
+    place = f"{asked.engine} {asked.scenario} {count_of(asked.cores, 'core')}" + (
         "" if asked.batch is None else f" batch {asked.batch}"
     )
     p50 = cell.latency_ms.get("p50")

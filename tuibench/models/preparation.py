@@ -138,7 +138,7 @@ class _PointMaker:
         if reason is not None:
             return Reference(None, None, None, reason)
         # A run without optimizations can be many times slower: whoever watches learns that the model itself ran.
-        self._owner.emit("candidate", replace(point, reference=Reference(None, None, None, TRIAL_PASSED)))
+        self._owner.emit("tried", replace(point, reference=Reference(None, None, None, TRIAL_PASSED)))
         path = self._order.run_dir / f"{self._request.id}.ref.npz"
         return make_reference(self._owner.run, feed, outputs, self._owner.summary, path)
 

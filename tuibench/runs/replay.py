@@ -42,10 +42,13 @@ class Replay:
         self._tracks: dict[str, _Track] = {}
         self._anchor: list[Execution] = []
         self._last_ns = 0
+        self.events = 0
+        """How many the journal has so far."""
 
     def take(self, event: dict[str, Any]) -> None:
         """One event."""
         self._last_ns = int(event["t_ns"])
+        self.events = int(event["seq"]) + 1
         handler = getattr(self, f"_on_{event['ev']}", None)
         if handler is not None:
             handler(event)
@@ -144,6 +147,8 @@ class Replay:
     def _why_early(self, count: int) -> str:
         if self.end.get("status") == "cancelled":
             return f"cancelled after {count} executions"
+        if self.end.get("status") == "interrupted":
+            return f"{self.end['reason']} after {count} executions"
         return f"--max-time was reached after {count} executions" if self.end else f"going on, {count} executions"
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
@@ -163,7 +168,7 @@ class Replay:
             self._tracks[event["cell"]].executions.append((int(event["round"]), execution))
 
     def _on_execution_failed(self, event: dict[str, Any]) -> None:
-        if not event.get("anchor"):
+        if not event.get("anchor") and not event.get("again"):
             self._tracks[event["cell"]].failure = from_plain(Failure, event["failure"])
 
     def _on_cell_done(self, event: dict[str, Any]) -> None:

@@ -175,10 +175,14 @@ class Run:
             n=turn.n,
             round=turn.round,
             anchor=turn.anchor,
+            again=again,
             wall_s=wall_s,
             failure=to_plain(failure),
         )
-        if not again and not turn.anchor:
+        if again:
+            message = f"{failure.message} while timing; repeated once"
+            self._journal.append("warning", cell=turn.cell.key, message=message)
+        elif not turn.anchor:
             self._done(self._schedule.progress[turn.cell.key])
 
     def _done(self, progress: Progress) -> None:

@@ -31,6 +31,8 @@ class StopSwitch:
         """Take the signals that mean cancel; only the main thread may."""
         for number in SIGNALS:
             signal.signal(number, self._hear)
+        # Whoever started this process may have held them back meanwhile.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def fds(self) -> tuple[int, ...]:
         """What to wait on."""
