@@ -18,13 +18,14 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.cell import Execution, Samples
-from tuibench.core.errors import TuibenchError, WriteError
+from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
 from tuibench.host.topology import Topology, read_topology
 from tuibench.runs.journal import Follower, Journal
+from tuibench.runs.outcome import exit_code, signal_code
 from tuibench.runs.replay import Replay
 from tuibench.runs.task import read_tail
 
@@ -105,6 +106,13 @@ class ActiveRun:
         if not self.replay.cells and self.replay.end.get("status", "interrupted") == "interrupted":
             raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
         return self.replay.result(again)
+
+    def exit_code(self, result: RunResult) -> ExitCode:
+        """What the command that waited for this run ends with."""
+        ended = signal_code(str(self.replay.end.get("reason", "")))
+        if ended is not None:
+            return ended
+        return ExitCode.SOME_FAILED if result.status == "interrupted" else exit_code(result.cells)
 
     def settle_samples(self, result: RunResult, directory: str | None) -> RunResult:
         """Move the samples to `directory`, or say of each that it was not kept; the run's own directory goes away."""

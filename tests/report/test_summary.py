@@ -26,7 +26,7 @@ def test_the_default_pair_prints_async_first_and_sync_as_ours() -> None:
     assert text[-3:] == [
         "Least latency: 1.92 ms (sync).",
         "Again: tuibench benchmark dir/model.onnx -e onnxruntime",
-        "1.92 ms ±0.7 % (sync, 2 cores, batch 1) · 1011 items/s ±1.4 % (async, 2 cores, batch 1, 2 streams) · grade A",
+        build.HEADLINE,
     ]
 
 

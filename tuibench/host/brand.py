@@ -58,6 +58,7 @@ def ask_cpuinfo() -> Mapping[str, Any]:
     try:
         answer: Mapping[str, Any] = cpuinfo.get_cpu_info()
     except Exception:
+        # It parses the output of foreign programs and raises whatever that leads to.
         return {}
     return answer
 

@@ -239,7 +239,7 @@ class Meter:
             used=self._used(outcome, io, distinct),
             check=check,
             samples=reduction.keep_samples(kept, recording.total, self._job.samples_path, self._job.keep_raw),
-            histogram=reduction.histogram(kept),
+            histogram=reduction.histogram(kept, self._job.histogram_bins),
             series=reduction.series(kept, self._job.series_points),
         )
 

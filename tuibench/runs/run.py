@@ -23,11 +23,13 @@ from tuibench.runs.schedule import Progress, Schedule, Turn
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.summary import grade_executions, pool
 from tuibench.runs.supervision import Bounds, Supervision
+from tuibench.stats.histogram import MOST_BINS
 from tuibench.stats.sample_file import read_samples
 
 _MOST_POINTS = 512
-_CELL_POINTS = 900
-"""Of the series of all executions of a cell: a stored cell stays below 64 kB with them."""
+_CELL_POINTS = 450
+_CELL_BINS = 1500
+"""Of the series and histograms of all executions of a cell: a stored cell stays below 64 kB with them."""
 
 Execute = Callable[[Job, Bounds, StopSwitch, Callable[[Mapping[str, Any]], None], int], Execution | Failure]
 
@@ -217,7 +219,8 @@ class Run:
             memory_room_bytes=self._setup.memory_room_bytes,
             memory_limit_bytes=spec.limits.memory_bytes,
             seed=spec.inputs.seed,
-            series_points=max(8, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
+            series_points=max(6, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
+            histogram_bins=max(48, min(MOST_BINS, _CELL_BINS // spec.effort.max_executions)),
         )
 
     def _hear(self, turn: Turn, frame: Mapping[str, Any]) -> None:
