@@ -6,6 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
+
 from tuibench.cli.arguments import parse
 from tuibench.cli.flag import FLAGS
 from tuibench.cli.request import BenchmarkRequest

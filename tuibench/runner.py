@@ -2,85 +2,129 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tuibench.runs.journal import Journal
+    from tuibench.runs.stopping import StopSwitch
+
+_LIFELINE = 0
+"""stdin: one line that describes the run, then silence until the client has done or died."""
+
 
 def main(argv: list[str]) -> int:
-    """Carry out the run in the directory that is given; 0 when its journal is complete."""
+    """Carry out the run that stdin describes, in the directory that is given; it goes away with the client."""
     import faulthandler
-    import json
     import os
     import shutil
     import signal
     from pathlib import Path
 
-    from tuibench.measure import isolation
+    from tuibench.measure.isolation import hear_of_parents_end
     from tuibench.runs.stopping import StopSwitch
 
     run_dir, parent = Path(argv[0]), int(argv[1])
+    # Kept from the workers, whom nobody may wait for: it closes when the journal is complete or this process dies.
+    done = os.dup(1)
+    os.dup2(2, 1)
     faulthandler.enable()
-    request = json.loads((run_dir / "spec.json").read_text(encoding="ascii"))
-    stop = StopSwitch(lifeline=0)
+    stop = StopSwitch(lifeline=_LIFELINE)
     stop.listen()
-    isolation.die_with_parent(parent, signal.SIGTERM)
+    hear_of_parents_end(signal.SIGTERM)
     try:
-        return _carry_out(run_dir, request, stop)
-    finally:
-        if request.get("ephemeral") and os.getppid() != parent:
-            # The shell that would remove it has gone.
-            shutil.rmtree(run_dir, ignore_errors=True)
+        request = read_request()
+        if request is not None:
+            work(run_dir, request, stop)
+            os.close(done)
+            wait_for_the_client()
+    except BaseException:  # a client that lives reads of it in the log and removes the directory; else we do
+        if os.getppid() == parent:
+            raise
+    shutil.rmtree(run_dir, ignore_errors=True)
+    return 0
 
 
-def _carry_out(run_dir: object, request: dict[str, object], stop: object) -> int:
+def read_request() -> dict[str, Any] | None:
+    """The one line on stdin; None where the client went away before it was whole."""
+    import json
+
+    with open(_LIFELINE, "rb", closefd=False) as stream:
+        line = stream.readline()
+    return dict(json.loads(line)) if line.endswith(b"\n") else None
+
+
+def work(run_dir: Path, request: dict[str, Any], stop: StopSwitch) -> None:
+    """Make the run's places and carry it out; its journal is complete afterwards."""
+    from tuibench.runs.journal import Journal
+
+    for name in ("logs", "inputs", "samples", "work"):
+        (run_dir / name).mkdir(mode=0o700, exist_ok=True)
+    journal = Journal(run_dir)
+    introduce(journal, request)
+    carry_out(run_dir, journal, request, stop)
+    journal.close()
+
+
+def wait_for_the_client() -> None:
+    """Come back when the client has read all it wants, or has died: then nobody needs the directory any more."""
+    import os
+
+    while os.read(_LIFELINE, 1):
+        continue
+
+
+def introduce(journal: Journal, request: dict[str, Any]) -> None:
+    """Write the first event: what was asked, of which machine, by which versions."""
     import hashlib
     import json
     import os
-    import sys
     import time
     from pathlib import Path
-    from typing import Any, cast
 
-    from tuibench.core.record import from_plain
-    from tuibench.core.spec import BenchmarkSpec
-    from tuibench.host.cgroup import find_groups, read_memory_room
     from tuibench.host.facts import read_facts, this_process
-    from tuibench.host.tree import Tree
-    from tuibench.runs.journal import Journal
-    from tuibench.runs.machine import Machine, sleep
-    from tuibench.runs.run import Run, Setup
-    from tuibench.runs.stopping import StopSwitch
 
-    directory, switch = cast(Path, run_dir), cast(StopSwitch, stop)
-    spec: Any = request["spec"]
-    for name in ("logs", "inputs", "samples", "work"):
-        (directory / name).mkdir(mode=0o700, exist_ok=True)
-    journal = Journal(directory)
     process = this_process()
-    facts = read_facts(process)
-    tree = Tree(Path("/"))
+    env = read_facts(process)["env"]
+    stat = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
+    spec = request["spec"]
     journal.append(
         "run_start",
         run=request["id"],
         spec=spec,
         spec_sha256=hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest(),
-        host=facts["env"],
-        boot_id=(tree.read("proc/sys/kernel/random/boot_id") or "").strip() or None,
+        host=env,
+        boot_id=env["kernel"]["boot_id"],
         pid=os.getpid(),
-        pid_start=(tree.read(f"proc/{os.getpid()}/stat") or "").rpartition(")")[2].split()[19:20],
-        versions=dict(process.versions),
+        pid_start=int(stat.rpartition(")")[2].split()[19]),
+        versions={name: version for name, version in process.versions.items() if version},
         started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        argv=sys.argv[:1],
     )
+
+
+def carry_out(run_dir: Path, journal: Journal, request: dict[str, Any], stop: StopSwitch) -> None:
+    """Compose a run of real workers on this machine."""
+    from pathlib import Path
+
+    from tuibench.core.record import from_plain
+    from tuibench.core.spec import BenchmarkSpec
+    from tuibench.host.cgroup import find_groups, read_memory
+    from tuibench.host.tree import Tree
+    from tuibench.runs.machine import Machine
+    from tuibench.runs.run import Run, Setup
+
+    tree = Tree(Path("/"))
     setup = Setup(
-        run_dir=directory,
+        run_dir=run_dir,
         journal=journal,
-        machine=Machine(sleep),
-        stop=switch,
-        memory_room_bytes=read_memory_room(tree, find_groups(tree)).room_bytes,
-        seed=int(cast(int, request["seed"])),
-        plan_only=bool(request.get("plan_only")),
+        machine=Machine(stop.pause),
+        stop=stop,
+        memory_room_bytes=read_memory(tree, find_groups(tree)).room_bytes,
+        seed=request["seed"],
+        plan_only=request["plan_only"],
     )
-    Run(from_plain(BenchmarkSpec, spec), setup).carry_out()
-    journal.close()
-    return 0
+    Run(from_plain(BenchmarkSpec, request["spec"]), setup).carry_out()
 
 
 if __name__ == "__main__":

@@ -13,21 +13,26 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.cell import Execution, Samples
 from tuibench.core.errors import TuibenchError, WriteError
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
 from tuibench.host.topology import Topology, read_topology
-from tuibench.runs.journal import Follower
+from tuibench.runs.journal import Follower, Journal
 from tuibench.runs.replay import Replay
 from tuibench.runs.task import read_tail
 
+_BARE_WORKER_BYTES = 60_000_000
+_COPIES = 3
 _LOOK_S = 0.25
 _END_S = 1.5
+_LOG = "runner.log"
 
 Event = dict[str, Any]
 
@@ -35,54 +40,114 @@ Event = dict[str, Any]
 class ActiveRun:
     """A run that this process started, watches and ends."""
 
-    def __init__(self, run_dir: Path, process: subprocess.Popen[bytes]) -> None:
+    def __init__(self, run_dir: Path, process: subprocess.Popen[bytes], request: bytes) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the runner has no channel")
         self.run_dir = run_dir
         self.replay = Replay()
         self._process = process
         self._follower = Follower(run_dir)
-        self._pidfd = os.pidfd_open(process.pid)
+        self._lifeline, self._done = process.stdin, process.stdout
+        try:
+            self._lifeline.write(request)
+        except BrokenPipeError:
+            return  # it is dead already, and how it died is found by waiting for it
 
     def events(self) -> Iterator[list[Event]]:
         """What happened since the last look, four times a second at most, until the run has ended."""
-        poll = select.poll()
-        poll.register(self._pidfd, select.POLLIN)
         ended = False
         while not ended:
-            ended = bool(poll.poll(_LOOK_S * 1000))
-            events = self._follower.read()
-            for event in events:
-                self.replay.take(event)
-            yield events
-        self._process.wait()
+            ended = self._wait(_LOOK_S)
+            yield self._read()
+        self._note_break()
 
     def cancel(self) -> None:
         """End the run now; what was measured stays in its journal."""
-        if self._process.poll() is None:
-            self._process.send_signal(signal.SIGTERM)
-            try:
-                self._process.wait(_END_S)
-            except subprocess.TimeoutExpired:
+        if not self._wait(0):
+            self._process.terminate()
+            if not self._wait(_END_S):
                 self._process.kill()
-                self._process.wait()
-        for event in self._follower.read():
+        self._read()
+        self._note_break()
+
+    def _wait(self, seconds: float) -> bool:
+        """Whether the journal is complete: the runner, alive or dead, has closed its end."""
+        poll = select.poll()
+        poll.register(self._done, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
+    def _read(self) -> list[Event]:
+        events = self._follower.read()
+        for event in events:
             self.replay.take(event)
+        return events
+
+    def _note_break(self) -> None:
+        """Give a journal that broke off its end, so that everyone who reads it learns why."""
+        if not self.replay.end and self.replay.start:
+            journal = Journal(self.run_dir, seq=self.replay.events)
+            journal.append("run_end", status="interrupted", reason=self._how_it_ended())
+            journal.close()
+            self._read()
+
+    def _how_it_ended(self) -> str:
+        code = self._process.wait()
+        if code < 0:
+            return f"the runner died by {signal.Signals(-code).name}"
+        tail = read_tail(str(self.run_dir / _LOG))
+        return f"the runner ended with code {code}" + (f" ({tail})" if tail else "")
 
     def result(self, again: str) -> RunResult:
         """The result as the journal has it; TuibenchError where the run could not even be planned."""
         error = self.replay.end.get("error")
         if error is not None:
             raise _as_error(error)
-        if not self.replay.start or not self.replay.end and not self.replay.cells:
-            tail = read_tail(str(self.run_dir / "runner.log"))
-            raise TuibenchError(f"the runner ended with {self._process.returncode} before it had a plan", tail or "")
+        if not self.replay.cells and self.replay.end.get("status", "interrupted") == "interrupted":
+            raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
         return self.replay.result(again)
 
+    def settle_samples(self, result: RunResult, directory: str | None) -> RunResult:
+        """Move the samples to `directory`, or say of each that it was not kept; the run's own directory goes away."""
+        if directory is not None:
+            Path(directory).mkdir(exist_ok=True)
+        cells = [
+            replace(
+                cell,
+                samples=_unfiled(cell.samples),
+                executions=tuple(self._settle(e, directory) for e in cell.executions),
+            )
+            for cell in result.cells
+        ]
+        return replace(result, cells=tuple(cells))
+
+    def expected_memory(self) -> dict[str, int]:
+        """About what each planned cell will take: weights as read, reordered and packed, and the inputs."""
+        models, points = self.replay.models, {p.id: p for p in self.replay.points}
+        sizes = {}
+        for cell in self.replay.cells:
+            point, model = points[cell.point], models[cell.model]
+            bundle = Path(point.bundle).stat().st_size if point.bundle and Path(point.bundle).exists() else 0
+            sizes[cell.key] = _BARE_WORKER_BYTES + _COPIES * (model.file_bytes + model.external_bytes) + bundle
+        return sizes
+
+    def _settle(self, execution: Execution, directory: str | None) -> Execution:
+        file = execution.samples.file
+        if directory is None or file is None:
+            return replace(execution, samples=replace(execution.samples, file=None))
+        target = Path(directory) / Path(file).name
+        shutil.copyfile(file, target)
+        return replace(execution, samples=replace(execution.samples, file=str(target)))
+
     def close(self) -> None:
-        """Leave nothing behind."""
+        """Leave nothing behind: the runner clears up once its client has gone, and what it cannot do is done here."""
         self.cancel()
-        if self._process.stdin is not None:
-            self._process.stdin.close()
-        os.close(self._pidfd)
+        self._lifeline.close()
+        try:
+            self._process.wait(_END_S)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.wait()
+        self._done.close()
         shutil.rmtree(self.run_dir, ignore_errors=True)
 
 
@@ -93,35 +158,61 @@ class Workbench:
         """The cores of this machine that this process may use."""
         return read_topology(os.sched_getaffinity(0))
 
+    def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
+        """How fit this machine is to be measured on, with what to mend; takes half a second to look at the noise."""
+        from tuibench.host.brand import cache_directory, read_brand  # psutil: 27 ms that only doctor needs
+        from tuibench.host.checkup import examine
+        from tuibench.host.facts import this_process
+
+        process = this_process()
+        cache = cache_directory(process.environ)
+        return examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
+
     def start_benchmark(self, spec: BenchmarkSpec, *, plan_only: bool = False) -> ActiveRun:
         """Start a runner for `spec`; it ends with this process."""
-        run_dir = _make_run_dir()
         seed = secrets.randbits(32)
         run_id = make_ulid(int(time.time() * 1000), secrets.token_bytes(10))
         request = {
             "id": run_id,
             "spec": to_plain(spec),
             "seed": seed,
-            "ephemeral": True,
             "plan_only": plan_only,
         }
-        (run_dir / "spec.json").write_text(json.dumps(request), encoding="ascii")
-        log = os.open(run_dir / "runner.log", os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+        line = json.dumps(request).encode("ascii") + b"\n"
+        run_dir = _make_run_dir()
         try:
-            process = subprocess.Popen(
-                [sys.executable, "-m", "tuibench.runner", str(run_dir), str(os.getpid())],
-                stdin=subprocess.PIPE,
-                stdout=log,
-                stderr=log,
-                cwd="/",
-                start_new_session=True,
-            )
+            process = _start_runner(run_dir)
         except BaseException:
             shutil.rmtree(run_dir, ignore_errors=True)
             raise
-        finally:
-            os.close(log)
-        return ActiveRun(run_dir, process)
+        return ActiveRun(run_dir, process, line)
+
+
+def _start_runner(run_dir: Path) -> subprocess.Popen[bytes]:
+    log = os.open(run_dir / _LOG, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    try:
+        return subprocess.Popen(
+            [sys.executable, "-m", "tuibench.runner", str(run_dir), str(os.getpid())],
+            bufsize=0,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=log,
+            cwd="/",
+            env=_environment(),
+            start_new_session=True,
+        )
+    finally:
+        os.close(log)
+
+
+def _environment() -> dict[str, str]:
+    """This process's own, in which the package is found from any directory, wherever it was found here."""
+    home = Path(__file__).resolve().parent.parent
+    search = os.environ.get("PYTHONPATH", "")
+    paths = [os.path.abspath(part) for part in search.split(os.pathsep) if part]
+    if home.name not in ("site-packages", "dist-packages") and str(home) not in paths:
+        paths.append(str(home))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)} if paths else dict(os.environ)
 
 
 def _make_run_dir() -> Path:
@@ -132,6 +223,10 @@ def _make_run_dir() -> Path:
             f"no directory for the run can be made: {error.strerror or error}",
             "set TMPDIR to a directory that can be written to",
         ) from error
+
+
+def _unfiled(samples: Samples | None) -> Samples | None:
+    return None if samples is None else replace(samples, file=None)
 
 
 def _as_error(problem: dict[str, Any]) -> TuibenchError:

@@ -98,7 +98,9 @@ def test_a_hang_ends_at_its_limit_even_where_sigterm_is_ignored(run: Run, act: s
     assert isinstance(failure, Failure)
     assert (failure.kind, failure.phase) == ("timeout", "first")
     assert time.monotonic() - begin < 0.6 + 3 + 2
-    assert not [p for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE and _is_worker(p)]
+    assert not [
+        p for p in psutil.Process().children(recursive=True) if p.status() != psutil.STATUS_ZOMBIE and _is_worker(p)
+    ]
 
 
 def test_a_cancel_ends_the_worker_at_once(run: Run) -> None:

@@ -7,14 +7,9 @@ import signal
 import sys
 from types import FrameType
 
-from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.cli.interruption import CODES
+from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.text import show
-
-_CODES = {
-    signal.SIGINT: ExitCode.INTERRUPT,
-    signal.SIGTERM: ExitCode.TERMINATED,
-    signal.SIGHUP: ExitCode.HANGUP,
-}
 
 
 class Ended(BaseException):
@@ -22,13 +17,14 @@ class Ended(BaseException):
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
-        self.code = _CODES[signal.Signals(number)]
+        self.code = CODES[signal.Signals(number)]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = sys.argv[1:] if argv is None else argv
-    for number in _CODES:
+    _fill_the_standard_descriptors()
+    for number in CODES:
         if signal.getsignal(number) is not signal.SIG_IGN:
             signal.signal(number, _end)
     for stream in (sys.stdout, sys.stderr):
@@ -41,23 +37,46 @@ def main(argv: list[str] | None = None) -> int:
         code = int(ended.code)
     except BrokenPipeError:
         code = int(ExitCode.PIPE)
-    except TuibenchError as error:
-        _explain(error)
+    except Exception as error:  # the border of this process: a user gets one line, and a traceback by --debug
         if "--debug" in arguments:
             raise
-        code = int(error.exit_code)
+        code = _explain(_as_ours(error))
     return _leave(code)
 
 
+def _fill_the_standard_descriptors() -> None:
+    """Give 0, 1 and 2 something to be: files opened later would take the numbers and get what is meant for the user."""
+    while (free := os.open(os.devnull, os.O_RDWR)) <= 2:
+        if free == 1:
+            # As a pipe that nobody reads, so that a closed stdout ends the same however it was closed.
+            reader, writer = os.pipe()
+            os.dup2(writer, free)
+            os.close(writer)
+            os.close(reader)
+        os.set_inheritable(free, True)
+    os.close(free)
+    for name, number in (("stdout", 1), ("stderr", 2)):
+        if getattr(sys, name) is None:
+            setattr(sys, name, os.fdopen(number, "w", encoding="utf-8", closefd=False))
+
+
+def _as_ours(error: Exception) -> TuibenchError:
+    if isinstance(error, TuibenchError):
+        return error
+    if isinstance(error, OSError):
+        return WriteError(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
+    return TuibenchError(f"internal error: {type(error).__name__}: {error}", "--debug shows where")
+
+
 def _end(number: int, _: FrameType | None) -> None:
-    for other in _CODES:
+    for other in CODES:
         signal.signal(other, signal.SIG_IGN)
     raise Ended(number)
 
 
 def _dispatch(arguments: list[str]) -> int:
-    from tuibench.cli.arguments import Info, parse
-    from tuibench.cli.request import BenchmarkRequest
+    from tuibench.cli.arguments import parse
+    from tuibench.cli.request import BenchmarkRequest, Info
 
     others = []
     if arguments[:1] == ["doctor"]:
@@ -75,13 +94,14 @@ def _dispatch(arguments: list[str]) -> int:
     return int(parsed.run(parsed))
 
 
-def _explain(error: TuibenchError) -> None:
+def _explain(error: TuibenchError) -> int:
     try:
         print(f"tuibench: {show(error.message, 1000)}", file=sys.stderr)
         if error.hint:
             print(f"  {show(error.hint, 1000)}", file=sys.stderr)
     except OSError:
-        return  # stderr itself has gone; the exit code is all that can still be said
+        return int(error.exit_code)  # stderr itself has gone; the exit code is all that can still be said
+    return int(error.exit_code)
 
 
 def _leave(code: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Sequence
 from functools import partial
@@ -54,10 +55,11 @@ class OnnxRuntimeEngine:
 
     def environment(self, setting: Setting) -> dict[str, str]:
         """Idle pools of other libraries are kept at one thread."""
-        return {"OMP_NUM_THREADS": str(setting.threads), "ORT_DISABLE_TELEMETRY": "1"}
+        return {"OMP_NUM_THREADS": str(setting.threads)}
 
     def start(self) -> str:
-        """Import ONNX Runtime and switch its events off."""
+        """Import ONNX Runtime; its collector is kept off before, because being imported is enough to start it."""
+        os.environ["ORT_DISABLE_TELEMETRY"] = "1"
         import onnxruntime  # 100 ms
 
         onnxruntime.set_default_logger_severity(_ERROR_LEVEL)

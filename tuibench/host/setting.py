@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tuibench.core.units import short
 from tuibench.host.finding import Facts, Finding
 
 
@@ -32,7 +31,7 @@ def check_quota(facts: Facts) -> Finding | None:
     return Finding(
         "quota",
         "harm",
-        f"the control group allows {short(quota)} CPUs of {cores} cores",
+        f"the control group allows {round(quota, 2):g} CPUs of {cores} cores",
         "an engine with more threads than that is stopped for the rest of every period, which shows as slow outliers",
         f"measure with at most {facts['env']['affinity']['usable_cores']} cores, or raise the quota of the container",
     )

@@ -125,7 +125,7 @@ def _package_of(core: Core) -> tuple[int, ...]:
     return (core.package,)
 
 
-def _anywhere(core: Core) -> tuple[int, ...]:
+def _anywhere(_: Core) -> tuple[int, ...]:
     return ()
 
 

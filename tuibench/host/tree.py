@@ -1,4 +1,4 @@
-"""Reading small kernel files under a root that can be handed in, so that recorded machines can be read like this one."""
+"""Reading small kernel files under a root that can be handed in, so that recorded machines read like this one."""
 
 from __future__ import annotations
 

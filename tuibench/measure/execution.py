@@ -240,7 +240,7 @@ class Meter:
             check=check,
             samples=reduction.keep_samples(kept, recording.total, self._job.samples_path, self._job.keep_raw),
             histogram=reduction.histogram(kept),
-            series=reduction.series(kept),
+            series=reduction.series(kept, self._job.series_points),
         )
 
     def _used(self, outcome: Outcome, io: str, distinct: int) -> Used:

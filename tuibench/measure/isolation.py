@@ -14,9 +14,14 @@ _THREAD_STACK_BYTES = 128 << 20
 
 def die_with_parent(parent: int, sig: int = signal.SIGKILL) -> None:
     """Have the kernel end this process with the thread that started it, however that one ends."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, sig)
+    hear_of_parents_end(sig)
     if os.getppid() != parent:
         os._exit(1)
+
+
+def hear_of_parents_end(sig: int) -> None:
+    """Have the kernel send `sig` when the thread that started this process ends; not if it has ended already."""
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, sig)
 
 
 def own_the_log(path: str) -> None:

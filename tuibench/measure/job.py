@@ -32,3 +32,5 @@ class Job:
     memory_room_bytes: int | None
     memory_limit_bytes: int | None
     seed: int
+    series_points: int = 64
+    """Of the series over time; fewer where a cell may have many executions, because a stored cell is bounded."""

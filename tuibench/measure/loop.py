@@ -36,7 +36,7 @@ def harness_ns(samples: int = 5, calls: int = 2000) -> float:
     def nothing() -> None:
         return None
 
-    stamps = memoryview(np.zeros(calls + 1, dtype=np.int64))
+    stamps = np.zeros(calls + 1, dtype=np.int64).data
     costs = []
     for _ in range(samples):
         time_block(repeat(nothing), stamps, calls)

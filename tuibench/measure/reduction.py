@@ -15,7 +15,6 @@ from tuibench.stats.sample_file import spans, write_samples
 
 QUANTILES = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 FLOOR_QUANTILE = 5.0
-_SERIES_POINTS = 512
 _LAG_SAMPLES = 20_000
 
 
@@ -52,10 +51,10 @@ def histogram(durations: Ns) -> dict[str, Any]:
     return {"low_ns": low_ns, "ratio": ratio, "counts": [int(c) for c in counts], "under": under, "over": over}
 
 
-def series(durations: Ns) -> tuple[tuple[float, float, float], ...]:
-    """At most 512 points of (min, p50, max) in order of time."""
-    parts = np.array_split(durations, min(_SERIES_POINTS, len(durations)))
-    return tuple((float(p.min()), float(np.median(p)), float(p.max())) for p in parts if len(p))
+def series(durations: Ns, points: int) -> tuple[tuple[float, float, float], ...]:
+    """So many points of (min, p50, max) in order of time, in whole nanoseconds."""
+    parts = np.array_split(durations, min(points, len(durations)))
+    return tuple((float(p.min()), float(round(np.median(p))), float(p.max())) for p in parts if len(p))
 
 
 def keep_samples(durations: Ns, total: int, path: str, keep_raw: bool) -> Samples:

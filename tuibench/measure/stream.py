@@ -95,7 +95,7 @@ class ThreadStreams:
             if len(buffer) < most + 1:
                 buffer = np.zeros(most + 1, dtype=np.int64)
             try:
-                count = run_until(calls, memoryview(buffer), until, most)
+                count = run_until(calls, buffer.data, until, most)
                 self._results[index] = buffer[: count + 1].copy()
             except BaseException as error:  # likewise
                 self._errors.append(error)
@@ -134,7 +134,7 @@ def drive_queue(queue: Queue, streams: int) -> Drive:
 
     def run(duration_ns: int, most: int) -> list[tuple[Ns, Ns]]:
         starts, ends = (np.zeros(most * streams, dtype=np.int64) for _ in range(2))
-        count = queue.run(perf_counter_ns() + duration_ns, memoryview(starts), memoryview(ends))
+        count = queue.run(perf_counter_ns() + duration_ns, starts.data, ends.data)
         return _lanes(starts[:count], ends[:count], streams)
 
     return run

@@ -160,7 +160,7 @@ class Stream:
             pass
         witness.start()
         cpu_begin = process_time_ns()
-        count = run_until(self._calls, memoryview(stamps), begin_ns + duration_ns, most)
+        count = run_until(self._calls, stamps.data, begin_ns + duration_ns, most)
         cpu_s = (process_time_ns() - cpu_begin) / 1e9
         witness.mark()
         noise = witness.finish()

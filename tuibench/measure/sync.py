@@ -29,13 +29,13 @@ class Stamps:
 
     def __init__(self) -> None:
         self._array = np.zeros(4097, dtype=np.int64)
-        self.view = memoryview(self._array)
+        self.view = self._array.data
 
     def block(self, calls: Calls, count: int) -> tuple[Ns, int]:
         """Time one block: the duration of each call, and of the block."""
         if count + 1 > len(self._array):
             self._array = np.zeros(2 * count + 1, dtype=np.int64)
-            self.view = memoryview(self._array)
+            self.view = self._array.data
         time_block(calls, self.view, count)
         durations: Ns = np.diff(self._array[: count + 1])
         return durations, int(self._array[count] - self._array[0])

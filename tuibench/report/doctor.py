@@ -7,10 +7,11 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tuibench.core.text import show
-from tuibench.core.units import short, size
+from tuibench.core.units import size
 
 WIDTH = 100
 _LABEL = 11
+_LONG = 600
 _UNITS = ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB"))
 
 Block = Mapping[str, Any]
@@ -63,7 +64,7 @@ def _cores(cpu: Block, affinity: Block, cgroup: Block) -> list[str]:
         f"{affinity['physical_cores']} physical in {_plural(cpu['packages'], 'package')}",
         f"CPUs {show(affinity['cpus'])} of {cpu['online_cpus'] or 'unknown'} online",
         f"SMT {'on' if cpu['smt_active'] else 'off'}",
-        "no quota" if quota is None else f"quota {short(quota)} CPUs",
+        "no quota" if quota is None else f"quota {round(quota, 2):g} CPUs",
         f"NUMA {nodes}" if nodes else "",
     ]
 
@@ -165,12 +166,13 @@ def _findings(findings: list[Block]) -> Iterator[str]:
         yield "Nothing was found that harms a measurement."
         return
     harms = sum(finding["level"] == "harm" for finding in findings)
-    yield f"{_plural(harms, 'finding')} that harm{'s' if harms == 1 else ''} a measurement, {len(findings) - harms} to know:"
+    verb = "harms" if harms == 1 else "harm"
+    yield f"{_plural(harms, 'finding')} that {verb} a measurement, {len(findings) - harms} to know:"
     for finding in findings:
         mark = "!" if finding["level"] == "harm" else "-"
-        text = f"{show(finding['topic'])}: {show(finding['seen'])}; {show(finding['why'])}."
+        text = f"{show(finding['topic'])}: {show(finding['seen'], _LONG)}; {show(finding['why'], _LONG)}."
         yield from textwrap.wrap(text, WIDTH, initial_indent=f"{mark} ", subsequent_indent="  ", break_on_hyphens=False)
-        mend = f"→ {show(finding['mend'])}"
+        mend = f"→ {show(finding['mend'], _LONG)}"
         yield from textwrap.wrap(mend, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
 
 

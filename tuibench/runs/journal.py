@@ -36,9 +36,12 @@ def decode(line: bytes) -> dict[str, Any] | None:
 class Journal:
     """Appends events; one write each, so that a reader never sees half an event that was acknowledged."""
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, seq: int = 0) -> None:
         self._fd = os.open(run_dir / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
-        self._seq = 0
+        self._seq = seq
+        if seq:
+            # Its first writer may have died in the middle of a line.
+            os.write(self._fd, b"\n")
 
     def append(self, ev: str, **fields: Any) -> None:
         """Write one event and, where it carries a result, wait until the disk has it."""

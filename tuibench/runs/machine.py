@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -29,8 +28,3 @@ class Machine:
             self._wait(_LOOK_S)
             busy = dict(busy_shares(before, read_cpu_times(self._root)))
         return choose_cpus(self.topology, cores, busy)
-
-
-def sleep(seconds: float) -> None:
-    """The wait of a real run."""
-    time.sleep(seconds)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import from_plain
-from tuibench.core.run import RunResult
+from tuibench.core.run import Comparison, RunResult
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.runs.conclusion import conclude
+from tuibench.runs.conclusion import conclude, headline
 from tuibench.runs.pairing import compare_cells
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
@@ -42,10 +42,13 @@ class Replay:
         self._tracks: dict[str, _Track] = {}
         self._anchor: list[Execution] = []
         self._last_ns = 0
+        self.events = 0
+        """How many the journal has so far."""
 
     def take(self, event: dict[str, Any]) -> None:
         """One event."""
         self._last_ns = int(event["t_ns"])
+        self.events = int(event["seq"]) + 1
         handler = getattr(self, f"_on_{event['ev']}", None)
         if handler is not None:
             handler(event)
@@ -69,9 +72,8 @@ class Replay:
         cells = tuple(self._summarize(t) for t in self._tracks.values())
         rounds = {t.cell.key: t.executions for t in self._tracks.values()}
         spec = self.spec
-        names = {
-            m.sha256: PurePath(s.asked).name or s.asked for m, s in zip(self.models, spec.models, strict=False)
-        }
+        names = {m.sha256: PurePath(s.asked).name or s.asked for m, s in zip(self.models, spec.models, strict=False)}
+        comparisons = compare_cells(cells, rounds, names)
         return RunResult(
             id=str(self.start.get("run", "")),
             status=str(self.end.get("status", "interrupted")),
@@ -85,10 +87,18 @@ class Replay:
             seconds=(self._last_ns - int(self.start.get("t_ns", self._last_ns))) / 1e9,
             again=again,
             warnings=tuple(self.warnings),
-            comparisons=compare_cells(cells, rounds, names),
+            headline=self._headline(cells, names, comparisons),
+            comparisons=comparisons,
             conclusions=conclude(cells, names),
             anchor=self._drift(),
         )
+
+    def _headline(
+        self, cells: Sequence[CellResult], names: Mapping[str, str], comparisons: Sequence[Comparison]
+    ) -> str:
+        """The best numbers, and how the run ended where that was not of itself."""
+        status = str(self.end.get("status", "interrupted"))
+        return headline(cells, names, comparisons) + ("" if status == "finished" else f" · {status}")
 
     def names(self) -> dict[str, str]:
         """sha256 of each model to the name it goes by on screen."""
@@ -137,6 +147,8 @@ class Replay:
     def _why_early(self, count: int) -> str:
         if self.end.get("status") == "cancelled":
             return f"cancelled after {count} executions"
+        if self.end.get("status") == "interrupted":
+            return f"{self.end['reason']} after {count} executions"
         return f"--max-time was reached after {count} executions" if self.end else f"going on, {count} executions"
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
@@ -156,7 +168,7 @@ class Replay:
             self._tracks[event["cell"]].executions.append((int(event["round"]), execution))
 
     def _on_execution_failed(self, event: dict[str, Any]) -> None:
-        if not event.get("anchor"):
+        if not event.get("anchor") and not event.get("again"):
             self._tracks[event["cell"]].failure = from_plain(Failure, event["failure"])
 
     def _on_cell_done(self, event: dict[str, Any]) -> None:

@@ -25,6 +25,10 @@ from tuibench.runs.summary import grade_executions, pool
 from tuibench.runs.supervision import Bounds, Supervision
 from tuibench.stats.sample_file import read_samples
 
+_MOST_POINTS = 512
+_CELL_POINTS = 900
+"""Of the series of all executions of a cell: a stored cell stays below 64 kB with them."""
+
 Execute = Callable[[Job, Bounds, StopSwitch, Callable[[Mapping[str, Any]], None], int], Execution | Failure]
 
 
@@ -126,9 +130,7 @@ class Run:
 
     def _take(self, turn: Turn) -> None:
         begin = time.monotonic()
-        self._journal.append(
-            "execution_start", cell=turn.cell.key, n=turn.n, round=turn.round, anchor=turn.anchor
-        )
+        self._journal.append("execution_start", cell=turn.cell.key, n=turn.n, round=turn.round, anchor=turn.anchor)
         job = self._job(turn)
         answer = self._setup.execute(
             job, self._bounds, self._setup.stop, lambda frame: self._hear(turn, frame), self._rng.randrange(1 << 16)
@@ -173,10 +175,14 @@ class Run:
             n=turn.n,
             round=turn.round,
             anchor=turn.anchor,
+            again=again,
             wall_s=wall_s,
             failure=to_plain(failure),
         )
-        if not again and not turn.anchor:
+        if again:
+            message = f"{failure.message} while timing; repeated once"
+            self._journal.append("warning", cell=turn.cell.key, message=message)
+        elif not turn.anchor:
             self._done(self._schedule.progress[turn.cell.key])
 
     def _done(self, progress: Progress) -> None:
@@ -211,6 +217,7 @@ class Run:
             memory_room_bytes=self._setup.memory_room_bytes,
             memory_limit_bytes=spec.limits.memory_bytes,
             seed=spec.inputs.seed,
+            series_points=max(8, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
         )
 
     def _hear(self, turn: Turn, frame: Mapping[str, Any]) -> None:

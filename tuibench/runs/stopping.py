@@ -31,6 +31,8 @@ class StopSwitch:
         """Take the signals that mean cancel; only the main thread may."""
         for number in SIGNALS:
             signal.signal(number, self._hear)
+        # Whoever started this process may have held them back meanwhile.
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
 
     def fds(self) -> tuple[int, ...]:
         """What to wait on."""
@@ -58,6 +60,10 @@ class StopSwitch:
         if ready & set(self.fds()):
             self.check()
         return ready & set(fds)
+
+    def pause(self, seconds: float) -> None:
+        """Sleep, unless the run should end."""
+        self.wait([], seconds)
 
     def _hear(self, number: int, _: FrameType | None) -> None:
         self.trip(signal.Signals(number).name)

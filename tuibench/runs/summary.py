@@ -138,7 +138,11 @@ def _most_memory(executions: Sequence[Execution]) -> dict[str, int]:
 
 
 def _worst_check(executions: Sequence[Execution]) -> Check:
-    return max((e.check for e in executions), key=lambda c: (_CHECK_ORDER.index(c.state), c.difference or 0.0))
+    def severity(check: Check) -> tuple[int, float]:
+        # Without a figure they could not even be held against each other.
+        return _CHECK_ORDER.index(check.state), math.inf if check.difference is None else check.difference
+
+    return max((e.check for e in executions), key=severity)
 
 
 def _used(executions: Sequence[Execution]) -> Used:

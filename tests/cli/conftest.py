@@ -1,0 +1,33 @@
+"""A shell for end-to-end tests that fails a test which leaves a process or a file behind."""
+
+from __future__ import annotations
+
+import os
+import signal
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+
+
+@pytest.fixture
+def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """The command, in a temporary directory that must be empty again in the end."""
+    shell = Shell(tmp_path_factory.mktemp("tmp"))
+    yield shell
+    processes, files = shell.processes(), shell.leftovers()
+    for pid in processes:
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            continue  # it has ended by itself since
+    assert not processes, "processes were left"
+    assert not files, "files were left in TMPDIR"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Where a test puts models and exports: not in TMPDIR, which must stay empty."""
+    return tmp_path

@@ -1,0 +1,143 @@
+"""The shell command as its users meet it: a real process with a temporary directory of its own, watched to its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tuibench.runs.journal import NAME, decode
+
+SHORT = ("--executions", "1", "-t", "0.05", "-w", "0.05")
+"""As little as makes a result."""
+PATIENCE_S = 30.0
+"""For what must happen at once but may wait for a busy machine."""
+_SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+
+T = TypeVar("T")
+Environment = Mapping[str, str | None]
+
+
+@dataclass(frozen=True)
+class Done:
+    """What a command left: its exit code as a shell would print it, and its two streams."""
+
+    code: int
+    out: str
+    err: str
+    seconds: float
+
+    @property
+    def lines(self) -> list[str]:
+        """Of stdout."""
+        return self.out.splitlines()
+
+
+class Shell:
+    """Runs `tuibench`; everything it starts can be told by its temporary directory."""
+
+    def __init__(self, tmp: Path) -> None:
+        self.tmp = tmp
+
+    def run(self, *arguments: str, env: Environment | None = None, seconds: float = 60, **options: Any) -> Done:
+        """One command to its end."""
+        begin = time.monotonic()
+        process = self.start(*arguments, env=env, **options)
+        out, err = process.communicate(timeout=seconds)
+        return Done(as_shell(process.returncode), _text(out), _text(err), time.monotonic() - begin)
+
+    def benchmark(self, *arguments: str, env: Environment | None = None, **options: Any) -> Done:
+        """`tuibench benchmark`, as short as it can be."""
+        return self.run("benchmark", *arguments, *SHORT, env=env, **options)
+
+    def fake(self, script: Mapping[str, Any], *arguments: str, **options: Any) -> Done:
+        """A benchmark of the scripted engine; without other arguments one sync cell on one core."""
+        wanted = arguments or ("sample:tiny", "-s", "sync", "-ncores", "1")
+        return self.benchmark(*wanted, "-e", "fake", env={"TUIBENCH_FAKE": json.dumps(script)}, **options)
+
+    def start(
+        self, *arguments: str, env: Environment | None = None, before: Callable[[], None] | None = None, **options: Any
+    ) -> subprocess.Popen[bytes]:
+        """A command that goes on while the test looks at it; signals mean what they mean at a prompt."""
+
+        def prepare() -> None:
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_DFL)
+            if before is not None:
+                before()
+
+        defaults: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        command = [sys.executable, "-m", "tuibench", *arguments]
+        return subprocess.Popen(command, env=self.environment(env), preexec_fn=prepare, **{**defaults, **options})
+
+    def environment(self, changes: Environment | None = None) -> dict[str, str]:
+        """The test's own, with its temporary directory; None takes a variable away."""
+        merged: dict[str, str | None] = {**os.environ, "TMPDIR": str(self.tmp), **(changes or {})}
+        return {name: value for name, value in merged.items() if value is not None}
+
+    def events(self) -> list[dict[str, Any]]:
+        """What the journal of the run says so far."""
+        found = []
+        for path in self.tmp.glob(f"*/{NAME}"):
+            try:
+                found += [event for line in path.read_bytes().splitlines(True) if (event := decode(line))]
+            except FileNotFoundError:
+                return []
+        return found
+
+    def wait_for(self, ev: str, **fields: object) -> dict[str, Any]:
+        """The first event of a kind, once it is in the journal."""
+
+        def find() -> dict[str, Any] | None:
+            matching = (e for e in self.events() if e["ev"] == ev)
+            return next((e for e in matching if all(e.get(k) == v for k, v in fields.items())), None)
+
+        return until(find, f"{ev} {fields}")
+
+    def leftovers(self) -> list[str]:
+        """Names in the temporary directory."""
+        return sorted(os.listdir(self.tmp)) if self.tmp.is_dir() else []
+
+    def processes(self) -> dict[int, str]:
+        """Everything alive that was started with this temporary directory."""
+        mark = b"TMPDIR=%s\0" % os.fsencode(self.tmp)
+        found = {}
+        for entry in os.scandir("/proc"):
+            if entry.name.isdigit():
+                try:
+                    if mark in Path(entry.path, "environ").read_bytes() + b"\0":
+                        found[int(entry.name)] = Path(entry.path, "cmdline").read_bytes().replace(b"\0", b" ").decode()
+                except (FileNotFoundError, ProcessLookupError, PermissionError):
+                    continue  # it ended meanwhile, or belongs to somebody else
+        return found
+
+    def pids(self, word: str) -> list[int]:
+        """Those whose command holds a word."""
+        return [pid for pid, command in self.processes().items() if word in command]
+
+
+def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE_S) -> T:
+    """What `look` finds as soon as it finds something."""
+    deadline = time.monotonic() + seconds
+    while time.monotonic() < deadline:
+        found = look()
+        if found:
+            return found
+        time.sleep(0.005)
+    raise AssertionError(f"not within {seconds:g} s: {what}")
+
+
+def as_shell(code: int) -> int:
+    """A death by signal as `$?` has it."""
+    return 128 - code if code < 0 else code
+
+
+def _text(data: bytes | None) -> str:
+    return (data or b"").decode("utf-8", "surrogateescape")

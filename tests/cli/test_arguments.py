@@ -1,0 +1,208 @@
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tuibench import __version__
+from tuibench.cli.arguments import parse
+from tuibench.cli.flag import FLAGS, LATER_COMMANDS, LATER_FLAGS
+from tuibench.cli.request import BenchmarkRequest, Info
+from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.spec import EFFORTS
+from tuibench.core.text import show
+
+
+def request(*argv: str) -> BenchmarkRequest:
+    parsed = parse(["benchmark", *argv])
+    assert isinstance(parsed, BenchmarkRequest)
+    return parsed
+
+
+def info(*argv: str) -> str:
+    parsed = parse(argv)
+    assert isinstance(parsed, Info)
+    return parsed.text
+
+
+def refusal(*argv: str) -> UsageError:
+    with pytest.raises(UsageError) as caught:
+        parse(argv)
+    assert caught.value.exit_code == ExitCode.USAGE
+    assert "\n" not in caught.value.message + caught.value.hint
+    return caught.value
+
+
+@pytest.mark.parametrize(
+    "argv",
+    [
+        ["-b8"], ["-b", "8"], ["-b=8"], ["--batch_size", "8"], ["--batch-size", "8"], ["--batch-size=8"],
+        ["--batch_size=8"],
+    ],
+)  # fmt: skip
+def test_every_spelling_of_a_flag_means_the_same(argv: list[str]) -> None:
+    assert request("m.onnx", *argv) == BenchmarkRequest(("m.onnx",), batches="8")
+
+
+@pytest.mark.parametrize(
+    ("argv", "fields"),
+    [
+        (["-ncores=4"], {"cores": "4"}),
+        (["-ncores", "1,2"], {"cores": "1,2"}),
+        (["-nstreams", "8"], {"streams": 8}),
+        (["-seq_len", "32"], {"sequence_lengths": "32"}),
+        (["-seq-len=32"], {"sequence_lengths": "32"}),
+        (["-pin", "none"], {"pin": "none"}),
+        (["-shapes", "[1,2]"], {"shapes": ((1, 2),)}),
+        (["-i[1,2]"], {"shapes": ((1, 2),)}),
+        (["-s", "sync"], {"scenarios": "sync"}),
+        (["-sasync"], {"scenarios": "async"}),
+        (["-q"], {"quiet": True}),
+        (["-t0.5", "-w", "1"], {"time_s": 0.5, "warmup_s": 1.0}),
+        (["-x", "-"], {"export_path": "-"}),
+        (["--dim", "a=1", "--dim=b=2"], {"dims": ("a=1", "b=2")}),
+        (["-e", "onnxruntime", "-e", "openvino"], {"engines": "onnxruntime,openvino"}),
+        (["--seed", "1", "--seed", "2"], {"seed": 2}),
+        (["--no_check", "--no-save", "--dry-run"], {"no_check": True, "no_save": True, "dry_run": True}),
+    ],
+)
+def test_flags_fill_their_field(argv: list[str], fields: dict[str, Any]) -> None:
+    assert request("m.onnx", *argv) == BenchmarkRequest(("m.onnx",), **fields)
+
+
+def test_command_lines_of_deepsparse_benchmark_are_read() -> None:
+    line = "m.onnx --batch_size 16 --time 10 --scenario async --num_streams 8 -x benchmark.json -q"
+    assert request(*line.split()) == BenchmarkRequest(
+        ("m.onnx",), batches="16", time_s=10.0, scenarios="async", streams=8, export_path="benchmark.json", quiet=True
+    )
+
+
+def test_models_may_stand_anywhere_and_look_like_flags_behind_the_dashes() -> None:
+    assert request("a.onnx", "-b", "8", "b.onnx", "--", "-b", "--help").models == ("a.onnx", "b.onnx", "-b", "--help")
+
+
+@pytest.mark.parametrize(
+    "flag", ["-ncore", "--batch", "-n", "-seq", "-seq_len32", "-pi", "--tim", "-batch_size", "-time"]
+)
+def test_nothing_is_abbreviated_or_taken_for_a_cluster(flag: str) -> None:
+    error = refusal("benchmark", "m.onnx", flag, "4")
+    assert error.message == f"unknown flag {flag}"
+    assert error.hint
+
+
+def test_a_near_miss_is_told_the_right_name() -> None:
+    assert refusal("benchmark", "m", "--batchsize", "4").hint.startswith("did you mean --batch-size")
+    assert "-ncores" in refusal("benchmark", "m", "-ncore", "4").hint
+
+
+@pytest.mark.parametrize("flag", LATER_FLAGS)
+def test_flags_of_rooms_not_built_say_so(flag: str) -> None:
+    for typed in (flag, flag.replace("-", "_").replace("__", "--", 1), f"{flag}=x"):
+        assert refusal("benchmark", "m.onnx", typed).message == f"{flag} is not in this version"
+
+
+@pytest.mark.parametrize("command", LATER_COMMANDS)
+def test_commands_not_built_say_so(command: str) -> None:
+    assert refusal(command, "whatever", "--flag").message == f"tuibench {command} is not in this version"
+
+
+@pytest.mark.parametrize("argv", [["-nstreams", "auto"], ["-pin", "numa"]])
+def test_values_not_built_say_so(argv: list[str]) -> None:
+    assert refusal("benchmark", "m.onnx", *argv).message == f"{' '.join(argv)} is not in this version"
+
+
+@pytest.mark.parametrize("argv", [[], ["model.onnx"], ["dir/thing"], ["sample"]])
+def test_the_dashboard_points_to_the_shell(argv: list[str]) -> None:
+    error = refusal(*argv)
+    assert error.message == "the dashboard is not in this version"
+    assert error.hint.startswith("tuibench benchmark ")
+
+
+def test_other_first_words_are_unknown() -> None:
+    assert refusal("benchmrk").message == "unknown command 'benchmrk'"
+    assert refusal("--frobnicate").message == "unknown flag --frobnicate"
+    assert refusal("\x1b[31m").message == "unknown command '\\e[31m'"
+
+
+@pytest.mark.parametrize(
+    ("argv", "message"),
+    [
+        ([], "benchmark needs a model"),
+        (["-b", "8"], "benchmark needs a model"),
+        (["m", "-b"], "-b needs a value"),
+        (["m", "-b", "-q"], "-b needs a value"),
+        (["m", "-b", "--", "x"], "-b needs a value"),
+        (["m", "-x="], "-x needs a value"),
+        (["m", "--quick=yes"], "--quick takes no value"),
+        (["m", "-nstreams", "0"], "-nstreams takes a whole number from 1 to 4096, not '0'"),
+        (["m", "-pin", "socket"], "-pin takes core or none, not 'socket'"),
+        (["m", "--seed", "-1"], "--seed takes a whole number from 0 to 9223372036854775807, not '-1'"),
+    ],
+)
+def test_usage_errors_are_one_line(argv: list[str], message: str) -> None:
+    assert refusal("benchmark", *argv).message == message
+
+
+@given(st.lists(st.text(max_size=12), max_size=5))
+def test_any_argv_is_read_or_refused_in_printable_words(argv: list[str]) -> None:
+    try:
+        parse(["benchmark", *argv])
+    except UsageError as error:
+        assert show(error.message + error.hint, 9999) == error.message + error.hint
+
+
+def test_version_and_help() -> None:
+    assert info("--version") == f"tuibench {__version__}\n"
+    assert info("--help") == info("-h") == info("help")
+    assert "tuibench benchmark MODEL" in info("--help")
+    assert info("benchmark", "--help") == info("help", "benchmark") == info("benchmark", "m", "-b", "8", "-h")
+
+
+def test_help_fits_80_columns_and_shows_every_flag_with_its_default() -> None:
+    text = info("benchmark", "--help")
+    assert all(len(line) <= 79 for line in (text + info("--help")).splitlines())
+    for flag in FLAGS:
+        assert ", ".join(flag.names) in text
+        assert not flag.metavar or "; default " in flag.text, f"{flag.names} has no default in its help"
+    flat = " ".join(text.split())
+    assert "[onnxruntime]" in flat and "[async and sync]" in flat and "[core]" in flat
+    assert f"{(EFFORTS['quick'].target or 0) * 100:g} %, at most {EFFORTS['quick'].limit_s:g} s" in flat
+    assert text.isascii() and info("--help").isascii()
+
+
+def test_the_samples_are_listed() -> None:
+    text = info("benchmark", "sample:?")
+    assert [line.split()[0] for line in text.splitlines()] == ["sample", "sample:text", "sample:tiny"]
+
+
+def test_other_commands_bring_their_own_parser() -> None:
+    def add(commands: Any) -> None:
+        commands.add_parser("doctor").add_argument("--json", action="store_true")
+
+    parsed = parse(["doctor", "--json"], [add])
+    assert isinstance(parsed, argparse.Namespace) and parsed.command == "doctor" and parsed.json is True
+    with pytest.raises(UsageError) as caught:
+        parse(["doctor", "--nonsense"], [add])
+    assert "usage:" not in caught.value.message
+    assert refusal("doctor").message == "unknown command 'doctor'"
+
+
+@pytest.mark.parametrize("argv", [["--version"], ["--help"], ["benchmark", "--help"], ["benchmark", "m", "-b8"]])
+def test_nothing_heavy_is_imported(argv: list[str]) -> None:
+    program = (
+        "import json, sys; from tuibench.cli.arguments import parse; parse(json.loads(sys.argv[1]));"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", program, json.dumps(argv)], capture_output=True, text=True, check=True, timeout=60
+    )
+    loaded = set(json.loads(done.stdout))
+    assert "tuibench.cli.arguments" in loaded
+    assert not loaded & {"numpy", "onnx", "onnxruntime", "textual", "rich", "openvino", "psutil", "difflib"}
+    assert ("textwrap" in loaded) == ("--help" in argv)

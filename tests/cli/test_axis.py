@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tuibench.cli.axis import MOST_VALUES, Axis, parse_integers, parse_names
+from tuibench.core.errors import UsageError
+from tuibench.core.text import show
+
+CORES = Axis("-ncores", 1, 12, "physical cores usable here", node=6)
+LENGTHS = Axis("-seq_len", 1, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "values"),
+    [
+        ("4", (4,)),
+        ("1,2,max", (1, 2, 12)),
+        ("3-6", (3, 4, 5, 6)),
+        ("pow2", (1, 2, 4, 8, 12)),
+        ("pow2:8", (1, 2, 4, 8)),
+        ("pow2:6", (1, 2, 4, 6)),
+        ("node", (6,)),
+        (" MAX , 1", (12, 1)),
+        ("1-2,4-5", (1, 2, 4, 5)),
+    ],
+)
+def test_lists_are_expanded_in_the_order_given(text: str, values: tuple[int, ...]) -> None:
+    assert parse_integers(text, CORES) == (values, ())
+
+
+def test_pow2_ends_once_where_the_end_is_a_power_of_two() -> None:
+    assert parse_integers("pow2", Axis("-ncores", 1, 8))[0] == (1, 2, 4, 8)
+
+
+def test_repeats_are_dropped_and_said() -> None:
+    values, notes = parse_integers("1,12,max,1", CORES)
+    assert values == (1, 12)
+    assert notes == ("-ncores: 1, 12 given more than once, measured once",)
+
+
+@pytest.mark.parametrize(
+    "text", ["0", "-1", "13", "1-13", "all", "", "1,", "1,,2", "2.5", "1e3", "١", "1_0", "0x1", "pow2:0", "pow2:x", "-"]
+)
+def test_bad_tokens_name_the_allowed_range(text: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_integers(text, CORES)
+    assert "-ncores takes 1 to 12 (physical cores usable here)" in caught.value.message
+
+
+def test_a_range_that_runs_backwards_shows_how_it_is_written() -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_integers("8-1", CORES)
+    assert caught.value.hint == "write 1-8"
+
+
+@pytest.mark.parametrize("text", ["max", "pow2", "node"])
+def test_ends_mean_nothing_on_an_axis_without_one(text: str) -> None:
+    with pytest.raises(UsageError, match="takes 1 to 2147483647"):
+        parse_integers(text, LENGTHS)
+
+
+def test_node_is_for_cores_only() -> None:
+    with pytest.raises(UsageError):
+        parse_integers("node", Axis("-b", 1, 64))
+
+
+def test_an_endless_range_ends_with_a_message_instead_of_the_memory() -> None:
+    with pytest.raises(UsageError, match=f"more than {MOST_VALUES} values"):
+        parse_integers("1-2000000000", LENGTHS)
+
+
+@given(st.text(max_size=12))
+def test_any_text_gives_values_in_range_or_a_usage_error(text: str) -> None:
+    try:
+        values, _ = parse_integers(text, CORES)
+    except UsageError as error:
+        assert show(error.message, 9999) == error.message
+    else:
+        assert values and all(1 <= value <= 12 for value in values)
+
+
+def test_names_are_lowered_kept_in_order_and_checked() -> None:
+    assert parse_names("Sync,async,SYNC", "-s", ("sync", "async")) == (
+        ("sync", "async"),
+        ("-s: sync given more than once, measured once",),
+    )
+    with pytest.raises(UsageError, match="-s takes sync or async, not 'fast'"):
+        parse_names("sync,fast", "-s", ("sync", "async"))
+    for bad in ("", "a,,b", "a b", "\x1b[31m", "../x"):
+        with pytest.raises(UsageError):
+            parse_names(bad, "-e")

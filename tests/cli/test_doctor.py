@@ -1,0 +1,179 @@
+from __future__ import annotations
+
+import argparse
+import io
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from tests.host.machine import Machine, build_system, process_on
+from tuibench.cli.doctor import add_parser, ask_engines, describe_terminal, run
+from tuibench.host.checkup import examine
+
+GOOD = {"name": "onnxruntime", "available": True, "version": "1.20.0", "error": None}
+PROJECT = Path(__file__).parents[2]
+
+
+def parse(*words: str) -> argparse.Namespace:
+    parser = argparse.ArgumentParser()
+    add_parser(parser.add_subparsers())
+    return parser.parse_args(["doctor", *words])
+
+
+def doctor(root: Path, *words: str, out: io.TextIOWrapper | io.StringIO | None = None) -> tuple[int, str]:
+    stream = out or io.StringIO()
+
+    def look(engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
+        return examine(
+            process_on((0,)),
+            engines=engines,
+            terminal=terminal,
+            root=root,
+            sleep=lambda _: None,
+            canary=lambda: 300_000,
+        )
+
+    args = parse(*words)
+    code = args.run(args, ["onnxruntime"], ask=lambda names: [GOOD | {"name": names[0]}], examine=look, out=stream)
+    return code, stream.getvalue() if isinstance(stream, io.StringIO) else ""
+
+
+def answering(stdout: str, code: int = 0, stderr: str = "") -> Callable[..., Any]:
+    return lambda *_, **__: SimpleNamespace(stdout=stdout, returncode=code, stderr=stderr)
+
+
+def test_the_command_calls_this_module() -> None:
+    assert parse().run is run
+
+
+def test_text_for_eyes(tmp_path: Path) -> None:
+    code, text = doctor(tmp_path)
+    assert code == 0
+    assert text.startswith("CPU ")
+    assert "onnxruntime 1.20.0" in text
+
+
+def test_json_has_a_schema_and_leaves_out_what_is_private(tmp_path: Path) -> None:
+    build_system(Machine(tmp_path))
+    code, text = doctor(tmp_path, "--json")
+    facts = json.loads(text)
+    assert code == 0
+    assert facts["schema"] == 1
+    assert facts["engines"] == [GOOD]
+    assert {"env", "noise", "findings", "terminal"} <= facts.keys()
+    assert "secret-host" not in text
+    assert "env_private" not in facts
+    private = json.loads(doctor(tmp_path, "--json", "--include-private")[1])["env_private"]
+    assert private["hostname"] == "secret-host"
+
+
+def test_json_is_ascii_because_a_terminal_obeys_more(tmp_path: Path) -> None:
+    Machine(tmp_path).write("proc/sys/kernel/osrelease", "6.1-\u202e\x9b31m")
+    assert doctor(tmp_path, "--json")[1].isascii()
+
+
+def test_an_output_that_knows_only_ascii_gets_escapes(tmp_path: Path) -> None:
+    raw = io.BytesIO()
+    narrow = io.TextIOWrapper(raw, encoding="ascii")
+    code, _ = doctor(tmp_path, out=narrow)
+    assert code == 0
+    assert b"\\xb7" in raw.getvalue()
+    assert b"the encoding of the output is ascii" in raw.getvalue()
+
+
+def test_engines_are_asked_of_a_child_by_name() -> None:
+    calls: list[tuple[list[str], dict[str, Any]]] = []
+
+    def start(command: list[str], **settings: Any) -> Any:
+        calls.append((command, settings))
+        chatter = "some engine greets\n"
+        return SimpleNamespace(stdout=chatter + json.dumps({"ok": True, "result": [GOOD]}) + "\n", returncode=0)
+
+    assert ask_engines(["onnxruntime"], start) == [GOOD]
+    command, settings = calls[0]
+    assert command[1:] == ["-m", "tuibench.child", "engines"]
+    assert json.loads(settings["input"]) == {"names": ["onnxruntime"]}
+    assert settings["timeout"] > 0
+
+
+@pytest.mark.parametrize(
+    "stdout",
+    [
+        "",
+        "not json",
+        "[]",
+        "null",
+        '{"ok": false, "error": "x"}',
+        '{"ok": true, "result": [{"name": "a"}]}',
+        '{"ok": 1}',
+    ],
+)
+def test_a_child_that_answers_nonsense_leaves_the_engines_unknown(stdout: str) -> None:
+    answer = ask_engines(["a", "b"], answering(stdout, 1, "Traceback\nImportError: no tuibench.child"))
+    assert [engine["available"] for engine in answer] == [None, None]
+    assert answer[0]["error"] == "the child ended with 1: ImportError: no tuibench.child"
+
+
+def test_a_child_that_hangs_or_cannot_start_leaves_the_engines_unknown() -> None:
+    def hang(*_: Any, **settings: Any) -> Any:
+        raise subprocess.TimeoutExpired("x", settings["timeout"])
+
+    def fail(*_: Any, **__: Any) -> Any:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    assert "more than 5 s" in ask_engines(["a"], hang, timeout_s=5.0)[0]["error"]
+    assert "Resource temporarily unavailable" in ask_engines(["a"], fail)[0]["error"]
+
+
+def test_what_the_output_goes_to(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    main, other = os.openpty()
+    try:
+        with open(other, "w", encoding="utf-8") as stream:
+            assert describe_terminal(stream)["isatty"] is True
+    finally:
+        os.close(main)
+    described = describe_terminal(io.StringIO())
+    assert described == {"isatty": False, "term": "dumb", "encoding": None, "columns": None, "lines": None}
+
+
+def test_the_parser_costs_no_heavy_import() -> None:
+    script = (
+        "import argparse, sys; from tuibench.cli.doctor import add_parser;"
+        "add_parser(argparse.ArgumentParser().add_subparsers());"
+        "print(*sorted(m for m in sys.modules if m.split('.')[0] in ('numpy', 'onnx',"
+        " 'onnxruntime', 'rich', 'psutil', 'cpuinfo', 'subprocess') or m.startswith('tuibench.host')))"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=PROJECT, check=True)
+    assert done.stdout.split() == []
+
+
+@pytest.mark.parametrize("home", [None, "/proc/nowhere"])
+def test_this_machine_without_a_home_a_name_or_more_than_one_cpu(home: str | None) -> None:
+    script = (
+        "import argparse, os, pwd, sys\n"
+        "os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})\n"
+        "def nobody(uid): raise KeyError(uid)\n"
+        "pwd.getpwuid = nobody\n"
+        "from tuibench.cli import doctor\n"
+        "parser = argparse.ArgumentParser()\n"
+        "doctor.add_parser(parser.add_subparsers())\n"
+        "sys.exit(doctor.run(parser.parse_args(['doctor', '--json']), ask=lambda names: []))\n"
+    )
+    environ = {} if home is None else {"HOME": home}
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, cwd=PROJECT, env=environ, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    facts = json.loads(done.stdout)
+    assert facts["env"]["affinity"]["usable_cores"] == 1
+    assert facts["noise"]["seconds"] >= 0.5
+    assert len(facts["noise"]["busy"]) == 1
+    assert not (PROJECT / "~").exists()

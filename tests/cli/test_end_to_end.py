@@ -1,0 +1,211 @@
+"""The command lines of deepsparse.benchmark's guide, with only the program and the model changed."""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from tests.build import make_spec
+from tests.cli.shell import Done, Shell
+from tuibench.cli.repeat import again
+from tuibench.core.spec import EFFORTS
+from tuibench.report.export import render
+from tuibench.workbench import Workbench
+
+ROOT = Path(__file__).resolve().parents[2]
+SCHEMA = json.loads((ROOT / "tuibench" / "data" / "benchmark.schema.json").read_text(encoding="utf-8"))
+LABELS = (
+    "Original Model Path",
+    "Batch Size",
+    "Scenario",
+    "Throughput (items/sec)",
+    "Latency Mean (ms/batch)",
+    "Latency Median (ms/batch)",
+    "Latency Std (ms/batch)",
+    "Iterations",
+)
+RESULT_KEYS = {
+    "scenario": str,
+    "items_per_sec": float,
+    "seconds_ran": float,
+    "iterations": int,
+    "median": float,
+    "mean": float,
+    "std": float,
+    **{f"{q}%": float for q in ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")},
+}
+TOP_KEYS = {
+    "engine": str,
+    "version": str,
+    "orig_model_path": str,
+    "model_path": str,
+    "batch_size": int,
+    "input_shapes": type(None),
+    "num_cores": int,
+    "scenario": str,
+    "scheduler": str,
+    "seconds_to_run": (int, float),
+    "num_streams": int,
+    "fraction_of_supported_ops": float,
+    "benchmark_result": dict,
+}
+GUIDE = {
+    "default": (),
+    "sync": ("-s", "sync"),
+    "latency": ("--batch_size", "1", "--scenario", "sync"),
+    "throughput": ("--batch_size", "16", "--time", "10", "--scenario", "async", "--num_streams", "8"),
+    "quiet": ("-q",),
+}
+
+
+def eight_lines(done: Done) -> dict[str, str]:
+    """The compatible lines, which are the first of stdout and in their order."""
+    pairs = [line.partition(": ")[::2] for line in done.lines[: len(LABELS)]]
+    assert tuple(label for label, _ in pairs) == LABELS
+    return dict(pairs)
+
+
+def hold_document(document: Mapping[str, Any], printed: Mapping[str, str]) -> None:
+    """Every key of theirs with its type, and the figures of the lines."""
+    jsonschema.validate(document, SCHEMA)
+    for key, kind in TOP_KEYS.items():
+        assert isinstance(document[key], kind), key
+    result = document["benchmark_result"]
+    assert list(result) == list(RESULT_KEYS)
+    for key, kind in RESULT_KEYS.items():
+        assert isinstance(result[key], kind) or (result[key] is None and key == "99.9%"), key
+    for label, key in zip(LABELS[3:], ("items_per_sec", "mean", "median", "std", "iterations"), strict=True):
+        assert float(printed[label]) == pytest.approx(result[key], rel=5.1e-4, abs=5.1e-5), label
+    assert printed["Original Model Path"] == document["orig_model_path"]
+    assert int(printed["Batch Size"]) == document["batch_size"]
+    assert printed["Scenario"] == document["scenario"] == result["scenario"]
+    rate = document["batch_size"] * result["iterations"] / result["seconds_ran"]
+    assert result["items_per_sec"] == pytest.approx(rate)
+    levels = [result[f"{q}%"] for q in ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0")]
+    assert levels == sorted(levels) and levels[1] == result["median"]
+
+
+@pytest.mark.parametrize("name", GUIDE)
+def test_a_command_of_the_guide_prints_its_lines_and_the_same_figures_as_json(
+    shell: Shell, folder: Path, name: str
+) -> None:
+    target = folder / "benchmark.json"
+    done = shell.benchmark("sample:tiny", *GUIDE[name], "-x", str(target))
+    assert done.code == 0, done.err
+    document = json.loads(target.read_text(encoding="ascii"))
+    printed = eight_lines(done)
+    hold_document(document, printed)
+    sync = "sync" in GUIDE[name]
+    assert printed["Scenario"] == ("singlestream" if sync else "multistream")
+    assert document["scheduler"] == ("Scheduler.single_stream" if sync else "Scheduler.multi_stream")
+    assert done.lines[-1] == document["tuibench"]["headline"]
+    assert re.search(r"\d (ms|µs) .*\(sync|items/s .*\(async", done.lines[-1])
+    assert document["seconds_to_run"] == 0.05
+    assert (done.err == "") == (name == "quiet")
+
+
+def test_streams_and_batch_are_those_asked_for(shell: Shell, folder: Path) -> None:
+    target = folder / "benchmark.json"
+    flags = ("--batch_size", "16", "--scenario", "async", "--num_streams", "8")
+    done = shell.benchmark("sample:tiny", *flags, "-x", str(target))
+    document = json.loads(target.read_text(encoding="ascii"))
+    assert (document["batch_size"], document["num_streams"]) == (16, 8)
+    used = document["tuibench"]["cells"][0]["used"]
+    assert (used["batch"], used["streams"], used["stream_kind"]) == (16, 8, "processes")
+    assert document["tuibench"]["points"][0]["inputs"][0]["shape"][0] == 16
+    assert "Streams: 8" in done.err
+
+
+def test_quiet_changes_stderr_only(shell: Shell) -> None:
+    script = {"default": {"latency_us": 2000}}
+    flags = ("sample:tiny", "-s", "sync", "-ncores", "1")
+    loud, quiet = shell.fake(script, *flags), shell.fake(script, *flags, "-q")
+    assert (loud.code, quiet.code) == (0, 0)
+    assert quiet.err == "" and "Input 'features'" in loud.err
+    labels = [[line.partition(":")[0] for line in done.lines if ":" in line] for done in (loud, quiet)]
+    assert labels[0] == labels[1]
+
+
+def test_without_s_async_comes_first_and_sync_follows_as_ours(shell: Shell) -> None:
+    done = shell.benchmark("sample:tiny", "--json")
+    document = json.loads(done.out)
+    jsonschema.validate(document, SCHEMA)
+    assert [cell["asked"]["scenario"] for cell in document["tuibench"]["cells"]] == ["async", "sync"]
+    assert document["scenario"] == "multistream"
+
+
+def test_the_default_engine_is_onnxruntime_and_its_outputs_are_right(shell: Shell) -> None:
+    document = json.loads(shell.benchmark("sample:text", "-s", "sync", "-x", "-").out)
+    cell = document["tuibench"]["cells"][0]
+    assert cell["asked"]["engine"] == "onnxruntime"
+    assert cell["check"]["state"] == "agrees"
+    assert cell["used"]["precision"] == "f32"
+    assert cell["used"]["distinct_inputs"] == 8
+    assert document["tuibench"]["points"][0]["chosen"]
+
+
+REBUILD = """
+import sys
+from pathlib import Path
+from tuibench.report.export import render
+from tuibench.runs.journal import read_events
+from tuibench.runs.replay import replay
+sys.stdout.write(render(replay(read_events(Path(sys.argv[1]))).result(sys.argv[2]), "json"))
+"""
+
+
+def test_the_json_can_be_made_from_the_journal_alone(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUIBENCH_FAKE", json.dumps({"cores=1": {"latency_us": [300, 400, 500]}}))
+    sample = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
+    effort = EFFORTS["quick"]
+    short = type(effort)("quick", 2, 2, 0.02, 0.02, None, 10.0)
+    spec = make_spec(sample, effort=short, scenarios=("async", "sync"), batches=(1, 2))
+    active = Workbench().start_benchmark(spec)
+    try:
+        for _ in active.events():
+            continue
+        whole = render(active.result(again(spec)), "json")
+        (folder / "copy").mkdir()
+        shutil.copy(active.run_dir / "journal.jsonl", folder / "copy")
+    finally:
+        active.close()
+    assert not active.run_dir.exists()
+    command = [sys.executable, "-c", REBUILD, str(folder / "copy"), again(spec)]
+    rebuilt = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    assert rebuilt == whole
+    assert [c["status"] for c in json.loads(whole)["tuibench"]["cells"]] == ["ok"] * 4
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(400)
+@pytest.mark.parametrize("name", GUIDE)
+def test_the_guide_to_the_letter(shell: Shell, folder: Path, name: str) -> None:
+    target = folder / "benchmark.json"
+    done = shell.run("benchmark", "sample", *GUIDE[name], "-x", str(target), seconds=300)
+    assert done.code == 0, done.err
+    document = json.loads(target.read_text(encoding="ascii"))
+    hold_document(document, eight_lines(done))
+    if "--time" in GUIDE[name]:
+        assert document["seconds_to_run"] == 10
+        assert 10 <= document["benchmark_result"]["seconds_ran"] < 15
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(120)
+def test_one_execution_of_ten_seconds_is_their_run(shell: Shell) -> None:
+    flags = ("-s", "sync", "--executions", "1", "-t", "10", "-w", "2", "--json")
+    document = json.loads(shell.run("benchmark", "sample", *flags, seconds=100).out)
+    result = document["benchmark_result"]
+    assert document["seconds_to_run"] == 10
+    assert result["seconds_ran"] == pytest.approx(10, abs=1)
+    assert math.isfinite(result["99.0%"]) and len(document["tuibench"]["cells"][0]["executions"]) == 1

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from tuibench.cli.model_token import require_regular, resolve_model
+from tuibench.core.errors import ModelError, UsageError
+
+
+@pytest.fixture
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def refusal(token: str) -> ModelError:
+    with pytest.raises(ModelError) as caught:
+        resolve_model(token)
+    assert (caught.value.message + caught.value.hint).isprintable()
+    return caught.value
+
+
+def test_a_file_keeps_the_users_name_and_gets_an_absolute_path(here: Path) -> None:
+    (here / "m.onnx").write_bytes(b"x")
+    source = resolve_model("./m.onnx")
+    assert (source.asked, source.path) == ("./m.onnx", str(here / "m.onnx"))
+
+
+def test_a_directory_means_the_model_in_it(here: Path) -> None:
+    (here / "d").mkdir()
+    (here / "d" / "model.onnx").write_bytes(b"x")
+    assert resolve_model("d").path == str(here / "d" / "model.onnx")
+
+
+def test_a_directory_without_a_model_names_what_it_has(here: Path) -> None:
+    (here / "d").mkdir()
+    assert "without a model.onnx" in refusal("d").message
+    (here / "d" / "other.onnx").write_bytes(b"x")
+    assert refusal("d").hint == "name the file: d/other.onnx"
+
+
+def test_a_missing_file_is_a_model_error(here: Path) -> None:
+    assert refusal("none.onnx").message == "none.onnx: no such file or directory"
+    (here / "link.onnx").symlink_to("none.onnx")
+    assert refusal("link.onnx").hint == "it is a link to a file that is gone"
+
+
+def test_names_that_the_system_refuses_are_told_plainly(here: Path) -> None:
+    refusal("x" * 5000)
+    refusal("a\0b")
+    refusal("\x1b[31m.onnx")
+    (here / "loop").symlink_to("loop")
+    refusal("loop")
+
+
+def test_what_is_no_regular_file_is_never_opened(here: Path) -> None:
+    os.mkfifo(here / "pipe.onnx")
+    (here / "zero.onnx").symlink_to("/dev/zero")
+    (here / "d").mkdir()
+    (here / "d" / "model.onnx").symlink_to("/dev/zero")
+    assert "is a pipe" in refusal("pipe.onnx").message
+    assert "is a device" in refusal("zero.onnx").message
+    assert "is a device" in refusal("d").message
+    with socket.socket(socket.AF_UNIX) as door:
+        door.bind("sock.onnx")
+        assert "is a socket" in refusal("sock.onnx").message
+    with pytest.raises(ModelError, match="is a directory"):
+        require_regular(str(here / "d"), "an .npz file")
+
+
+def test_samples_are_package_data(tmp_path: Path) -> None:
+    for name in ("cnn", "text", "tiny"):
+        (tmp_path / f"{name}.onnx").write_bytes(b"x")
+    paths = [resolve_model(token, tmp_path).path for token in ("sample", "sample:text", "sample:tiny")]
+    assert [Path(path).name for path in paths] == ["cnn.onnx", "text.onnx", "tiny.onnx"]
+    with pytest.raises(UsageError, match="there is no sample:huge"):
+        resolve_model("sample:huge", tmp_path)
+    with pytest.raises(ModelError, match="missing from this installation"):
+        resolve_model("sample", tmp_path / "nowhere")
+
+
+@pytest.mark.parametrize("token", ["hf:org/repo", "https://example.com/m.onnx", "http://example.com/m.onnx"])
+def test_remote_models_are_not_in_this_version(token: str) -> None:
+    with pytest.raises(UsageError, match="not in this version"):
+        resolve_model(token)
+
+
+def test_zoo_stubs_say_that_their_host_has_gone() -> None:
+    with pytest.raises(UsageError, match="host has gone") as caught:
+        resolve_model("zoo:nlp/text_classification/bert")
+    assert caught.value.hint

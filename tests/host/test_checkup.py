@@ -1,0 +1,227 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.host.machine import (
+    AMD_FLAGS,
+    Machine,
+    build_arm_cpuinfo,
+    build_cpuinfo,
+    build_cpus,
+    build_frequency,
+    build_system,
+    process_on,
+)
+from tuibench.host.brand import Brand
+from tuibench.host.checkup import examine, sample_noise
+
+QUIET_TICKS = dict.fromkeys(range(4), (0, 0, 0, 50, 0, 0, 0, 0, 0, 0))
+
+
+@pytest.fixture
+def host(machine: Machine) -> Machine:
+    """A quiet machine of four cores about which nothing can be said."""
+    build_system(machine)
+    machine.write("proc/meminfo", "MemTotal: 64000000 kB\nMemAvailable: 60000000 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB")
+    build_cpuinfo(machine, range(4), brand="AMD EPYC", vendor="AuthenticAMD", flags=AMD_FLAGS)
+    build_frequency(machine, build_cpus(machine, packages=1, cores=4, smt=1), "performance")
+    machine.stat(QUIET_TICKS)
+    return machine
+
+
+def examined(host: Machine, cpus: tuple[int, ...] = (0, 1, 2, 3), **changes: Any) -> dict[str, Any]:
+    settings: dict[str, Any] = {"root": host.root, "sleep": lambda _: None, "canary": lambda: 300_000} | changes
+    return examine(process_on(cpus), **settings)
+
+
+def findings_of(host: Machine, cpus: tuple[int, ...] = (0, 1, 2, 3), **changes: Any) -> dict[str, dict[str, str]]:
+    found = examined(host, cpus, **changes)["findings"]
+    for finding in found:
+        assert finding["seen"]
+        assert finding["why"]
+        assert finding["mend"]
+    return {finding["topic"]: finding for finding in found}
+
+
+def group(host: Machine, **files: object) -> None:
+    host.write("proc/self/cgroup", "0::/")
+    host.mount("/ /sys/fs/cgroup cgroup2 rw")
+    for name, text in files.items():
+        host.write(f"sys/fs/cgroup/{name.replace('_', '.')}", text)
+
+
+def test_a_quiet_machine_has_no_findings(host: Machine) -> None:
+    facts = examined(host)
+    assert facts["findings"] == []
+    assert facts["schema"] == 1
+    assert json.loads(json.dumps(facts)) == facts
+
+
+def test_the_sample_is_what_happened_during_the_sleep(host: Machine) -> None:
+    group(host, cpu_stat="nr_throttled 1\nthrottled_usec 100")
+    slept: list[float] = []
+
+    def sleep(seconds: float) -> None:
+        slept.append(seconds)
+        host.stat({0: (30, 0, 0, 70, 0, 0, 0, 0), 1: (0, 0, 0, 90, 0, 0, 0, 10), 2: (90, 0, 0, 60, 0, 0, 0, 0)})
+        host.write("proc/pressure/cpu", "some avg10=0 total=101000")
+        host.write("sys/fs/cgroup/cpu.stat", "nr_throttled 2\nthrottled_usec 350")
+
+    clock = iter((10.0, 10.5))
+    canaries = iter((300_000, 309_000))
+    noise = sample_noise(
+        (0, 1), host.root, seconds=0.5, sleep=sleep, canary=lambda: next(canaries), clock=lambda: next(clock)
+    )
+    assert slept == [0.5]
+    assert noise["busy"] == {"0": 0.6, "1": 0.2}
+    assert noise["busy_share"] == pytest.approx(0.4)
+    assert noise["steal_share"] == pytest.approx(0.1)
+    assert noise["throttled_us"] == 250
+    assert noise["pressure"]["cpu"] == pytest.approx(0.2)
+    assert noise["canary_ns"] == 300_000
+    assert noise["canary_drift"] == pytest.approx(0.03)
+
+
+@pytest.mark.parametrize(("governor", "level"), [("powersave", "harm"), ("schedutil", "note")])
+def test_a_governor_that_moves_the_clock(host: Machine, governor: str, level: str) -> None:
+    build_frequency(host, (0, 1), governor)
+    finding = findings_of(host)["governor"]
+    assert finding["level"] == level
+    assert f"{governor} on 2 CPUs" in finding["seen"]
+    assert "performance" in finding["mend"]
+
+
+def test_a_quota_below_the_cores(host: Machine) -> None:
+    group(host, cpu_max="250000 100000")
+    finding = findings_of(host)["quota"]
+    assert "2.5 CPUs of 4 cores" in finding["seen"]
+    assert "at most 3 cores" in finding["mend"]
+    group(host, cpu_max="400000 100000")
+    assert "quota" not in findings_of(host)
+
+
+def test_throttling_before_is_a_note_and_now_is_harm(host: Machine) -> None:
+    group(host, cpu_stat="nr_throttled 3\nthrottled_usec 2000000")
+    assert "3 times" in findings_of(host)["throttling"]["seen"]
+    assert findings_of(host)["throttling"]["level"] == "note"
+
+    def sleep(_: float) -> None:
+        group(host, cpu_stat="nr_throttled 4\nthrottled_usec 2100000")
+
+    assert findings_of(host, sleep=sleep)["throttling"]["level"] == "harm"
+
+
+def test_busy_cpus_and_steal_are_named(host: Machine) -> None:
+    def sleep(_: float) -> None:
+        host.stat({**QUIET_TICKS, 1: (0, 0, 0, 100, 0, 0, 0, 0), 2: (40, 0, 0, 50, 0, 0, 0, 10), 3: (50, 0, 0, 50)})
+
+    found = findings_of(host, sleep=sleep)
+    assert "CPUs 2-3 were busy 100 %" in found["busy"]["seen"]
+    assert "6.7 %" in found["steal"]["seen"]
+    assert found["steal"]["level"] == "harm"
+
+
+def test_a_changing_speed(host: Machine) -> None:
+    ticks = iter((300_000, 330_000))
+    assert "10 % more" in findings_of(host, canary=lambda: next(ticks))["speed"]["seen"]
+    ticks = iter((300_000, 303_000))
+    assert "speed" not in findings_of(host, canary=lambda: next(ticks))
+
+
+def test_a_kernel_without_schedstat(host: Machine) -> None:
+    host.write("proc/self/schedstat", "0 0 0")
+    assert findings_of(host)["schedstat"]["level"] == "harm"
+
+
+def test_swap_in_use(host: Machine) -> None:
+    host.write("proc/meminfo", "MemAvailable: 60000000 kB\nSwapTotal: 2000000 kB\nSwapFree: 1000000 kB")
+    assert "1.02 GB" in findings_of(host)["swap"]["seen"]
+
+
+def test_little_memory_or_waiting_for_it(host: Machine) -> None:
+    def sleep(_: float) -> None:
+        host.write("proc/pressure/memory", "some avg10=0 total=99000000")
+
+    assert "100 % of the time" in findings_of(host, sleep=sleep)["memory"]["seen"]
+    host.write("proc/pressure/memory", "some total=1")
+    group(host, memory_max=500_000_000, memory_current=100_000_000)
+    assert "400 MB left" in findings_of(host)["memory"]["seen"]
+
+
+def test_two_threads_on_a_core_and_two_nodes(host: Machine) -> None:
+    cpus = build_cpus(host, packages=2, cores=2, smt=2)
+    found = findings_of(host, cpus)
+    assert found["smt"]["level"] == "note"
+    assert "2 NUMA nodes" in found["numa"]["seen"]
+
+
+def test_a_virtual_machine_without_a_governor(host: Machine) -> None:
+    build_cpuinfo(host, range(4), brand="x", vendor="y", flags=f"{AMD_FLAGS} hypervisor")
+    assert "virtual" not in findings_of(host)
+    for cpu in range(4):
+        (host.root / f"sys/devices/system/cpu/cpu{cpu}/cpufreq/scaling_governor").unlink()
+    assert findings_of(host)["virtual"]["level"] == "note"
+
+
+@pytest.mark.parametrize(("mode", "count"), [("[always] madvise never", 1), ("always [madvise] never", 0)])
+def test_huge_pages(host: Machine, mode: str, count: int) -> None:
+    host.write("sys/kernel/mm/transparent_hugepage/enabled", mode)
+    assert ("huge pages" in findings_of(host)) == bool(count)
+
+
+def test_an_affinity_smaller_than_the_machine(host: Machine) -> None:
+    assert "CPUs 1-2 of 4" in findings_of(host, (1, 2))["affinity"]["seen"]
+
+
+def test_an_encoding_that_cannot_show_everything(host: Machine) -> None:
+    assert "ascii" in findings_of(host, terminal={"encoding": "ascii"})["terminal"]["seen"]
+    assert findings_of(host, terminal={"encoding": "UTF-8"}) == {}
+
+
+def test_engines_that_are_missing_or_could_not_be_asked(host: Machine) -> None:
+    engines = [
+        {"name": "onnxruntime", "available": True, "version": "1.20", "error": None},
+        {"name": "openvino", "available": False, "version": None, "error": "No module named 'openvino'"},
+    ]
+    missing = findings_of(host, engines=engines)["engines"]
+    assert missing["level"] == "note"
+    assert "openvino: No module named" in missing["seen"]
+    assert missing["mend"].endswith("pip install openvino")
+    engines[0]["available"] = None
+    engines[0]["error"] = "the child ended with 1"
+    worst = examined(host, engines=engines)["findings"][0]
+    assert worst["level"] == "harm"
+    assert "onnxruntime could not be asked for: the child ended with 1" in worst["seen"]
+
+
+def test_harm_comes_first(host: Machine) -> None:
+    build_cpus(host, packages=2, cores=2, smt=1)
+    host.write("proc/self/schedstat", "0 0 0")
+    assert [finding["level"] for finding in examined(host)["findings"]] == ["harm", "note"]
+
+
+def test_the_slow_brand_is_asked_only_where_the_files_do_not_say(host: Machine) -> None:
+    asked: list[str | None] = []
+
+    def brand(boot_id: str | None) -> Brand:
+        asked.append(boot_id)
+        return Brand("Neoverse-V1", ("sve",))
+
+    assert examined(host, brand=brand)["env"]["cpu"]["brand"] == "AMD EPYC"
+    assert asked == []
+    build_arm_cpuinfo(host, range(4))
+    env = examined(host, brand=brand)["env"]
+    assert asked == [env["kernel"]["boot_id"]]
+    assert env["cpu"]["brand"] == "Neoverse-V1"
+    assert "cpu.brand" not in env["missing"]
+    assert "asimddp" in env["cpu"]["isa"]
+
+
+def test_a_machine_of_which_nothing_can_be_read_is_examined_all_the_same(machine: Machine) -> None:
+    facts = examined(machine, (0,))
+    assert facts["noise"]["steal_share"] is None
+    assert facts["noise"]["pressure"] == {}
+    assert [finding["topic"] for finding in facts["findings"]] == ["schedstat"]

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.host.machine import Machine
+from tuibench.host.load import busy_shares, read_cpu_times, steal_share
+
+
+def test_shares_between_two_readings(machine: Machine) -> None:
+    machine.stat({0: (10, 0, 5, 100, 5, 0, 0, 0, 3, 0), 3: (0, 0, 0, 50, 0, 0, 0, 2, 0, 0)})
+    before = read_cpu_times(machine.root)
+    machine.stat({0: (16, 1, 6, 110, 7, 0, 0, 0, 9, 0), 3: (0, 0, 0, 50, 0, 0, 0, 12, 0, 0)})
+    after = read_cpu_times(machine.root)
+    assert busy_shares(before, after) == {0: pytest.approx(8 / 20), 3: 1.0}
+    assert steal_share(before, after, [3]) == 1.0
+    assert steal_share(before, after, [0]) == 0.0
+    assert steal_share(before, after) == pytest.approx(10 / 30)
+
+
+def test_a_cpu_that_appears_or_stands_still_has_no_or_no_busy_share(machine: Machine) -> None:
+    machine.stat({0: (1, 1, 1, 1)})
+    before = read_cpu_times(machine.root)
+    machine.stat({0: (1, 1, 1, 1), 1: (5, 5, 5, 5)})
+    after = read_cpu_times(machine.root)
+    assert busy_shares(before, after) == {0: 0.0}
+    assert steal_share(before, after) is None
+
+
+def test_counters_that_run_backwards_stay_within_bounds(machine: Machine) -> None:
+    # Idle time can shrink on kernels that correct it.
+    machine.stat({0: (0, 0, 0, 100, 50, 0, 0, 9, 0, 0)})
+    before = read_cpu_times(machine.root)
+    machine.stat({0: (10, 0, 0, 99, 48, 0, 0, 8, 0, 0)})
+    after = read_cpu_times(machine.root)
+    assert busy_shares(before, after) == {0: 1.0}
+    assert steal_share(before, after) == 0.0
+
+
+def test_a_machine_without_stat(machine: Machine) -> None:
+    assert read_cpu_times(machine.root) == {}

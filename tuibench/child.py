@@ -1,0 +1,225 @@
+"""Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
+
+python -m tuibench.child inspect|prepare|engines
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from tuibench.core.model import ModelSummary, Point
+    from tuibench.models.inspection import Interface
+
+_MOST_THREADS = 8
+Send = Callable[[dict[str, Any]], None]
+
+
+def main(arguments: list[str]) -> int:
+    """Carry out one task; the last line says how it ended."""
+    send = _own_the_channel()
+    from tuibench.core.errors import TuibenchError  # after the channel is safe
+
+    try:
+        if len(arguments) != 1 or arguments[0] not in _TASKS:
+            raise TuibenchError(f"tasks are {', '.join(_TASKS)}")
+        request = json.load(sys.stdin)
+        _confine(request)
+        send({"ok": True, "result": _TASKS[arguments[0]](request, send)})
+        return 0
+    except TuibenchError as error:
+        send(_refusal(type(error).__name__, error.message, error.hint, int(error.exit_code)))
+    except MemoryError:
+        send(_refusal("ModelError", "this model needs more memory than the limit allows", "raise --memory-limit", 3))
+    except Exception as error:  # the border of this process: whatever happened must reach the caller as one line
+        import traceback
+
+        traceback.print_exc()
+        send(_refusal("exception", f"{type(error).__name__}: {error}"[:500], "", 1))
+    return 1
+
+
+def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `inspect` {path}: the summary of a model."""
+    from tuibench.core.record import to_plain
+    from tuibench.models.inspection import inspect as inspect_model
+
+    return to_plain(inspect_model(request["path"], _read_interface))
+
+
+def prepare(request: dict[str, Any], send: Send) -> Any:
+    """Task `prepare` {spec, model, summary?, run_dir, skip_trial, only, reference}: the points of one model.
+
+    Sends {"candidate": point} before each trial, {"tried": point} when it ran and only the
+    reference is left, and {"point": point} when one is finished.
+    """
+    from pathlib import Path
+
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.record import from_plain, to_plain
+    from tuibench.core.spec import BenchmarkSpec
+    from tuibench.models.inspection import inspect as inspect_model
+    from tuibench.models.inspection import load_graph
+    from tuibench.models.preparation import Order, Preparer
+
+    spec = from_plain(BenchmarkSpec, request["spec"])
+    index = int(request["model"])
+    path = spec.models[index].path
+    known = request.get("summary")
+    summary: ModelSummary = from_plain(ModelSummary, known) if known else inspect_model(path, _read_interface)
+    only = request.get("only")
+    order = Order(
+        spec=spec,
+        model=index,
+        run_dir=Path(request["run_dir"]),
+        available_bytes=_available_bytes(request.get("memory_bytes")),
+        reference=bool(request.get("reference", True)),
+        skip_trial=frozenset(request.get("skip_trial") or ()),
+        only=frozenset(only) if only is not None else None,
+    )
+
+    def emit(stage: str, point: Point) -> None:
+        send({stage: to_plain(point)})
+
+    trial = Trial(summary.path, request["run_dir"])
+    graph = load_graph(summary.path) if spec.inputs.file is None else None
+    points = Preparer(order, summary, graph, trial.run, emit).carry_out()
+    return {"points": to_plain(points)}
+
+
+def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `engines` {names}: which of them can be imported here, and in which version."""
+    return [_describe_engine(str(name)) for name in request["names"]]
+
+
+_TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {"inspect": inspect, "prepare": prepare, "engines": engines}
+
+
+class Trial:
+    """ONNX Runtime for trial runs: each of its two sessions is made once and serves every point."""
+
+    def __init__(self, path: str, work_dir: str) -> None:
+        self._path = path
+        self._work_dir = work_dir
+        self._sessions: dict[bool, Any] = {}
+
+    def run(self, feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
+        """The outputs for one feed; TrialError says whether the model or the feed was refused."""
+        from tuibench.engines.protocol import IoUnavailable
+        from tuibench.models.reference import TrialError
+
+        session = self._session(optimize)
+        try:
+            try:
+                return dict(session.bind([feed], "call").outputs(0))
+            except IoUnavailable:
+                return dict(session.bind([feed], "engine-allocated").outputs(0))
+        except Exception as error:  # an engine raises whatever it likes; its words are the result
+            raise TrialError(_first_words(error)) from error
+
+    def _session(self, optimize: bool) -> Any:
+        from tuibench.models.reference import TrialError
+
+        found = self._sessions.get(optimize)
+        if found is None:
+            try:
+                found = load_session(self._path, self._work_dir, optimize)
+            except Exception as error:  # as above; kept, because another point would only fail the same way
+                found = TrialError(_first_words(error), loading=True)
+            self._sessions[optimize] = found
+        if isinstance(found, TrialError):
+            raise found
+        return found
+
+
+def load_session(path: str, work_dir: str, optimize: bool) -> Any:
+    """Load a model into ONNX Runtime on a few CPUs: only values matter here, not times."""
+    from tuibench.engines import registry
+    from tuibench.engines.protocol import Setting
+
+    cpus = tuple(sorted(os.sched_getaffinity(0)))[:_MOST_THREADS]
+    engine = registry.make("onnxruntime")
+    engine.start()
+    return engine.load(
+        Setting(
+            model_path=path,
+            threads=len(cpus),
+            streams=1,
+            cpus=cpus,
+            pin="none",
+            precision="engine-default",
+            scenario="sync",
+            work_dir=work_dir,
+            optimize=optimize,
+        )
+    )
+
+
+def _read_interface(path: str) -> Interface:
+    from tuibench.core.errors import ModelError
+    from tuibench.core.text import show
+
+    try:
+        session = load_session(path, os.path.dirname(path), True)
+    except Exception as error:  # an engine raises whatever it likes; its words are the result
+        raise ModelError(f"{show(path)}: {show(_first_words(error))}") from error
+    return session.inputs(), session.outputs()
+
+
+def _describe_engine(name: str) -> dict[str, Any]:
+    from tuibench.engines import registry
+
+    try:
+        return {"name": name, "available": True, "version": registry.make(name).start(), "error": None}
+    except Exception as error:  # a broken installation raises anything; doctor shows its words
+        return {"name": name, "available": False, "version": None, "error": _first_words(error)}
+
+
+def _confine(request: dict[str, Any]) -> None:
+    """Die with the caller and stay within its memory limit, both before anything foreign is touched."""
+    from tuibench.measure.isolation import die_with_parent, ignore_the_keyboard, limit_memory
+
+    ignore_the_keyboard()
+    die_with_parent(int(request.get("parent") or os.getppid()))
+    memory = request.get("memory_bytes")
+    limit_memory(None, len(os.sched_getaffinity(0)), int(memory) if memory else None)
+
+
+def _available_bytes(limit: int | None) -> int:
+    from tuibench.host.cgroup import find_groups, read_memory
+    from tuibench.host.tree import Tree
+
+    tree = Tree()
+    room = read_memory(tree, find_groups(tree)).room_bytes
+    known = [value for value in (room, limit) if value]
+    return min(known) if known else 1 << 62
+
+
+def _own_the_channel() -> Send:
+    """Keep stdout for the protocol and give fd 1 to stderr, because C++ libraries print wherever they like."""
+    channel = os.dup(1)
+    os.dup2(2, 1)
+
+    def send(line: dict[str, Any]) -> None:
+        left = json.dumps(line, ensure_ascii=True).encode("ascii") + b"\n"
+        while left:
+            left = left[os.write(channel, left) :]
+
+    return send
+
+
+def _refusal(kind: str, message: str, hint: str, exit_code: int) -> dict[str, Any]:
+    error = {"kind": kind, "message": message, "hint": hint, "exit_code": exit_code}
+    return {"ok": False, "error": error}
+
+
+def _first_words(error: BaseException) -> str:
+    return (str(error).strip() or type(error).__name__)[:1000]
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,259 @@
+"""`tuibench benchmark`: starts the run, shows how it goes on stderr, and prints what came of it on stdout."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from tuibench.cli.interruption import held_back
+from tuibench.cli.repeat import again
+from tuibench.cli.request import BenchmarkRequest
+from tuibench.cli.translation import to_spec
+from tuibench.core.cell import CellResult
+from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.core.run import RunResult
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.units import ms
+from tuibench.host.topology import Topology
+from tuibench.report.dry_run import DryRun, dry_run_text
+from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
+from tuibench.report.label import count_of, failure_text, plus_minus
+from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
+from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
+from tuibench.report.summary import summary
+from tuibench.runs.outcome import exit_code, signal_code
+from tuibench.workbench import ActiveRun, Event, Workbench
+
+_START_S = 0.8
+"""What an execution takes beside its timed part: a process, imports, load, warm-up."""
+_PHASES = {
+    "start": "starting",
+    "load": "loading",
+    "first": "first inference",
+    "timed": "measuring",
+    "warmup": "warming up",
+    "done": "measuring",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Ends:
+    """The ends of core axes, as the command line needs them."""
+
+    usable_cores: int
+    node_cores: int
+
+
+def run(request: BenchmarkRequest) -> int:
+    """Measure what was asked and return the exit code."""
+    bench = Workbench()
+    topology = bench.topology()
+    spec, notes = to_spec(request, _ends(topology))
+    for path in filter(None, [request.export_path]):
+        form_of(path)
+        check_target(path)
+    active: ActiveRun | None = None
+    try:
+        with held_back():
+            active = bench.start_benchmark(spec, plan_only=request.dry_run)
+        return _follow(_View(request, spec, topology, notes, active), request, again(spec))
+    finally:
+        if active is not None:
+            with held_back():
+                active.close()
+
+
+def _follow(view: _View, request: BenchmarkRequest, command: str) -> int:
+    """Watch to the end, publish what there is, and say how it ended."""
+    active = view.active
+    try:
+        view.watch()
+    except BaseException:
+        active.cancel()
+        if not request.dry_run and any(cell.executions for cell in _cells(active)):
+            _publish_at_last(request, view, active.result(command))
+        raise
+    result = active.result(command)
+    if request.dry_run:
+        sys.stdout.write(dry_run_text(view.plan(), request.ascii))
+        return int(ExitCode.OK)
+    end = active.replay.end
+    if result.status == "interrupted":
+        view.painter.say(f"tuibench: the run broke off: {end['reason']}")
+    _publish(request, active, result)
+    ended = signal_code(str(end.get("reason", "")))
+    if ended is None and result.status == "interrupted":
+        ended = ExitCode.SOME_FAILED
+    return int(ended if ended is not None else exit_code(result.cells))
+
+
+def _publish_at_last(request: BenchmarkRequest, view: _View, result: RunResult) -> None:
+    """Publish as far as possible when the command is being ended: why it ends decides the exit code."""
+    # Terminal and pipes may have gone already; the export must be written all the same.
+    with suppress(OSError):
+        view.painter.clear()
+    try:
+        _publish(request, view.active, result)
+    except (OSError, TuibenchError) as error:
+        with suppress(OSError):
+            view.painter.say(f"tuibench: {error}")
+
+
+def _cells(active: ActiveRun) -> list[CellResult]:
+    return [active.replay.cell(cell.key) for cell in active.replay.cells]
+
+
+def _publish(request: BenchmarkRequest, active: ActiveRun, result: RunResult) -> None:
+    """Write the export first: what was measured must not depend on whoever reads stdout."""
+    keep = request.keep_raw and request.export_path not in (None, STDOUT)
+    result = active.settle_samples(result, f"{request.export_path}.samples" if keep else None)
+    if request.export_path is not None and request.export_path != STDOUT:
+        write_export(request.export_path, render(result, form_of(request.export_path)))
+    if request.json or request.export_path == STDOUT:
+        sys.stdout.write(render(result, "json"))
+    else:
+        sys.stdout.write(summary(result, request.ascii))
+    sys.stdout.flush()
+
+
+def _ends(topology: Topology) -> _Ends:
+    nodes = [len({c for c in topology.cores if set(c.cpus) & set(cpus)}) for cpus in topology.nodes.values()]
+    usable = topology.usable_cores
+    return _Ends(usable, max(1, min([usable, *([max(nodes)] if nodes else [])])))
+
+
+def _expected_s(spec: BenchmarkSpec, cells: int) -> float:
+    effort = spec.effort
+    expected = cells * effort.min_executions * (effort.timed_s + _START_S)
+    return expected if spec.limits.max_time_s is None else min(expected, spec.limits.max_time_s)
+
+
+def _limit_s(spec: BenchmarkSpec, cells: int) -> float:
+    limit = cells * spec.effort.limit_s
+    return limit if spec.limits.max_time_s is None else min(limit, spec.limits.max_time_s)
+
+
+class _View:
+    """What stderr shows while the run goes on."""
+
+    def __init__(
+        self,
+        request: BenchmarkRequest,
+        spec: BenchmarkSpec,
+        topology: Topology,
+        notes: tuple[str, ...],
+        active: ActiveRun,
+    ) -> None:
+        self._request = request
+        self._spec = spec
+        self._topology = topology
+        self._notes = notes
+        self.active = active
+        self._done = 0
+        self._snapshot = Snapshot(0, 0, activity="starting")
+        in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
+        self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, request.ascii)
+
+    def watch(self) -> None:
+        """Follow the run to its end."""
+        for events in self.active.events():
+            if self._request.quiet:
+                continue
+            for event in events:
+                self._take(event)
+            self.painter.update(self._snapshot)
+        self.painter.clear()
+
+    def plan(self) -> DryRun:
+        """What would be done."""
+        spec, cells = self._spec, self.active.replay.cells
+        return DryRun(
+            spec=spec,
+            cells=cells,
+            expected_s=_expected_s(spec, len(cells)),
+            limit_s=_limit_s(spec, len(cells)),
+            memory_bytes=self.active.expected_memory(),
+            notes=self._notes,
+        )
+
+    def _take(self, event: Event) -> None:
+        kind = event["ev"]
+        if kind == "plan":
+            self.painter.clear()
+            sys.stderr.write(preamble_text(self._preamble(), self._request.ascii))
+            sys.stderr.flush()
+        elif kind == "warning":
+            self.painter.say(str(event["message"]))
+        elif kind == "cell_done":
+            self._done += 1
+            cell = self.active.replay.cell(str(event["cell"]))
+            self.painter.cell_done(_line(cell))
+        elif kind == "progress":
+            self._snapshot = self._progress(event)
+
+    def _progress(self, event: Event) -> Snapshot:
+        cells = self.active.replay.cells
+        if event.get("cell") is None:
+            return Snapshot(self._done, len(cells), activity=str(event.get("activity", "")))
+        asked = next(c.asked for c in cells if c.key == event["cell"])
+        batch = "" if asked.batch is None else f" b{asked.batch}"
+        phase = _PHASES.get(str(event["phase"]), str(event["phase"]))
+        half = event.get("half_width_pct")
+        return Snapshot(
+            done=self._done,
+            cells=len(cells),
+            label=f"{asked.engine} {asked.scenario} {asked.cores}c{batch}",
+            p50_ms=event.get("p50_ms"),
+            half_width=None if half is None else half / 100,
+            grade=event.get("grade"),
+            eta_s=event.get("eta_s"),
+            activity=phase,
+        )
+
+    def _preamble(self) -> Preamble:
+        replay, spec = self.active.replay, self._spec
+        host: dict[str, Any] = dict(replay.start.get("host", {}))
+        versions = dict(replay.start.get("versions", {}))
+        return Preamble(
+            pin=spec.pin,
+            cpus=self._topology.allowed,
+            engines=tuple(
+                EngineFact(name, str(versions.get(name) or "?"), spec.cores, _isa(host)) for name in spec.engines
+            ),
+            models=tuple(source.asked for source in spec.models),
+            points=replay.points,
+            streams=tuple(self._streams()),
+            cells=len(replay.cells),
+            expected_s=_expected_s(spec, len(replay.cells)),
+            limit_s=_limit_s(spec, len(replay.cells)),
+            notes=(*self._notes, *replay.warnings),
+        )
+
+    def _streams(self) -> list[StreamChoice]:
+        if "async" not in self._spec.scenarios:
+            return []
+        asked = self._spec.streams
+        why = "as asked" if asked is not None else "one thread each: the default, not tuned"
+        return [StreamChoice(cores, asked or cores, why) for cores in self._spec.cores]
+
+
+def _isa(host: dict[str, Any]) -> tuple[str, ...]:
+    found = host.get("cpu", {}).get("isa") if isinstance(host.get("cpu"), dict) else host.get("isa")
+    return tuple(str(name) for name in found or ())
+
+
+def _line(cell: CellResult) -> str:
+    """One finished cell, for logs."""
+    asked = cell.asked
+    place = f"{asked.engine} {asked.scenario} {count_of(asked.cores, 'core')}" + (
+        "" if asked.batch is None else f" batch {asked.batch}"
+    )
+    p50 = cell.latency_ms.get("p50")
+    if p50 is None or p50.value is None:
+        return f"{place}: {failure_text(cell)}"
+    grade = f", grade {cell.grade.letter}" if cell.grade else ""
+    return f"{place}: {ms(p50.value)} {plus_minus(p50)}{grade} ({cell.stopped_by})"

@@ -1,0 +1,71 @@
+"""Help at 80 columns, made from the table of flags so that it cannot lag behind the parser."""
+
+from __future__ import annotations
+
+import textwrap
+
+from tuibench.cli.flag import GROUPS, Flag
+from tuibench.cli.sample import SAMPLES
+
+_WIDTH = 79
+_LEFT = 27
+
+_ROOT = """\
+tuibench: how fast an ONNX model really runs on this machine
+
+  tuibench benchmark MODEL [MODEL ...] [flags]   measure
+  tuibench doctor [--json]                       this machine, noise, engines
+
+  tuibench benchmark sample                      try it on the built-in model
+  tuibench benchmark --help                      all flags and their defaults
+  tuibench --version
+"""
+
+_INTRO = """\
+tuibench benchmark: measure how fast ONNX models run on this machine
+
+  tuibench benchmark MODEL [MODEL ...] [flags]
+
+  MODEL is an .onnx file, a directory with a model.onnx, or a built-in one:
+  {samples} (sample:? says what they are).
+  Several models are measured in turns and compared with the first.
+  Defaults stand in brackets.
+"""
+
+_OUTRO = """\
+Underscores and dashes are the same in names; -b8, -b 8 and --batch-size=8 too.
+Results go to stdout, everything else to stderr.
+
+Examples
+  tuibench benchmark model.onnx
+  tuibench benchmark model.onnx -ncores 1,2,max -b 1,8 --quick -x sweep.csv
+  tuibench benchmark model.onnx -e onnxruntime,openvino -s sync
+  tuibench benchmark fp32.onnx int8.onnx -seq_len 32,64,128
+  tuibench benchmark model.onnx --executions 1 -t 10 -w 2 -s async -nstreams 8
+
+Exit codes: 0 ok, 1 some cells failed, 2 usage, 3 model, 4 engine, 5 timeout,
+6 cannot write, 130 interrupted; above 1 only where nothing was measured.
+"""
+
+
+def root_help() -> str:
+    """What `tuibench --help` prints."""
+    return _ROOT
+
+
+def benchmark_help() -> str:
+    """What `tuibench benchmark --help` prints: every flag with its default, in groups."""
+    parts = [_INTRO.format(samples=", ".join(SAMPLES))]
+    for title, flags in GROUPS:
+        parts.append("\n".join([title, *(line for flag in flags for line in _entry(flag))]) + "\n")
+    return "\n".join([*parts, _OUTRO])
+
+
+def _entry(flag: Flag) -> list[str]:
+    left = "  " + ", ".join(flag.names) + (f" {flag.metavar}" if flag.metavar else "")
+    what, _, default = flag.text.partition("; default ")
+    text = f"{what} [{default}]" if default else what
+    right = textwrap.wrap(text, _WIDTH - _LEFT - 2, break_on_hyphens=False)
+    if len(left) <= _LEFT:
+        return [f"{left:<{_LEFT}}  {right[0]}", *(f"{'':<{_LEFT}}  {line}" for line in right[1:])]
+    return [left, *(f"{'':<{_LEFT}}  {line}" for line in right)]

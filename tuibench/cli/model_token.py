@@ -1,0 +1,91 @@
+"""From what the user calls a model to the file it means, looking at it with stat alone: opening a FIFO would hang."""
+
+from __future__ import annotations
+
+import os
+import stat
+from pathlib import Path
+
+from tuibench.cli.sample import SAMPLES
+from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.spec import ModelSource
+from tuibench.core.text import show
+
+_SAMPLE_DIR = Path(__file__).resolve().parent.parent / "data" / "samples"
+_KINDS = (
+    (stat.S_ISFIFO, "a pipe"),
+    (stat.S_ISCHR, "a device"),
+    (stat.S_ISBLK, "a device"),
+    (stat.S_ISSOCK, "a socket"),
+    (stat.S_ISDIR, "a directory"),
+)
+
+
+def resolve_model(token: str, sample_dir: Path = _SAMPLE_DIR) -> ModelSource:
+    """Return the file that a token means, or raise with what is wrong and what to do."""
+    if token == "sample" or token.startswith("sample:"):
+        return ModelSource(token, _sample(token, sample_dir))
+    _refuse_remote(token)
+    if not token:
+        raise UsageError("a model with an empty name was given", "tuibench benchmark sample measures the built-in one")
+    # A name may hold anything, so the path is made absolute by text alone: links stay as the user set them.
+    path = os.path.abspath(token)
+    if stat.S_ISDIR(_mode(path, token)):
+        path = _inside(path, token)
+    require_regular(path, "a model")
+    return ModelSource(token, path)
+
+
+def require_regular(path: str, wanted: str) -> None:
+    """Raise ModelError unless `path` is a regular file, before anything opens it."""
+    mode = _mode(path, path)
+    if stat.S_ISREG(mode):
+        if not os.access(path, os.R_OK):
+            raise ModelError(f"{show(path)}: permission denied", "make it readable for this user")
+        return
+    kind = next((name for test, name in _KINDS if test(mode)), "something else")
+    raise ModelError(f"{show(path)} is {kind}, not a file", f"give {wanted} that is a regular file")
+
+
+def _refuse_remote(token: str) -> None:
+    scheme = token.partition(":")[0].lower()
+    if scheme == "zoo":
+        raise UsageError(
+            f"{show(token, 80)}: zoo: is not in this version, and SparseZoo's host has gone",
+            "download the ONNX file from where its authors publish it now and give its path",
+        )
+    if scheme in ("hf", "https", "http") and ":" in token:
+        raise UsageError(f"{scheme}: is not in this version", "download the ONNX file and give its path")
+
+
+def _mode(path: str, token: str) -> int:
+    try:
+        return os.stat(path).st_mode
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        hint = ""
+        if isinstance(error, FileNotFoundError):
+            dangling = os.path.islink(path)
+            hint = "it is a link to a file that is gone" if dangling else "check the path; 'sample' is built in"
+        raise ModelError(f"{show(token)}: {reason[:1].lower()}{reason[1:]}", hint) from error
+
+
+def _inside(directory: str, token: str) -> str:
+    path = os.path.join(directory, "model.onnx")
+    if os.path.lexists(path):
+        return path
+    try:
+        others = sorted(name for name in os.listdir(directory) if name.endswith((".onnx", ".ort")))
+    except OSError as error:
+        raise ModelError(f"{show(token)}: {(error.strerror or 'cannot be listed').lower()}") from error
+    hint = f"name the file: {show(os.path.join(token, others[0]), 120)}" if others else "give the path of an .onnx file"
+    raise ModelError(f"{show(token)} is a directory without a model.onnx", hint)
+
+
+def _sample(token: str, sample_dir: Path) -> str:
+    if token not in SAMPLES:
+        raise UsageError(f"there is no {show(token, 60)}", f"built in are {', '.join(SAMPLES)}")
+    path = sample_dir / SAMPLES[token][0]
+    if not path.is_file():
+        raise ModelError(f"{token} is missing from this installation ({path.name})", "install tuibench again")
+    return str(path)

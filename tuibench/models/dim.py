@@ -1,0 +1,185 @@
+"""From the asked batches, dims, lengths and shapes to the points of one model, each with what it fixes."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+
+from tuibench.core.errors import UsageError
+from tuibench.core.model import Port
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
+from tuibench.models.layout import Layout, Place
+from tuibench.models.role import is_sequence, is_state, sequence_keys
+
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class PointRequest:
+    """What is fixed at one point before anything is chosen; `problem` where the model's constants forbid it."""
+
+    id: str
+    batch: int | None
+    """What axis 0 will be; None where the model has no batch."""
+    fixed: Mapping[str, int]
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    """Of inputs whose rank the model leaves open."""
+    notes: tuple[str, ...] = ()
+    problem: str | None = None
+
+
+def expand(
+    spec: BenchmarkSpec, model: int, layout: Layout, file_shapes: Mapping[str, Shape] | None = None
+) -> list[PointRequest]:
+    """Every point that `spec` asks of one model, in the order of batches, dims, lengths; wrong requests raise."""
+    shapes = dict(file_shapes) if file_shapes is not None else assign_shapes(spec.inputs.shapes, layout)
+    origin = "--inputs" if file_shapes is not None else "-shapes"
+    given = _dims_of_shapes(shapes, layout, origin)
+    open_ranks = {port.name: shapes[port.name] for port in layout.ports if port.shape is None and port.name in shapes}
+    axes = [[(address, value) for value in dict.fromkeys(values)] for address, values in spec.dims]
+    requests: list[PointRequest] = []
+    for batch, dims, length in product(spec.batches or (None,), product(*axes), spec.sequence_lengths or (None,)):
+        asked = _asked_dims(dims, layout)
+        builder = _Builder(layout, dict(asked), given, origin)
+        builder.take_length(length)
+        builder.take_batch(batch)
+        number = f"m{model}p{len(requests)}"
+        requests.append(
+            PointRequest(number, builder.batch, builder.fixed, open_ranks, tuple(builder.notes), builder.problem)
+        )
+    return requests
+
+
+def assign_shapes(shapes: Sequence[Shape], layout: Layout) -> dict[str, Shape]:
+    """Give each input its shape by position; one shape for several inputs goes to all that have its rank."""
+    ports = layout.ports
+    if not shapes:
+        return {}
+    if len(shapes) == 1 and len(ports) > 1:
+        fitting = {p.name: shapes[0] for p in ports if p.shape is None or len(p.shape) == len(shapes[0])}
+        if not fitting:
+            raise UsageError(f"-shapes {list(shapes[0])}: no input has {len(shapes[0])} dims", _expected(ports))
+        return fitting
+    if len(shapes) != len(ports):
+        raise UsageError(f"-shapes has {len(shapes)} shapes, the model has {len(ports)} inputs", _expected(ports))
+    for port, shape in zip(ports, shapes, strict=True):
+        if port.shape is not None and len(port.shape) != len(shape):
+            what = f"input '{show(port.name, 60)}' has {len(port.shape)} dims, not {len(shape)}"
+            raise UsageError(f"-shapes: {what}", _expected(ports))
+    return {port.name: shape for port, shape in zip(ports, shapes, strict=True)}
+
+
+def describe_shape(port: Port) -> str:
+    """An input as messages show it: [batch, 3, ?, ?], or its kind where it has no shape."""
+    if port.shape is None:
+        return port.kind if port.kind != "tensor" else "any shape"
+    return "[" + ", ".join("?" if d is None else show(d, 40) for d in port.shape) + "]"
+
+
+class _Builder:
+    """Lays the requests for one point over each other and notices where they contradict."""
+
+    def __init__(self, layout: Layout, asked: dict[str, int], given: Mapping[str, int], origin: str) -> None:
+        self._layout = layout
+        self.notes: list[str] = []
+        self.problem: str | None = None
+        self.batch: int | None = None
+        self.fixed = dict(given)
+        self._origin = origin
+        for key, value in asked.items():
+            self._set(key, value, f"--dim {show(key, 60)}={value}")
+
+    def take_length(self, length: int | None) -> None:
+        """-seq_len: every dim that counts tokens."""
+        if length is None:
+            return
+        keys = sequence_keys(self._layout)
+        for key in keys:
+            self._set(key, length, f"-seq_len {length}")
+        constants = _constant_lengths(self._layout)
+        if not keys and length not in constants:
+            said = f"fixed to {constants[0]}" if constants else self._layout.describe()
+            self.problem = f"-seq_len {length}: the model has no free dim for it ({said})"
+
+    def take_batch(self, batch: int | None) -> None:
+        """-b, or the model's own."""
+        keys = self._layout.batch
+        known = {self.fixed[key] for key in keys if key in self.fixed}
+        if len(known) > 1:
+            names = ", ".join(show(key, 40) for key in sorted(keys))
+            raise UsageError(f"dims {names} are the batch and must agree, not {sorted(known)}", "pass one value")
+        if keys:
+            self.batch = self._agree(batch, known.pop() if known else None)
+            self.fixed.update(dict.fromkeys(keys, self.batch))
+            return
+        self.batch = _own_batch(self._layout)
+        if batch is not None and batch != (self.batch or 1):
+            fixed = _fixed_by(self._layout)
+            self.problem = f"batch {batch}: the model allows {self.batch or 1} only, {fixed}"
+
+    def _agree(self, batch: int | None, known: int | None) -> int:
+        if known is None or batch is None or known == batch:
+            return next((value for value in (batch, known) if value is not None), 1)
+        if self._origin == "-shapes" and known == 1:
+            self.notes.append(f"-b {batch} stands over the 1 in -shapes")
+            return batch
+        raise UsageError(f"-b {batch}: the batch was also given as {known}", "pass one of the two")
+
+    def _set(self, key: str, value: int, flag: str) -> None:
+        if self.fixed.get(key, value) != value:
+            raise UsageError(f"{flag}: this dim was also given as {self.fixed[key]}", "pass one of the two")
+        self.fixed[key] = value
+
+
+def _asked_dims(dims: Sequence[tuple[str, int]], layout: Layout) -> dict[str, int]:
+    asked: dict[str, int] = {}
+    for address, value in dims:
+        if layout.find_axis(address) == value and address not in layout.places:
+            continue
+        key = layout.resolve(address, "--dim")
+        if asked.get(key, value) != value:
+            raise UsageError(f"--dim {show(address, 60)}={value}: this dim was also given as {asked[key]}")
+        asked[key] = value
+    return asked
+
+
+def _dims_of_shapes(shapes: Mapping[str, Shape], layout: Layout, origin: str) -> dict[str, int]:
+    given: dict[str, int] = {}
+    for port in layout.ports:
+        for axis, (key, value) in enumerate(zip(layout.keys(port), shapes.get(port.name, ()), strict=False)):
+            expected = key if isinstance(key, int) else given.setdefault(key, value)
+            if expected != value:
+                what = f"input '{show(port.name, 60)}' axis {axis} is {value}"
+                why = "the model fixes it to" if isinstance(key, int) else f"dim {show(key, 40)} is elsewhere"
+                raise UsageError(f"{origin}: {what}, but {why} {expected}", _expected(layout.ports))
+    return given
+
+
+def _constant_lengths(layout: Layout) -> list[int]:
+    return [
+        dim
+        for port in layout.ports
+        for axis, dim in enumerate(port.shape or ())
+        if axis == 1 and isinstance(dim, int) and is_sequence(Place(port, axis), "")
+    ]
+
+
+def _own_batch(layout: Layout) -> int | None:
+    """The constant at axis 0 of the first input: the batch of a model that fixes it; a state counts layers there."""
+    ports = [p for p in layout.ports if p.kind == "tensor" and p.shape and isinstance(p.shape[0], int)]
+    ports.sort(key=is_state)
+    first = ports[0].shape[0] if ports and ports[0].shape else None
+    return first if isinstance(first, int) and first > 0 else None
+
+
+def _fixed_by(layout: Layout) -> str:
+    for port in layout.ports:
+        if port.kind == "tensor" and port.shape:
+            return f"input '{show(port.name, 60)}' is {describe_shape(port)}"
+    return "no input has a batch axis"
+
+
+def _expected(ports: Sequence[Port]) -> str:
+    return "its inputs: " + ", ".join(f"'{show(p.name, 40)}' {describe_shape(p)}" for p in list(ports)[:8])

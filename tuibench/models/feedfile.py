@@ -1,0 +1,149 @@
+"""Inputs that the user brings in an .npz: checked against the model before anything is run."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.lib import format as npy
+
+from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.model import FedInput, Port
+from tuibench.core.text import show
+from tuibench.core.units import size
+from tuibench.models.dim import describe_shape
+from tuibench.models.file import open_regular, regular_size
+from tuibench.models.sample import RAW_BYTES, Array
+
+Feed = dict[str, Any]
+Shape = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class FileInputs:
+    """The samples of a file and the shapes they give to the inputs."""
+
+    samples: tuple[Feed, ...]
+    shapes: Mapping[str, Shape]
+
+    def fed(self, ports: tuple[Port, ...], path: str) -> tuple[FedInput, ...]:
+        """What was fed, for the lines on stderr."""
+        return tuple(FedInput(p.name, p.dtype, self.shapes[p.name], f"from {show(path, 80)}") for p in ports)
+
+
+def read_feeds(path: str, ports: tuple[Port, ...], available_bytes: int) -> FileInputs:
+    """The samples in `path`: keys are input names, `name/0` … for sequences, one leading axis more for samples."""
+    members = _load(path, available_bytes)
+    _require_names(members, ports, path)
+    values: dict[str, list[Any]] = {}
+    shapes: dict[str, Shape] = {}
+    for port in ports:
+        if port.kind == "map" or (port.kind == "optional" and port.inner is None):
+            raise UsageError(f"--inputs: input '{show(port.name, 60)}' is a {port.kind}, which .npz cannot hold")
+        if "sequence" in (port.kind, port.inner):
+            items = _items(members, port.name)
+            values[port.name] = [[_checked(port, item, path) for item in items]]
+            shapes[port.name] = items[0].shape if items else ()
+        elif port.name in members:
+            values[port.name] = _split(port, _checked(port, members[port.name], path), path)
+            shapes[port.name] = values[port.name][0].shape
+        else:
+            values[port.name], shapes[port.name] = [None], ()
+    counts = {len(v) for v in values.values()} - {1}
+    if len(counts) > 1:
+        raise UsageError(f"--inputs {show(path)}: the inputs have different counts of samples: {sorted(counts)}")
+    count = counts.pop() if counts else 1
+    samples = tuple({name: v[n % len(v)] for name, v in values.items()} for n in range(count))
+    return FileInputs(samples, shapes)
+
+
+def _load(path: str, available_bytes: int) -> dict[str, Array]:
+    try:
+        regular_size(Path(path), f"--inputs {show(path)}")
+        with open(open_regular(Path(path)), "rb") as file:
+            return _members(file, path, available_bytes)
+    except ModelError as error:
+        raise UsageError(error.message, error.hint.replace("an .onnx file", "an .npz file")) from None
+    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
+        raise UsageError(
+            f"--inputs {show(path)} is not a readable .npz: {error}", "write it with numpy.savez"
+        ) from None
+
+
+def _members(file: IO[bytes], path: str, available_bytes: int) -> dict[str, Array]:
+    found: dict[str, Array] = {}
+    with zipfile.ZipFile(file) as archive:
+        # The directory tells the unpacked sizes, so that a bomb is refused before it is unpacked.
+        total = sum(info.file_size for info in archive.infolist())
+        if total > available_bytes:
+            raise UsageError(f"--inputs {show(path)} unpacks to {size(total)}, {size(available_bytes)} are free")
+        for info in archive.infolist():
+            name = info.filename.removesuffix(".npy")
+            with archive.open(info) as member:
+                try:
+                    found[name] = np.asarray(npy.read_array(member, allow_pickle=False))
+                except ValueError as error:
+                    raise UsageError(
+                        f"--inputs {show(path)}: array '{show(name, 60)}' cannot be read: {str(error)[:100]}",
+                        "arrays of Python objects are not taken; save strings with dtype str",
+                    ) from None
+    return found
+
+
+def _require_names(members: Mapping[str, Array], ports: tuple[Port, ...], path: str) -> None:
+    expected = "the model's inputs: " + ", ".join(f"'{show(p.name, 40)}' {p.dtype} {describe_shape(p)}" for p in ports)
+    for port in ports:
+        sequence = "sequence" in (port.kind, port.inner)
+        if port.kind != "optional" and not (port.name in members or (sequence and _items(members, port.name))):
+            named = f"{port.name}/0" if sequence else port.name
+            raise UsageError(f"--inputs {show(path)} has no array '{show(named, 60)}'", expected)
+    known = {port.name for port in ports}
+    for name in members:
+        if name not in known and not (re.search(r"/\d+$", name) and name.rpartition("/")[0] in known):
+            raise UsageError(f"--inputs {show(path)}: array '{show(name, 60)}' is no input of the model", expected)
+
+
+def _items(members: Mapping[str, Array], name: str) -> list[Array]:
+    found: list[Array] = []
+    while f"{name}/{len(found)}" in members:
+        found.append(members[f"{name}/{len(found)}"])
+    return found
+
+
+def _checked(port: Port, array: Array, path: str) -> Array:
+    if port.dtype == "string":
+        fits = array.dtype.kind in "US"
+    elif port.dtype in RAW_BYTES:
+        fits = array.dtype.kind in "uV" and array.dtype.itemsize == RAW_BYTES[port.dtype]
+        array = array.view(f"u{array.dtype.itemsize}") if fits else array
+    else:
+        fits = array.dtype == np.dtype(port.dtype)
+    if not fits:
+        what = f"input '{show(port.name, 60)}' is {array.dtype.name}, the model takes {port.dtype}"
+        raise UsageError(f"--inputs {show(path)}: {what}", f"convert it with .astype('{port.dtype}')")
+    if array.dtype.kind == "S":
+        array = np.char.decode(array, "utf-8", "replace")
+    return array.astype(array.dtype.newbyteorder("=")) if not array.dtype.isnative else array
+
+
+def _split(port: Port, array: Array, path: str) -> list[Array]:
+    """The samples in an array: one, or as many as its leading axis says where it has an axis too many."""
+    if port.shape is None or _fits(port.shape, array.shape):
+        return [array]
+    if len(array.shape) == len(port.shape) + 1 and array.shape[0] > 0 and _fits(port.shape, array.shape[1:]):
+        return [np.ascontiguousarray(sample) for sample in array]
+    got = "[" + ", ".join(str(d) for d in array.shape) + "]"
+    raise UsageError(
+        f"--inputs {show(path)}: input '{show(port.name, 60)}' is {got}, the model takes {describe_shape(port)}",
+        "one more leading axis holds samples",
+    )
+
+
+def _fits(shape: tuple[int | str | None, ...], found: Shape) -> bool:
+    pairs = zip(shape, found, strict=False)
+    return len(shape) == len(found) and all(not isinstance(dim, int) or dim == n for dim, n in pairs)

@@ -1,0 +1,74 @@
+"""The parsed model: bytes to protobuf, and walks over its nodes and weights, subgraphs included."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import onnx
+
+from tuibench.core.errors import ModelError
+from tuibench.core.text import show
+
+_DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}
+
+
+def parse(data: bytes, path: Path) -> onnx.ModelProto:
+    """Parse a model, or say that these bytes are none; protobuf itself takes an empty file for a model."""
+    try:
+        model: onnx.ModelProto = onnx.ModelProto.FromString(data)
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever the parser of foreign bytes raises, its classes are not ours to import
+        cause = "a name in it is not valid UTF-8" if _is_utf8(error) else "it is truncated, damaged or something else"
+        raise ModelError(f"{show(path)} is not a readable ONNX model: {cause}", "fetch or export it again") from None
+    if not model.HasField("graph"):
+        raise ModelError(f"{show(path)} holds no graph, so there is nothing to run", "export the model again")
+    return model
+
+
+def dtype_name(element: int) -> str:
+    """The numpy-like name of a TensorProto element type, as Port carries it."""
+    try:
+        name: str = onnx.TensorProto.DataType.Name(element)
+    except ValueError:
+        return f"type{element}"
+    return _DTYPES.get(name, name.lower())
+
+
+def text(value: str | bytes) -> str:
+    """A name as text; protobuf hands over bytes where they are not UTF-8."""
+    return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
+
+
+def walk_graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
+    """The graph and every subgraph inside its nodes; a stack, because hostile nesting must not end the walk."""
+    waiting = [graph]
+    while waiting:
+        current = waiting.pop()
+        yield current
+        for node in current.node:
+            for attribute in node.attribute:
+                if attribute.HasField("g"):
+                    waiting.append(attribute.g)
+                waiting.extend(attribute.graphs)
+
+
+def walk_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
+    """Every node of the graph and its subgraphs; local functions count once, where they are called."""
+    for graph in walk_graphs(model.graph):
+        yield from graph.node
+
+
+def walk_weights(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
+    """Every initializer, and the tensors that Constant nodes hold in their stead."""
+    for graph in walk_graphs(model.graph):
+        yield from graph.initializer
+        yield from (sparse.values for sparse in graph.sparse_initializer)
+        for node in graph.node:
+            if node.op_type == "Constant":
+                yield from (a.t for a in node.attribute if a.HasField("t"))
+
+
+def _is_utf8(error: Exception) -> bool:
+    return isinstance(error, UnicodeDecodeError) or "utf-8" in str(error).lower() or "utf8" in str(error).lower()

@@ -1,0 +1,225 @@
+"""Makes the points of one model: inputs chosen, tried where there is a choice, written, the reference beside them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+import onnx
+
+from tuibench.arrays.bundle import write_bundle
+from tuibench.core.errors import ModelError
+from tuibench.core.model import ModelSummary, Point, Reference
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
+from tuibench.models.candidate import Candidate, Search
+from tuibench.models.dim import PointRequest, describe_shape, expand
+from tuibench.models.feedfile import FileInputs, read_feeds
+from tuibench.models.inputs import Synthesis, count_distinct
+from tuibench.models.layout import Layout
+from tuibench.models.reference import Run, TrialError, make_reference, why_none
+from tuibench.models.sample import RAW_BYTES
+from tuibench.models.vocabulary import Vocabulary, find_vocabulary
+
+Feed = dict[str, Any]
+Emit = Callable[[str, Point], None]
+"""Called with 'candidate' before each run of the model and with 'point' when a point is finished."""
+
+_SOURCE = re.compile(r"\S+\.(?:cc|h|cpp|cu):\d+ ")
+TRIAL_PASSED = "the run without optimizations did not come back"
+"""The reason in the second 'candidate' of a point, sent when the model ran and its reference is next."""
+_UNCHECKED = Reference(None, None, None, "not asked for")
+
+
+@dataclass(frozen=True)
+class Order:
+    """What the caller wants made, and how much memory the inputs may take."""
+
+    spec: BenchmarkSpec
+    model: int
+    run_dir: Path
+    available_bytes: int
+    reference: bool = True
+    skip_trial: frozenset[str] = frozenset()
+    """Points whose trial ended a process before this one: they get their first candidate untried."""
+    only: frozenset[str] | None = None
+
+
+@dataclass
+class Preparer:
+    """All points of one model; what one point learned about the free dims is tried first at the next."""
+
+    order: Order
+    summary: ModelSummary
+    model: onnx.ModelProto | None
+    run: Run
+    emit: Emit
+    _known: dict[str, int] = field(default_factory=dict)
+
+    def carry_out(self) -> list[Point]:
+        """Make every point that was asked for; a wrong request raises before anything is run."""
+        spec = self.order.spec
+        layout = Layout(self.summary.inputs, spec.inputs.batch_dim)
+        file = None
+        if spec.inputs.file is not None:
+            file = read_feeds(spec.inputs.file, layout.ports, self.order.available_bytes)
+        requests = expand(spec, self.order.model, layout, file.shapes if file else None)
+        vocabulary = Vocabulary()
+        if file is None:
+            vocabulary = find_vocabulary(self.model, tuple(port.name for port in layout.ports))
+        points = []
+        for request in requests:
+            if self.order.only is None or request.id in self.order.only:
+                points.append(_PointMaker(self, layout, vocabulary, file, request).make())
+                self.emit("point", points[-1])
+        return points
+
+
+class _PointMaker:
+    """One point: the first candidate that the model accepts."""
+
+    def __init__(
+        self, owner: Preparer, layout: Layout, vocabulary: Vocabulary, file: FileInputs | None, request: PointRequest
+    ) -> None:
+        self._owner = owner
+        self._order = owner.order
+        self._layout = layout
+        self._vocabulary = vocabulary
+        self._file = file
+        self._request = request
+        self._given = file.shapes if file else request.shapes
+        self._search = Search(layout, request.batch, request.fixed, self._given, vocabulary.sizes)
+        self._refusals: list[str] = []
+
+    def make(self) -> Point:
+        """The finished point, or one that says why it has no inputs."""
+        if self._request.problem is not None:
+            return self._failed(self._request.problem)
+        first: Point | None = None
+        for steps, candidate in self._search.candidates(self._owner._known):
+            try:
+                point, feed = self._write(candidate)
+            except ModelError as error:
+                self._refusals.append(error.message)
+                if not self._search.has_choice:
+                    break
+                continue
+            first = first or point
+            found = self._try(point, feed)
+            if found is not None:
+                self._owner._known = steps or self._owner._known
+                return found
+        return self._give_up(first)
+
+    def _try(self, point: Point, feed: Feed) -> Point | None:
+        """The point with its reference; None where the model refuses these inputs."""
+        if self._request.id in self._order.skip_trial:
+            return replace(point, reference=Reference(None, None, None, "the trial run did not come back"))
+        if not (self._search.needs_trial or self._order.reference):
+            return replace(point, reference=_UNCHECKED)
+        self._owner.emit("candidate", point)
+        try:
+            outputs = self._owner.run(feed, True)
+        except TrialError as error:
+            if error.loading:
+                return replace(point, reference=Reference(None, None, None, f"ONNX Runtime: {shorten(error.message)}"))
+            self._refusals.append(error.message)
+            self._search.hint(error.message)
+            return None
+        return replace(point, reference=self._reference(point, feed, outputs))
+
+    def _reference(self, point: Point, feed: Feed, outputs: Mapping[str, Any]) -> Reference:
+        if not self._order.reference:
+            return _UNCHECKED
+        reason = why_none(self._owner.summary)
+        if reason is not None:
+            return Reference(None, None, None, reason)
+        # A run without optimizations can be many times slower: whoever watches learns that the model itself ran.
+        self._owner.emit("tried", replace(point, reference=Reference(None, None, None, TRIAL_PASSED)))
+        path = self._order.run_dir / f"{self._request.id}.ref.npz"
+        return make_reference(self._owner.run, feed, outputs, self._owner.summary, path)
+
+    def _write(self, candidate: Candidate) -> tuple[Point, Feed]:
+        """Make the samples of a candidate and put them where the workers will read them."""
+        path = self._order.run_dir / f"{self._request.id}.npz"
+        raw = {port.name: port.dtype for port in self._layout.ports if port.dtype in RAW_BYTES}
+        open_ranks = [p.name for p in self._layout.ports if p.shape is None and p.kind in ("tensor", "sequence")]
+        guessed = [name for name in open_ranks if name not in self._given]
+        notes = [*self._request.notes, *(f"input '{show(n, 60)}' may have any shape; -shapes sets it" for n in guessed)]
+        notes += [f"dim {show(k, 60)} follows the batch" for k in candidate.tied]
+        if self._file is not None:
+            samples = list(self._file.samples)
+            fed = self._file.fed(self._layout.ports, self._order.spec.inputs.file or "")
+        else:
+            made = Synthesis(self._layout, self._vocabulary, candidate, self._order.spec.inputs.seed)
+            made.require_room(self._order.available_bytes)
+            count, note = count_distinct(self._order.spec.inputs.distinct, made.bytes_per_sample())
+            samples, fed = made.samples(count), made.fed()
+            notes += [note] if note else []
+        write_bundle(path, samples, raw)
+        point = replace(self._point(), bundle=str(path), distinct=len(samples), inputs=fed, notes=tuple(notes))
+        chosen = {key: value for key, value in candidate.dims.items() if key in self._search.free}
+        return replace(point, dims=dict(candidate.dims), chosen=chosen), samples[0]
+
+    def _give_up(self, first: Point | None) -> Point:
+        """Nothing was accepted: an inputs failure where something else could be passed, else the workers find out."""
+        if first is not None and not self._search.has_choice:
+            reason = f"ONNX Runtime: {shorten(self._refusals[0])}"
+            return replace(first, reference=Reference(None, None, None, reason))
+        if first is None:
+            return self._failed(self._refusals[0])
+        return self._failed(self._explain())
+
+    def _explain(self) -> str:
+        """Which inputs need what, and what the engine said to the first guess."""
+        names = list(dict.fromkeys(p.port for k in self._search.free for p in self._layout.places[k]))
+        wanted = names or [port for port in self._layout.ports if port.shape is None]
+        shapes = ", ".join(f"'{show(port.name, 40)}' {describe_shape(port)}" for port in wanted[:4])
+        flags = " ".join(f"--dim {show(key, 40)}=…" for key in self._search.free[:4]) or "-shapes …"
+        return (
+            f"none of {len(self._refusals)} sizes tried for {shapes} was accepted; pass {flags} or --inputs FILE.npz "
+            f"(ONNX Runtime: {shorten(self._refusals[0])})"
+        )
+
+    def _failed(self, message: str) -> Point:
+        none = Reference(None, None, None, "no inputs")
+        return replace(self._point(), reference=none, failure=("inputs", "inputs", message))
+
+    def _point(self) -> Point:
+        batch = self._request.batch
+        return Point(
+            id=self._request.id,
+            model=self._order.model,
+            batch=batch,
+            items=max(batch or 1, 1),
+            dims={k: v for k, v in self._request.fixed.items() if k not in self._layout.batch},
+            chosen={},
+            inputs=(),
+            bundle=None,
+            distinct=0,
+            reference=_UNCHECKED,
+        )
+
+
+def shorten(message: str, limit: int = 160) -> str:
+    """The part of an engine's complaint that says something: without error codes, source files and signatures."""
+    text = message.rpartition("Status Message: ")[2] if "Status Message: " in message else message
+    text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text.strip())
+    source = _SOURCE.search(text)
+    if source is not None:
+        text = text[: source.start()] + _after_signature(text[source.end() :])
+    return show(" ".join(text.split()) or message.strip(), limit)
+
+
+def _after_signature(text: str) -> str:
+    """What follows a C++ signature, whose brackets nest."""
+    depth, opened = 0, False
+    for at, char in enumerate(text):
+        depth += (char in "(<[") - (char in ")>]")
+        opened = opened or char == "("
+        if opened and depth == 0 and text[at + 1 : at + 2] in (" ", ""):
+            return re.sub(r"^ (?:const )?(?:\[with .*?\] )?", "", text[at + 1 :])
+    return text

@@ -1,0 +1,107 @@
+"""How many weights are zero: read in pieces, within a budget of time and bytes, for any element type."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+import onnx
+from onnx import numpy_helper
+
+from tuibench.core.errors import ModelError
+from tuibench.core.units import size
+from tuibench.models.external import extent, is_external, read_chunks
+from tuibench.models.graph import dtype_name, text
+
+KEPT_TENSORS = 200
+_PIECE_BYTES = 4 << 20
+# By bits: a mask that leaves the sign out, so that -0.0 counts as zero.
+_FLOAT_MASKS = {
+    "float32": 0x7FFF_FFFF,
+    "float64": 0x7FFF_FFFF_FFFF_FFFF,
+    "float16": 0x7FFF,
+    "bfloat16": 0x7FFF,
+    "float8e4m3fn": 0x7F,
+    "float8e5m2": 0x7F,
+}
+_WIDTHS = {
+    **dict.fromkeys(("float32", "int32", "uint32"), 4),
+    **dict.fromkeys(("float64", "int64", "uint64"), 8),
+    **dict.fromkeys(("float16", "bfloat16", "int16", "uint16"), 2),
+    **dict.fromkeys(("int8", "uint8", "bool", "float8e4m3fn", "float8e5m2", "float8e4m3fnuz", "float8e5m2fnuz"), 1),
+}
+_NIBBLES = ("int4", "uint4")
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroBudget:
+    """What counting may cost; beyond it the summary says that zeros were not counted."""
+
+    seconds: float = 10.0
+    total_bytes: int = 4_000_000_000
+    clock: Callable[[], float] = time.monotonic
+
+
+@dataclass(frozen=True, slots=True)
+class ZeroCount:
+    """Zeros of all weights and of the largest ones, or the reason why they were not counted."""
+
+    total: int | None
+    tensors: tuple[tuple[str, int, int], ...]
+    reason: str | None = None
+
+
+def count_zeros(weights: Iterable[onnx.TensorProto], model_path: Path, budget: ZeroBudget) -> ZeroCount:
+    """Count the zeros of every numeric weight."""
+    weights = list(weights)
+    total_bytes = sum(math.prod(w.dims) * _WIDTHS.get(dtype_name(w.data_type), 1) for w in weights)
+    if total_bytes > budget.total_bytes:
+        return ZeroCount(None, (), f"zeros not counted: {size(total_bytes)} of weights")
+    until = budget.clock() + budget.seconds
+    sizes: dict[Path, int] = {}
+    found: list[tuple[str, int, int]] = []
+    for weight in weights:
+        if budget.clock() > until:
+            return ZeroCount(None, (), f"zeros not counted: more than {budget.seconds:.0f} s of reading")
+        if dtype_name(weight.data_type) != "string":
+            found.append((text(weight.name), math.prod(weight.dims), _zeros(weight, model_path, sizes)))
+    largest = sorted(found, key=lambda t: (-t[1], t[0]))[:KEPT_TENSORS]
+    return ZeroCount(sum(zeros for _, _, zeros in found), tuple(largest))
+
+
+def _zeros(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -> int:
+    dtype, elements = dtype_name(weight.data_type), math.prod(weight.dims)
+    if (dtype not in _WIDTHS and dtype not in _NIBBLES) or not (is_external(weight) or weight.HasField("raw_data")):
+        return _typed_zeros(weight, elements)
+    if is_external(weight):
+        place = extent(weight, model_path, sizes)
+        pieces: Iterable[bytes | memoryview] = read_chunks(place.path, place.offset, place.length, _PIECE_BYTES)
+    else:
+        raw = memoryview(weight.raw_data)
+        pieces = (raw[at : at + _PIECE_BYTES] for at in range(0, len(raw), _PIECE_BYTES))
+    return sum(_zeros_in(piece, dtype) for piece in pieces)
+
+
+def _zeros_in(piece: bytes | memoryview, dtype: str) -> int:
+    if dtype in _NIBBLES:
+        packed = np.frombuffer(piece, np.uint8)
+        return int(np.count_nonzero(packed & 0x0F == 0) + np.count_nonzero(packed & 0xF0 == 0))
+    width = _WIDTHS[dtype]
+    bits = np.frombuffer(piece, f"<u{width}", count=len(piece) // width)
+    if dtype in _FLOAT_MASKS:
+        bits = bits & bits.dtype.type(_FLOAT_MASKS[dtype])
+    return int(bits.size - np.count_nonzero(bits))
+
+
+def _typed_zeros(weight: onnx.TensorProto, elements: int) -> int:
+    try:
+        array = numpy_helper.to_array(weight)
+    except (ValueError, TypeError, KeyError) as error:
+        raise ModelError(
+            f"weight '{text(weight.name)[:60]}' is damaged: {str(error)[:120]}", "export it again"
+        ) from None
+    return elements - int(np.count_nonzero(array))

@@ -1,0 +1,118 @@
+"""Exports to files: the form by the name's ending, all or nothing, and refused before anything is measured."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+
+from tuibench.core.errors import UsageError, WriteError
+from tuibench.core.run import RunResult
+from tuibench.core.text import show
+
+STDOUT = "-"
+
+
+def form_of(path: str) -> str:
+    """json, csv or markdown, by the ending of the name."""
+    ending = os.path.splitext(path)[1].lower()
+    if ending in (".html", ".htm"):
+        raise UsageError(f"{show(path)}: HTML is not in this version", "use .md, .csv or .json")
+    return {".csv": "csv", ".md": "markdown"}.get(ending, "json")
+
+
+def render(run: RunResult, form: str) -> str:
+    """The text of an export in one of the forms."""
+    if form == "csv":
+        from tuibench.report.csv_export import dumps as to_csv  # csv and html are needed by one form each
+
+        return to_csv(run)
+    if form == "markdown":
+        from tuibench.report.markdown import dumps as to_markdown  # as above
+
+        return to_markdown(run)
+    from tuibench.report.json_export import dumps as to_json  # as above
+
+    return to_json(run)
+
+
+def check_target(path: str) -> None:
+    """Raise unless a file can be written there, by making and removing one beside it; call before measuring."""
+    form_of(path)
+    if path == STDOUT:
+        return
+    target = _target(path)
+    try:
+        mode = os.stat(target).st_mode
+    except FileNotFoundError:
+        mode = stat.S_IFREG
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+    if stat.S_ISDIR(mode):
+        raise WriteError(f"{show(path)} is a directory", "give a file name for -x")
+    if not stat.S_ISREG(mode):
+        # Renaming over a device or a pipe would replace it by a file.
+        raise WriteError(f"{show(path)} is not a regular file", "use -x - for stdout")
+    if os.path.exists(target) and not os.access(target, os.W_OK):
+        raise WriteError(f"{show(path)} is read-only", "make it writable or give another name")
+    try:
+        descriptor, temporary = _open_beside(target)
+        os.close(descriptor)
+        os.unlink(temporary)
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+
+
+def write_export(path: str, text: str) -> None:
+    """Write a file so that a reader sees the old content or the whole new one, whatever happens meanwhile."""
+    target = _target(path)
+    try:
+        descriptor, temporary = _open_beside(target)
+        try:
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text.encode("utf-8", "backslashreplace"))
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(temporary, target)
+        except BaseException:
+            os.unlink(temporary)
+            raise
+        _sync_directory(os.path.dirname(target))
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+
+
+def _target(path: str) -> str:
+    # A link stays a link: its file is replaced, not the link.
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
+
+
+def _open_beside(target: str) -> tuple[int, str]:
+    if os.path.exists(os.path.dirname(target)) and len(os.fsencode(os.path.basename(target))) > 255:
+        raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+    temporary = os.path.join(os.path.dirname(target), f".tuibench-{secrets.token_hex(8)}.tmp")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    return os.open(temporary, flags, 0o666), temporary
+
+
+def _sync_directory(path: str) -> None:
+    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    except OSError as error:
+        # Some network file systems cannot sync a directory; the file itself is safe by then.
+        if error.errno not in (errno.EINVAL, errno.ENOTSUP):
+            raise
+    finally:
+        os.close(descriptor)
+
+
+def _failed(path: str, error: Exception) -> WriteError:
+    reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    missing = isinstance(error, FileNotFoundError)
+    hint = "make its directory first" if missing else "give another place with -x"
+    return WriteError(f"{show(path)} cannot be written: {reason[:1].lower()}{reason[1:]}", hint)

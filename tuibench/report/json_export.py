@@ -1,0 +1,173 @@
+"""A run as JSON: the file of deepsparse.benchmark for one cell, with everything of ours under `tuibench`."""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from tuibench.core.cell import CellResult, Estimate, Pooled
+from tuibench.core.record import to_plain
+from tuibench.core.run import RunResult
+from tuibench.core.spec import SCENARIO_LABELS
+from tuibench.report.label import first_cell, model_index, model_of
+from tuibench.report.lines import batch_size
+
+SCHEMA_FILE = "benchmark.schema.json"
+"""Under tuibench/data; every export is valid against it."""
+
+ESTIMATES = ("p50", "p90", "p95", "p99", "p99_9", "mean", "std", "floor")
+PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
+_SCHEDULERS = {"sync": "Scheduler.single_stream", "async": "Scheduler.multi_stream", "elastic": "Scheduler.elastic"}
+
+
+def document(run: RunResult) -> dict[str, Any]:
+    """Return the whole export as plain values; every number in it is finite, and what is missing has its reason."""
+    cell = first_cell(run)
+    reasons: dict[str, str] = {}
+    body = {**_compatible(run, cell, reasons), "tuibench": _own(run, cell, reasons)}
+    finite: dict[str, Any] = _finite(body, "", reasons)
+    finite["tuibench"]["reasons"] = reasons
+    return finite
+
+
+def dumps(run: RunResult) -> str:
+    """The document as text: ASCII, so that no terminal and no codec can trip over a name."""
+    return _pretty(document(run), "\n") + "\n"
+
+
+def seconds_to_run(run: RunResult, cell: CellResult) -> int | float:
+    """Measured seconds asked for: all of `-t`, or what the executions that a target needed were given."""
+    effort = run.spec.effort
+    count = effort.max_executions if effort.target is None else len(cell.executions) or effort.min_executions
+    total = effort.timed_s * count
+    # Theirs is a whole number, and a share that was divided must come back as what was typed.
+    return round(total) if abs(total - round(total)) < 1e-9 * max(total, 1) else total
+
+
+def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]) -> dict[str, Any]:
+    """The top level: names, types and units of deepsparse.benchmark's file."""
+    if cell is None:
+        reasons["benchmark_result"] = "the run has no cells"
+    source, _ = model_of(run, cell) if cell else (None, None)
+    shapes = run.spec.inputs.shapes
+    scenario = SCENARIO_LABELS.get(cell.asked.scenario, cell.asked.scenario) if cell else None
+    measured = cell is not None and cell.pooled is not None
+    return {
+        "engine": _engine_text(run, cell) if cell else None,
+        "version": run.versions.get("tuibench", ""),
+        "orig_model_path": source.asked if source else None,
+        "model_path": source.path if source else None,
+        "batch_size": batch_size(run, cell) if cell else None,
+        "input_shapes": [list(shape) for shape in shapes] if shapes else None,
+        "num_cores": _num_cores(cell) if cell else None,
+        "scenario": scenario,
+        "scheduler": _SCHEDULERS.get(cell.asked.scenario, cell.asked.scenario) if cell else None,
+        "seconds_to_run": seconds_to_run(run, cell) if cell else None,
+        "num_streams": (cell.used.streams if cell.used else cell.asked.streams) if cell else None,
+        # An engine here runs a whole model or refuses it, so what was measured was supported.
+        "fraction_of_supported_ops": 1.0 if measured else None,
+        "benchmark_result": _benchmark_result(cell, scenario, reasons),
+    }
+
+
+def _num_cores(cell: CellResult) -> int:
+    return len(cell.used.cpus) if cell.used and cell.used.cpus else cell.asked.cores
+
+
+def _engine_text(run: RunResult, cell: CellResult) -> str:
+    asked, used = cell.asked, cell.used
+    source, _ = model_of(run, cell)
+    version = used.engine_version if used else run.versions.get(asked.engine, "unknown")
+    facts = {
+        "onnx_file_path": source.path if source else "",
+        "batch_size": batch_size(run, cell),
+        "num_cores": _num_cores(cell),
+        "num_streams": used.streams if used else asked.streams,
+        "scheduler": _SCHEDULERS.get(asked.scenario, asked.scenario),
+        "precision": (used.precision if used else None) or "unknown",
+    }
+    return "\n".join([f"{asked.engine} {version}:", *(f"\t{name}: {value}" for name, value in facts.items())])
+
+
+def _benchmark_result(cell: CellResult | None, scenario: str | None, reasons: dict[str, str]) -> dict[str, Any]:
+    pooled = cell.pooled if cell else None
+    names = ("items_per_sec", "seconds_ran", "iterations", "median", "mean", "std")
+    result: dict[str, Any] = {"scenario": scenario}
+    result |= {name: getattr(pooled, name) if pooled else None for name in names}
+    result |= {f"{name}%": _percentile(pooled, name) for name in PERCENTILES}
+    if pooled is None:
+        reasons.setdefault("benchmark_result", "the cell has no measured execution; see tuibench.cells[].failure")
+        return result
+    for name in PERCENTILES:
+        if result[f"{name}%"] is None:
+            reasons[f"benchmark_result.{name}%"] = f"{pooled.iterations} iterations are too few for it"
+    return result
+
+
+def _percentile(pooled: Pooled | None, name: str) -> float | None:
+    if pooled is None:
+        return None
+    value = pooled.percentiles.get(name)
+    return pooled.percentiles.get(f"{name}%") if value is None else value
+
+
+def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> dict[str, Any]:
+    plain: dict[str, Any] = to_plain(run)
+    index = model_index(run, first) if first else 0
+    return {
+        "schema": plain["schema"],
+        "id": plain["id"],
+        "status": plain["status"],
+        "first": first.key if first else None,
+        "headline": plain["headline"],
+        "cells": [_cell(cell) for cell in run.cells],
+        "environment": plain["environment"],
+        "versions": plain["versions"],
+        "model": plain["models"][index] if index < len(run.models) else None,
+        "models": plain["models"],
+        "points": plain["points"],
+        "spec": plain["spec"],
+        "comparisons": plain["comparisons"],
+        "conclusions": plain["conclusions"],
+        "warnings": plain["warnings"],
+        "anchor": plain["anchor"],
+        "started_utc": plain["started_utc"],
+        "seconds": plain["seconds"],
+        "again": plain["again"],
+        "reasons": reasons,
+    }
+
+
+def _cell(cell: CellResult) -> dict[str, Any]:
+    plain: dict[str, Any] = to_plain(cell)
+    why = cell.failure.message if cell.failure else cell.stopped_by or "not measured"
+    missing = to_plain(Estimate(None, reason=why))
+    plain["latency_ms"] = dict.fromkeys(ESTIMATES, missing) | plain["latency_ms"]
+    for name in ("items_per_sec", "items_per_cpu_sec"):
+        if plain[name]["value"] is None and plain[name]["reason"] is None:
+            plain[name]["reason"] = why
+    return plain
+
+
+def _pretty(value: Any, line: str) -> str:
+    """Indent objects, but keep arrays of figures on one line: a run has thousands of them."""
+    deeper = line + "  "
+    if isinstance(value, dict) and value:
+        parts = [f"{deeper}{json.dumps(name)}: {_pretty(part, deeper)}" for name, part in value.items()]
+        return "{" + ",".join(parts) + line + "}"
+    if isinstance(value, list) and any(isinstance(part, dict) for part in value):
+        return "[" + ",".join(deeper + _pretty(part, deeper) for part in value) + line + "]"
+    return json.dumps(value, ensure_ascii=True, allow_nan=False)
+
+
+def _finite(value: Any, path: str, reasons: dict[str, str]) -> Any:
+    """Replace what JSON cannot hold by null, and say where and what it was."""
+    if isinstance(value, dict):
+        return {name: _finite(part, f"{path}.{name}" if path else name, reasons) for name, part in value.items()}
+    if isinstance(value, list):
+        return [_finite(part, f"{path}[{i}]", reasons) for i, part in enumerate(value)]
+    if isinstance(value, float) and not math.isfinite(value):
+        reasons[path] = f"not finite: {value}"
+        return None
+    return value

@@ -1,0 +1,121 @@
+"""What a cell is called: only as much as tells it from its neighbours, every foreign name made safe."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.model import ModelSummary, Point
+from tuibench.core.run import RunResult
+from tuibench.core.spec import ModelSource
+from tuibench.core.text import show
+from tuibench.core.units import percent
+
+AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision")
+"""Left to right in tables; only those that vary are printed."""
+
+
+def first_cell(run: RunResult) -> CellResult | None:
+    """The cell whose numbers stand for the run: of the first scenario asked (async by default), measured if any is."""
+    for scenario in run.spec.scenarios:
+        cells = [cell for cell in run.cells if cell.asked.scenario == scenario and cell.pooled is not None]
+        if cells:
+            return cells[0]
+    return run.cells[0] if run.cells else None
+
+
+def model_index(run: RunResult, cell: CellResult) -> int:
+    """Which of the models was measured; the first where two have the same content."""
+    return next((i for i, model in enumerate(run.models) if model.sha256 == cell.asked.model_sha256), 0)
+
+
+def model_of(run: RunResult, cell: CellResult) -> tuple[ModelSource | None, ModelSummary | None]:
+    """The model as named by the user and as inspected; None for what a broken run never learned."""
+    index = model_index(run, cell)
+    source = run.spec.models[index] if index < len(run.spec.models) else None
+    return source, run.models[index] if index < len(run.models) else None
+
+
+def point_of(run: RunResult, cell: CellResult) -> Point | None:
+    """The inputs that the cell was fed with."""
+    index = model_index(run, cell)
+    for point in run.points:
+        same_dims = all(point.dims.get(name) == size for name, size in cell.asked.dims.items())
+        if point.model == index and same_dims and cell.asked.batch in (None, point.batch):
+            return point
+    return None
+
+
+def model_names(sources: Sequence[ModelSource]) -> list[str]:
+    """Short names of models: the file's own where that tells them apart, otherwise as the user gave them."""
+    names = [os.path.basename(os.path.normpath(source.asked)) for source in sources]
+    whole = len(set(names)) < len(names)
+    return [show(source.asked if whole else name, 100) for source, name in zip(sources, names, strict=True)]
+
+
+def axis_value(run: RunResult, cell: CellResult, axis: str) -> str:
+    """One coordinate of a cell as text."""
+    asked = cell.asked
+    if axis == "model":
+        names = model_names(run.spec.models)
+        index = model_index(run, cell)
+        return names[index] if index < len(names) else "-"
+    if axis == "batch":
+        return _batch(run, cell)
+    if axis == "dims":
+        return " ".join(f"{show(name, 40)}={size}" for name, size in asked.dims.items()) or "-"
+    return show(getattr(asked, axis), 40)
+
+
+def _batch(run: RunResult, cell: CellResult) -> str:
+    """A batch left open is the one of the inputs, so that a failed cell is not told apart from its neighbours."""
+    batch = cell.asked.batch
+    if batch is None and cell.used is not None:
+        batch = cell.used.batch
+    if batch is None and (point := point_of(run, cell)) is not None:
+        batch = point.batch
+    return "-" if batch is None else str(batch)
+
+
+def varying(run: RunResult) -> list[str]:
+    """The axes in which the cells of a run differ; streams only where nothing else explains them."""
+    axes = [axis for axis in AXES if len({axis_value(run, cell, axis) for cell in run.cells}) > 1]
+    implied = {"scenario", "cores"} & set(axes)
+    return [axis for axis in axes if axis != "streams" or not implied]
+
+
+def describe(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None) -> str:
+    """A cell in words: what always matters, and whatever else varies; `axes` spares working that out for each cell."""
+    axes = varying(run) if axes is None else axes
+    asked = cell.asked
+    words = [show(asked.scenario, 20), count_of(asked.cores, "core")]
+    batch = axis_value(run, cell, "batch")
+    words += [f"batch {batch}"] if batch != "-" else []
+    words += [count_of(asked.streams, "stream")] if asked.scenario != "sync" else []
+    words += [axis_value(run, cell, axis) for axis in axes if axis in ("model", "engine", "dims", "precision")]
+    return ", ".join(words)
+
+
+def plus_minus(estimate: Estimate) -> str:
+    """The interval as ±, or nothing where there is none."""
+    half = estimate.half_width
+    return "" if half is None else f"±{percent(half)}"
+
+
+def count_of(count: int, noun: str) -> str:
+    """A number with its noun."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
+def failure_text(cell: CellResult) -> str:
+    """Why a cell is not `ok`, in one line; empty where it is."""
+    if cell.status == "ok":
+        return ""
+    if cell.failure is None:
+        return f"{cell.status}: {show(cell.stopped_by) or 'not reached'}"
+    failure = cell.failure
+    cause = show(failure.signal, 20) if failure.signal else failure.kind
+    said = show(failure.message.strip(), 300)
+    kept = f" after {count_of(len(cell.executions), 'execution')}" if cell.status == "partial" else ""
+    return f"{cell.status}{kept}: {show(cause, 40)} in {show(failure.phase, 20)}" + (f": {said}" if said else "")

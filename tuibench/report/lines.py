@@ -1,0 +1,156 @@
+"""One cell as lines: the eight of deepsparse.benchmark in its order, then ours with how far each can be trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used
+from tuibench.core.run import RunResult
+from tuibench.core.spec import SCENARIO_LABELS
+from tuibench.core.text import show
+from tuibench.core.units import number, short, size
+from tuibench.report.label import axis_value, failure_text, model_of, plus_minus
+
+PERCENTILES = (("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p99_9"))
+
+
+def cell_lines(run: RunResult, cell: CellResult) -> list[str]:
+    """All lines of one cell, compatible ones first; where it failed, its name and the reason."""
+    return [*compatible_lines(run, cell), *own_lines(cell)]
+
+
+def compatible_lines(run: RunResult, cell: CellResult) -> list[str]:
+    """The lines that scripts written for deepsparse.benchmark read: same labels, order and definitions."""
+    source, _ = model_of(run, cell)
+    lines = [
+        f"Original Model Path: {show(source.asked if source else '', 4096)}",
+        f"Batch Size: {batch_size(run, cell)}",
+        f"Scenario: {SCENARIO_LABELS.get(cell.asked.scenario, show(cell.asked.scenario, 40))}",
+    ]
+    return lines + (_pooled_lines(cell.pooled) if cell.pooled else [])
+
+
+def own_lines(cell: CellResult, prefix: str = "") -> list[str]:
+    """What we say beyond: interval, percentiles, floor, grade, memory, start, CPU, outputs, what was not as asked."""
+    lines = [*_latency_lines(cell), *_throughput_lines(cell), *_machine_lines(cell), *_outcome_lines(cell)]
+    return [prefix + line for line in lines]
+
+
+def batch_size(run: RunResult, cell: CellResult) -> int:
+    """Axis 0 of the inputs; items per call where the model has no batch."""
+    text = axis_value(run, cell, "batch")
+    return int(text) if text.isdigit() else cell.items
+
+
+def differences(cell: CellResult) -> list[str]:
+    """Where what was read back is not what was asked; nothing is reported as used that was not."""
+    used = cell.used
+    return [] if used is None else list(_differences(cell, used))
+
+
+def check_text(check: Check | None) -> str:
+    """Whether the outputs are right, in words."""
+    if check is None:
+        return "unchecked"
+    known = check.difference is not None and check.tolerance is not None
+    figures = f" (difference {check.difference:.2g}, tolerance {check.tolerance:.2g})" if known else ""
+    words = {"agrees": "agree with the reference", "differs": "DIFFER from the reference"}
+    reason = f": {show(check.reason, 300)}" if check.reason else ""
+    return f"{words.get(check.state, show(check.state, 40))}{figures}{reason}"
+
+
+def _pooled_lines(pooled: Pooled) -> list[str]:
+    return [
+        f"Throughput (items/sec): {number(pooled.items_per_sec)}",
+        f"Latency Mean (ms/batch): {number(pooled.mean)}",
+        f"Latency Median (ms/batch): {number(pooled.median)}",
+        f"Latency Std (ms/batch): {number(pooled.std)}",
+        f"Iterations: {pooled.iterations}",
+    ]
+
+
+def _latency_lines(cell: CellResult) -> Iterator[str]:
+    p50 = cell.latency_ms.get("p50", Estimate(None))
+    if p50.value is not None:
+        yield f"Latency p50 (ms/batch): {number(p50.value)} {_interval(p50)}"
+    tail = [f"{label} {_value(cell.latency_ms.get(key))}" for label, key in PERCENTILES if key in cell.latency_ms]
+    if tail and p50.value is not None:
+        yield f"Latency Percentiles (ms/batch): {' · '.join(tail)}"
+        missing = {e.reason for _, key in PERCENTILES if (e := cell.latency_ms.get(key)) and e.value is None}
+        yield from (f"Percentile Missing: {show(reason)}" for reason in sorted(filter(None, missing)))
+    floor = cell.latency_ms.get("floor", Estimate(None))
+    if floor.value is not None:
+        yield f"Latency Floor (ms/batch): {number(floor.value)}"
+
+
+def _throughput_lines(cell: CellResult) -> Iterator[str]:
+    steady = cell.items_per_sec
+    if steady.value is not None:
+        yield f"Throughput Steady (items/sec): {number(steady.value)} {_interval(steady)}"
+    if cell.items_per_cpu_sec.value is not None:
+        yield f"Throughput per CPU Second (items): {number(cell.items_per_cpu_sec.value)}"
+
+
+def _machine_lines(cell: CellResult) -> Iterator[str]:
+    if cell.grade is not None:
+        yield f"Grade: {show(cell.grade.letter, 4)} ({show(cell.grade.cause, 300)})"
+    if cell.memory_bytes:
+        memory = (f"{show(name, 40).replace('_', ' ')} {size(count)}" for name, count in cell.memory_bytes.items())
+        yield f"Memory: {' · '.join(memory)}"
+    start = [("load", cell.load_ms), ("first inference", cell.first_ms)]
+    known = [f"{name} {number(value)}" for name, value in start if value is not None]
+    if known:
+        yield f"Start (ms): {' · '.join(known)}"
+    used = cell.used
+    if used is not None and used.cpu_seconds_per_second is not None:
+        cpus = ",".join(str(cpu) for cpu in used.cpus)
+        yield f"CPU Used: {short(used.cpu_seconds_per_second)} of {cell.asked.cores} cores (CPU {show(cpus, 60)})"
+    if used is not None and cell.asked.scenario != "sync":
+        yield f"Streams: {used.streams} ({show(used.stream_kind or 'kind unknown', 40)})"
+
+
+def _outcome_lines(cell: CellResult) -> Iterator[str]:
+    if cell.pooled is not None:
+        yield f"Outputs: {check_text(cell.check)}"
+    if cell.used is not None and cell.used.io != "bound":
+        yield f"I/O: {show(cell.used.io, 40)} (its copying is inside the timed call)"
+    yield from (f"Not as Asked: {difference}" for difference in differences(cell))
+    if cell.stopped_by and cell.pooled is not None:
+        yield f"Stopped By: {show(cell.stopped_by, 300)}"
+    if cell.status != "ok":
+        text = failure_text(cell)
+        yield f"{text[:1].upper()}{text[1:]}"
+        tail = cell.failure.log_tail.strip().splitlines() if cell.failure and cell.failure.log_tail else []
+        if tail:
+            yield f"Last Words: {show(tail[-1], 300)}"
+
+
+def _differences(cell: CellResult, used: Used) -> Iterator[str]:
+    asked = cell.asked
+    pairs: list[tuple[str, object, object]] = [
+        ("cores", asked.cores, len(used.cpus)),
+        ("streams", asked.streams, used.streams),
+        ("pinning", asked.pin, used.pinned),
+    ]
+    pairs += [("threads", asked.cores, used.threads)] if used.threads is not None else []
+    pairs += [("batch", asked.batch, used.batch)] if asked.batch is not None else []
+    for name, wanted, got in pairs:
+        if wanted != got:
+            yield f"{name} asked {show(wanted, 60)}, used {show(got, 60)}"
+    if asked.precision == "engine-default":
+        yield f"precision left to the engine, used {show(used.precision or 'unknown', 60)}"
+    elif used.precision is None:
+        yield f"precision asked {show(asked.precision, 60)}, could not be read back"
+    elif used.precision != asked.precision:
+        yield f"precision asked {show(asked.precision, 60)}, used {show(used.precision, 60)}"
+
+
+def _interval(estimate: Estimate) -> str:
+    if estimate.low is None or estimate.high is None:
+        return f"(no interval: {show(estimate.reason or 'too few executions', 200)})"
+    bounds = f"[{number(estimate.low)}, {number(estimate.high)}]"
+    return f"{plus_minus(estimate)} {bounds} over {estimate.n} executions"
+
+
+def _value(estimate: Estimate | None) -> str:
+    return "-" if estimate is None or estimate.value is None else number(estimate.value)

@@ -1,0 +1,131 @@
+"""What is said on stderr before measuring: what will run, on which CPUs, fed with what, and which flag changes it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tuibench.core.model import FedInput, Point
+from tuibench.core.text import show
+from tuibench.core.units import seconds
+from tuibench.report.label import count_of
+from tuibench.report.style import to_ascii
+
+
+@dataclass(frozen=True, slots=True)
+class EngineFact:
+    """An engine as it will be used."""
+
+    name: str
+    version: str
+    threads: tuple[int, ...]
+    """One number per core count of the sweep."""
+    isa: tuple[str, ...]
+    """What the CPU offers: AVX512, VNNI, BF16, AMX …"""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamChoice:
+    """How many streams async uses at one core count, and why."""
+
+    cores: int
+    streams: int
+    why: str
+    """asked, or how the default came about."""
+
+
+@dataclass(frozen=True, slots=True)
+class Preamble:
+    """All that is known before the first worker starts."""
+
+    pin: str
+    cpus: tuple[int, ...]
+    engines: tuple[EngineFact, ...]
+    models: tuple[str, ...]
+    """As the user named them."""
+    points: tuple[Point, ...]
+    streams: tuple[StreamChoice, ...]
+    cells: int
+    expected_s: float
+    limit_s: float
+    notes: tuple[str, ...] = ()
+    """What the reading of the command line had to say, and warnings."""
+
+
+def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
+    """Return the lines for stderr, in the order in which a reader asks."""
+    lines = [*(show(note, 500) for note in preamble.notes), pinning_line(preamble.pin, preamble.cpus)]
+    lines += [engine_line(engine) for engine in preamble.engines]
+    for point in preamble.points:
+        many = len(preamble.points) > 1
+        name = preamble.models[point.model] if point.model < len(preamble.models) else ""
+        lines += point_lines(point, f"{show(name, 60)} {_place(point)}: " if many else "")
+    lines += [stream_line(choice) for choice in preamble.streams]
+    lines.append(plan_line(preamble.cells, preamble.expected_s, preamble.limit_s))
+    text = "\n".join(lines) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def pinning_line(pin: str, cpus: Sequence[int]) -> str:
+    """Where the workers may run."""
+    where = f"CPU {cpu_ranges(cpus)}" if cpus else "the CPUs of this process"
+    how = "each engine thread on one CPU" if pin == "core" else "threads move among them"
+    return f"Pinning: {show(pin, 20)}, {where}, {how} (-pin none|core)"
+
+
+def engine_line(engine: EngineFact) -> str:
+    """Engine, version, threads and instruction sets."""
+    threads = ",".join(str(count) for count in engine.threads)
+    isa = " ".join(show(name, 20) for name in engine.isa) or "unknown"
+    return f"Engine: {show(engine.name, 40)} {show(engine.version, 40)}, threads {threads}, ISA {isa}"
+
+
+def point_lines(point: Point, prefix: str = "") -> list[str]:
+    """Every input that is fed, and every dim that was chosen for the user."""
+    return [prefix + line for line in _point_lines(point)]
+
+
+def stream_line(choice: StreamChoice) -> str:
+    """How many requests are in flight in async."""
+    where = count_of(choice.cores, "core")
+    return f"Streams: {choice.streams} on {where}, {show(choice.why, 200)} (-nstreams N)"
+
+
+def plan_line(cells: int, expected_s: float, limit_s: float) -> str:
+    """How much work is ahead."""
+    return f"Plan: {count_of(cells, 'cell')}, about {seconds(expected_s)}, at most {seconds(limit_s)}"
+
+
+def cpu_ranges(cpus: Sequence[int]) -> str:
+    """0-3,8 for 0,1,2,3,8."""
+    spans: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if spans and cpu == spans[-1][1] + 1:
+            spans[-1][1] = cpu
+        else:
+            spans.append([cpu, cpu])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
+
+
+def _point_lines(point: Point) -> Iterator[str]:
+    for fed in point.inputs:
+        yield _input_line(fed)
+    for name, value in point.chosen.items():
+        yield f"Chosen: {show(name, 60)} = {value} (--dim {show(name, 60)}=N changes it)"
+    if point.distinct != 1:
+        yield f"Rotating over {point.distinct} samples (--distinct-inputs 1 for the hot loop)"
+    yield from (show(note, 300) for note in point.notes)
+    if point.failure is not None:
+        kind, phase, message = point.failure
+        yield f"No inputs ({show(kind, 40)} in {show(phase, 40)}): {show(message, 300)}"
+
+
+def _input_line(fed: FedInput) -> str:
+    shape = ", ".join(str(size) for size in fed.shape)
+    return f"Input '{show(fed.name, 100)}': {show(fed.dtype, 40)} [{shape}], {show(fed.how, 200)}"
+
+
+def _place(point: Point) -> str:
+    dims = [f"{show(name, 24)}={size}" for name, size in point.dims.items()]
+    batch = [f"batch {point.batch}"] if point.batch is not None else []
+    return " ".join([*batch, *dims])

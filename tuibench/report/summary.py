@@ -1,0 +1,60 @@
+"""All that a benchmark prints to stdout, in its order: cells, conclusions, how to repeat it, the headline."""
+
+from __future__ import annotations
+
+from tuibench.core.cell import CellResult
+from tuibench.core.run import RunResult
+from tuibench.core.text import show
+from tuibench.report.label import count_of, first_cell, varying
+from tuibench.report.lines import cell_lines, differences, own_lines
+from tuibench.report.style import to_ascii
+from tuibench.report.table import table
+
+_LONGEST = 100_000
+"""A command to paste must not be cut."""
+
+
+def summary(run: RunResult, ascii_only: bool = False) -> str:
+    """Return the text for stdout; its last line is the headline."""
+    lines = [*_cells(run), *_ending(run)]
+    lines += [show(comparison.sentence, 500) for comparison in run.comparisons]
+    lines += [show(sentence, 500) for sentence in run.conclusions]
+    lines += [f"Again: {show(run.again, _LONGEST)}"] if run.again else []
+    text = "\n".join([*lines, show(run.headline, 1000)]) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def _cells(run: RunResult) -> list[str]:
+    first = first_cell(run)
+    if first is None:
+        return []
+    others = [cell for cell in run.cells if cell is not first]
+    if not others:
+        return cell_lines(run, first)
+    if len(others) == 1 and varying(run) == ["scenario"]:
+        return [*cell_lines(run, first), *own_lines(others[0], f"{_capital(others[0])} ")]
+    return [*table(run), *_shared_differences(run)]
+
+
+def _ending(run: RunResult) -> list[str]:
+    """A run that did not reach its end says so, and what was kept."""
+    if run.status == "finished":
+        return []
+    measured = sum(cell.pooled is not None for cell in run.cells)
+    return [f"Run {show(run.status, 40)}: {measured} of {count_of(len(run.cells), 'cell')} measured"]
+
+
+def _capital(cell: CellResult) -> str:
+    return show(cell.asked.scenario.capitalize(), 20)
+
+
+def _shared_differences(run: RunResult) -> list[str]:
+    """What was not as asked, each once with the number of cells: a sweep would repeat it in every row."""
+    counts: dict[str, int] = {}
+    for cell in run.cells:
+        for text in differences(cell):
+            counts[text] = counts.get(text, 0) + 1
+    io = [cell.used.io for cell in run.cells if cell.used and cell.used.io != "bound"]
+    for name in io:
+        counts[f"I/O {show(name, 40)}"] = counts.get(f"I/O {show(name, 40)}", 0) + 1
+    return [f"Not as Asked: {text} ({count} of {len(run.cells)} cells)" for text, count in counts.items()]

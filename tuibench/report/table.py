@@ -1,0 +1,98 @@
+"""Several cells as one table that fits 80 columns, with the reason where a cell has no number."""
+
+from __future__ import annotations
+
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.run import RunResult
+from tuibench.core.text import show
+from tuibench.core.units import ms, percent, short
+from tuibench.report.label import axis_value, describe, failure_text, varying
+from tuibench.report.style import fit, fit_end, pad, width_of
+
+WIDTH = 80
+_RIGHT = ("cores", "batch", "streams")
+_FIGURES = ("p50", "±%", "items/s", "±%", "grade", "outputs")
+_SHRINKABLE = ("model", "dims", "engine", "precision")
+_NARROWEST = 8
+
+
+def table(run: RunResult, width: int = WIDTH) -> list[str]:
+    """Return the table and, below it, the whole reason of each cell that is not ok."""
+    axes = varying(run) or ["scenario"]
+    names = [[axis_value(run, cell, axis) for axis in axes] for cell in run.cells]
+    figures = [_figures(cell) for cell in run.cells]
+    room = [_widest([title, *column]) for title, column in zip(_FIGURES, _columns(figures), strict=True)]
+    widths = _shrink(axes, [_widest([axis, *column]) for axis, column in zip(axes, _columns(names), strict=True)],
+                     width - sum(room) - 2 * len(room))  # fmt: skip
+    lines = [_row(axes, axes, widths) + _join(_FIGURES, room)]
+    for cell, name, figure in zip(run.cells, names, figures, strict=True):
+        left = _row(axes, name, widths)
+        reason = failure_text(cell) if figure[0] == "-" else ""
+        lines.append(left + (f"  {fit(reason, width - width_of(left) - 2)}" if reason else _join(figure, room)))
+    return [line.rstrip() for line in lines] + _footnotes(run)
+
+
+def _figures(cell: CellResult) -> list[str]:
+    p50, rate = cell.latency_ms.get("p50", Estimate(None)), cell.items_per_sec
+    return [
+        "-" if p50.value is None else ms(p50.value),
+        _half(p50),
+        "-" if rate.value is None else short(rate.value),
+        _half(rate),
+        show(cell.grade.letter, 4) if cell.grade else "-",
+        _mark(cell),
+    ]
+
+
+def _half(estimate: Estimate) -> str:
+    half = estimate.half_width
+    return "-" if half is None else percent(half).removesuffix(" %")
+
+
+def _mark(cell: CellResult) -> str:
+    state = cell.check.state if cell.check else "unchecked"
+    word = {"agrees": "agree", "differs": "DIFFER"}.get(state, "-")
+    return f"{word}, partial" if cell.status == "partial" else word
+
+
+def _columns(rows: list[list[str]]) -> list[list[str]]:
+    return [list(column) for column in zip(*rows, strict=True)]
+
+
+def _widest(texts: list[str]) -> int:
+    return max(width_of(text) for text in texts)
+
+
+def _shrink(axes: list[str], widths: list[int], room: int) -> list[int]:
+    """Take from the longest names first until the row fits, never below what can still be told apart."""
+    widths = list(widths)
+    while sum(widths) + 2 * (len(widths) - 1) > room:
+        able = [i for i, axis in enumerate(axes) if axis in _SHRINKABLE and widths[i] > _NARROWEST]
+        if not able:
+            break
+        widest = max(able, key=lambda i: widths[i])
+        widths[widest] -= 1
+    return widths
+
+
+def _row(axes: list[str], texts: list[str], widths: list[int]) -> str:
+    cut = [fit_end(t, w) if a == "dims" else fit(t, w) for a, t, w in zip(axes, texts, widths, strict=True)]
+    return "  ".join(pad(t, w, right=a in _RIGHT) for a, t, w in zip(axes, cut, widths, strict=True))
+
+
+def _join(texts: list[str] | tuple[str, ...], widths: list[int]) -> str:
+    last = len(texts) - 2
+    return "".join(f"  {pad(t, w, right=i < last)}" for i, (t, w) in enumerate(zip(texts, widths, strict=True)))
+
+
+def _footnotes(run: RunResult) -> list[str]:
+    notes, axes = [], varying(run)
+    for cell in run.cells:
+        if cell.status != "ok":
+            notes.append(f"{describe(run, cell, axes)}: {failure_text(cell)}")
+        if cell.check is not None and cell.check.state == "differs":
+            reason = show(cell.check.reason or f"by {cell.check.difference} of their range", 300)
+            notes.append(f"{describe(run, cell, axes)}: outputs differ from the reference {reason}")
+        if cell.grade is not None and cell.grade.letter in ("C", "D"):
+            notes.append(f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {show(cell.grade.cause, 300)}")
+    return ["", *notes] if notes else []
