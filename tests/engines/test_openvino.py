@@ -11,7 +11,7 @@ import pytest
 
 from tests.engines import make
 from tests.engines.probe import setting
-from tests.engines.test_contract import probe
+from tests.engines.test_contract import expect, probe
 from tuibench.engines import openvino
 from tuibench.engines.openvino_tensor import explain, translate
 from tuibench.engines.protocol import IoUnavailable, Refusal
@@ -118,8 +118,10 @@ def test_bound_outputs_share_one_buffer_and_allocated_ones_do_not(
     places = {}
     for io in ("bound", "engine-allocated"):
         bound = session.bind(case.feeds, io)
-        for call in bound.calls:
+        for sample, call in enumerate(bound.calls):
             call()
+            written = bound.keep[0][sample].get_output_tensor(0).data
+            np.testing.assert_allclose(written, expect(case, sample)["y"], rtol=1e-4, atol=1e-5)
         places[io] = {request.get_output_tensor(0).data.ctypes.data for request in bound.keep[0]}
     assert (len(places["bound"]), len(places["engine-allocated"])) == (1, len(case.feeds))
 
