@@ -4,7 +4,8 @@ from dataclasses import replace
 
 from tests.report import build
 from tuibench.core.text import show
-from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, cpu_ranges, preamble_text
+from tuibench.core.units import cpu_ranges
+from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 
 PREAMBLE = Preamble(
     pin="core", cpus=(0, 1, 2, 3, 8), engines=(EngineFact("onnxruntime", "1.31.1", (1, 4), ("AVX512", "VNNI")),),

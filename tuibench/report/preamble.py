@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from tuibench.core.model import FedInput, Point
 from tuibench.core.text import show
-from tuibench.core.units import seconds
+from tuibench.core.units import cpu_ranges, seconds
 from tuibench.report.label import count_of
 from tuibench.report.style import to_ascii
 
@@ -94,17 +94,6 @@ def stream_line(choice: StreamChoice) -> str:
 def plan_line(cells: int, expected_s: float, limit_s: float) -> str:
     """How much work is ahead."""
     return f"Plan: {count_of(cells, 'cell')}, about {seconds(expected_s)}, at most {seconds(limit_s)}"
-
-
-def cpu_ranges(cpus: Sequence[int]) -> str:
-    """0-3,8 for 0,1,2,3,8."""
-    spans: list[list[int]] = []
-    for cpu in sorted(set(cpus)):
-        if spans and cpu == spans[-1][1] + 1:
-            spans[-1][1] = cpu
-        else:
-            spans.append([cpu, cpu])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
 
 
 def _point_lines(point: Point) -> Iterator[str]:
