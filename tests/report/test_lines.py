@@ -70,7 +70,7 @@ def test_one_execution_has_no_interval_and_says_why() -> None:
     text = own(build.lone_cell())
     assert "Latency p50 (ms/batch): 2.0000 (no interval: 1 execution: an interval needs 3)" in text
     assert "p99.9 -" in text
-    assert "Percentile Missing: needs 10000 iterations, there are 500" in text
+    assert "Percentile Missing: p99.9 needs 10000 iterations, there are 500" in text
     assert "±" not in text
 
 
