@@ -3,7 +3,7 @@
 VENV ?= .venv-test
 PYTHON ?= $(VENV)/bin/python
 
-.PHONY: setup check test test-slow test-all test-lowest bench samples
+.PHONY: setup check test test-slow test-all test-lowest bench samples screenshots
 
 setup:
 	"$$(.ci/find-python)" -m venv $(VENV)
@@ -38,3 +38,7 @@ bench:
 
 samples:
 	$(PYTHON) tools/make_samples.py
+
+# Real runs on this machine, so let nothing else run meanwhile.
+screenshots:
+	$(PYTHON) tools/shoot.py

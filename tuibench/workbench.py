@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import secrets
 import select
 import shutil
@@ -17,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.cell import Execution, Samples
+from tuibench.core.cell import Cell, Execution, Samples
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
@@ -27,6 +28,7 @@ from tuibench.host.topology import Topology, read_topology
 from tuibench.runs.journal import Follower, Journal
 from tuibench.runs.outcome import exit_code, signal_code
 from tuibench.runs.replay import Replay
+from tuibench.runs.schedule import Schedule
 from tuibench.runs.task import read_tail
 
 _BARE_WORKER_BYTES = 60_000_000
@@ -128,6 +130,12 @@ class ActiveRun:
         ]
         return replace(result, cells=tuple(cells))
 
+    def first_round(self) -> tuple[Cell, ...]:
+        """The planned cells in the order in which the first round takes them."""
+        spec = self.replay.spec
+        schedule = Schedule(self.replay.cells, spec.effort, random.Random(spec.inputs.seed))
+        return tuple(turn.cell for turn in schedule.next_round())
+
     def expected_memory(self) -> dict[str, int]:
         """About what each planned cell will take: weights as read, reordered and packed, and the inputs."""
         models, points = self.replay.models, {p.id: p for p in self.replay.points}
@@ -178,12 +186,11 @@ class Workbench:
 
     def start_benchmark(self, spec: BenchmarkSpec, *, plan_only: bool = False) -> ActiveRun:
         """Start a runner for `spec`; it ends with this process."""
-        seed = secrets.randbits(32)
         run_id = make_ulid(int(time.time() * 1000), secrets.token_bytes(10))
         request = {
             "id": run_id,
             "spec": to_plain(spec),
-            "seed": seed,
+            "seed": spec.inputs.seed,
             "plan_only": plan_only,
         }
         line = json.dumps(request).encode("ascii") + b"\n"

@@ -200,3 +200,14 @@ def test_anchor_executions_show_drift_and_count_for_no_cell(bench: Bench, model:
     assert all(len(c.executions) == EFFORTS["quick"].min_executions for c in result.cells)
     assert result.anchor["drift"] == pytest.approx(0.0)
     assert len(bench.jobs) == 3 * EFFORTS["quick"].min_executions + result.anchor["executions"]
+
+
+def test_the_dry_run_s_order_is_the_order_of_the_first_round(bench: Bench, model: Path) -> None:
+    import random
+
+    from tuibench.runs.schedule import Schedule
+
+    spec = make_spec(model, batches=(1, 2, 4, 8))
+    state = bench.run(spec, lambda job: make_execution())
+    planned = Schedule(state.cells, spec.effort, random.Random(1)).next_round()
+    assert [job.cell.key for job in bench.jobs[:4]] == [turn.cell.key for turn in planned]

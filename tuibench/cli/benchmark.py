@@ -150,7 +150,7 @@ class _View:
 
     def plan(self) -> DryRun:
         """What would be done."""
-        spec, cells = self._spec, self.active.replay.cells
+        spec, cells = self._spec, self.active.first_round()
         return DryRun(
             spec=spec,
             cells=cells,
