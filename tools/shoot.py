@@ -25,9 +25,7 @@ SHOTS = {
 def shoot(name: str) -> Path:
     """Run one command and draw it under its prompt."""
     arguments = SHOTS[name]
-    done = subprocess.run(
-        [sys.executable, "-m", "tuibench", *arguments], capture_output=True, text=True, check=True
-    )
+    done = subprocess.run([sys.executable, "-m", "tuibench", *arguments], capture_output=True, text=True, check=True)
     with open("/dev/null", "w", encoding="utf-8") as nowhere:
         console = Console(record=True, width=WIDTH, file=nowhere)
         console.print(Text("$ tuibench " + " ".join(arguments), style="bold"))

@@ -3,9 +3,10 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.report import build
+from tuibench.core.model import ModelSummary
 from tuibench.core.text import show
 from tuibench.core.units import cpu_ranges
-from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
+from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, model_line, preamble_text
 
 PREAMBLE = Preamble(
     pin="core", cpus=(0, 1, 2, 3, 8), engines=(EngineFact("onnxruntime", "1.31.1", (1, 4), ("AVX512", "VNNI")),),
@@ -51,3 +52,30 @@ def test_cpus_are_written_as_ranges() -> None:
     assert cpu_ranges([]) == ""
     assert cpu_ranges([5]) == "5"
     assert cpu_ranges([3, 2, 1, 7, 9, 8]) == "1-3,7-9"
+
+
+def test_a_model_is_told_in_figures_and_nothing_of_it_reaches_the_terminal_raw() -> None:
+    model = ModelSummary(
+        path="m.onnx",
+        sha256="0" * 64,
+        file_bytes=2_000_000,
+        external_bytes=1_000_000,
+        inputs=(),
+        outputs=(),
+        opsets={"ai.onnx": 17},
+        nodes=12,
+        parameters=4_000_000,
+        zeros=1_000_000,
+        operators={"Conv": 7, "evil\x1b[2J": 5},
+        weight_types={"float32": 4_000_000},
+        quantization="QDQ int8",
+    )
+    assert model_line("m\x1b.onnx", model) == (
+        "Model m\\e.onnx: 3.00 MB · opset ai.onnx 17 · 12 nodes (7 Conv, 5 evil\\e[2J)"
+        " · 4.00 M parameters float32, 25 % zeros · QDQ int8"
+    )
+
+
+def test_what_could_not_be_read_is_said_instead() -> None:
+    model = ModelSummary("m.ort", "0" * 64, 10, 0, (), (), format="ort", reason="an .ort file")
+    assert model_line("m.ort", model) == "Model m.ort: 10 B · an .ort file"

@@ -211,6 +211,7 @@ class _View:
             expected_s=_expected_s(spec, len(replay.cells)),
             limit_s=_limit_s(spec, len(replay.cells)),
             notes=(*self._notes, *replay.warnings),
+            summaries=replay.models,
         )
 
     def _streams(self) -> list[StreamChoice]:
