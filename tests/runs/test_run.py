@@ -211,3 +211,11 @@ def test_the_dry_run_s_order_is_the_order_of_the_first_round(bench: Bench, model
     state = bench.run(spec, lambda job: make_execution())
     planned = Schedule(state.cells, spec.effort, random.Random(1)).next_round()
     assert [job.cell.key for job in bench.jobs[:4]] == [turn.cell.key for turn in planned]
+
+
+def test_a_call_longer_than_a_second_is_said_once_and_gets_three_executions(bench: Bench, model: Path) -> None:
+    spec = make_spec(model, effort=EFFORTS["default"])
+    result = bench.run(spec, lambda job: make_execution(1.5e9)).result("")
+    assert len(result.cells[0].executions) == 3
+    (warning,) = result.warnings
+    assert "one call takes 1.5 s" in warning
