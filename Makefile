@@ -3,7 +3,7 @@
 VENV ?= .venv-test
 PYTHON ?= $(VENV)/bin/python
 
-.PHONY: setup check test test-slow test-all test-lowest bench samples
+.PHONY: setup check test test-slow test-all test-lowest bench samples screenshots
 
 setup:
 	"$$(.ci/find-python)" -m venv $(VENV)
@@ -32,9 +32,13 @@ bench:
 	@$(PYTHON) -m tests.benchmarks.calibration
 	@failed=0; for script in tests/benchmarks/*.py; do \
 	    name=$$(basename "$$script" .py); \
-	    case "$$name" in __init__|calibration) continue;; esac; \
+	    case "$$name" in __init__|calibration|drive) continue;; esac; \
 	    echo "== $$name"; $(PYTHON) -m "tests.benchmarks.$$name" || { echo "$$name: exit $$?"; failed=1; }; \
 	done; exit $$failed
 
 samples:
 	$(PYTHON) tools/make_samples.py
+
+# Real runs on this machine, so let nothing else run meanwhile.
+screenshots:
+	$(PYTHON) tools/shoot.py

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tuibench.core.model import ModelSummary, Point
     from tuibench.models.inspection import Interface
 
+_MOST_THREADS = 8
 Send = Callable[[dict[str, Any]], None]
 
 
@@ -32,6 +33,8 @@ def main(arguments: list[str]) -> int:
         return 0
     except TuibenchError as error:
         send(_refusal(type(error).__name__, error.message, error.hint, int(error.exit_code)))
+    except MemoryError:
+        send(_refusal("ModelError", "this model needs more memory than the limit allows", "raise --memory-limit", 3))
     except Exception as error:  # the border of this process: whatever happened must reach the caller as one line
         import traceback
 
@@ -51,7 +54,8 @@ def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 def prepare(request: dict[str, Any], send: Send) -> Any:
     """Task `prepare` {spec, model, summary?, run_dir, skip_trial, only, reference}: the points of one model.
 
-    Sends {"candidate": point} before each trial and {"point": point} when one is finished.
+    Sends {"candidate": point} before each trial, {"tried": point} when it ran and only the
+    reference is left, and {"point": point} when one is finished.
     """
     from pathlib import Path
 
@@ -133,11 +137,11 @@ class Trial:
 
 
 def load_session(path: str, work_dir: str, optimize: bool) -> Any:
-    """Load a model into ONNX Runtime on every CPU of this process: only values matter here, not times."""
+    """Load a model into ONNX Runtime on a few CPUs: only values matter here, not times."""
     from tuibench.engines import registry
     from tuibench.engines.protocol import Setting
 
-    cpus = tuple(sorted(os.sched_getaffinity(0)))
+    cpus = tuple(sorted(os.sched_getaffinity(0)))[:_MOST_THREADS]
     engine = registry.make("onnxruntime")
     engine.start()
     return engine.load(

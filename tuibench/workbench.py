@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import random
 import secrets
 import select
 import shutil
@@ -17,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.cell import Execution, Samples
+from tuibench.core.cell import Cell, Execution, Samples
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
@@ -26,7 +27,9 @@ from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.host.topology import Topology, read_topology
 from tuibench.runs.journal import Follower, Journal
+from tuibench.runs.outcome import exit_code, signal_code
 from tuibench.runs.replay import Replay
+from tuibench.runs.schedule import Schedule
 from tuibench.runs.task import read_tail
 
 _BARE_WORKER_BYTES = 60_000_000
@@ -116,6 +119,13 @@ class ActiveRun:
             raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
         return self.replay.result(again)
 
+    def exit_code(self, result: RunResult) -> ExitCode:
+        """What the command that waited for this run ends with."""
+        ended = signal_code(str(self.replay.end.get("reason", "")))
+        if ended is not None:
+            return ended
+        return ExitCode.SOME_FAILED if result.status == "interrupted" else exit_code(result.cells)
+
     def settle_samples(self, result: RunResult, directory: str | None) -> RunResult:
         """Move the samples to `directory`, or say of each that it was not kept; the run's own directory goes away."""
         if directory is not None:
@@ -129,6 +139,12 @@ class ActiveRun:
             for cell in result.cells
         ]
         return replace(result, cells=tuple(cells))
+
+    def first_round(self) -> tuple[Cell, ...]:
+        """The planned cells in the order in which the first round takes them."""
+        spec = self.replay.spec
+        schedule = Schedule(self.replay.cells, spec.effort, random.Random(spec.inputs.seed))
+        return tuple(turn.cell for turn in schedule.next_round())
 
     def expected_memory(self) -> dict[str, int]:
         """About what each planned cell will take: weights as read, reordered and packed, and the inputs."""
@@ -169,14 +185,23 @@ class Workbench:
         """The cores of this machine that this process may use."""
         return read_topology(os.sched_getaffinity(0))
 
+    def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
+        """How fit this machine is to be measured on, with what to mend; takes half a second to look at the noise."""
+        from tuibench.host.brand import cache_directory, read_brand  # psutil: 27 ms that only doctor needs
+        from tuibench.host.checkup import examine
+        from tuibench.host.facts import this_process
+
+        process = this_process()
+        cache = cache_directory(process.environ)
+        return examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
+
     def start_benchmark(self, spec: BenchmarkSpec, *, plan_only: bool = False) -> ActiveRun:
         """Start a runner for `spec`; it ends with this process."""
-        seed = secrets.randbits(32)
         run_id = make_ulid(int(time.time() * 1000), secrets.token_bytes(10))
         request = {
             "id": run_id,
             "spec": to_plain(spec),
-            "seed": seed,
+            "seed": spec.inputs.seed,
             "plan_only": plan_only,
         }
         line = json.dumps(request).encode("ascii") + b"\n"

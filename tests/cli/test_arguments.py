@@ -16,6 +16,7 @@ from tuibench.cli.flag import FLAGS, LATER_COMMANDS, LATER_FLAGS
 from tuibench.cli.request import BenchmarkRequest, Info
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.spec import EFFORTS
+from tuibench.core.text import show
 
 
 def request(*argv: str) -> BenchmarkRequest:
@@ -153,7 +154,7 @@ def test_any_argv_is_read_or_refused_in_printable_words(argv: list[str]) -> None
     try:
         parse(["benchmark", *argv])
     except UsageError as error:
-        assert (error.message + error.hint).isprintable()
+        assert show(error.message + error.hint, 9999) == error.message + error.hint
 
 
 def test_version_and_help() -> None:
@@ -171,7 +172,8 @@ def test_help_fits_80_columns_and_shows_every_flag_with_its_default() -> None:
         assert not flag.metavar or "; default " in flag.text, f"{flag.names} has no default in its help"
     flat = " ".join(text.split())
     assert "[onnxruntime]" in flat and "[async and sync]" in flat and "[core]" in flat
-    assert f"±{(EFFORTS['quick'].target or 0) * 100:g} %, at most {EFFORTS['quick'].limit_s:g} s" in flat
+    assert f"{(EFFORTS['quick'].target or 0) * 100:g} %, at most {EFFORTS['quick'].limit_s:g} s" in flat
+    assert text.isascii() and info("--help").isascii()
 
 
 def test_the_samples_are_listed() -> None:

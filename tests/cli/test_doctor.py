@@ -148,8 +148,8 @@ def test_the_parser_costs_no_heavy_import() -> None:
     script = (
         "import argparse, sys; from tuibench.cli.doctor import add_parser;"
         "add_parser(argparse.ArgumentParser().add_subparsers());"
-        "print(*sorted(m for m in sys.modules if m.split('.')[0] in"
-        " ('numpy', 'onnx', 'onnxruntime', 'rich', 'psutil', 'cpuinfo', 'subprocess') or m.startswith('tuibench.host')))"
+        "print(*sorted(m for m in sys.modules if m.split('.')[0] in ('numpy', 'onnx',"
+        " 'onnxruntime', 'rich', 'psutil', 'cpuinfo', 'subprocess') or m.startswith('tuibench.host')))"
     )
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, cwd=PROJECT, check=True)
     assert done.stdout.split() == []

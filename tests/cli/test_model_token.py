@@ -44,6 +44,8 @@ def test_a_directory_without_a_model_names_what_it_has(here: Path) -> None:
 
 def test_a_missing_file_is_a_model_error(here: Path) -> None:
     assert refusal("none.onnx").message == "none.onnx: no such file or directory"
+    (here / "link.onnx").symlink_to("none.onnx")
+    assert refusal("link.onnx").hint == "it is a link to a file that is gone"
 
 
 def test_names_that_the_system_refuses_are_told_plainly(here: Path) -> None:

@@ -107,3 +107,5 @@ def test_every_effective_setting_is_spelled_out() -> None:
 def test_a_shared_time_comes_back_as_it_was_typed() -> None:
     line = again(spec_of(parse(["benchmark", "plain.onnx", "-t", "10", "--executions", "3"])))
     assert "--executions 3 -t 10 -w 2" in line
+    # 7 / 100 * 100 is 7.000000000000001.
+    assert "--target 7 -w 2" in again(spec_of(parse(["benchmark", "plain.onnx", "--target", "7"])))

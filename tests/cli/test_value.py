@@ -51,7 +51,7 @@ def test_percent_takes_the_sign_and_becomes_a_fraction() -> None:
 
 @pytest.mark.parametrize("text", ["inf", "nan", "-1", "1_0", "", "１", "0", "1e9", "ten"])
 def test_wrong_seconds_name_the_range(text: str) -> None:
-    with pytest.raises(UsageError, match="-t takes seconds from 0.001 to 86400"):
+    with pytest.raises(UsageError, match=r"-t takes seconds from 0\.001 to 86400"):
         value.decimal(0.001, 86_400, "seconds")("-t", text)
 
 

@@ -163,6 +163,14 @@ def renamed() -> Case:
     return Case("renamed", build([op("Identity", "x", "same"), op("Dropout", "x", "kept")], *sides), feeds)
 
 
+def reshaped() -> Case:
+    """The last sample asks for a shape that cannot be."""
+    sides = [tensor("x", ["n", 4]), tensor("s", [2], TensorProto.INT64)], [tensor("y", [None, None])]
+    model = build([op("Relu", "x", "r"), op("Reshape", "r s", "y")], *sides)
+    shapes = ((4, 2), (2, 4), (3, 3))
+    return Case("reshaped", model, tuple({"x": normal(2, 4), "s": np.array(shape)} for shape in shapes))
+
+
 PLAIN = (mlp, image, ids, two_outputs, scalar, half, empty, nonzero, passed_through, renamed)
 """What every engine runs in at least one class."""
 ODD = (text, sequence, bfloat)

@@ -7,6 +7,7 @@ import json
 import os
 import subprocess
 import sys
+from array import array
 from collections.abc import Callable, Iterator
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from onnx import helper
 from onnx.reference import ReferenceEvaluator
 
 from tests.engines import make
@@ -23,7 +25,6 @@ from tuibench.engines.protocol import IO_CLASSES, Engine, IoUnavailable, Refusal
 
 ALL = registry.names(hidden=True)
 REAL = registry.names()
-_SECOND_NS = 1_000_000_000
 
 
 def probe(*args: str, **environment: str) -> Any:
@@ -82,7 +83,9 @@ def assert_same(actual: dict[str, Any], expected: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize("name", ALL)
 def test_capabilities_are_known_without_importing_the_engine(name: str) -> None:
-    assert set(probe("list_modules", name)) <= {"tuibench", "signal"}
+    imported = set(probe("list_modules", name))
+    assert "tuibench" in imported
+    assert imported - set(sys.stdlib_module_names) == {"tuibench"}
 
 
 @pytest.mark.parametrize("name", REAL)
@@ -136,10 +139,15 @@ def test_inputs_are_taken_once_or_with_the_caller_alive(load: Callable[..., Sess
 @pytest.mark.parametrize("build", make.ODD)
 def test_odd_types_run_or_are_refused_by_name(load: Callable[..., Session], build: Callable[[], make.Case]) -> None:
     case = build()
+    session: Session | None
     try:
         session = load(case)
     except Refusal as refusal:
-        assert "\n" not in str(refusal) and len(str(refusal)) > 10
+        message = str(refusal)
+        session = None
+    if session is None:
+        assert len(message) > 10
+        assert "\n" not in message
         return
     for io in IO_CLASSES:
         try:
@@ -165,7 +173,7 @@ def test_ports_are_those_of_the_file(load: Callable[..., Session], build: Callab
         for port, value in zip(ports, declared, strict=True):
             tensor = value.type.tensor_type
             assert port.kind == "tensor"
-            assert port.dtype == np.dtype(make.helper.tensor_dtype_to_np_dtype(tensor.elem_type)).name
+            assert port.dtype == np.dtype(helper.tensor_dtype_to_np_dtype(tensor.elem_type)).name
             assert port.shape is not None and len(port.shape) == len(tensor.shape.dim)
             for size, dim in zip(port.shape, tensor.shape.dim, strict=True):
                 assert not isinstance(size, int) or size == dim.dim_value
@@ -184,14 +192,13 @@ def test_an_unknown_precision_is_refused_and_the_known_ones_are_true(engine: Eng
     with pytest.raises(Refusal, match="f11"):
         engine.load(setting(path, precision="f11"))
     for precision in engine.capabilities.precisions:
+        used, message = "", ""
         try:
-            session = engine.load(setting(path, precision=precision))
+            used = str(engine.load(setting(path, precision=precision)).read_back().precision)
         except Refusal as refusal:
-            # Only for want of hardware, and f32 every CPU has.
-            assert precision != "f32" and "this CPU" in str(refusal)
-            continue
-        assert session.read_back().precision == precision
-        session.close()
+            message = str(refusal)
+        # Refused only for want of hardware, and f32 every CPU has.
+        assert used == precision or (precision != "f32" and "this CPU" in message)
 
 
 def test_what_was_set_up_is_read_back(any_engine: Engine, tmp_path: Path) -> None:
@@ -241,13 +248,12 @@ def test_a_queue_is_there_exactly_where_it_is_claimed(any_engine: Engine, tmp_pa
         with pytest.raises(Refusal, match="queue"):
             session.queue(case.feeds, "bound")
         return
-    starts, ends = np.zeros(20, dtype=np.int64), np.zeros(20, dtype=np.int64)
     for io in IO_CLASSES:
+        starts, ends = array("q", [0] * 20), array("q", [0] * 20)
         queue = session.queue(case.feeds, io)
-        count = queue.run(1 << 62, memoryview(starts), memoryview(ends))
+        assert queue.run(1 << 62, memoryview(starts), memoryview(ends)) == 20
         queue.close()
-        assert count == 20
-        assert (starts > 0).all() and (ends > starts).all()
+        assert all(0 < start < end for start, end in zip(starts, ends, strict=True))
     session.close()
 
 

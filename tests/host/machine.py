@@ -6,8 +6,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from tuibench.core.units import cpu_ranges
 from tuibench.host.facts import Process
-from tuibench.host.tree import format_cpus
 
 INTEL_FLAGS = "fpu sse2 avx2 fma f16c avx512f avx512_vnni avx512_bf16 avx_vnni amx_bf16 avx512_fp16 amx_tile amx_int8"
 AMD_FLAGS = "fpu sse2 avx2 fma f16c avx512f avx512_vnni avx512_bf16"
@@ -61,25 +61,25 @@ def build_cpus(
         core = cpu % total
         package = core // cores
         members = [c for c in everyone if (c % total) // cores == package]
-        threads = format_cpus(c for c in everyone if c % total == core)
+        threads = cpu_ranges(c for c in everyone if c % total == core)
         machine.cpu_file(cpu, "topology/physical_package_id", package)
         machine.cpu_file(cpu, "topology/core_id", core % cores)
         machine.cpu_file(cpu, "topology/die_id", 0)
         machine.cpu_file(cpu, "topology/thread_siblings_list", threads)
-        machine.cpu_file(cpu, "topology/package_cpus_list", format_cpus(members))
-        machine.cpu_file(cpu, "topology/die_cpus_list", format_cpus(members))
+        machine.cpu_file(cpu, "topology/package_cpus_list", cpu_ranges(members))
+        machine.cpu_file(cpu, "topology/die_cpus_list", cpu_ranges(members))
         _build_caches(machine, cpu, threads, [c for c in everyone if (c % total) // per_l3 == core // per_l3])
     for node in range(packages * nodes):
-        cpus = format_cpus(c for c in everyone if (c % total) // per_node == node)
+        cpus = cpu_ranges(c for c in everyone if (c % total) // per_node == node)
         machine.write(f"sys/devices/system/node/node{node}/cpulist", cpus)
-    machine.write("sys/devices/system/cpu/online", format_cpus(everyone))
+    machine.write("sys/devices/system/cpu/online", cpu_ranges(everyone))
     machine.write("sys/devices/system/cpu/smt/active", int(smt > 1))
     return tuple(everyone)
 
 
 def _build_caches(machine: Machine, cpu: int, threads: str, l3: Iterable[int]) -> None:
     rows = [(1, "Data", "48K", threads), (1, "Instruction", "32K", threads), (2, "Unified", "2048K", threads)]
-    for index, (level, kind, size, shared) in enumerate([*rows, (3, "Unified", "32M", format_cpus(l3))]):
+    for index, (level, kind, size, shared) in enumerate([*rows, (3, "Unified", "32M", cpu_ranges(l3))]):
         for name, value in (("level", level), ("type", kind), ("size", size), ("shared_cpu_list", shared)):
             machine.cpu_file(cpu, f"cache/index{index}/{name}", value)
 

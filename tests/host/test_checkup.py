@@ -18,7 +18,7 @@ from tests.host.machine import (
 from tuibench.host.brand import Brand
 from tuibench.host.checkup import examine, sample_noise
 
-QUIET_TICKS = {cpu: (0, 0, 0, 50, 0, 0, 0, 0, 0, 0) for cpu in range(4)}
+QUIET_TICKS = dict.fromkeys(range(4), (0, 0, 0, 50, 0, 0, 0, 0, 0, 0))
 
 
 @pytest.fixture

@@ -87,6 +87,7 @@ def test_amd_counts_one_cache_of_level_3_per_complex(machine: Machine) -> None:
     assert env["cpu"]["numa_nodes"] == {"0": "0-7", "1": "8-15"}
     assert env["frequency"]["boost"] is True
     assert env["cpu"]["smt_active"] is False
+    assert env_of(machine, (0, 4, 8, 9))["cpu"]["caches"][-1]["count"] == 3
 
 
 def test_arm_has_features_and_numbers_but_no_brand(machine: Machine) -> None:

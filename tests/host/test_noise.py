@@ -39,7 +39,7 @@ def host(machine: Machine) -> Machine:
     machine.write("proc/self/cgroup", "0::/")
     machine.mount("/ /sys/fs/cgroup cgroup2 rw")
     machine.write("sys/fs/cgroup/cpu.stat", "nr_throttled 1\nthrottled_usec 50")
-    machine.stat({cpu: (10, 0, 0, 90, 0, 0, 0, 0, 0, 0) for cpu in range(3)})
+    machine.stat(dict.fromkeys(range(3), (10, 0, 0, 90, 0, 0, 0, 0, 0, 0)))
     machine.schedstat(10, 1000, 1000)
     return machine
 
@@ -53,7 +53,7 @@ def test_marks_are_differences_and_the_sum_is_of_marks(host: Machine) -> None:
     assert witness.mark() == (300, 10000, 2)
     script.cpu_ns = 16000
     assert witness.mark() == (0, 1000, 0)
-    host.stat({cpu: (20, 0, 0, 90, 0, 0, 0, 0, 0, 0) for cpu in range(3)})
+    host.stat(dict.fromkeys(range(3), (20, 0, 0, 90, 0, 0, 0, 0, 0, 0)))
     noise = witness.finish()
     assert (noise.waiting_ns, noise.on_cpu_ns, noise.involuntary_switches) == (300, 11000, 2)
     assert (noise.blocks, noise.disturbed_blocks) == (2, 1)

@@ -121,6 +121,12 @@ def test_one_package_is_preferred_when_no_node_is_large_enough(machine: Machine)
     assert choose_cpus(topology, 3, {0: 0.9, 1: 0.9}) == (4, 5, 6)
 
 
+def test_the_idler_of_two_nodes_in_a_package_is_taken(machine: Machine) -> None:
+    cpus = build_cpus(machine, packages=1, cores=8, smt=1, nodes=2)
+    topology = read_topology(cpus, machine.root)
+    assert choose_cpus(topology, 2, dict.fromkeys(range(4), 0.15)) == (4, 5)
+
+
 def test_where_all_are_busy_the_least_busy_are_taken() -> None:
     busy = dict.fromkeys(range(16), 0.9) | {2: 0.4, 10: 0.4, 6: 0.5, 14: 0.5}
     assert choose_cpus(two_sockets(), 1, busy) == (2,)

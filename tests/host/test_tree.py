@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.host.machine import Machine
-from tuibench.host.tree import Tree, format_cpus, parse_cpus, parse_pairs
+from tuibench.core.units import cpu_ranges
+from tuibench.host.tree import Tree, parse_cpus, parse_pairs
 
 
 @pytest.mark.parametrize(
@@ -28,11 +29,11 @@ def test_a_kernel_list_is_read_and_junk_is_left_out(text: str | None, cpus: tupl
 
 @given(st.sets(st.integers(0, 4000)))
 def test_a_formatted_list_reads_back_as_the_same_cpus(cpus: set[int]) -> None:
-    assert parse_cpus(format_cpus(cpus)) == tuple(sorted(cpus))
+    assert parse_cpus(cpu_ranges(cpus)) == tuple(sorted(cpus))
 
 
 def test_spans_are_short() -> None:
-    assert format_cpus([9, 0, 1, 2, 4, 5]) == "0-2,4-5,9"
+    assert cpu_ranges([9, 0, 1, 2, 4, 5]) == "0-2,4-5,9"
 
 
 def test_what_cannot_be_read_is_none(machine: Machine) -> None:

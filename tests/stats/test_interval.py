@@ -6,7 +6,7 @@ import random
 import pytest
 
 from tuibench.core.cell import Estimate
-from tuibench.stats.interval import half_width, log_interval, relative_half_width
+from tuibench.stats.interval import half_width, log_interval
 
 
 def test_interval_by_hand() -> None:
@@ -16,7 +16,7 @@ def test_interval_by_hand() -> None:
     assert estimate.low == pytest.approx(math.exp(1.1 - half) * 1e-6)
     assert estimate.high == pytest.approx(math.exp(1.1 + half) * 1e-6)
     assert (estimate.n, estimate.reason) == (3, None)
-    assert relative_half_width(estimate) == pytest.approx(half)
+    assert estimate.half_width == pytest.approx(half)
 
 
 @pytest.mark.parametrize("count", [1, 2])
@@ -25,7 +25,7 @@ def test_fewer_than_three_executions_give_a_value_and_no_interval(count: int) ->
     assert estimate.value == pytest.approx([2.0, 4.0][count - 1])
     assert (estimate.low, estimate.high, estimate.n) == (None, None, count)
     assert estimate.reason == f"no interval: {count} of at least 3 executions"
-    assert relative_half_width(estimate) is None
+    assert estimate.half_width is None
 
 
 def test_a_deviation_of_zero_has_no_logarithm() -> None:

@@ -1,4 +1,4 @@
-"""Arrays that cross a process border: one npz without pickle, and beside it a JSON file that says what each member is."""
+"""Arrays that cross a process border: one npz without pickle, beside it a JSON file that says what each member is."""
 
 from __future__ import annotations
 

@@ -32,7 +32,7 @@ def parse(argv: Sequence[str], others: Sequence[AddParser] = ()) -> Info | Bench
     if command in (*_HELP, "help"):
         return _help(others, argv[1:])
     if command == "benchmark":
-        return _parse_benchmark(argv[1:], others)
+        return _parse_benchmark(argv[1:])
     if command in LATER_COMMANDS:
         raise not_in_this_version(f"tuibench {command}")
     if command.startswith("-"):
@@ -58,7 +58,7 @@ def _help(others: Sequence[AddParser], topic: Sequence[str]) -> Info | Benchmark
     return Info(root_help())
 
 
-def _parse_benchmark(argv: Sequence[str], others: Sequence[AddParser]) -> Info | BenchmarkRequest:
+def _parse_benchmark(argv: Sequence[str]) -> Info | BenchmarkRequest:
     if any(token in _HELP for token in argv[: argv.index("--") if "--" in argv else len(argv)]):
         from tuibench.cli.help import benchmark_help  # as above
 

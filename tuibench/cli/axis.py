@@ -10,6 +10,9 @@ from tuibench.core.text import show
 
 T = TypeVar("T")
 
+_LARGEST = 2**31 - 1
+"""No tensor has a longer axis that an engine would take."""
+
 MOST_VALUES = 1000
 """Longer lists are slips of the finger: nobody waits for that many cells."""
 
@@ -21,7 +24,7 @@ class Axis:
     flag: str
     low: int
     high: int | None
-    """None: no end, so that `max` and a bare `pow2` mean nothing here."""
+    """None: no end worth naming, so that `max` and a bare `pow2` mean nothing here."""
     meaning: str = ""
     """What the range is made of, such as 'physical cores usable here'."""
     node: int | None = None
@@ -30,7 +33,7 @@ class Axis:
     @property
     def allowed(self) -> str:
         """The range in words, for messages."""
-        end = f"{self.low} to {self.high}" if self.high is not None else f"numbers from {self.low}"
+        end = f"{self.low} to {self.high if self.high is not None else _LARGEST}"
         return f"{end} ({self.meaning})" if self.meaning else end
 
 
@@ -86,7 +89,7 @@ def _within(digits: str, token: str, axis: Axis) -> int:
     # str.isdigit takes other scripts' digits, and int() takes spaces and underscores.
     plain = digits.isascii() and digits.isdigit() and len(digits) <= 10
     value = int(digits) if plain else -1
-    if not plain or value < axis.low or (axis.high is not None and value > axis.high):
+    if not axis.low <= value <= (_LARGEST if axis.high is None else axis.high):
         raise UsageError(f"{axis.flag} takes {axis.allowed}, not '{show(token, 40)}'", _forms(axis))
     return value
 

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from tuibench.cli.interruption import held_back
@@ -18,14 +17,12 @@ from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import ms
-from tuibench.host.topology import Topology
 from tuibench.report.dry_run import DryRun, dry_run_text
 from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
 from tuibench.report.label import count_of, failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.report.summary import summary
-from tuibench.runs.outcome import exit_code, signal_code
 from tuibench.workbench import ActiveRun, Event, Workbench
 
 _START_S = 0.8
@@ -40,19 +37,11 @@ _PHASES = {
 }
 
 
-@dataclass(frozen=True, slots=True)
-class _Ends:
-    """The ends of core axes, as the command line needs them."""
-
-    usable_cores: int
-    node_cores: int
-
-
 def run(request: BenchmarkRequest) -> int:
     """Measure what was asked and return the exit code."""
     bench = Workbench()
     topology = bench.topology()
-    spec, notes = to_spec(request, _ends(topology))
+    spec, notes = to_spec(request, topology)
     for path in filter(None, [request.export_path]):
         form_of(path)
         check_target(path)
@@ -60,7 +49,7 @@ def run(request: BenchmarkRequest) -> int:
     try:
         with held_back():
             active = bench.start_benchmark(spec, plan_only=request.dry_run)
-        return _follow(_View(request, spec, topology, notes, active), request, again(spec))
+        return _follow(_View(request, spec, topology.allowed, notes, active), request, again(spec))
     finally:
         if active is not None:
             with held_back():
@@ -85,10 +74,7 @@ def _follow(view: _View, request: BenchmarkRequest, command: str) -> int:
     if result.status == "interrupted":
         view.painter.say(f"tuibench: the run broke off: {end['reason']}")
     _publish(request, active, result)
-    ended = signal_code(str(end.get("reason", "")))
-    if ended is None and result.status == "interrupted":
-        ended = ExitCode.SOME_FAILED
-    return int(ended if ended is not None else exit_code(result.cells))
+    return int(active.exit_code(result))
 
 
 def _publish_at_last(request: BenchmarkRequest, view: _View, result: RunResult) -> None:
@@ -126,12 +112,6 @@ def _publish(request: BenchmarkRequest, active: ActiveRun, result: RunResult) ->
         raise failed
 
 
-def _ends(topology: Topology) -> _Ends:
-    nodes = [len({c for c in topology.cores if set(c.cpus) & set(cpus)}) for cpus in topology.nodes.values()]
-    usable = topology.usable_cores
-    return _Ends(usable, max(1, min([usable, *([max(nodes)] if nodes else [])])))
-
-
 def _expected_s(spec: BenchmarkSpec, cells: int) -> float:
     effort = spec.effort
     expected = cells * effort.min_executions * (effort.timed_s + _START_S)
@@ -150,13 +130,13 @@ class _View:
         self,
         request: BenchmarkRequest,
         spec: BenchmarkSpec,
-        topology: Topology,
+        cpus: tuple[int, ...],
         notes: tuple[str, ...],
         active: ActiveRun,
     ) -> None:
         self._request = request
         self._spec = spec
-        self._topology = topology
+        self._cpus = cpus
         self._notes = notes
         self.active = active
         self._done = 0
@@ -176,7 +156,7 @@ class _View:
 
     def plan(self) -> DryRun:
         """What would be done."""
-        spec, cells = self._spec, self.active.replay.cells
+        spec, cells = self._spec, self.active.first_round()
         return DryRun(
             spec=spec,
             cells=cells,
@@ -226,7 +206,7 @@ class _View:
         versions = dict(replay.start.get("versions", {}))
         return Preamble(
             pin=spec.pin,
-            cpus=self._topology.allowed,
+            cpus=self._cpus,
             engines=tuple(
                 EngineFact(name, str(versions.get(name) or "?"), spec.cores, _isa(host)) for name in spec.engines
             ),
@@ -237,6 +217,7 @@ class _View:
             expected_s=_expected_s(spec, len(replay.cells)),
             limit_s=_limit_s(spec, len(replay.cells)),
             notes=(*self._notes, *replay.warnings),
+            summaries=replay.models,
         )
 
     def _streams(self) -> list[StreamChoice]:

@@ -118,13 +118,9 @@ def describe_terminal(stream: TextIO) -> dict[str, Any]:
 
 def _examine(engines: Answers, terminal: dict[str, Any]) -> dict[str, Any]:
     # 30 ms that neither --help nor any other command should pay for.
-    from tuibench.host.brand import cache_directory, read_brand
-    from tuibench.host.checkup import examine
-    from tuibench.host.facts import this_process
+    from tuibench.workbench import Workbench
 
-    process = this_process()
-    cache = cache_directory(process.environ)
-    return examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
+    return Workbench().examine(engines, terminal)
 
 
 def _answer(entry: dict[str, Any]) -> dict[str, Any]:

@@ -39,7 +39,7 @@ _DEFAULT, _QUICK, _PRECISE = EFFORTS["default"], EFFORTS["quick"], EFFORTS["prec
 
 def _effort(name: str) -> str:
     effort = EFFORTS[name]
-    return f"stop at ±{(effort.target or 0.0) * 100:g} %, at most {effort.limit_s:g} s per cell"
+    return f"until p50 is known to {(effort.target or 0.0) * 100:g} %, at most {effort.limit_s:g} s per cell"
 
 
 GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (

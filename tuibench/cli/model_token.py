@@ -65,7 +65,10 @@ def _mode(path: str, token: str) -> int:
         return os.stat(path).st_mode
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        hint = "check the path; 'sample' is built in" if isinstance(error, FileNotFoundError) else ""
+        hint = ""
+        if isinstance(error, FileNotFoundError):
+            dangling = os.path.islink(path)
+            hint = "it is a link to a file that is gone" if dangling else "check the path; 'sample' is built in"
         raise ModelError(f"{show(token)}: {reason[:1].lower()}{reason[1:]}", hint) from error
 
 

@@ -18,7 +18,6 @@ DEFAULT_ENGINES = ("onnxruntime",)
 DEFAULT_SCENARIOS = ("async", "sync")
 """async first: its numbers are the ones that deepsparse.benchmark prints by default."""
 LARGEST_BATCH = 65_536
-LARGEST_DIM = 2**31 - 1
 _LATER_SCENARIOS = ("elastic", "server")
 
 
@@ -122,8 +121,6 @@ def _dims(texts: tuple[str, ...], notes: list[str]) -> tuple[tuple[str, tuple[in
             raise UsageError(f"--dim {show(name, 60)} is given twice", "one list holds all its values: NAME=32,64")
         # Zero is a length that models take: the past of a decoder at its first token.
         dims[name] = _integers(values, Axis(f"--dim {show(name, 60)}", 0, None), (), notes)
-        if max(dims[name]) > LARGEST_DIM:
-            raise UsageError(f"--dim {show(name, 60)} takes at most {LARGEST_DIM}")
     return tuple(dims.items())
 
 

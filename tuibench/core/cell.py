@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -171,6 +172,13 @@ class Estimate:
     high: float | None = None
     n: int = 0
     reason: str | None = None
+
+    @property
+    def half_width(self) -> float | None:
+        """The ± of the value as a fraction, on the log scale the interval was made on; None without an interval."""
+        if self.low is None or self.high is None or self.low <= 0:
+            return None
+        return math.log(self.high / self.low) / 2
 
 
 @dataclass(frozen=True, slots=True)

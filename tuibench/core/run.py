@@ -50,6 +50,8 @@ class RunResult:
     again: str
     """The command that repeats this run, with every effective setting."""
     warnings: tuple[str, ...] = ()
+    headline: str = ""
+    """One line: the best numbers, or why there are none."""
     comparisons: tuple[Comparison, ...] = ()
     conclusions: tuple[str, ...] = ()
     anchor: dict[str, Any] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 
 def number(value: float) -> str:
@@ -56,3 +57,14 @@ def percent(fraction: float) -> str:
     """A half-width such as ±0.7 %, with two digits at most."""
     value = fraction * 100
     return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"
+
+
+def cpu_ranges(cpus: Iterable[int]) -> str:
+    """Numbers of CPUs as people and the kernel write them: 0-3,8."""
+    spans: list[list[int]] = []
+    for cpu in sorted(set(cpus)):
+        if spans and cpu == spans[-1][1] + 1:
+            spans[-1][1] = cpu
+        else:
+            spans.append([cpu, cpu])
+    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)

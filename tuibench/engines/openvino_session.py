@@ -32,6 +32,11 @@ class OpenVinoSession:
         if setting.precision not in (used, "engine-default"):
             raise Refusal(f"openvino would compute {used} on this CPU where {setting.precision} was asked")
 
+    @property
+    def dynamic(self) -> bool:
+        """Whether a shape is still open after compiling, which costs time in every call."""
+        return any(node.get_partial_shape().is_dynamic for node in self._compiled.inputs)
+
     def inputs(self) -> tuple[Port, ...]:
         """The inputs in the model's order."""
         return self._inputs
@@ -49,7 +54,7 @@ class OpenVinoSession:
         runs = tuple(self._runner(request) for request in requests)
         if io == "bound":
             self._bind_outputs(requests, requests[0])
-        return Bound(io, runs, partial(self._fetch, runs, requests), (requests,))
+        return Bound(io, runs, partial(self._fetch, requests), (requests,))
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """As many requests as streams; every submission sets the tensors of the next sample."""
@@ -138,18 +143,21 @@ class OpenVinoSession:
         if all(shape.is_static for shape in shapes):
             return [tuple(shape.to_shape()) for shape in shapes]
         if self._shapes is None:
-            _untimed(self._runner(example))
+            _prove(example)
             self._shapes = [tuple(example.get_output_tensor(i).shape) for i in range(len(shapes))]
         return self._shapes
 
-    def _fetch(self, runs: Sequence[Callable[[], object]], requests: Sequence[Any], sample: int) -> dict[str, Any]:
-        _untimed(runs[sample])
+    def _fetch(self, requests: Sequence[Any], sample: int) -> dict[str, Any]:
         request = requests[sample]
+        _prove(request)
         self._shapes = [tuple(request.get_output_tensor(i).shape) for i in range(len(self._outputs))]
         return {port.name: copy_array(port, request.get_output_tensor(i)) for i, port in enumerate(self._outputs)}
 
     def _call_outputs(self, calls: Sequence[Callable[[], object]], sample: int) -> dict[str, Any]:
-        result: Any = _untimed(calls[sample])
+        try:
+            result: Any = calls[sample]()
+        except RuntimeError as error:
+            raise translate(error) from error
         self._shapes = [result[i].shape for i in range(len(self._outputs))]
         return {port.name: copy_raw(port, result[i]) for i, port in enumerate(self._outputs)}
 
@@ -163,9 +171,10 @@ def _submit_arrays(queue: Any, arrays: dict[int, Any], index: int) -> None:
     queue.start_async(arrays, index, share_inputs=True)
 
 
-def _untimed(run: Callable[[], object]) -> object:
-    """Run once where the message matters more than the time."""
+def _prove(request: Any) -> None:
+    """Run once on the engine's own thread: on the caller's, with one thread, it keeps errors of shapes to itself."""
     try:
-        return run()
+        request.start_async()
+        request.wait()
     except RuntimeError as error:
         raise translate(error) from error

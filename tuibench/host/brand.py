@@ -1,4 +1,4 @@
-"""Brand and flags from py-cpuinfo, for machines whose /proc/cpuinfo has none; a second of work, so kept until reboot."""
+"""Brand and flags from py-cpuinfo, where /proc/cpuinfo has none; a second of work, so kept until reboot."""
 
 from __future__ import annotations
 
@@ -53,11 +53,12 @@ def read_brand(boot_id: str | None, cache: Path | None, ask: Callable[[], Mappin
 def ask_cpuinfo() -> Mapping[str, Any]:
     """Run py-cpuinfo; empty where it fails."""
     # 60 ms to import and a second to run: it sleeps to count clock ticks, and starts other programs.
-    import cpuinfo  # type: ignore[import-untyped]
+    import cpuinfo
 
     try:
         answer: Mapping[str, Any] = cpuinfo.get_cpu_info()
-    except Exception:  # noqa: BLE001 - it parses the output of foreign programs and raises whatever that leads to
+    except Exception:
+        # It parses the output of foreign programs and raises whatever that leads to.
         return {}
     return answer
 

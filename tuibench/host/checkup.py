@@ -1,4 +1,4 @@
-"""Everything that `doctor` tells, gathered in one plain dictionary: facts, the noise of this moment, engines, findings."""
+"""Everything that `doctor` tells, gathered in one plain dictionary: facts, noise of this moment, engines, findings."""
 
 from __future__ import annotations
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from tuibench.core.units import short, size
+from tuibench.core.units import cpu_ranges, short, size
 from tuibench.host.finding import Facts, Finding
-from tuibench.host.tree import format_cpus
 
 BUSY_SHARE = 0.10
 STEAL_SHARE = 0.005
@@ -24,7 +23,7 @@ def check_busy(facts: Facts) -> Finding | None:
     return Finding(
         "busy",
         "harm",
-        f"CPUs {format_cpus(busy)} were busy {short(100 * max(noise['busy'].values()), 2)} % of the time at most, "
+        f"CPUs {cpu_ranges(busy)} were busy {short(100 * max(noise['busy'].values()), 2)} % of the time at most, "
         f"{short(100 * noise['busy_share'], 2)} % on average",
         "other processes take CPU time and cache from the benchmark: throughput and percentiles suffer, the floor less",
         "stop the other work, or measure with fewer cores: the idlest are chosen",

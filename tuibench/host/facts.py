@@ -9,12 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.units import cpu_ranges
 from tuibench.host.cgroup import find_groups
 from tuibench.host.cpu import read_caches, read_frequency, read_identity
 from tuibench.host.noise import read_frequency_mhz, read_load1
 from tuibench.host.system import read_container, read_group_facts, read_kernel, read_memory_facts
 from tuibench.host.topology import Topology, read_topology
-from tuibench.host.tree import Tree, format_cpus, parse_cpus
+from tuibench.host.tree import Tree, parse_cpus
 
 PACKAGES = ("tuibench", "onnxruntime", "openvino", "onnx", "numpy", "torch", "deepsparse", "tract")
 """The distributions whose versions go with a result."""
@@ -109,16 +110,16 @@ def _count(tree: Tree, topology: Topology) -> dict[str, Any]:
         "cores": len(topology.cores),
         "threads": sum(len(core.threads) for core in topology.cores),
         "smt_active": topology.smt if active is None else active == "1",
-        "numa_nodes": {str(node): format_cpus(cpus) for node, cpus in topology.nodes.items()},
+        "numa_nodes": {str(node): cpu_ranges(cpus) for node, cpus in topology.nodes.items()},
     }
 
 
 def _describe_affinity(topology: Topology) -> dict[str, Any]:
     return {
-        "cpus": format_cpus(topology.allowed),
+        "cpus": cpu_ranges(topology.allowed),
         "physical_cores": len(topology.cores),
         "usable_cores": topology.usable_cores,
-        "cpuset": None if topology.cpuset is None else format_cpus(topology.cpuset),
+        "cpuset": None if topology.cpuset is None else cpu_ranges(topology.cpuset),
     }
 
 

@@ -1,4 +1,4 @@
-"""What the machine did to a measurement while it ran: the witness that a worker carries, cheap enough for every block."""
+"""What the machine did to a measurement while it ran: a witness that workers carry, cheap enough for every block."""
 
 from __future__ import annotations
 
@@ -32,11 +32,16 @@ class Usage(Protocol):
     """The part of `resource.struct_rusage` that a witness reads."""
 
     @property
-    def ru_nivcsw(self) -> int: ...
+    def ru_nivcsw(self) -> int:
+        """Involuntary context switches."""
+
     @property
-    def ru_minflt(self) -> int: ...
+    def ru_minflt(self) -> int:
+        """Page faults without a disk."""
+
     @property
-    def ru_majflt(self) -> int: ...
+    def ru_majflt(self) -> int:
+        """Page faults with one."""
 
 
 @dataclass(frozen=True, slots=True)

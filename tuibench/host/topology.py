@@ -50,6 +50,12 @@ class Topology:
         return max(min(len(self.cores), math.ceil(self.quota - 1e-9)), 1)
 
     @property
+    def node_cores(self) -> int:
+        """Of the usable cores those on the largest NUMA node: what `-ncores node` means."""
+        nodes = [len({c for c in self.cores if set(c.cpus) & set(cpus)}) for cpus in self.nodes.values()]
+        return max(1, min([self.usable_cores, max(nodes, default=self.usable_cores)]))
+
+    @property
     def smt(self) -> bool:
         """Whether any of the cores runs more than one thread."""
         return any(len(core.threads) > 1 for core in self.cores)
@@ -125,7 +131,7 @@ def _package_of(core: Core) -> tuple[int, ...]:
     return (core.package,)
 
 
-def _anywhere(core: Core) -> tuple[int, ...]:
+def _anywhere(_: Core) -> tuple[int, ...]:
     return ()
 
 

@@ -1,9 +1,8 @@
-"""Reading small kernel files under a root that can be handed in, so that recorded machines can be read like this one."""
+"""Reading small kernel files under a root that can be handed in, so that recorded machines read like this one."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -78,17 +77,6 @@ def parse_cpus(text: str | None) -> tuple[int, ...]:
         if first is not None and last is not None and last - first < 1 << 16:
             found.update(range(first, last + 1))
     return tuple(sorted(found))
-
-
-def format_cpus(cpus: Iterable[int]) -> str:
-    """The inverse of `parse_cpus`, for people: `0-3,8`."""
-    spans: list[list[int]] = []
-    for cpu in sorted(set(cpus)):
-        if spans and cpu == spans[-1][1] + 1:
-            spans[-1][1] = cpu
-        else:
-            spans.append([cpu, cpu])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
 
 
 def parse_pairs(text: str | None) -> dict[str, int]:

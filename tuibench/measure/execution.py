@@ -67,6 +67,7 @@ class Meter:
         """Load, run once, check, warm up, time, reduce."""
         job = self._job
         feeds = read_bundle(job.bundle)
+        self._setting = replace(self._setting, shapes=_shapes(feeds[0]))
         self._reporter.enter("load")
         loaded = loading.load(self._engine, self._setting)
         self._memory.note("load")
@@ -239,7 +240,7 @@ class Meter:
             used=self._used(outcome, io, distinct),
             check=check,
             samples=reduction.keep_samples(kept, recording.total, self._job.samples_path, self._job.keep_raw),
-            histogram=reduction.histogram(kept),
+            histogram=reduction.histogram(kept, self._job.histogram_bins),
             series=reduction.series(kept, self._job.series_points),
         )
 
@@ -296,6 +297,11 @@ class _Stream:
             raise RuntimeError("a stream without a session")
         calls: Callable[..., Any] = rotate
         return calls(self._keep[1].calls)
+
+
+def _shapes(feed: Feed) -> dict[str, tuple[int, ...]]:
+    """The shapes that will be fed, for engines that want them fixed."""
+    return {name: tuple(value.shape) for name, value in feed.items() if hasattr(value, "shape")}
 
 
 def _latency(bound: Bound, calls: int = 3) -> float:

@@ -34,3 +34,5 @@ class Job:
     seed: int
     series_points: int = 64
     """Of the series over time; fewer where a cell may have many executions, because a stored cell is bounded."""
+    histogram_bins: int = 256
+    """Likewise."""

@@ -41,9 +41,10 @@ def effective_n(durations: Ns, total: int) -> float:
     return total * (1 - rho) / (1 + rho)
 
 
-def histogram(durations: Ns) -> dict[str, Any]:
+def histogram(durations: Ns, most: int) -> dict[str, Any]:
     """Counts in log-wide bins; what lies outside them is counted too."""
-    low_ns, ratio, count = bins(*(float(v) for v in np.percentile(durations, (0, 99.5))))
+    least, most_ns = (float(v) for v in np.percentile(durations, (0, 99.5)))
+    low_ns, ratio, count = bins(least, most_ns, most)
     edges = low_ns * ratio ** np.arange(count + 1)
     counts, _ = np.histogram(durations, bins=edges)
     under = int((durations < edges[0]).sum())

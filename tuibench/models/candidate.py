@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import combinations_with_replacement, islice
 
 from tuibench.core.model import Port
@@ -37,7 +38,12 @@ class Search:
     """Candidates for one point, from most to least likely; what was chosen for an earlier point comes first."""
 
     def __init__(
-        self, layout: Layout, batch: int | None, fixed: Mapping[str, int], shapes: Mapping[str, Shape] | None = None
+        self,
+        layout: Layout,
+        batch: int | None,
+        fixed: Mapping[str, int],
+        shapes: Mapping[str, Shape] | None = None,
+        sizes: Mapping[tuple[str, int], int] | None = None,
     ) -> None:
         self._layout = layout
         self._batch = batch
@@ -45,6 +51,7 @@ class Search:
         self._shapes = dict(shapes or {})
         self.free = tuple(k for k in layout.places if k not in layout.batch and k not in self._fixed)
         self._ranks = {p.name: _rank_choices(p) for p in layout.ports if p.shape is None and p.name not in self._shapes}
+        self._choices = {key: self._rank_values(key, sizes or {}) for key in self.free}
         self._groups = self._collect_groups()
         self._hints: list[tuple[str, int]] = []
 
@@ -52,6 +59,11 @@ class Search:
     def has_choice(self) -> bool:
         """Whether anything but the batch was ours to choose."""
         return bool(self.free or any(len(choices) > 1 for choices in self._ranks.values()))
+
+    @cached_property
+    def _hintable(self) -> tuple[str, ...]:
+        """Dims whose size an operator's message may name; a picture of 1 x 224 would pass and mean nothing."""
+        return tuple(k for k in self.free if group_of(self._layout, k) not in ("height", "width", "audio"))
 
     @property
     def needs_trial(self) -> bool:
@@ -61,7 +73,7 @@ class Search:
     def hint(self, message: str) -> None:
         """Learn from a refusal: the size that an operator expects often stands in its message."""
         for number in dict.fromkeys(int(n) for n in re.findall(r"(?<![\w.])\d{1,4}(?![\w.])", message)):
-            for key in self.free:
+            for key in self._hintable:
                 if 0 < number <= _LARGEST_HINT and (key, number) not in self._hints:
                     self._hints.append((key, number))
 
@@ -92,11 +104,21 @@ class Search:
         groups: dict[str, int] = {}
         for key in self.free:
             group = _joint(group_of(self._layout, key))
-            groups[group] = max(groups.get(group, 0), len(alternatives(self._layout, key)))
+            groups[group] = max(groups.get(group, 0), len(self._choices[key]))
         groups.update({f"rank {name}": len(choices) for name, choices in self._ranks.items()})
         if any(port.kind == "optional" for port in self._layout.ports):
             groups[_OPTIONAL] = 2
         return groups
+
+    def _rank_values(self, key: str, sizes: Mapping[tuple[str, int], int]) -> tuple[Alternative, ...]:
+        """What to try for a dim; first what the weights behind it demand, where the graph tells."""
+        usual = alternatives(self._layout, key)
+        for place in self._layout.places[key]:
+            for axis in (place.axis, place.axis - len(place.port.shape or ())):
+                size = sizes.get((place.port.name, axis))
+                if size is not None and size > 0:
+                    return (size, *usual)
+        return usual
 
     def _steps(self, known: Mapping[str, int]) -> Iterator[dict[str, int]]:
         """How far each group has moved down its list: first nowhere, then one step in one group, and so on."""
@@ -115,7 +137,7 @@ class Search:
         for key in self.free:
             if key in values:
                 continue
-            choices = alternatives(self._layout, key)
+            choices = self._choices[key]
             chosen: Alternative = choices[min(steps.get(_joint(group_of(self._layout, key)), 0), len(choices) - 1)]
             if isinstance(chosen, Sum):
                 waiting[key] = chosen

@@ -11,7 +11,7 @@ from tuibench.core.model import Port
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.models.layout import Layout, Place
-from tuibench.models.role import is_sequence, sequence_keys
+from tuibench.models.role import is_sequence, is_state, sequence_keys
 
 Shape = tuple[int, ...]
 
@@ -114,7 +114,7 @@ class _Builder:
             self.batch = self._agree(batch, known.pop() if known else None)
             self.fixed.update(dict.fromkeys(keys, self.batch))
             return
-        self.batch = self._layout.own_batch
+        self.batch = _own_batch(self._layout)
         if batch is not None and batch != (self.batch or 1):
             fixed = _fixed_by(self._layout)
             self.problem = f"batch {batch}: the model allows {self.batch or 1} only, {fixed}"
@@ -166,6 +166,14 @@ def _constant_lengths(layout: Layout) -> list[int]:
         for axis, dim in enumerate(port.shape or ())
         if axis == 1 and isinstance(dim, int) and is_sequence(Place(port, axis), "")
     ]
+
+
+def _own_batch(layout: Layout) -> int | None:
+    """The constant at axis 0 of the first input: the batch of a model that fixes it; a state counts layers there."""
+    ports = [p for p in layout.ports if p.kind == "tensor" and p.shape and isinstance(p.shape[0], int)]
+    ports.sort(key=is_state)
+    first = ports[0].shape[0] if ports and ports[0].shape else None
+    return first if isinstance(first, int) and first > 0 else None
 
 
 def _fixed_by(layout: Layout) -> str:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import onnx
-from google.protobuf.message import DecodeError  # type: ignore[import-untyped]
 
 from tuibench.core.errors import ModelError
 from tuibench.core.text import show
@@ -18,7 +17,9 @@ def parse(data: bytes, path: Path) -> onnx.ModelProto:
     """Parse a model, or say that these bytes are none; protobuf itself takes an empty file for a model."""
     try:
         model: onnx.ModelProto = onnx.ModelProto.FromString(data)
-    except (DecodeError, UnicodeDecodeError, ValueError, RecursionError) as error:
+    except MemoryError:
+        raise
+    except Exception as error:  # whatever the parser of foreign bytes raises, its classes are not ours to import
         cause = "a name in it is not valid UTF-8" if _is_utf8(error) else "it is truncated, damaged or something else"
         raise ModelError(f"{show(path)} is not a readable ONNX model: {cause}", "fetch or export it again") from None
     if not model.HasField("graph"):

@@ -17,7 +17,7 @@ from tuibench.core.units import size
 from tuibench.models.candidate import Candidate
 from tuibench.models.dim import describe_shape
 from tuibench.models.layout import Layout
-from tuibench.models.sample import Recipe, choose_recipe, draw_array, input_bytes
+from tuibench.models.sample import Recipe, choose_recipe, draw_array, input_bytes, is_supported
 from tuibench.models.vocabulary import Vocabulary
 
 Feed = dict[str, Any]
@@ -25,7 +25,8 @@ ALL_SAMPLES_BYTES = 256_000_000
 _SEQUENCE_ITEMS = 2
 _MAP_ENTRIES = 4
 _WORDS_LENGTH = re.compile(r"len(gth)?s?($|_)|(^|_)(x|n)_?len")
-_ROOM = 0.8
+_ROOM = 0.5
+"""Of the free memory: making an input takes some beside it, and the workers hold it next to the model."""
 
 
 @dataclass(frozen=True)
@@ -57,31 +58,45 @@ class Synthesis:
 
     def fed(self) -> tuple[FedInput, ...]:
         """What was fed and why, for the lines on stderr."""
-        return tuple(FedInput(p.name, p.dtype, self.candidate.shapes[p.name], self._how(p)) for p in self.layout.ports)
+        return tuple(
+            FedInput(p.name, p.dtype, () if self._is_absent(p) else self.candidate.shapes[p.name], self._how(p))
+            for p in self.layout.ports
+        )
 
     def bytes_per_sample(self) -> int:
         """Memory of one sample."""
         return sum(self._bytes(port) for port in self.layout.ports)
 
     def require_room(self, available_bytes: int) -> None:
-        """Refuse, with the flag that helps, an input that this machine cannot hold."""
+        """Refuse, with the flag that helps, inputs that this machine cannot hold or that nothing here can make."""
         for port in self.layout.ports:
-            needed = self._bytes(port)
-            if needed > available_bytes * _ROOM:
-                shape = "x".join(str(d) for d in self.candidate.shapes[port.name])
-                raise ModelError(
-                    f"input '{show(port.name, 60)}' of {port.dtype} {shape} needs {size(needed)}, "
-                    f"{size(max(available_bytes, 0))} are free; {self._advice(port)}"
-                )
+            if not self._is_known(port):
+                what = f"input '{show(port.name, 60)}' is a {port.kind} of {show(port.dtype, 40)}"
+                raise ModelError(f"{what}, for which no values can be made")
+        if self.bytes_per_sample() <= available_bytes * _ROOM:
+            return
+        port = max(self.layout.ports, key=self._bytes)
+        shape = "x".join(str(d) for d in self.candidate.shapes[port.name])
+        raise ModelError(
+            f"input '{show(port.name, 60)}' of {port.dtype} {shape} needs {size(self._bytes(port))}, "
+            f"{size(max(available_bytes, 0))} are free; {self._advice(port)}"
+        )
+
+    def _is_known(self, port: Port) -> bool:
+        if port.kind == "map":
+            return True
+        inner = "tensor" if port.kind == "tensor" else port.inner
+        return inner in ("tensor", "sequence") and is_supported(port.dtype)
 
     def _advice(self, port: Port) -> str:
         free = [key for key in self.layout.keys(port) if isinstance(key, str)]
         if not free:
             return f"the model fixes it to {describe_shape(port)}"
-        return "choose less with " + " ".join(f"--dim {show(key, 40)}=…" for key in free)
+        flags = ["-b …" if key in self.layout.batch else f"--dim {show(key, 40)}=…" for key in free]
+        return "choose less with " + " ".join(flags)
 
     def _bytes(self, port: Port) -> int:
-        if port.kind == "map" or (port.kind == "optional" and not self.candidate.present):
+        if port.kind == "map" or self._is_absent(port):
             return 0
         items = _SEQUENCE_ITEMS if "sequence" in (port.kind, port.inner) else 1
         return items * input_bytes(port.dtype, self.candidate.shapes[port.name])
@@ -90,17 +105,20 @@ class Synthesis:
         generator = np.random.default_rng([self.seed, number, index])
         if port.kind == "map":
             return _make_map(port, generator)
-        if port.kind == "optional" and not self.candidate.present:
+        if self._is_absent(port):
             return None
         shape, recipe = self.candidate.shapes[port.name], self._recipes[port.name]
         if "sequence" in (port.kind, port.inner):
             return [draw_array(recipe, port.dtype, shape, generator) for _ in range(_SEQUENCE_ITEMS)]
         return draw_array(recipe, port.dtype, shape, generator)
 
+    def _is_absent(self, port: Port) -> bool:
+        return port.kind == "optional" and not self.candidate.present
+
     def _how(self, port: Port) -> str:
         if port.kind == "map":
             return f"map of {_MAP_ENTRIES} entries"
-        if port.kind == "optional" and not self.candidate.present:
+        if self._is_absent(port):
             return "absent"
         words = self._recipes[port.name].how
         return f"{_SEQUENCE_ITEMS} items, {words}" if "sequence" in (port.kind, port.inner) else words

@@ -17,6 +17,11 @@ _COUNTED = re.compile(
 )
 
 
+def is_tensor(port: Port) -> bool:
+    """Whether an input has one shape; the items of a sequence have no batch in common."""
+    return "tensor" in (port.kind, port.inner if port.kind == "optional" else None)
+
+
 @dataclass(frozen=True, slots=True)
 class Place:
     """One axis of one input."""
@@ -52,25 +57,17 @@ class Layout:
         """The keys that are the batch: the first free axis 0, and others at axis 0 that have no name of their own."""
         if self.batch_dim is not None:
             return frozenset({self.resolve(self.batch_dim, "--batch-dim")})
-        first = [key for key, places in self.places.items() if places[0].port.kind == "tensor" and places[0].axis == 0]
-        if not first:
+        if not self.axis_zero:
             return frozenset()
+        first = self.axis_zero[0]
         others = [key for key in self.axis_zero if self._is_unnamed(key) or _COUNTED.fullmatch(key)]
-        return frozenset({first[0], *others})
+        return frozenset({first, *others})
 
     @cached_property
     def axis_zero(self) -> tuple[str, ...]:
-        """Free keys that stand at axis 0 of a tensor input."""
-        keys = self.places.items()
-        return tuple(k for k, places in keys if any(p.axis == 0 and p.port.kind == "tensor" for p in places))
-
-    @cached_property
-    def own_batch(self) -> int | None:
-        """The constant at axis 0 of the first input that has one: the batch of a model that fixes it."""
-        for port in self.ports:
-            if port.kind == "tensor" and port.shape and isinstance(port.shape[0], int):
-                return port.shape[0] or None
-        return None
+        """Free keys that stand at axis 0 of a tensor input, in the order of the inputs."""
+        first = [self.keys(port)[0] for port in self.ports if is_tensor(port) and self.keys(port)]
+        return tuple(dict.fromkeys(key for key in first if isinstance(key, str)))
 
     def keys(self, port: Port) -> tuple[int | str, ...]:
         """The shape of an input with a key for every free axis; an unknown rank counts as its axis 0 alone."""

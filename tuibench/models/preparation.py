@@ -26,8 +26,11 @@ from tuibench.models.vocabulary import Vocabulary, find_vocabulary
 
 Feed = dict[str, Any]
 Emit = Callable[[str, Point], None]
-"""Called with 'candidate' before a trial and with 'point' when a point is finished."""
+"""Called with 'candidate' before each run of the model and with 'point' when a point is finished."""
 
+_SOURCE = re.compile(r"\S+\.(?:cc|h|cpp|cu):\d+ ")
+TRIAL_PASSED = "the run without optimizations did not come back"
+"""The reason in the second 'candidate' of a point, sent when the model ran and its reference is next."""
 _UNCHECKED = Reference(None, None, None, "not asked for")
 
 
@@ -87,7 +90,8 @@ class _PointMaker:
         self._vocabulary = vocabulary
         self._file = file
         self._request = request
-        self._search = Search(layout, request.batch, request.fixed, file.shapes if file else request.shapes)
+        self._given = file.shapes if file else request.shapes
+        self._search = Search(layout, request.batch, request.fixed, self._given, vocabulary.sizes)
         self._refusals: list[str] = []
 
     def make(self) -> Point:
@@ -125,14 +129,16 @@ class _PointMaker:
             self._refusals.append(error.message)
             self._search.hint(error.message)
             return None
-        return replace(point, reference=self._reference(feed, outputs))
+        return replace(point, reference=self._reference(point, feed, outputs))
 
-    def _reference(self, feed: Feed, outputs: Mapping[str, Any]) -> Reference:
+    def _reference(self, point: Point, feed: Feed, outputs: Mapping[str, Any]) -> Reference:
         if not self._order.reference:
             return _UNCHECKED
         reason = why_none(self._owner.summary)
         if reason is not None:
             return Reference(None, None, None, reason)
+        # A run without optimizations can be many times slower: whoever watches learns that the model itself ran.
+        self._owner.emit("tried", replace(point, reference=Reference(None, None, None, TRIAL_PASSED)))
         path = self._order.run_dir / f"{self._request.id}.ref.npz"
         return make_reference(self._owner.run, feed, outputs, self._owner.summary, path)
 
@@ -140,7 +146,10 @@ class _PointMaker:
         """Make the samples of a candidate and put them where the workers will read them."""
         path = self._order.run_dir / f"{self._request.id}.npz"
         raw = {port.name: port.dtype for port in self._layout.ports if port.dtype in RAW_BYTES}
-        notes = [*self._request.notes, *(f"dim {show(k, 60)} follows the batch" for k in candidate.tied)]
+        open_ranks = [p.name for p in self._layout.ports if p.shape is None and p.kind in ("tensor", "sequence")]
+        guessed = [name for name in open_ranks if name not in self._given]
+        notes = [*self._request.notes, *(f"input '{show(n, 60)}' may have any shape; -shapes sets it" for n in guessed)]
+        notes += [f"dim {show(k, 60)} follows the batch" for k in candidate.tied]
         if self._file is not None:
             samples = list(self._file.samples)
             fed = self._file.fed(self._layout.ports, self._order.spec.inputs.file or "")
@@ -199,5 +208,18 @@ def shorten(message: str, limit: int = 160) -> str:
     """The part of an engine's complaint that says something: without error codes, source files and signatures."""
     text = message.rpartition("Status Message: ")[2] if "Status Message: " in message else message
     text = re.sub(r"^\[ONNXRuntimeError\] : \d+ : \w+ : ", "", text.strip())
-    text = re.sub(r"\S+\.(?:cc|h):\d+ (?:[^ ]+::\S+|\S+)(?:\(.*?\))? ?", "", text, count=1)
+    source = _SOURCE.search(text)
+    if source is not None:
+        text = text[: source.start()] + _after_signature(text[source.end() :])
     return show(" ".join(text.split()) or message.strip(), limit)
+
+
+def _after_signature(text: str) -> str:
+    """What follows a C++ signature, whose brackets nest."""
+    depth, opened = 0, False
+    for at, char in enumerate(text):
+        depth += (char in "(<[") - (char in ")>]")
+        opened = opened or char == "("
+        if opened and depth == 0 and text[at + 1 : at + 2] in (" ", ""):
+            return re.sub(r"^ (?:const )?(?:\[with .*?\] )?", "", text[at + 1 :])
+    return text

@@ -132,7 +132,8 @@ def _spatial(place: Place) -> str | None:
         return None
     lead = 1 if len(shape) > 3 else 0
     first, last = shape[lead], shape[-1]
-    if len(shape) == 3 and (first, last).count(3) + (first, last).count(4) != 1:
+    if len(shape) == 3 and not (first == 3 or (isinstance(first, int) and last in (3, 4))):
+        # Three dims are more often frames of features; a picture without a batch shows by its three colours.
         return None
     if first in _CHANNEL_COUNTS:
         names = ("depth", "height", "width") if len(shape) == 5 else ("height", "width")

@@ -70,6 +70,16 @@ def draw_array(recipe: Recipe, dtype: str, shape: tuple[int, ...], generator: np
     return values if values.dtype == np.dtype(dtype) else values.astype(dtype)
 
 
+def is_supported(dtype: str) -> bool:
+    """Whether values of this element type can be made."""
+    if dtype == "string" or dtype in RAW_BYTES:
+        return True
+    try:
+        return np.dtype(dtype).kind in "fiubc"
+    except TypeError:
+        return False
+
+
 def element_bytes(dtype: str) -> int:
     """Bytes per element of what is fed; a guess for strings."""
     if dtype == "string":
@@ -147,5 +157,5 @@ def _positions(rows: int, past: int, _generator: np.random.Generator, shape: tup
 
 
 def input_bytes(dtype: str, shape: tuple[int, ...]) -> int:
-    """Bytes of one sample of an input."""
-    return math.prod(shape) * element_bytes(dtype)
+    """Bytes of one sample of an input; an empty one beside a huge dim counts as huge, since numpy refuses it too."""
+    return math.prod(max(dim, 1) for dim in shape) * element_bytes(dtype)

@@ -15,6 +15,9 @@ _SAME = frozenset(
      "CastLike", "Dropout", "Split", "Gather", "GatherElements", "GatherND", "Pad"}
 )  # fmt: skip
 _SPREADING = frozenset({"Concat", "Max", "Min"})
+_SHAPE_SAME = frozenset(
+    {"Cast", "Identity", "Clip", "Dropout", "CastLike", "Relu", "DynamicQuantizeLinear", "QuantizeLinear"}
+)
 _TABLE_SAME = frozenset({"Cast", "Identity", "DequantizeLinear", "CastLike"})
 _EMBED_TABLES = {0: 2, 1: 4}
 """com.microsoft EmbedLayerNormalization: which input holds the table of which ids."""
@@ -29,6 +32,8 @@ class Vocabulary:
     limits: dict[str, int] = field(default_factory=dict)
     strings: dict[str, tuple[str, ...]] = field(default_factory=dict)
     integers: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    sizes: dict[tuple[str, int], int] = field(default_factory=dict)
+    """By (input, axis, from the end where negative): what the first weights that meet the input expect."""
 
 
 def find_vocabulary(model: onnx.ModelProto | None, inputs: tuple[str, ...]) -> Vocabulary:
@@ -38,7 +43,11 @@ def find_vocabulary(model: onnx.ModelProto | None, inputs: tuple[str, ...]) -> V
         return found
     tracer = _Tracer(model)
     for name in inputs:
-        for node, position in tracer.uses(name):
+        for node, position in tracer.uses(name, _SHAPE_SAME):
+            size = tracer.expected_size(node, position)
+            if size is not None:
+                found.sizes.setdefault((name, size[0]), size[1])
+        for node, position in tracer.uses(name, _SAME):
             rows = tracer.rows(node, position)
             if rows is not None:
                 found.limits[name] = min(rows, found.limits.get(name, rows))
@@ -63,13 +72,15 @@ class _Tracer:
             for name in node.output:
                 self._makers[text(name)] = node
 
-    def uses(self, name: str) -> Iterator[tuple[onnx.NodeProto, int]]:
-        """Every node that the values of `name` reach unchanged, with the input they arrive at."""
+    def uses(self, name: str, through: frozenset[str]) -> Iterator[tuple[onnx.NodeProto, int]]:
+        """Every node that `name` reaches by way of the operators in `through`, with the input it arrives at."""
         waiting, seen = [name], {name}
         while waiting:
             for node, position in self._users.get(waiting.pop(), []):
                 yield node, position
-                if (node.op_type in _SAME and position == 0) or node.op_type in _SPREADING:
+                chooses = node.op_type == "Where" and position > 0
+                spreading = through is _SAME and (node.op_type in _SPREADING or chooses)
+                if (node.op_type in through and position == 0) or spreading:
                     fresh = [text(out) for out in node.output if text(out) not in seen]
                     seen.update(fresh)
                     waiting.extend(fresh)
@@ -86,6 +97,25 @@ class _Tracer:
                 dims = self._table(text(node.input[table]))
                 return dims[0] if dims else None
         return None
+
+    def expected_size(self, node: onnx.NodeProto, position: int) -> tuple[int, int] | None:
+        """(axis, size) that the weights of `node` demand of its first input."""
+        if position != 0:
+            return None
+        if text(node.op_type).startswith("TreeEnsemble"):
+            used = [max(a.ints) for a in node.attribute if a.name == "nodes_featureids" and a.ints]
+            return (-1, used[0] + 1) if used else None
+        dims = self._table(text(node.input[1])) if len(node.input) > 1 else None
+        if not dims or len(dims) < 2:
+            return None
+        number = {a.name: a.i for a in node.attribute}
+        if node.op_type in ("MatMul", "MatMulInteger"):
+            return -1, dims[-2]
+        if node.op_type == "Gemm":
+            return -1, dims[1] if number.get("transB", 0) else dims[0]
+        if node.op_type in ("LSTM", "GRU", "RNN") and len(dims) == 3:
+            return -1, dims[2]
+        return (1, dims[1] * number.get("group", 1)) if node.op_type in ("Conv", "ConvInteger") else None
 
     def _table(self, name: str) -> tuple[int, ...] | None:
         for _ in range(8):

@@ -166,7 +166,8 @@ def _findings(findings: list[Block]) -> Iterator[str]:
         yield "Nothing was found that harms a measurement."
         return
     harms = sum(finding["level"] == "harm" for finding in findings)
-    yield f"{_plural(harms, 'finding')} that harm{'s' if harms == 1 else ''} a measurement, {len(findings) - harms} to know:"
+    verb = "harms" if harms == 1 else "harm"
+    yield f"{_plural(harms, 'finding')} that {verb} a measurement, {len(findings) - harms} to know:"
     for finding in findings:
         mark = "!" if finding["level"] == "harm" else "-"
         text = f"{show(finding['topic'])}: {show(finding['seen'], _LONG)}; {show(finding['why'], _LONG)}."

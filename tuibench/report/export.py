@@ -85,7 +85,10 @@ def write_export(path: str, text: str) -> None:
 
 def _target(path: str) -> str:
     # A link stays a link: its file is replaced, not the link.
-    return os.path.realpath(path)
+    try:
+        return os.path.realpath(path)
+    except (OSError, ValueError) as error:
+        raise _failed(path, error) from error
 
 
 def _open_beside(target: str) -> tuple[int, str]:

@@ -10,7 +10,6 @@ from tuibench.core.cell import CellResult, Estimate, Pooled
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import SCENARIO_LABELS
-from tuibench.report.headline import headline
 from tuibench.report.label import first_cell, model_index, model_of
 from tuibench.report.lines import batch_size
 
@@ -121,7 +120,7 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         "id": plain["id"],
         "status": plain["status"],
         "first": first.key if first else None,
-        "headline": headline(run),
+        "headline": plain["headline"],
         "cells": [_cell(cell) for cell in run.cells],
         "environment": plain["environment"],
         "versions": plain["versions"],
@@ -144,7 +143,7 @@ def _cell(cell: CellResult) -> dict[str, Any]:
     plain: dict[str, Any] = to_plain(cell)
     why = cell.failure.message if cell.failure else cell.stopped_by or "not measured"
     missing = to_plain(Estimate(None, reason=why))
-    plain["latency_ms"] = {name: missing for name in ESTIMATES} | plain["latency_ms"]
+    plain["latency_ms"] = dict.fromkeys(ESTIMATES, missing) | plain["latency_ms"]
     for name in ("items_per_sec", "items_per_cpu_sec"):
         if plain[name]["value"] is None and plain[name]["reason"] is None:
             plain[name]["reason"] = why

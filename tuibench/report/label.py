@@ -62,11 +62,20 @@ def axis_value(run: RunResult, cell: CellResult, axis: str) -> str:
         index = model_index(run, cell)
         return names[index] if index < len(names) else "-"
     if axis == "batch":
-        batch = asked.batch if asked.batch is not None else cell.used.batch if cell.used else None
-        return "-" if batch is None else str(batch)
+        return _batch(run, cell)
     if axis == "dims":
         return " ".join(f"{show(name, 40)}={size}" for name, size in asked.dims.items()) or "-"
     return show(getattr(asked, axis), 40)
+
+
+def _batch(run: RunResult, cell: CellResult) -> str:
+    """A batch left open is the one of the inputs, so that a failed cell is not told apart from its neighbours."""
+    batch = cell.asked.batch
+    if batch is None and cell.used is not None:
+        batch = cell.used.batch
+    if batch is None and (point := point_of(run, cell)) is not None:
+        batch = point.batch
+    return "-" if batch is None else str(batch)
 
 
 def varying(run: RunResult) -> list[str]:
@@ -88,16 +97,9 @@ def describe(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None
     return ", ".join(words)
 
 
-def half_width(estimate: Estimate) -> float | None:
-    """Half of the interval as a fraction of the value."""
-    if estimate.value is None or not estimate.value or estimate.low is None or estimate.high is None:
-        return None
-    return (estimate.high - estimate.low) / 2 / abs(estimate.value)
-
-
 def plus_minus(estimate: Estimate) -> str:
     """The interval as ±, or nothing where there is none."""
-    half = half_width(estimate)
+    half = estimate.half_width
     return "" if half is None else f"±{percent(half)}"
 
 

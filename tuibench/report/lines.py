@@ -31,7 +31,7 @@ def compatible_lines(run: RunResult, cell: CellResult) -> list[str]:
 
 
 def own_lines(cell: CellResult, prefix: str = "") -> list[str]:
-    """What we say beyond: interval, percentiles, floor, grade, memory, start, CPU, outputs, and what was not as asked."""
+    """What we say beyond: interval, percentiles, floor, grade, memory, start, CPU, outputs, what was not as asked."""
     lines = [*_latency_lines(cell), *_throughput_lines(cell), *_machine_lines(cell), *_outcome_lines(cell)]
     return [prefix + line for line in lines]
 
@@ -76,8 +76,8 @@ def _latency_lines(cell: CellResult) -> Iterator[str]:
     tail = [f"{label} {_value(cell.latency_ms.get(key))}" for label, key in PERCENTILES if key in cell.latency_ms]
     if tail and p50.value is not None:
         yield f"Latency Percentiles (ms/batch): {' · '.join(tail)}"
-        missing = {e.reason for _, key in PERCENTILES if (e := cell.latency_ms.get(key)) and e.value is None}
-        yield from (f"Percentile Missing: {show(reason)}" for reason in sorted(filter(None, missing)))
+        missing = [(n, e) for n, key in PERCENTILES if (e := cell.latency_ms.get(key)) and e.value is None]
+        yield from (f"Percentile Missing: {name} {show(e.reason)}" for name, e in missing if e.reason)
     floor = cell.latency_ms.get("floor", Estimate(None))
     if floor.value is not None:
         yield f"Latency Floor (ms/batch): {number(floor.value)}"

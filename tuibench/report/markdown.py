@@ -9,17 +9,16 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import number
-from tuibench.report.headline import headline
 from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
 from tuibench.report.lines import check_text, differences
 
-_MARKUP = re.compile(r"([\\`*_{}\[\]()#+!|~^$])")
+_MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _LONGEST = 100_000
 
 
 def dumps(run: RunResult) -> str:
     """Return headline, table of cells, what went wrong, conclusions, environment and the command."""
-    parts = ["# tuibench benchmark", escape(headline(run)), _table(run)]
+    parts = ["# tuibench benchmark", escape(run.headline), _table(run)]
     notes = _notes(run)
     parts += [_bullets(notes)] if notes else []
     said = [comparison.sentence for comparison in run.comparisons] + list(run.conclusions)
@@ -27,7 +26,8 @@ def dumps(run: RunResult) -> str:
     parts += ["## Warnings", _bullets(list(run.warnings))] if run.warnings else []
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
-    parts += [f"Again: {escape(run.again)}"] if run.again else []
+    # An indented block is literal to the last character, so that the command can be copied.
+    parts += [f"Again:\n\n    {show(run.again, _LONGEST)}"] if run.again else []
     return "\n\n".join(parts) + "\n"
 
 

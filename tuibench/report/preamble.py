@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.model import FedInput, Point
+from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.text import show
-from tuibench.core.units import seconds
+from tuibench.core.units import cpu_ranges, seconds, short, size
 from tuibench.report.label import count_of
 from tuibench.report.style import to_ascii
+
+_MOST_OPERATORS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +52,14 @@ class Preamble:
     limit_s: float
     notes: tuple[str, ...] = ()
     """What the reading of the command line had to say, and warnings."""
+    summaries: tuple[ModelSummary, ...] = ()
 
 
 def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
     """Return the lines for stderr, in the order in which a reader asks."""
     lines = [*(show(note, 500) for note in preamble.notes), pinning_line(preamble.pin, preamble.cpus)]
     lines += [engine_line(engine) for engine in preamble.engines]
+    lines += [model_line(*pair) for pair in zip(preamble.models, preamble.summaries, strict=False)]
     for point in preamble.points:
         many = len(preamble.points) > 1
         name = preamble.models[point.model] if point.model < len(preamble.models) else ""
@@ -80,6 +84,27 @@ def engine_line(engine: EngineFact) -> str:
     return f"Engine: {show(engine.name, 40)} {show(engine.version, 40)}, threads {threads}, ISA {isa}"
 
 
+def model_line(name: str, model: ModelSummary) -> str:
+    """What the model is, as far as inspecting it could tell."""
+    facts = [size(model.file_bytes + model.external_bytes)]
+    if model.opsets:
+        facts.append("opset " + ", ".join(f"{show(d, 20)} {v}" if d else str(v) for d, v in model.opsets.items()))
+    if model.nodes is not None:
+        facts.append(count_of(model.nodes, "node"))
+    if model.operators:
+        top = sorted(model.operators.items(), key=lambda item: -item[1])[:_MOST_OPERATORS]
+        facts[-1] += " (" + ", ".join(f"{count} {show(op, 30)}" for op, count in top) + ")"
+    if model.parameters:
+        facts.append(f"{short(model.parameters / 1e6)} M parameters {'+'.join(model.weight_types or {})}")
+        if model.zeros is not None:
+            facts[-1] += f", {short(100 * model.zeros / model.parameters, 2)} % zeros"
+    if model.quantization:
+        facts.append(show(model.quantization, 60))
+    if model.reason:
+        facts.append(show(model.reason, 120))
+    return f"Model {show(name, 100)}: " + " · ".join(facts)
+
+
 def point_lines(point: Point, prefix: str = "") -> list[str]:
     """Every input that is fed, and every dim that was chosen for the user."""
     return [prefix + line for line in _point_lines(point)]
@@ -94,17 +119,6 @@ def stream_line(choice: StreamChoice) -> str:
 def plan_line(cells: int, expected_s: float, limit_s: float) -> str:
     """How much work is ahead."""
     return f"Plan: {count_of(cells, 'cell')}, about {seconds(expected_s)}, at most {seconds(limit_s)}"
-
-
-def cpu_ranges(cpus: Sequence[int]) -> str:
-    """0-3,8 for 0,1,2,3,8."""
-    spans: list[list[int]] = []
-    for cpu in sorted(set(cpus)):
-        if spans and cpu == spans[-1][1] + 1:
-            spans[-1][1] = cpu
-        else:
-            spans.append([cpu, cpu])
-    return ",".join(str(low) if low == high else f"{low}-{high}" for low, high in spans)
 
 
 def _point_lines(point: Point) -> Iterator[str]:

@@ -1,12 +1,11 @@
-"""All that a benchmark prints to stdout, in its order: cells, comparisons, conclusions, how to repeat it, the headline."""
+"""All that a benchmark prints to stdout, in its order: cells, conclusions, how to repeat it, the headline."""
 
 from __future__ import annotations
 
 from tuibench.core.cell import CellResult
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
-from tuibench.report.headline import headline
-from tuibench.report.label import first_cell, varying
+from tuibench.report.label import count_of, first_cell, varying
 from tuibench.report.lines import cell_lines, differences, own_lines
 from tuibench.report.style import to_ascii
 from tuibench.report.table import table
@@ -17,11 +16,11 @@ _LONGEST = 100_000
 
 def summary(run: RunResult, ascii_only: bool = False) -> str:
     """Return the text for stdout; its last line is the headline."""
-    lines = _cells(run)
+    lines = [*_cells(run), *_ending(run)]
     lines += [show(comparison.sentence, 500) for comparison in run.comparisons]
     lines += [show(sentence, 500) for sentence in run.conclusions]
     lines += [f"Again: {show(run.again, _LONGEST)}"] if run.again else []
-    text = "\n".join([*lines, headline(run)]) + "\n"
+    text = "\n".join([*lines, show(run.headline, 1000)]) + "\n"
     return to_ascii(text) if ascii_only else text
 
 
@@ -35,6 +34,14 @@ def _cells(run: RunResult) -> list[str]:
     if len(others) == 1 and varying(run) == ["scenario"]:
         return [*cell_lines(run, first), *own_lines(others[0], f"{_capital(others[0])} ")]
     return [*table(run), *_shared_differences(run)]
+
+
+def _ending(run: RunResult) -> list[str]:
+    """A run that did not reach its end says so, and what was kept."""
+    if run.status == "finished":
+        return []
+    measured = sum(cell.pooled is not None for cell in run.cells)
+    return [f"Run {show(run.status, 40)}: {measured} of {count_of(len(run.cells), 'cell')} measured"]
 
 
 def _capital(cell: CellResult) -> str:

@@ -6,7 +6,7 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
-from tuibench.report.label import axis_value, describe, failure_text, half_width, varying
+from tuibench.report.label import axis_value, describe, failure_text, varying
 from tuibench.report.style import fit, fit_end, pad, width_of
 
 WIDTH = 80
@@ -45,7 +45,7 @@ def _figures(cell: CellResult) -> list[str]:
 
 
 def _half(estimate: Estimate) -> str:
-    half = half_width(estimate)
+    half = estimate.half_width
     return "-" if half is None else percent(half).removesuffix(" %")
 
 

@@ -22,7 +22,6 @@ from tuibench.runs.choice import (
     throughput,
     throughput_per_core,
 )
-from tuibench.stats.interval import relative_half_width
 
 _MOST_TIED = 3
 
@@ -87,7 +86,7 @@ def _ties(best: Choice, cells: Sequence[CellResult], names: Names) -> str:
 
 def _amount(estimate: Estimate, unit: str) -> str:
     value = estimate.value or 0.0
-    half = relative_half_width(estimate)
+    half = estimate.half_width
     amount = ms(value) if unit == "ms" else f"{short(value)} {unit}"
     return amount if half is None else f"{amount} ±{percent(half)}"
 

@@ -84,9 +84,10 @@ class Preparation:
             candidate: dict[str, Any] = {}
 
             def hear(line: dict[str, Any], candidate: dict[str, Any] = candidate) -> float | None:
-                if "candidate" in line:
-                    candidate["point"] = line["candidate"]
-                elif "point" in line:
+                for stage in ("candidate", "tried"):
+                    if stage in line:
+                        candidate.update(point=line[stage], stage=stage)
+                if "point" in line:
                     point = from_plain(Point, line["point"])
                     done[point.id] = point
                     candidate.clear()
@@ -100,7 +101,8 @@ class Preparation:
                 if last is None or last["id"] in skipped:
                     raise ModelError(f"{self._spec.models[index].asked}: making inputs {death.message}") from death
                 skipped.append(last["id"])
-                if death.kind == "timeout":
+                # A model that ran and whose reference alone did not end is no model that hangs.
+                if death.kind == "timeout" and candidate["stage"] == "candidate":
                     prepared.hung[last["id"]] = f"no end of the first inference: {death.message}"
 
     def _ask(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
@@ -10,9 +10,9 @@ from typing import Any
 from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import from_plain
-from tuibench.core.run import RunResult
+from tuibench.core.run import Comparison, RunResult
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.runs.conclusion import conclude
+from tuibench.runs.conclusion import conclude, headline
 from tuibench.runs.pairing import compare_cells
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
@@ -73,6 +73,7 @@ class Replay:
         rounds = {t.cell.key: t.executions for t in self._tracks.values()}
         spec = self.spec
         names = {m.sha256: PurePath(s.asked).name or s.asked for m, s in zip(self.models, spec.models, strict=False)}
+        comparisons = compare_cells(cells, rounds, names)
         return RunResult(
             id=str(self.start.get("run", "")),
             status=str(self.end.get("status", "interrupted")),
@@ -86,10 +87,18 @@ class Replay:
             seconds=(self._last_ns - int(self.start.get("t_ns", self._last_ns))) / 1e9,
             again=again,
             warnings=tuple(self.warnings),
-            comparisons=compare_cells(cells, rounds, names),
+            headline=self._headline(cells, names, comparisons),
+            comparisons=comparisons,
             conclusions=conclude(cells, names),
             anchor=self._drift(),
         )
+
+    def _headline(
+        self, cells: Sequence[CellResult], names: Mapping[str, str], comparisons: Sequence[Comparison]
+    ) -> str:
+        """The best numbers, and how the run ended where that was not of itself."""
+        status = str(self.end.get("status", "interrupted"))
+        return headline(cells, names, comparisons) + ("" if status == "finished" else f" · {status}")
 
     def names(self) -> dict[str, str]:
         """sha256 of each model to the name it goes by on screen."""

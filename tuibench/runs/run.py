@@ -9,10 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.cell import Cell, Execution, Failure
+from tuibench.core.cell import Asked, Cell, Execution, Failure
 from tuibench.core.errors import TuibenchError
 from tuibench.core.record import to_plain
-from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.spec import BenchmarkSpec, Effort
+from tuibench.core.units import seconds
 from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
@@ -20,15 +21,17 @@ from tuibench.runs.journal import Journal
 from tuibench.runs.machine import Machine
 from tuibench.runs.plan import make_cells, twins
 from tuibench.runs.preparation import Preparation, Prepared
-from tuibench.runs.schedule import Progress, Schedule, Turn
+from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_executions
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.summary import grade_executions, pool
 from tuibench.runs.supervision import Bounds, Supervision
+from tuibench.stats.histogram import MOST_BINS
 from tuibench.stats.sample_file import read_samples
 
 _MOST_POINTS = 512
-_CELL_POINTS = 900
-"""Of the series of all executions of a cell: a stored cell stays below 64 kB with them."""
+_CELL_POINTS = 450
+_CELL_BINS = 1500
+"""Of the series and histograms of all executions of a cell: a stored cell stays below 64 kB with them."""
 
 Execute = Callable[[Job, Bounds, StopSwitch, Callable[[Mapping[str, Any]], None], int], Execution | Failure]
 
@@ -151,6 +154,8 @@ class Run:
             return
         decision = self._schedule.record(turn, execution, wall_s)
         self._report(turn, execution.p50_ns, "done")
+        if len(self._schedule.progress[turn.cell.key].executions) == 1 and execution.p50_ns > SLOW_NS:
+            self._journal.append("warning", message=slow_message(turn.cell.asked, execution.p50_ns, self._spec.effort))
         self._level(turn, execution.used.io)
         progress = self._schedule.progress[turn.cell.key]
         if decision.stop and not progress.live:
@@ -220,7 +225,8 @@ class Run:
             memory_room_bytes=self._setup.memory_room_bytes,
             memory_limit_bytes=spec.limits.memory_bytes,
             seed=spec.inputs.seed,
-            series_points=max(8, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
+            series_points=max(6, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
+            histogram_bins=max(48, min(MOST_BINS, _CELL_BINS // spec.effort.max_executions)),
         )
 
     def _hear(self, turn: Turn, frame: Mapping[str, Any]) -> None:
@@ -249,3 +255,10 @@ class Run:
 
     def _tell(self, message: str) -> None:
         self._journal.append("progress", cell=None, activity=message)
+
+
+def slow_message(asked: Asked, p50_ns: float, effort: Effort) -> str:
+    """What is said as soon as a call turns out to last longer than a second."""
+    place = f"{asked.engine} {asked.scenario} {asked.cores} cores" + (f" batch {asked.batch}" if asked.batch else "")
+    count = slow_executions(effort).max_executions
+    return f"{place}: one call takes {seconds(p50_ns / 1e9)}, so it gets {count} executions of a few calls each"

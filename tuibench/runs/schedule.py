@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tuibench.core.cell import Cell, Execution, Failure
 from tuibench.core.spec import Effort
@@ -130,11 +130,9 @@ class Schedule:
 
     def effort_for(self, progress: Progress) -> Effort:
         """The effort, cut to three executions where one call lasts longer than a second."""
-        effort = self._effort
-        if progress.executions and progress.executions[0].p50_ns > SLOW_NS and effort.target is not None:
-            executions = min(_SLOW_EXECUTIONS, effort.max_executions)
-            return Effort(effort.name, executions, executions, effort.timed_s, effort.warmup_s, None, effort.limit_s)
-        return effort
+        if progress.executions and progress.executions[0].p50_ns > SLOW_NS:
+            return slow_executions(self._effort)
+        return self._effort
 
     def force_io(self, group: Sequence[str], io: str) -> list[str]:
         """Hold the group to one I/O class; cells that were measured in a better one start anew."""
@@ -162,3 +160,11 @@ class Schedule:
             left = min(max(1, wanted - done) * cost, max(cost, self._effort.limit_s - progress.spent_s))
             total += left
         return total
+
+
+def slow_executions(effort: Effort) -> Effort:
+    """Three executions instead of a target, unless the number of executions or the time was asked for."""
+    if effort.target is None:
+        return effort
+    count = min(_SLOW_EXECUTIONS, effort.max_executions)
+    return replace(effort, min_executions=count, max_executions=count, target=None)

@@ -19,17 +19,17 @@ Counter = Callable[[Any, float, float, int], Sequence[int]]
 """(values, low_ns, ratio, bins) -> counts of: below, each bin, above. An array library may hand in its own."""
 
 
-def bins(low: float, high: float) -> tuple[float, float, int]:
-    """(low_ns, ratio, count) of bins from `low` up: at most 256, at most 1 % and where that allows 1 ns wide.
+def bins(low: float, high: float, most: int = MOST_BINS) -> tuple[float, float, int]:
+    """(low_ns, ratio, count) of bins from `low` up: at most `most`, at most 1 % and where that allows 1 ns wide.
 
-    A span that 256 such bins cannot cover leaves its slow end to the count above them.
+    A span that so many bins cannot cover leaves its slow end to the count above them.
     """
     start = max(float(low), 1.0)
     span = math.log(max(float(high), start) / start)
     finest = math.log1p(1 / start)
     step = min(math.log(_WIDEST), max(span / _FEWEST, finest))
     # One more than the quotient, so that `high` itself lies inside the last bin and not on its edge.
-    return start, math.exp(step), min(math.floor(span / step + 1e-9) + 1, MOST_BINS)
+    return start, math.exp(step), min(math.floor(span / step + 1e-9) + 1, most)
 
 
 def edges(low_ns: float, ratio: float, count: int) -> list[float]:

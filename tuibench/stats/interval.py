@@ -41,10 +41,3 @@ def log_interval(values: Sequence[float], scale: float = 1.0, confidence: float 
         return Estimate(value, n=count, reason=f"no interval: {count} of at least {LEAST} executions")
     half = half_width(logs, confidence)
     return Estimate(value, math.exp(center - half) * scale, math.exp(center + half) * scale, count)
-
-
-def relative_half_width(estimate: Estimate) -> float | None:
-    """The ± of an estimate as a fraction, or None where it has no interval."""
-    if estimate.low is None or estimate.high is None or estimate.low <= 0:
-        return None
-    return math.log(estimate.high / estimate.low) / 2

@@ -1,0 +1,102 @@
+"""Streams: every request counted once, and the steady rate only where all streams are busy."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from itertools import repeat
+from time import perf_counter_ns
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tuibench.measure.loading import split_threads
+from tuibench.measure.stream import Stamps, ThreadStreams, drive_queue, run_until, steady_rate
+
+
+def spans(first: int, step: int, count: int) -> tuple[Stamps, Stamps]:
+    """`count` requests of `step` ns back to back."""
+    stamps = first + step * np.arange(count + 1, dtype=np.int64)
+    return stamps[:-1], stamps[1:]
+
+
+def test_the_steady_rate_leaves_ramp_and_drain_out() -> None:
+    second = 10**9
+    early, late = spans(0, second // 10, 100), spans(5 * second, second // 10, 100)
+    assert steady_rate([early, late]) == pytest.approx(20.0)
+    alone = len(early[1]) + len(late[1])
+    assert alone / 15 < 20
+
+
+@given(st.integers(1, 4), st.integers(10, 50), st.integers(10**5, 10**7))
+def test_equal_streams_complete_one_request_each_per_latency(streams: int, count: int, step: int) -> None:
+    rate = steady_rate([spans(0, step, count) for _ in range(streams)])
+    assert rate == pytest.approx(streams * 1e9 / step, rel=1e-6)
+
+
+def test_run_until_ends_at_the_time_or_at_the_most() -> None:
+    stamps = np.zeros(100, dtype=np.int64)
+    assert run_until(repeat(lambda: None), stamps.data, perf_counter_ns() + 10**12, 7) == 7
+    assert run_until(repeat(lambda: None), stamps.data, 0, 50) == 1
+
+
+def test_threads_run_at_the_same_time_and_each_on_its_own_calls() -> None:
+    before = threading.active_count()
+    together = threading.Barrier(2, timeout=30)
+    seen: list[str] = []
+
+    def maker(name: str) -> Iterator[Callable[[], object]]:
+        def call() -> None:
+            together.wait()
+            seen.append(name)
+
+        return repeat(call)
+
+    streams = ThreadStreams([lambda: maker("a"), lambda: maker("b")])
+    try:
+        stamps = streams.run(10**12, 3)
+    finally:
+        streams.close()
+    assert [len(s) for s in stamps] == [4, 4]
+    assert sorted(seen) == ["a"] * 3 + ["b"] * 3
+    assert threading.active_count() == before
+
+
+def test_an_error_in_one_stream_is_raised_where_it_is_waited_for() -> None:
+    def broken() -> Iterator[Callable[[], object]]:
+        raise ValueError("no such model")
+
+    with pytest.raises(ValueError, match="no such model"):
+        ThreadStreams([broken])
+
+
+class Queue:
+    """An engine's queue of two streams whose requests take 10 ns."""
+
+    def run(self, until_ns: int, starts: memoryview, ends: memoryview) -> int:
+        for index in range(6):
+            starts[index] = 10 * (index // 2)
+            ends[index] = 10 * (index // 2) + 10
+        return 6
+
+    def close(self) -> None:
+        """Nothing to give back."""
+
+
+def test_requests_of_a_queue_are_dealt_to_as_many_lanes_as_there_are_streams() -> None:
+    parts = drive_queue(Queue(), 2)(1000, 8)
+    assert [list(starts) for starts, _ in parts] == [[0, 10, 20], [0, 10, 20]]
+    assert steady_rate(parts) == pytest.approx(2e8)
+
+
+@given(st.integers(1, 64), st.integers(1, 64))
+def test_threads_are_shared_out_evenly_and_none_is_lost(cores: int, streams: int) -> None:
+    shares = split_threads(tuple(range(cores)), streams)
+    assert len(shares) == streams
+    sizes = [len(s) for s in shares]
+    assert max(sizes) - min(sizes) <= 1
+    assert {c for share in shares for c in share} == set(range(cores))
+    if streams <= cores:
+        assert sum(sizes) == cores

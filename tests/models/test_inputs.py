@@ -1,0 +1,195 @@
+"""Synthetic inputs: seeded, rotating, and of values that real models accept."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import helper
+
+from tests.models.factory import F32, I64, STRING, encoder, model, tensor, weight
+from tuibench.core.errors import ModelError
+from tuibench.core.model import Port
+from tuibench.models.candidate import Search
+from tuibench.models.inputs import Synthesis, count_distinct
+from tuibench.models.layout import Layout
+from tuibench.models.port import input_ports
+from tuibench.models.vocabulary import Vocabulary, find_vocabulary
+
+
+def synthesis(
+    *ports: Port, vocabulary: Vocabulary | None = None, seed: int = 0, batch: int = 2, step: int = 0
+) -> Synthesis:
+    layout = Layout(ports)
+    search = Search(layout, batch, dict.fromkeys(layout.batch, batch))
+    candidate = [c for _, c in search.candidates()][step]
+    return Synthesis(layout, vocabulary or Vocabulary(), candidate, seed)
+
+
+def one(port: Port, **made: Any) -> Any:
+    return synthesis(port, **made).sample(0)[port.name]
+
+
+@pytest.mark.parametrize(
+    ("dtype", "shape", "low", "high"),
+    [
+        ("float32", ("b", 3, 8, 8), 0.0, 1.0),
+        ("uint8", ("b", 8, 8, 3), 0, 255),
+        ("int64", ("b", 300), 0, 1),
+        ("float16", ("b", 300), -8, 8),
+        ("int8", ("b", 300), 0, 127),
+    ],
+)
+def test_values_by_type_and_shape(dtype: str, shape: tuple[int | str | None, ...], low: float, high: float) -> None:
+    array = one(Port("x", "tensor", dtype, shape))
+    assert array.dtype == np.dtype(dtype) and array.shape == (2, *shape[1:])
+    assert array.min() >= low and array.max() <= high and len(np.unique(array)) > 1
+
+
+def test_the_seed_decides_and_samples_differ() -> None:
+    port = Port("x", "tensor", "float32", ("b", 4))
+    samples = [synthesis(port).sample(n)["x"] for n in range(8)]
+    assert len({s.tobytes() for s in samples}) == 8
+    assert samples[3].tobytes() == synthesis(port).samples(4)[3]["x"].tobytes()
+    assert samples[0].tobytes() != synthesis(port, seed=1).sample(0)["x"].tobytes()
+
+
+def test_token_ids_stay_inside_the_table_behind_casts_and_reshapes() -> None:
+    built = encoder(rows=7)
+    vocabulary = find_vocabulary(built, ("ids", "attention_mask"))
+    assert vocabulary.limits == {"ids": 7}
+    made = synthesis(*input_ports(built.graph), vocabulary=vocabulary, batch=64)
+    ids = made.sample(0)["ids"]
+    assert ids.dtype == np.int32 and set(np.unique(ids)) == set(range(7))
+    assert (made.sample(0)["attention_mask"] == 1).all()
+    assert "[0, 7)" in made.fed()[0].how and made.fed()[1].how == "ones"
+
+
+def test_the_smallest_of_several_tables_counts_also_when_quantized_or_in_a_branch() -> None:
+    branch = helper.make_graph([helper.make_node("Gather", ["small", "ids"], ["z"])], "b", [], [tensor("z", F32, None)])
+    nodes = [
+        helper.make_node("DequantizeLinear", ["packed", "scale"], ["table"]),
+        helper.make_node("Gather", ["table", "ids"], ["y"]),
+        helper.make_node("If", ["flag"], ["q"], then_branch=branch, else_branch=branch),
+    ]
+    weights = [
+        weight("packed", np.ones((90, 4), np.int8)),
+        weight("scale", np.float32(1)),
+        weight("small", np.ones((30, 4), np.float32)),
+    ]
+    built = model(nodes, [tensor("ids", I64, ["b", 8])], [tensor("y", F32, None)], weights)
+    assert find_vocabulary(built, ("ids",)).limits == {"ids": 30}
+
+
+def test_a_gather_along_the_second_axis_counts_its_columns() -> None:
+    node = helper.make_node("Gather", ["w", "ids"], ["y"], axis=1)
+    built = model([node], [tensor("ids", I64, [4])], [tensor("y", F32, None)], [weight("w", np.ones((9, 5)))])
+    assert find_vocabulary(built, ("ids",)).limits == {"ids": 5}
+
+
+def test_categories_come_from_the_model() -> None:
+    encode = helper.make_node("OneHotEncoder", ["s"], ["y"], domain="ai.onnx.ml", cats_strings=["red", "blue"])
+    built = model([encode], [tensor("s", STRING, [None, 1])], [tensor("y", F32, None)], ml=True)
+    words = one(Port("s", "tensor", "string", (None, 1)), vocabulary=find_vocabulary(built, ("s",)), batch=64)
+    assert set(words.ravel().tolist()) == {"red", "blue"}
+    assert one(Port("s", "tensor", "string", ("n",))).dtype.kind == "U"
+
+
+@pytest.mark.parametrize(
+    ("node", "weights", "expected"),
+    [
+        (helper.make_node("MatMul", ["x", "w"], ["y"]), np.ones((37, 5)), 37),
+        (helper.make_node("Gemm", ["x", "w"], ["y"], transB=1), np.ones((5, 37)), 37),
+        (
+            helper.make_node("TreeEnsembleRegressor", ["x"], ["y"], domain="ai.onnx.ml", nodes_featureids=[0, 36]),
+            None,
+            37,
+        ),
+    ],
+)
+def test_the_first_weights_tell_how_many_features(node: Any, weights: Any, expected: int) -> None:
+    held = [] if weights is None else [weight("w", weights.astype(np.float32))]
+    built = model([node], [tensor("x", F32, [None, None])], [tensor("y", F32, None)], held, ml=True)
+    assert find_vocabulary(built, ("x",)).sizes == {("x", -1): expected}
+
+
+def test_lengths_say_what_their_neighbour_is() -> None:
+    ports = (
+        Port("input_tensor", "tensor", "int64", (1, "input_length")),
+        Port("input_lengths", "tensor", "int32", (1,)),
+    )
+    assert synthesis(*ports).sample(0)["input_lengths"].tolist() == [16]
+    two = (
+        Port("mel", "tensor", "float32", ("b", 80, "frames")),
+        Port("text", "tensor", "int64", ("b", "tokens")),
+        Port("text_len", "tensor", "int64", ("b",)),
+    )
+    made = synthesis(*two)
+    assert made.sample(0)["text_len"].tolist() == [made.candidate.shapes["text"][1]] * 2
+
+
+def test_rates_masks_flags_and_positions() -> None:
+    assert int(one(Port("sr", "tensor", "int64", ()))) == 16000
+    assert one(Port("attention_mask", "tensor", "float32", ("b", 4))).tolist() == [[1] * 4] * 2
+    assert one(Port("mask", "tensor", "bool", ("b", 4))).all()
+    assert one(Port("use_cache", "tensor", "bool", (1,))).tolist() == [True]
+    assert len(np.unique(one(Port("flags", "tensor", "bool", ("b", 64))))) == 2
+    positions = one(Port("position_ids", "tensor", "int64", ("b", 6)), vocabulary=Vocabulary({"position_ids": 4}))
+    assert positions.tolist() == [[0, 1, 2, 3, 0, 1]] * 2
+
+
+def test_positions_go_on_after_the_past() -> None:
+    ids = Port("input_ids", "tensor", "int64", (1, "seq"))
+    past = Port("past.0", "tensor", "float32", (1, 2, "past_seq", 4))
+    feed = synthesis(ids, Port("position_ids", "tensor", "int64", (1, "seq")), past).sample(0)
+    assert feed["position_ids"][0].tolist() == list(range(16, 32))
+
+
+@pytest.mark.parametrize(("dtype", "raw"), [("bfloat16", np.uint16), ("float8e4m3fn", np.uint8), ("int4", np.uint8)])
+def test_types_that_numpy_lacks_are_raw_bits(dtype: str, raw: type[Any]) -> None:
+    array = one(Port("x", "tensor", dtype, ("b", 50)))
+    assert array.dtype == raw
+    if dtype == "bfloat16":
+        values = (array.astype(np.uint32) << 16).view(np.float32)
+        assert np.isfinite(values).all() and -8 < values.min() < 0 < values.max() < 8
+    if dtype == "int4":
+        assert array.max() < 8
+
+
+def test_scalars_empty_sequences_maps_and_optionals() -> None:
+    assert one(Port("x", "tensor", "float32", ())).shape == ()
+    assert one(Port("x", "tensor", "float32", (0, 4))).shape == (0, 4)
+    items = one(Port("x", "sequence", "float32", (2, 3), "tensor"))
+    assert [i.shape for i in items] == [(2, 3)] * 2 and items[0].tobytes() != items[1].tobytes()
+    mapped = one(Port("x", "map", "string->float32", None, "tensor"))
+    assert len(mapped) == 4 and all(isinstance(k, str) and isinstance(v, float) for k, v in mapped.items())
+    whole = one(Port("x", "map", "int64->int64", None, "tensor"))
+    assert all(isinstance(v, int) for v in whole.values())
+    optional = Port("x", "optional", "float32", (2, 3), "tensor")
+    assert one(optional) is None and synthesis(optional).fed()[0].how == "absent"
+    assert one(optional, step=1).shape == (2, 3)
+
+
+def test_constant_inputs_are_one_array_in_all_samples() -> None:
+    samples = synthesis(Port("mask", "tensor", "int64", (1, 4)), Port("x", "tensor", "float32", (1, 4))).samples(3)
+    assert samples[0]["mask"] is samples[2]["mask"] and samples[0]["x"] is not samples[2]["x"]
+
+
+def test_an_input_too_large_names_its_size_and_the_flag() -> None:
+    fixed = synthesis(Port("x", "tensor", "float32", (10**6, 10**6)))
+    with pytest.raises(ModelError, match=r"input 'x' of float32 1000000x1000000 needs 4\.00 TB.*the model fixes it"):
+        fixed.require_room(10**10)
+    free = synthesis(Port("x", "tensor", "float32", ("N", 10**6, 10**6)))
+    with pytest.raises(ModelError, match="choose less with -b"):
+        free.require_room(10**10)
+    synthesis(Port("x", "tensor", "float32", (0, 4))).require_room(10**6)
+    with pytest.raises(ModelError, match="needs"):
+        synthesis(Port("x", "tensor", "int64", (0, 2**62))).require_room(10**10)
+
+
+def test_fewer_samples_where_they_would_not_fit() -> None:
+    assert count_distinct(8, 1000) == (8, None)
+    count, note = count_distinct(8, 100_000_000)
+    assert count == 2 and note is not None and "2 distinct inputs instead of 8" in note
+    assert count_distinct(8, 10**9)[0] == 1

@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+import re
+
+from tests.report import build
+from tuibench.report.markdown import dumps, escape
+
+
+def table_rows(text: str) -> list[list[str]]:
+    lines = [line for line in text.splitlines() if line.startswith("| ")]
+    return [re.split(r"(?<!\\)\|", line.strip("| ")) for line in lines]
+
+
+def test_every_row_has_as_many_cells_as_the_header() -> None:
+    for run in (build.sweep_run(), build.hostile_run(), build.default_run(), build.run(build.failed_cell())):
+        rows = table_rows(dumps(run))
+        assert len(rows) == len(run.cells) + 2
+        assert {len(row) for row in rows} == {len(rows[0])}
+
+
+def test_marks_and_controls_are_escaped() -> None:
+    assert escape("a|b <i> & *x* [y](z) `c`") == r"a\|b &lt;i&gt; &amp; \*x\* \[y\](z) \`c\`"
+    text = dumps(build.hostile_run())
+    assert "<b>" not in text.partition("Again:")[0] and "\x1b" not in text and "\u202e" not in text
+    assert "\udcff" not in text
+
+
+def test_it_says_what_the_table_cannot() -> None:
+    text = dumps(build.sweep_run())
+    assert dumps(build.default_run()).startswith("# tuibench benchmark\n\n1.92 ms ±0.7 %")
+    assert "## Conclusions" in text and "openvino is 1.04× faster" in text
+    assert "grade D: another process took 40 % of the CPUs" in text
+    assert "## Warnings\n\n- the governor is powersave" in text
+    assert text.endswith("Again:\n\n    tuibench benchmark dir/model.onnx -e onnxruntime\n")

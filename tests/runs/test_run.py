@@ -1,0 +1,221 @@
+"""A whole run with a scripted executor and real children: what the journal holds, and what is made of it again."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import onnx
+import pytest
+from onnx import TensorProto, helper
+
+from tests.build import make_execution, make_spec
+from tuibench.core.cell import Execution, Failure
+from tuibench.core.record import to_plain
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
+from tuibench.measure.job import Job
+from tuibench.runs.journal import Journal, read_events
+from tuibench.runs.machine import Machine
+from tuibench.runs.replay import Replay, replay
+from tuibench.runs.run import Run, Setup
+from tuibench.runs.stopping import Cancelled, StopSwitch
+from tuibench.runs.supervision import Bounds
+
+Script = Callable[[Job], Execution | Failure]
+DEAD = Failure("signal", "timed", "the worker died by SIGSEGV", "SIGSEGV")
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    """A model with a symbolic batch."""
+    ports = [helper.make_tensor_value_info(n, TensorProto.FLOAT, ["batch", 2]) for n in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", ports[:1], ports[1:])
+    path = tmp_path / "model.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    return path
+
+
+class Bench:
+    """Runs a specification with a scripted executor and keeps the jobs it was given."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self.run_dir = run_dir
+        self.jobs: list[Job] = []
+
+    def run(self, spec: BenchmarkSpec, script: Script, plan_only: bool = False) -> Replay:
+        for name in ("logs", "inputs", "samples", "work"):
+            (self.run_dir / name).mkdir(parents=True)
+        journal = Journal(self.run_dir)
+        journal.append("run_start", run="R", spec=to_plain(spec), host={}, versions={}, started_utc="now")
+        stop = StopSwitch()
+
+        def execute(
+            job: Job, bounds: Bounds, stop: StopSwitch, listen: Callable[[Mapping[str, Any]], None], pad: int
+        ) -> Execution | Failure:
+            self.jobs.append(job)
+            return script(job)
+
+        setup = Setup(self.run_dir, journal, Machine(lambda _: None), stop, 8 << 30, 1, execute, plan_only)
+        Run(spec, setup).carry_out()
+        journal.close()
+        return replay(read_events(self.run_dir))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A run directory of its own."""
+    return Bench(tmp_path / "run")
+
+
+def by_batch(times: Mapping[int, float]) -> Script:
+    return lambda job: make_execution(times[job.cell.asked.batch or 0])
+
+
+def test_a_sweep_measures_every_cell_and_says_what_is_best(bench: Bench, model: Path) -> None:
+    result = bench.run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6})).result("again")
+    assert result.status == "finished"
+    assert [(c.asked.batch, c.status) for c in result.cells] == [(1, "ok"), (4, "ok")]
+    assert [c.latency_ms["p50"].value for c in result.cells] == pytest.approx([1.0, 2.0])
+    assert [c.items_per_sec.value for c in result.cells] == pytest.approx([1000.0, 2000.0])
+    assert any("batch 4" in sentence for sentence in result.conclusions)
+    assert all(len(c.executions) == EFFORTS["quick"].min_executions for c in result.cells)
+
+
+def test_the_inputs_a_worker_gets_are_those_of_its_point(bench: Bench, model: Path) -> None:
+    from tuibench.arrays.bundle import read_bundle
+
+    bench.run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6}))
+    for job in bench.jobs:
+        feeds = read_bundle(job.bundle)
+        assert len(feeds) == 8
+        assert feeds[0]["x"].shape == (job.cell.asked.batch, 2)
+        assert len({f["x"].tobytes() for f in feeds}) == 8
+
+
+def test_a_failing_cell_leaves_the_others_alone(bench: Bench, model: Path) -> None:
+    def script(job: Job) -> Execution | Failure:
+        return replace(DEAD, phase="load") if job.cell.asked.batch == 4 else make_execution()
+
+    result = bench.run(make_spec(model, batches=(1, 4)), script).result("")
+    ok, failed = result.cells
+    assert (ok.status, failed.status) == ("ok", "failed")
+    assert failed.failure is not None
+    assert failed.failure.signal == "SIGSEGV"
+    assert failed.latency_ms["p50"].value is None
+
+
+def test_a_second_crash_while_timing_leaves_a_partial_cell_with_what_it_has(bench: Bench, model: Path) -> None:
+    answers: Iterator[Execution | Failure] = iter([make_execution(), DEAD, make_execution(), DEAD])
+    result = bench.run(make_spec(model), lambda job: next(answers)).result("")
+    (cell,) = result.cells
+    assert (cell.status, len(cell.executions)) == ("partial", 2)
+    assert cell.failure == DEAD
+
+
+def test_a_batch_that_the_model_forbids_is_a_failed_cell_and_no_worker_starts(bench: Bench, tmp_path: Path) -> None:
+    ports = [helper.make_tensor_value_info(n, TensorProto.FLOAT, [3, 2]) for n in "xy"]
+    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", ports[:1], ports[1:])
+    path = tmp_path / "fixed.onnx"
+    onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
+    result = bench.run(make_spec(path, batches=(1,)), lambda job: make_execution()).result("")
+    (cell,) = result.cells
+    assert cell.status == "failed"
+    assert cell.failure is not None
+    assert cell.failure.phase == "inputs"
+    assert not bench.jobs
+
+
+def test_of_two_models_the_unreadable_one_fails_alone(bench: Bench, model: Path, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.onnx"
+    empty.touch()
+    spec = make_spec(model, models=(ModelSource("empty.onnx", str(empty)), ModelSource("model.onnx", str(model))))
+    result = bench.run(spec, lambda job: make_execution()).result("")
+    assert [c.status for c in result.cells] == ["failed", "ok"]
+    assert result.cells[0].failure is not None
+    assert "empty" in result.cells[0].failure.message
+
+
+def test_a_cancel_keeps_what_was_measured(bench: Bench, model: Path) -> None:
+    answers = iter([make_execution(), make_execution()])
+
+    def script(job: Job) -> Execution | Failure:
+        answer = next(answers, None)
+        if answer is None:
+            raise Cancelled("SIGTERM")
+        return answer
+
+    result = bench.run(make_spec(model), script).result("")
+    assert result.status == "cancelled"
+    (cell,) = result.cells
+    assert (cell.status, len(cell.executions)) == ("partial", 2)
+    assert "cancelled" in cell.stopped_by
+
+
+def test_what_time_does_not_reach_is_skipped(bench: Bench, model: Path) -> None:
+    spec = make_spec(model, batches=(1, 2), limits=Limits(max_time_s=0.0, timeout_scale=1.0))
+    state = bench.run(spec, lambda job: make_execution())
+    if state.cells:
+        assert {c.status for c in state.result("").cells} == {"skipped"}
+    else:
+        assert state.end["status"] in ("failed", "finished")
+    assert not bench.jobs
+
+
+def test_a_plan_alone_measures_nothing(bench: Bench, model: Path) -> None:
+    state = bench.run(make_spec(model, batches=(1, 4)), lambda job: make_execution(), plan_only=True)
+    assert [c.asked.batch for c in state.cells] == [1, 4]
+    assert not bench.jobs
+
+
+def test_cells_that_are_compared_are_held_to_one_io_class(bench: Bench, model: Path) -> None:
+    def script(job: Job) -> Execution | Failure:
+        io = job.io or ("call" if job.cell.asked.engine == "fake" else "bound")
+        execution = make_execution()
+        return replace(execution, used=replace(execution.used, io=io))
+
+    result = bench.run(make_spec(model, engines=("onnxruntime", "fake")), script).result("")
+    assert {e.used.io for c in result.cells for e in c.executions} == {"call"}
+    assert all(len(c.executions) >= 3 for c in result.cells)
+    (comparison,) = result.comparisons
+    assert comparison.interleaved
+
+
+def test_the_result_is_the_same_from_the_journal_alone(bench: Bench, model: Path) -> None:
+    state = bench.run(make_spec(model, batches=(1, 2, 4)), by_batch({1: 1e6, 2: 1.5e6, 4: 2e6}))
+    again = Replay()
+    for event in read_events(bench.run_dir):
+        again.take(event)
+    assert again.result("x") == state.result("x")
+    for path in bench.run_dir.iterdir():
+        if path.name != "journal.jsonl" and path.is_file():
+            os.unlink(path)
+    assert replay(read_events(bench.run_dir)).result("x") == state.result("x")
+
+
+def test_anchor_executions_show_drift_and_count_for_no_cell(bench: Bench, model: Path) -> None:
+    result = bench.run(make_spec(model, batches=(1, 2, 4)), lambda job: make_execution()).result("")
+    assert all(len(c.executions) == EFFORTS["quick"].min_executions for c in result.cells)
+    assert result.anchor["drift"] == pytest.approx(0.0)
+    assert len(bench.jobs) == 3 * EFFORTS["quick"].min_executions + result.anchor["executions"]
+
+
+def test_the_dry_run_s_order_is_the_order_of_the_first_round(bench: Bench, model: Path) -> None:
+    import random
+
+    from tuibench.runs.schedule import Schedule
+
+    spec = make_spec(model, batches=(1, 2, 4, 8))
+    state = bench.run(spec, lambda job: make_execution())
+    planned = Schedule(state.cells, spec.effort, random.Random(1)).next_round()
+    assert [job.cell.key for job in bench.jobs[:4]] == [turn.cell.key for turn in planned]
+
+
+def test_a_call_longer_than_a_second_is_said_once_and_gets_three_executions(bench: Bench, model: Path) -> None:
+    spec = make_spec(model, effort=EFFORTS["default"])
+    result = bench.run(spec, lambda job: make_execution(1.5e9)).result("")
+    assert len(result.cells[0].executions) == 3
+    (warning,) = result.warnings
+    assert "one call takes 1.5 s" in warning

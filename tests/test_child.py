@@ -1,0 +1,222 @@
+"""The child as its callers see it: one request in, JSON lines out, whatever happens inside."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+from onnx import helper
+
+from tests.models.factory import F32, I64, STRING, encoder, model, save, tensor, weight
+from tests.models.spec import make_spec
+from tuibench.arrays.bundle import read_bundle
+from tuibench.core.model import ModelSummary, Point
+from tuibench.core.record import from_plain, to_plain
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a child said and how it ended."""
+
+    lines: list[dict[str, Any]]
+    code: int
+    errors: str
+
+    @property
+    def result(self) -> Any:
+        assert self.lines[-1]["ok"], self.lines[-1]
+        return self.lines[-1]["result"]
+
+    @property
+    def error(self) -> dict[str, Any]:
+        assert self.lines[-1]["ok"] is False
+        found: dict[str, Any] = self.lines[-1]["error"]
+        return found
+
+    @property
+    def points(self) -> list[Point]:
+        return [from_plain(Point, point) for point in self.result["points"]]
+
+
+def call(task: str, request: Any, **options: Any) -> Answer:
+    done = subprocess.run(
+        [sys.executable, "-m", "tuibench.child", task],
+        input=request if isinstance(request, bytes) else json.dumps(request).encode(),
+        capture_output=True,
+        timeout=60,
+        check=False,
+        cwd=ROOT,
+        **options,
+    )
+    done.stdout.decode("ascii")
+    return Answer([json.loads(line) for line in done.stdout.splitlines()], done.returncode, done.stderr.decode())
+
+
+def prepare(path: str, run_dir: Path, skip: tuple[str, ...] = (), **asked: Any) -> Answer:
+    request = {"spec": to_plain(make_spec(path, **asked)), "model": 0, "run_dir": str(run_dir), "skip_trial": skip}
+    return call("prepare", request)
+
+
+def test_inspect_gives_a_summary(tmp_path: Path) -> None:
+    found = from_plain(ModelSummary, call("inspect", {"path": save(encoder(), tmp_path / "m.onnx")}).result)
+    assert found.nodes == 5 and found.inputs[0].name == "ids"
+
+
+def test_refusals_carry_message_hint_and_exit_code(tmp_path: Path) -> None:
+    answer = call("inspect", {"path": str(tmp_path / "none.onnx")})
+    assert answer.code == 1 and answer.error["kind"] == "ModelError" and answer.error["exit_code"] == 3
+    assert "does not exist" in answer.error["message"] and answer.error["hint"] and not answer.errors
+    wrong = prepare(save(encoder(), tmp_path / "m.onnx"), tmp_path, dims=(("depth", (2,)),))
+    assert wrong.error["exit_code"] == 2 and "its dims: batch, seq" in wrong.error["hint"]
+
+
+def test_what_nobody_foresaw_is_still_an_answer() -> None:
+    assert call("inspect", b"not json").error["kind"] == "exception"
+    assert call("inspect", {}).error["message"].startswith("KeyError")
+    assert "tasks are" in call("nonsense", {}).error["message"]
+
+
+def test_engines_are_looked_at_without_failing() -> None:
+    found = {engine["name"]: engine for engine in call("engines", {"names": ["onnxruntime", "nonsense"]}).result}
+    assert found["onnxruntime"]["available"] and found["onnxruntime"]["version"][0].isdigit()
+    assert not found["nonsense"]["available"] and "unknown engine" in found["nonsense"]["error"]
+
+
+def test_a_real_model_gets_points_with_references(tmp_path: Path) -> None:
+    answer = prepare(save(encoder(rows=5), tmp_path / "m.onnx"), tmp_path, batches=(1, 3), sequence_lengths=(9,))
+    assert [next(iter(line)) for line in answer.lines] == ["candidate", "tried", "point"] * 2 + ["ok"]
+    second = answer.points[1]
+    assert second.items == 3 and second.dims == {"seq": 9} and second.chosen == {}
+    feed = read_bundle(second.bundle or "")[0]
+    table = np.linspace(-1, 1, 20, dtype=np.float32).reshape(5, 4)
+    expected = table[feed["ids"]].sum(axis=2)
+    assert np.allclose(read_bundle(second.reference.file or "")[0]["y"], expected, atol=1e-5)
+    assert second.reference.difference is not None and second.reference.difference < 1e-5
+
+
+def identity(kind: onnx.ValueInfoProto, out: onnx.ValueInfoProto, operator: str = "Identity") -> onnx.ModelProto:
+    return model([helper.make_node(operator, ["x"], ["y"])], [kind], [out])
+
+
+def value(kind: onnx.TypeProto) -> onnx.ValueInfoProto:
+    return helper.make_value_info("x", kind)
+
+
+TENSOR = helper.make_tensor_type_proto(F32, ["b", 4])
+KINDS = {
+    "string": identity(tensor("x", STRING, ["n"]), tensor("y", STRING, ["n"])),
+    "sequence": identity(value(helper.make_sequence_type_proto(TENSOR)), tensor("y", I64, []), "SequenceLength"),
+    "optional": identity(
+        value(helper.make_optional_type_proto(TENSOR)), tensor("y", onnx.TensorProto.BOOL, []), "OptionalHasElement"
+    ),
+    "scalar": identity(tensor("x", F32, []), tensor("y", F32, [])),
+    "empty": identity(tensor("x", F32, [0, 4]), tensor("y", F32, [0, 4])),
+    "no rank": identity(tensor("x", F32, None), tensor("y", F32, None)),
+    "escape": model(
+        [helper.make_node("Neg", ["\x1b[31m\n"], ["y"])],
+        [tensor("\x1b[31m\n", F32, ["[b]\x07", 4])],
+        [tensor("y", F32, None)],
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_inputs_of_every_kind_run_without_a_flag(tmp_path: Path, kind: str) -> None:
+    (point,) = prepare(save(KINDS[kind], tmp_path / "m.onnx"), tmp_path).points
+    assert point.failure is None and point.reference.file is not None, point.reference
+
+
+def fatal(operand: int) -> onnx.ModelProto:
+    """INT64_MIN / -1 kills the process that computes it."""
+    nodes = [
+        helper.make_node("Mul", ["x", "none"], ["zero"]),
+        helper.make_node("Add", ["zero", "least"], ["low"]),
+        helper.make_node("Sub", ["zero", "one"], ["minus"]),
+        helper.make_node("Div", ["low", "minus"], ["y"]),
+    ]
+    weights = [
+        weight("none", np.array([0])),
+        weight("least", np.array([-(2**63)])),
+        weight("one", np.array([operand])),
+    ]
+    return model(nodes, [tensor("x", I64, ["b", 4])], [tensor("y", I64, None)], weights)
+
+
+def test_a_trial_that_kills_the_child_names_itself_and_can_be_skipped(tmp_path: Path) -> None:
+    path = save(fatal(1), tmp_path / "m.onnx")
+    died = prepare(path, tmp_path)
+    assert died.code == -signal.SIGFPE
+    last = from_plain(Point, died.lines[-1]["candidate"])
+    assert last.id == "m0p0" and Path(last.bundle or "").exists()
+    (point,) = prepare(path, tmp_path, skip=("m0p0",)).points
+    assert point.failure is None and point.bundle and "did not come back" in (point.reference.reason or "")
+
+
+def test_an_unknown_operator_is_left_to_the_workers(tmp_path: Path) -> None:
+    path = save(identity(tensor("x", F32, ["b", 4]), tensor("y", F32, None), "Frobnicate"), tmp_path / "m.onnx")
+    (point,) = prepare(path, tmp_path).points
+    assert point.failure is None and point.bundle and "Frobnicate" in (point.reference.reason or "")
+
+
+def test_inputs_beyond_the_limit_name_the_largest(tmp_path: Path) -> None:
+    path = save(encoder(), tmp_path / "m.onnx")
+    request = {"spec": to_plain(make_spec(path, batches=(1_000_000,), sequence_lengths=(10_000,))), "model": 0}
+    answer = call("prepare", {**request, "run_dir": str(tmp_path), "memory_bytes": 400_000_000})
+    (point,) = answer.points
+    assert point.failure is not None and "80.0 GB" in point.failure[2]
+    assert "-b … --dim seq=…" in point.failure[2]
+
+
+def test_the_limit_is_set_and_ends_with_the_parent() -> None:
+    code = (
+        "import os, resource, sys\n"
+        "from tuibench import child\n"
+        "child._confine({'memory_bytes': 10**8, 'parent': os.getppid()})\n"
+        "print(resource.getrlimit(resource.RLIMIT_AS)[0])\n"
+        "child._confine({'parent': 1})\n"
+        "print('alive')\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=False)
+    limit, *rest = done.stdout.split()
+    assert 10**8 < int(limit) < 10**12
+    assert not rest and done.returncode == 1, "a child whose parent is gone ends itself"
+
+
+def test_running_out_of_memory_is_the_models_failure() -> None:
+    code = (
+        "from tuibench import child\n"
+        "def grow(request, send):\n"
+        "    return bytearray(10**12)\n"
+        "child._TASKS['grow'] = grow\n"
+        "child.main(['grow'])\n"
+    )
+    request = b'{"memory_bytes": 100000000}'
+    done = subprocess.run([sys.executable, "-c", code], input=request, capture_output=True, cwd=ROOT, check=False)
+    assert json.loads(done.stdout)["error"]["exit_code"] == 3
+
+
+def test_chatter_on_fd_one_does_not_reach_the_protocol(tmp_path: Path) -> None:
+    code = (
+        "import os\n"
+        "from tuibench import child\n"
+        "child._TASKS['talk'] = lambda request, send: os.write(1, b'engine says hello') and 7\n"
+        "child.main(['talk'])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], input=b"{}", capture_output=True, cwd=ROOT, check=False)
+    assert json.loads(done.stdout) == {"ok": True, "result": 7} and b"hello" in done.stderr
+
+
+def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
+    code = "import sys, tuibench.child; print([m for m in ('numpy', 'onnx', 'onnxruntime') if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    assert done.stdout.strip() == "[]"

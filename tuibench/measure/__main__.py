@@ -1,0 +1,12 @@
+"""A worker for an interpreter that `multiprocessing` cannot start: job on stdin, frames on what stdout was."""
+
+from __future__ import annotations
+
+import os
+from multiprocessing.connection import Connection
+
+from tuibench.measure.worker import main
+
+if __name__ == "__main__":
+    inbox, outbox = os.dup(0), os.dup(1)
+    main(Connection(inbox), Connection(outbox), os.getppid())
