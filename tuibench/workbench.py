@@ -112,10 +112,7 @@ class ActiveRun:
             raise _as_error(error)
         if not self.replay.cells and self.replay.end.get("status", "interrupted") == "interrupted":
             if self._process.wait() == ExitCode.STORE:
-                raise WriteError(
-                    f"{show(self.run_dir)} cannot be made: {self._last_words()}",
-                    "set TMPDIR to a directory that can be written to",
-                )
+                raise _no_room(self.run_dir.parent, self._last_words())
             raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
         return self.replay.result(again)
 
@@ -239,17 +236,17 @@ def _environment() -> dict[str, str]:
 
 
 def _choose_run_dir() -> Path:
-    """A name that nobody has, where a directory can be made; a TMPDIR that was asked for is not silently replaced."""
+    """A name that nobody has; a TMPDIR that was asked for is not silently replaced by another place."""
     try:
-        root = os.path.abspath(os.environ.get("TMPDIR") or tempfile.gettempdir())
-        reason = None if os.access(root, os.W_OK | os.X_OK) else "it cannot be written to"
-        reason = reason if os.path.isdir(root) else "it is no directory"
-    except OSError as error:
-        root, reason = "a temporary directory", error.strerror or str(error)
-    if reason is not None:
-        what = f"no directory for the run can be made in {show(root)}: {reason}"
-        raise WriteError(what, "set TMPDIR to a directory that can be written to")
-    return Path(root, f"tuibench-{secrets.token_hex(6)}")
+        root = os.environ.get("TMPDIR") or tempfile.gettempdir()
+    except FileNotFoundError as error:
+        raise _no_room("any temporary directory", error.strerror) from error
+    return Path(os.path.abspath(root), f"tuibench-{secrets.token_hex(6)}")
+
+
+def _no_room(where: object, reason: str | None) -> WriteError:
+    what = f"no directory for the run can be made in {show(where)}: {reason or 'no reason is known'}"
+    return WriteError(what, "set TMPDIR to a directory that can be written to")
 
 
 def _unfiled(samples: Samples | None) -> Samples | None:
