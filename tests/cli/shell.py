@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -19,6 +19,13 @@ SHORT = ("--executions", "1", "-t", "0.05", "-w", "0.05")
 """As little as makes a result."""
 PATIENCE_S = 30.0
 """For what must happen at once but may wait for a busy machine."""
+STRANGER = 12345
+"""A uid that has no entry in any passwd file."""
+AS_STRANGER = (
+    *("setpriv", "--reuid", str(STRANGER), "--regid", str(STRANGER), "--clear-groups"),
+    # Reading only: the interpreter may lie in a home that others cannot enter.
+    *("--inh-caps", "+dac_read_search", "--ambient-caps", "+dac_read_search"),
+)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 T = TypeVar("T")
@@ -63,7 +70,12 @@ class Shell:
         return self.benchmark(*wanted, "-e", "fake", env={"TUIBENCH_FAKE": json.dumps(script)}, **options)
 
     def start(
-        self, *arguments: str, env: Environment | None = None, before: Callable[[], None] | None = None, **options: Any
+        self,
+        *arguments: str,
+        env: Environment | None = None,
+        before: Callable[[], None] | None = None,
+        wrap: Sequence[str] = (),
+        **options: Any,
     ) -> subprocess.Popen[bytes]:
         """A command that goes on while the test looks at it; signals mean what they mean at a prompt."""
 
@@ -74,7 +86,7 @@ class Shell:
                 before()
 
         defaults: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        command = [sys.executable, "-m", "tuibench", *arguments]
+        command = [*wrap, sys.executable, "-m", "tuibench", *arguments]
         everything = {**defaults, **options}
         # Nothing else runs between fork and exec in a test, so the function cannot meet a lock that a thread holds.
         return subprocess.Popen(command, env=self.environment(env), preexec_fn=prepare, **everything)  # noqa: PLW1509

@@ -1,0 +1,115 @@
+"""Models that are missing, broken or mean harm: one or two lines, the right exit code, nothing left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.cli import bad_model
+from tests.cli.shell import Done, Shell
+from tests.cli.test_end_to_end_sweep import load
+from tests.engines.make import mlp
+
+SYNC = ("-s", "sync", "-ncores", "1")
+CONTROLS = re.compile(r"[\x00-\x09\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+
+def hold_a_refusal(done: Done, code: int, words: str) -> None:
+    """Nothing on stdout, and one or two lines on stderr that say what and what to do."""
+    assert done.code == code, done.err
+    assert done.out == ""
+    lines = done.err.splitlines()
+    assert 1 <= len(lines) <= 2 and lines[0].startswith("tuibench: ")
+    assert words in done.err
+    assert not CONTROLS.search(done.err)
+
+
+REFUSED = {
+    "missing": (bad_model.missing, "no such file"),
+    "a directory without a model": (bad_model.hollow, "is a directory without a model.onnx"),
+    "empty": (bad_model.written(b""), "is empty (0 bytes)"),
+    "truncated": (bad_model.truncated, "truncated, damaged or something else"),
+    "noise": (bad_model.noise, "truncated, damaged or something else"),
+    "LFS pointer": (
+        bad_model.written(b"version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 1\n"),
+        "is a Git LFS pointer",
+    ),
+    "a web page": (bad_model.written(b"<!DOCTYPE html><html></html>"), "is a web page"),
+    "fifo": (bad_model.fifo, "is a pipe, not a file"),
+    "an endless device": (bad_model.endless, "is a device, not a file"),
+    "a dangling link": (bad_model.dangling, "no such file"),
+    "missing external data": (bad_model.external("nothing.bin"), "nothing.bin"),
+    "escaping external data": (bad_model.external("../outside.bin"), "outside its own directory"),
+    "absolute external data": (bad_model.external("/etc/passwd"), "/etc/passwd"),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_no_model_is_refused_before_anything_runs(shell: Shell, folder: Path, name: str) -> None:
+    make, words = REFUSED[name]
+    hold_a_refusal(shell.benchmark(str(make(folder)), *SYNC), 3, words)
+
+
+BROKEN = {
+    "future opset": (bad_model.future_opset, 3, "load", "999"),
+    "unknown operator": (bad_model.unknown_operator, 3, "load", "Frobnicate"),
+    "unknown domain": (bad_model.unknown_domain, 3, "load", "MyOp"),
+    "no outputs": (bad_model.no_outputs, 1, "first", "output"),
+    "a hundred gigabytes": (bad_model.hundred_gigabytes, 1, "first", "out of memory"),
+    "SIGFPE": (bad_model.divides_by_minus_one, 1, "first", "SIGFPE"),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_what_the_engine_cannot_run_is_a_failed_cell_with_its_reason(shell: Shell, folder: Path, name: str) -> None:
+    make, code, phase, words = BROKEN[name]
+    target = folder / "out.json"
+    done = shell.benchmark(str(make(folder)), *SYNC, "-x", str(target))
+    assert done.code == code, done.err
+    assert words in done.lines[-1] and f" in {phase}: " in done.lines[-1]
+    assert len(done.lines[-1]) < 400
+    assert "Traceback" not in done.err + done.out and not CONTROLS.search(done.err + done.out)
+    failure = load(target.read_text(encoding="ascii"))["tuibench"]["cells"][0]["failure"]
+    assert failure["phase"] == phase
+    assert failure["log_tail"] is None or not failure["log_tail"].startswith("\\e")
+
+
+def test_a_loop_without_an_end_is_a_timeout(shell: Shell, folder: Path) -> None:
+    done = shell.benchmark(str(bad_model.endless_loop(folder)), *SYNC, "--timeout", "0.03")
+    assert done.code == 5, done.out + done.err
+    assert "no end of the first inference" in done.lines[-1]
+
+
+@pytest.mark.parametrize("name", bad_model.HOSTILE)
+def test_names_cannot_drive_the_terminal(shell: Shell, folder: Path, name: str) -> None:
+    path = bad_model.hostile_names(bad_model.HOSTILE[name])(folder)
+    done = shell.run("benchmark", str(path), *SYNC, "--executions", "1", "-t", "0.05", "-w", "0.05")
+    assert done.code == 0, done.err
+    assert not CONTROLS.search(done.out + done.err)
+    if name == "markup":
+        assert "[red]x[/]" in done.err and "[link=file:///etc]" in done.err
+
+
+def test_a_name_that_is_no_text_is_refused_or_measured_but_never_printed_raw(shell: Shell, folder: Path) -> None:
+    done = shell.benchmark(str(bad_model.invalid_utf8(folder)), *SYNC)
+    assert done.code in (0, 3), done.err
+    assert "Traceback" not in done.err
+    assert not CONTROLS.search(done.out + done.err)
+    assert not re.search("[\udc80-\udcff]", done.out + done.err)
+
+
+def test_a_path_that_is_no_text_is_refused_because_engines_take_none(shell: Shell, folder: Path) -> None:
+    strange = os.path.join(os.fsencode(folder), b"\xff\x9b1m.onnx")
+    os.rename(mlp().save(folder), strange)
+    done = shell.benchmark(os.fsdecode(strange), *SYNC)
+    hold_a_refusal(done, 3, "\\xff\\x9b1m.onnx is not valid UTF-8")
+
+
+def test_the_model_is_not_touched(shell: Shell, folder: Path) -> None:
+    path = Path(mlp().save(folder))
+    before = (path.read_bytes(), path.stat().st_mtime_ns, os.listdir(folder))
+    assert shell.benchmark(str(path), *SYNC).code == 0
+    assert (path.read_bytes(), path.stat().st_mtime_ns, os.listdir(folder)) == before

@@ -1,0 +1,35 @@
+"""`tuibench doctor` as a process: for eyes, as JSON, and without any of what it would like to have."""
+
+from __future__ import annotations
+
+import json
+import re
+
+from tests.cli.shell import Shell
+
+FINE = re.compile(r"[^\x20-\x7e\n\x85\xa0-\U0010ffff]")
+
+
+def test_it_tells_of_machine_noise_and_engines(shell: Shell) -> None:
+    done = shell.run("doctor")
+    assert done.code == 0, done.err
+    assert not FINE.search(done.out)
+    for word in ("onnxruntime", "CPU", "quota", "SMT", "NUMA", "governor", "noise"):
+        assert word.lower() in done.out.lower(), word
+    assert "Traceback" not in done.err
+
+
+def test_as_json_it_is_one_object_of_ascii(shell: Shell) -> None:
+    done = shell.run("doctor", "--json", env={"HOME": None, "LC_ALL": "C"})
+    assert done.code == 0, done.err
+    assert done.out.isascii()
+    facts = json.loads(done.out)
+    engines = {engine["name"]: engine for engine in facts["engines"]}
+    assert engines["onnxruntime"]["available"] and engines["onnxruntime"]["version"]
+    assert "env_private" not in facts
+
+
+def test_a_wrong_flag_is_code_two(shell: Shell) -> None:
+    done = shell.run("doctor", "--jsno")
+    assert done.code == 2
+    assert len(done.err.splitlines()) <= 2 and "--jsno" in done.err

@@ -1,0 +1,252 @@
+"""Surroundings that a server has and a desk has not: no home, no user, one CPU, no room, closed or strange streams."""
+
+from __future__ import annotations
+
+import os
+import pty
+import re
+import select
+import shutil
+import stat
+import subprocess
+import time
+from itertools import pairwise
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import AS_STRANGER, SHORT, Environment, Shell
+from tests.cli.test_bad_input_model import hold_a_refusal
+from tests.cli.test_end_to_end_sweep import load
+from tests.engines.make import mlp
+
+ROOT = Path(__file__).resolve().parents[2]
+SYNC = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1")
+NOBODY = pytest.mark.skipif(
+    os.geteuid() != 0 or not shutil.which("setpriv"), reason="only root can become somebody else"
+)
+HOMELESS: Environment = dict.fromkeys(
+    ("HOME", "TUIBENCH_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
+)
+
+
+def tree(folder: Path) -> list[str]:
+    """Everything below a folder."""
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
+
+
+def test_no_home_is_needed(shell: Shell) -> None:
+    done = shell.benchmark("sample:tiny", "-s", "sync", env=HOMELESS)
+    assert done.code == 0, done.err
+
+
+def test_nothing_is_written_to_a_home(shell: Shell, home: Path, folder: Path) -> None:
+    model = mlp().save(folder)
+    before = (tree(home), tree(folder))
+    done = shell.benchmark(model, cwd=folder)
+    assert done.code == 0, done.err
+    assert (tree(home), tree(folder)) == before
+
+
+@NOBODY
+def test_a_uid_without_an_entry_and_a_home_that_is_read_only(shell: Shell, home: Path) -> None:
+    shell.tmp.chmod(0o777)
+    done = shell.benchmark("sample:tiny", "-s", "sync", "--json", env={**HOMELESS, "HOME": str(home)}, wrap=AS_STRANGER)
+    assert done.code == 0, done.err
+    assert load(done.out)["tuibench"]["cells"][0]["check"]["state"] == "agrees"
+
+
+def test_the_cores_are_those_of_the_affinity(shell: Shell) -> None:
+    cpu = max(os.sched_getaffinity(0))
+    done = shell.benchmark(*SYNC[:5], "--json", before=lambda: os.sched_setaffinity(0, {cpu}))
+    cell = load(done.out)["tuibench"]["cells"][0]
+    assert (cell["asked"]["cores"], cell["used"]["cpus"]) == (1, [cpu])
+    assert f"CPU {cpu}," in done.err
+    more = shell.benchmark(*SYNC[:5], "-ncores", "2", before=lambda: os.sched_setaffinity(0, {cpu}))
+    hold_a_refusal(more, 2, "-ncores takes 1 to 1")
+
+
+@pytest.mark.parametrize("kind", ["missing", "a file"])
+def test_a_temporary_directory_that_cannot_be_used_is_code_six(shell: Shell, folder: Path, kind: str) -> None:
+    place = folder / "place"
+    if kind == "a file":
+        place.write_text("", encoding="ascii")
+    hold_a_refusal(shell.benchmark(*SYNC, env={"TMPDIR": str(place)}), 6, "place")
+
+
+@NOBODY
+def test_a_temporary_directory_of_others_is_code_six(shell: Shell) -> None:
+    shell.tmp.chmod(0o755)
+    hold_a_refusal(shell.benchmark(*SYNC, wrap=AS_STRANGER), 6, "ermission denied")
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_standard_descriptor_that_is_closed_is_no_disaster(shell: Shell, folder: Path, number: int) -> None:
+    target = folder / "out.json"
+    done = shell.benchmark(*SYNC, "-x", str(target), wrap=("sh", "-c", f'exec "$@" {number}>&-', "sh"))
+    assert done.code == (141 if number == 1 else 0)
+    assert "Traceback" not in done.err
+    assert load(target.read_text(encoding="ascii"))["tuibench"]["status"] == "finished"
+    assert done.out == "" if number == 1 else done.lines[-1].startswith("0.5")
+
+
+def test_all_standard_descriptors_closed_at_once(shell: Shell, folder: Path) -> None:
+    target = folder / "out.json"
+    done = shell.benchmark(*SYNC, "-x", str(target), wrap=("sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"))
+    assert (done.code, done.out, done.err) == (141, "", "")
+    load(target.read_text(encoding="ascii"))
+
+
+def test_a_full_disk_behind_stdout_is_code_six_in_a_line(shell: Shell) -> None:
+    with open("/dev/full", "wb") as full:
+        done = shell.run("benchmark", *SYNC, *SHORT, "-q", stdout=full)
+    assert done.code == 6
+    assert len(done.err.splitlines()) == 1 and "o space left" in done.err
+
+
+@pytest.mark.parametrize("flags", [(), ("--ascii",)])
+def test_a_terminal_of_ascii_gets_ascii(shell: Shell, flags: tuple[str, ...]) -> None:
+    env = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    flags = (*SYNC[:3], "-s", "sync", "-ncores", "1", "-b", "1,2", *flags)
+    done = shell.run("benchmark", *flags, "--executions", "3", "-t", "0.15", "-w", "0.05", env=env)
+    assert done.code == 0, done.err
+    assert (done.out + done.err).isascii()
+    assert ("\\xb1" in done.out) == ("--ascii" not in flags)
+
+
+def test_columns_do_not_change_what_goes_to_a_pipe(shell: Shell) -> None:
+    done = shell.benchmark(*SYNC, "-b", "1,2", env={"COLUMNS": "20"})
+    assert done.code == 0
+    assert done.lines[0].split()[0] == "batch" and len(done.lines[0]) > 20
+
+
+class Terminal:
+    """The other end of a pseudo-terminal."""
+
+    def __init__(self) -> None:
+        self.master, self.slave = pty.openpty()
+        self.chunks: list[tuple[float, bytes]] = []
+
+    def read(self, process: subprocess.Popen[bytes]) -> bytes:
+        """Everything until the process ends, with the time of each write."""
+        os.close(self.slave)
+        while True:
+            ready, _, _ = select.select([self.master], [], [], 30)
+            try:
+                data = os.read(self.master, 65536) if ready else b""
+            except OSError:
+                data = b""  # how Linux says that the last writer has gone
+            if not data:
+                break
+            self.chunks.append((time.monotonic(), data))
+        process.wait(timeout=30)
+        os.close(self.master)
+        return b"".join(data for _, data in self.chunks)
+
+
+def on_a_terminal(shell: Shell, *flags: str, term: str = "xterm") -> tuple[Terminal, str, bytes, int]:
+    """A run whose stderr is a terminal: what it painted, its stdout, its exit code."""
+    terminal = Terminal()
+    env = {"TUIBENCH_FAKE": '{"default": {"latency_us": 1000}}', "TERM": term}
+    process = shell.start("benchmark", *SYNC, *flags, env=env, stderr=terminal.slave)
+    painted = terminal.read(process)
+    out, _ = process.communicate()
+    return terminal, painted.decode(), out, process.returncode
+
+
+def test_a_terminal_gets_a_progress_line_that_is_gone_in_the_end(shell: Shell) -> None:
+    terminal, painted, out, code = on_a_terminal(shell, "--executions", "3", "-t", "2.4", "-w", "0.1")
+    assert code == 0
+    assert b"\x1b" not in painted.encode() and b"\r" not in out
+    lines = [part for part in painted.split("\r") if "left" in part]
+    assert 2 <= len(lines) <= 10
+    assert "fake sync 1c" in painted and "1.0" in painted
+    times = [at for at, data in terminal.chunks if b"left" in data]
+    assert min(b - a for a, b in pairwise(times)) > 0.5
+    assert max(len(line.rstrip()) for line in lines) <= 79
+    assert screen(painted)[-1] == ""
+
+
+def test_a_dumb_terminal_and_a_pipe_get_whole_lines_only(shell: Shell) -> None:
+    _, painted, _, code = on_a_terminal(shell, *SHORT, term="dumb")
+    assert code == 0
+    assert "\r" not in painted.replace("\r\n", "\n")
+    assert "fake sync 1 core" in painted
+
+
+def screen(painted: str) -> list[str]:
+    """The lines that a terminal would show, trailing blanks removed."""
+    lines, row, column = [""], 0, 0
+    for char in painted:
+        if char == "\n":
+            row += 1
+            lines.append("")
+        elif char == "\r":
+            column = 0
+            continue
+        else:
+            line = lines[row].ljust(column)
+            lines[row] = line[:column] + char + line[column + 1 :]
+            column += 1
+    return [line.rstrip() for line in lines]
+
+
+def test_a_terminal_that_goes_away_is_a_hang_up_and_the_export_is_written(shell: Shell, folder: Path) -> None:
+    target = folder / "out.json"
+    master, slave = pty.openpty()
+
+    def own() -> None:
+        os.setsid()
+        os.close(os.open(os.ttyname(slave), os.O_RDWR))
+
+    flags = ("--executions", "50", "-t", "5", "-w", "0.05", "-x", str(target))
+    process = shell.start("benchmark", *SYNC, *flags, before=own, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    shell.wait_for("execution_done", n=2)
+    os.close(master)
+    assert process.wait(timeout=10) == 129
+    document = load(target.read_text(encoding="ascii"))["tuibench"]
+    assert document["status"] == "cancelled" and len(document["cells"][0]["executions"]) >= 2
+
+
+def test_files_are_for_their_owner_whatever_the_umask(shell: Shell) -> None:
+    flags = ("--executions", "9", "-t", "9", "-w", "0.05")
+
+    def open_to_all() -> None:
+        os.umask(0)
+
+    process = shell.start("benchmark", *SYNC, *flags, before=open_to_all)
+    shell.wait_for("execution_start")
+    modes = {path.name: stat.S_IMODE(path.stat().st_mode) for path in shell.tmp.glob("*")}
+    process.terminate()
+    process.communicate(timeout=30)
+    assert set(modes.values()) == {0o700}
+
+
+@pytest.mark.parametrize("path", [".", ""])
+def test_a_clone_works_from_its_own_directory(shell: Shell, path: str) -> None:
+    done = shell.benchmark(*SYNC, env={"PYTHONPATH": path or None}, cwd=ROOT)
+    assert done.code == 0, done.err
+
+
+HELP: dict[str, tuple[str, ...]] = {
+    "nothing": (),
+    "--help": ("--help",),
+    "help benchmark": ("help", "benchmark"),
+    "benchmark --help": ("benchmark", "--help"),
+    "-h": ("-h",),
+}
+
+
+@pytest.mark.parametrize("name", [name for name in HELP if name != "nothing"])
+def test_help_fits_a_terminal(shell: Shell, name: str) -> None:
+    done = shell.run(*HELP[name])
+    assert (done.code, done.err) == (0, "")
+    assert max(map(len, done.lines)) <= 80
+    assert "benchmark" in done.out
+
+
+def test_the_version_is_one_line(shell: Shell) -> None:
+    done = shell.run("--version")
+    assert (done.code, done.err) == (0, "")
+    assert re.fullmatch(r"tuibench \d+\.\d+\S*\n", done.out)
