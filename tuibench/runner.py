@@ -19,11 +19,9 @@ def main(argv: list[str]) -> int:
     import faulthandler
     import os
     import shutil
-    import signal
     from pathlib import Path
 
     from tuibench.core.errors import ExitCode
-    from tuibench.measure.isolation import hear_of_parents_end
     from tuibench.runs.stopping import StopSwitch
 
     run_dir, parent = Path(argv[0]), int(argv[1])
@@ -33,7 +31,6 @@ def main(argv: list[str]) -> int:
     faulthandler.enable()
     stop = StopSwitch(lifeline=_LIFELINE)
     stop.listen()
-    hear_of_parents_end(signal.SIGTERM)
     request = read_request()
     if request is None:
         return 0
@@ -127,7 +124,7 @@ def carry_out(run_dir: Path, journal: Journal, request: dict[str, Any], stop: St
         journal=journal,
         machine=Machine(stop.pause),
         stop=stop,
-        memory_room_bytes=read_memory(tree, find_groups(tree)).room_bytes,
+        memory_room=lambda: read_memory(tree, find_groups(tree)).room_bytes,
         seed=request["seed"],
         plan_only=request["plan_only"],
     )

@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.measure.loading import split_threads
-from tuibench.measure.stream import Stamps, ThreadStreams, drive_queue, run_until, steady_rate
+from tuibench.measure.loading import share_out
+from tuibench.measure.stream import Stamps, ThreadStreams, drive_queue, record_parts, run_until, steady_rate
 
 
 def spans(first: int, step: int, count: int) -> tuple[Stamps, Stamps]:
@@ -93,10 +93,29 @@ def test_requests_of_a_queue_are_dealt_to_as_many_lanes_as_there_are_streams() -
 
 @given(st.integers(1, 64), st.integers(1, 64))
 def test_threads_are_shared_out_evenly_and_none_is_lost(cores: int, streams: int) -> None:
-    shares = split_threads(tuple(range(cores)), streams)
+    shares = share_out(tuple(range(cores)), streams, "core")
     assert len(shares) == streams
-    sizes = [len(s) for s in shares]
+    sizes = [s.threads for s in shares]
     assert max(sizes) - min(sizes) <= 1
-    assert {c for share in shares for c in share} == set(range(cores))
+    assert all(s.threads == len(s.cpus) for s in shares)
     if streams <= cores:
+        assert {c for share in shares for c in share.cpus} == set(range(cores))
         assert sum(sizes) == cores
+
+
+def test_without_pinning_every_stream_may_use_every_cpu() -> None:
+    assert [(s.cpus, s.threads) for s in share_out((0, 1, 2), 2, "none")] == [((0, 1, 2), 2), ((0, 1, 2), 1)]
+
+
+@pytest.mark.parametrize(("streams", "count"), [(8, 5), (8, 2), (16, 10), (2, 5)])
+def test_streams_out_of_step_lose_no_calls_at_the_edges(streams: int, count: int) -> None:
+    step = 10**8
+    parts = [spans(i * 50_000, step, count) for i in range(streams)]
+    assert steady_rate(parts) == pytest.approx(streams * 1e9 / step, rel=1e-3)
+
+
+def test_calls_of_streams_are_recorded_in_the_order_they_ended() -> None:
+    recording, seconds = record_parts([spans(0, 10, 3), spans(5, 20, 2)], 1000)
+    assert list(recording.kept()) == [10, 10, 20, 10, 20]
+    assert seconds == pytest.approx(45e-9)
+    assert recording.total == 5

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import os
+import shutil
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -22,7 +22,7 @@ from tuibench.runs.machine import Machine
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import Run, Setup
 from tuibench.runs.stopping import Cancelled, StopSwitch
-from tuibench.runs.supervision import Bounds
+from tuibench.runs.supervision import Bounds, OutOfTime
 
 Script = Callable[[Job], Execution | Failure]
 DEAD = Failure("signal", "timed", "the worker died by SIGSEGV", "SIGSEGV")
@@ -58,7 +58,7 @@ class Bench:
             self.jobs.append(job)
             return script(job)
 
-        setup = Setup(self.run_dir, journal, Machine(lambda _: None), stop, 8 << 30, 1, execute, plan_only)
+        setup = Setup(self.run_dir, journal, Machine(lambda _: None), stop, lambda: 8 << 30, 1, execute, plan_only)
         Run(spec, setup).carry_out()
         journal.close()
         return replay(read_events(self.run_dir))
@@ -157,11 +157,61 @@ def test_a_cancel_keeps_what_was_measured(bench: Bench, model: Path) -> None:
 def test_what_time_does_not_reach_is_skipped(bench: Bench, model: Path) -> None:
     spec = make_spec(model, batches=(1, 2), limits=Limits(max_time_s=0.0, timeout_scale=1.0))
     state = bench.run(spec, lambda job: make_execution())
-    if state.cells:
-        assert {c.status for c in state.result("").cells} == {"skipped"}
-    else:
-        assert state.end["status"] in ("failed", "finished")
+    assert state.end["status"] == "failed"
+    assert state.end["error"]["exit_code"] == 5
+    assert "--max-time" in state.end["error"]["message"]
     assert not bench.jobs
+
+
+def test_an_execution_cut_by_the_end_of_the_command_s_time_failed_nothing(bench: Bench, model: Path) -> None:
+    answers = iter([make_execution(), make_execution(), None])
+
+    def script(job: Job) -> Execution | Failure:
+        answer = next(answers)
+        if answer is None:
+            raise OutOfTime
+        return answer
+
+    result = bench.run(make_spec(model, batches=(1, 2, 4)), script).result("")
+    assert sorted(c.status for c in result.cells) == ["partial", "partial", "skipped"]
+    assert all(c.failure is None for c in result.cells)
+    assert any("--max-time" in warning for warning in result.warnings)
+
+
+def test_what_the_system_refuses_is_one_failed_cell(bench: Bench, model: Path) -> None:
+    def script(job: Job) -> Execution | Failure:
+        if job.cell.asked.batch == 1:
+            raise OSError(11, "Resource temporarily unavailable")
+        return make_execution()
+
+    result = bench.run(make_spec(model, batches=(1, 2)), script).result("")
+    assert [c.status for c in result.cells] == ["failed", "ok"]
+    assert result.cells[0].failure is not None
+    assert result.cells[0].failure.message == "Resource temporarily unavailable"
+
+
+def test_the_kind_of_streams_of_the_first_execution_is_that_of_all(bench: Bench, model: Path) -> None:
+    def script(job: Job) -> Execution | Failure:
+        execution = make_execution()
+        kind = job.stream_kind or "processes"
+        return replace(execution, used=replace(execution.used, stream_kind=kind))
+
+    bench.run(make_spec(model, scenarios=("async",)), script)
+    assert [job.stream_kind for job in bench.jobs] == [None, "processes", "processes"]
+
+
+def test_a_cell_that_cannot_do_its_twin_s_class_keeps_its_own(bench: Bench, model: Path) -> None:
+    def script(job: Job) -> Execution | Failure:
+        fake = job.cell.asked.engine == "fake"
+        if not fake and job.io == "call":
+            return Failure("refused", "check", "only bound")
+        execution = make_execution()
+        return replace(execution, used=replace(execution.used, io="call" if fake else "bound"))
+
+    result = bench.run(make_spec(model, engines=("onnxruntime", "fake")), script).result("")
+    assert [c.status for c in result.cells] == ["ok", "ok"]
+    assert [{e.used.io for e in c.executions} for c in result.cells] == [{"bound"}, {"call"}]
+    assert result.comparisons[0].verdict is None
 
 
 def test_a_plan_alone_measures_nothing(bench: Bench, model: Path) -> None:
@@ -190,8 +240,8 @@ def test_the_result_is_the_same_from_the_journal_alone(bench: Bench, model: Path
         again.take(event)
     assert again.result("x") == state.result("x")
     for path in bench.run_dir.iterdir():
-        if path.name != "journal.jsonl" and path.is_file():
-            os.unlink(path)
+        if path.is_dir():
+            shutil.rmtree(path)
     assert replay(read_events(bench.run_dir)).result("x") == state.result("x")
 
 

@@ -101,10 +101,38 @@ def test_a_group_is_held_to_the_worst_io_class_and_better_cells_start_anew() -> 
         execution = make_execution()
         used = Used(**{**{f: getattr(execution.used, f) for f in Used.__slots__}, "io": io})
         schedule.record(turn, replace(execution, used=used), 1.0)
-    assert schedule.force_io(keys, "call") == [keys[0]]
-    assert schedule.progress[keys[0]].executions == []
-    assert len(schedule.progress[keys[1]].executions) == 1
+    schedule.force_io(keys, "call")
     assert {p.io for p in schedule.progress.values()} == {"call"}
+    assert len(schedule.progress[keys[0]].executions) == 1, "nothing goes before the new class has held"
+    assert [schedule.start_anew(key, "call") for key in keys] == [True, False]
+    assert schedule.progress[keys[0]].executions == []
+    assert schedule.progress[keys[0]].spent_s == 0
+    assert len(schedule.progress[keys[1]].executions) == 1
+
+
+def test_no_two_executions_of_a_cell_share_their_number() -> None:
+    schedule = make(3)
+    numbers: list[tuple[str, int]] = []
+    for _ in range(3):
+        turns = schedule.next_round()
+        numbers += [(t.cell.key, t.n) for t in turns if not t.anchor]
+        for turn in turns:
+            if not turn.anchor:
+                schedule.record(turn, make_execution(), 1.0)
+        for progress in schedule.progress.values():
+            progress.executions.clear()
+            progress.stopped_by = ""
+    assert len(numbers) == len(set(numbers)) == 9
+
+
+def test_an_anchor_that_failed_is_replaced() -> None:
+    schedule = make(3)
+    for turn in schedule.next_round():
+        schedule.record(turn, make_execution(), 1.0)
+    anchor = next(t for t in schedule.next_round() if t.anchor)
+    schedule.progress[anchor.cell.key].failure = CRASH
+    other = next(t for t in schedule.next_round() if t.anchor)
+    assert other.cell.key != anchor.cell.key
 
 
 def test_the_estimate_of_the_rest_falls_to_nothing() -> None:

@@ -202,7 +202,8 @@ class Pooled:
     median: float
     mean: float
     std: float
-    percentiles: dict[str, float]
+    percentiles: dict[str, float | None]
+    """None where there are too few iterations for one."""
 
 
 @dataclass(frozen=True, slots=True)

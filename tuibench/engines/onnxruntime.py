@@ -31,6 +31,8 @@ _RAW_TYPES = {
     "int4": 22,
 }
 
+_PRECISIONS = {"float32": "f32", "float16": "f16", "bfloat16": "bf16", "float64": "f64"}
+
 CAPABILITIES = Capabilities(
     name="onnxruntime",
     distribution="onnxruntime",
@@ -131,7 +133,8 @@ class OnnxRuntimeSession:
             self._bind_outputs(feeds[0], bindings)
         run = self._session.run_with_iobinding
         calls = tuple(partial(run, binding) for binding in bindings)
-        return Bound(io, calls, partial(self._fetch, bindings, feeds), (bindings,))
+        copied = all(_is_plain(port) for port in self._outputs)
+        return Bound(io, calls, partial(self._fetch, bindings, feeds), (bindings,), copied)
 
     def queue(self, feeds: Sequence[Feed], io: str) -> Queue:
         """ONNX Runtime has no queue of its own; streams are threads or processes."""
@@ -141,12 +144,24 @@ class OnnxRuntimeSession:
         """What the session was really given; its pool cannot be asked, so the worker counts threads itself."""
         options = self._session.get_session_options()
         return ReadBack(
-            precision=self._setting.precision if self._setting.precision == "f32" else None,
+            precision=self._precision(),
             threads=int(options.intra_op_num_threads),
             streams=1,
             pinned=self._pinned,
-            details={"providers": ",".join(self._session.get_providers()), "types": "as the model declares them"},
+            details={
+                "providers": ",".join(self._session.get_providers()),
+                "types": ", ".join(sorted(self._float_types())) or "no floats",
+            },
         )
+
+    def _float_types(self) -> set[str]:
+        """The floating types that the model computes in: ONNX Runtime converts none of them on the CPU."""
+        types = {port.dtype for port in (*self._inputs, *self._outputs)} | set(self._setting.weight_types)
+        return {name for name in types if name in _PRECISIONS}
+
+    def _precision(self) -> str | None:
+        names = {_PRECISIONS[name] for name in self._float_types()} or {"f32"}
+        return names.pop() if len(names) == 1 else None
 
     def close(self) -> None:
         """Free the session and its pool."""
@@ -154,7 +169,7 @@ class OnnxRuntimeSession:
 
     def _require_tensors(self, ports: Sequence[Port], role: str) -> None:
         for port in ports:
-            if port.kind != "tensor" or port.dtype == "string":
+            if not _is_plain(port):
                 raise IoUnavailable(f"{role} '{port.name}' is a {port.kind} of {port.dtype}")
 
     def _bind_call(self, feeds: Sequence[Feed]) -> Bound:
@@ -201,7 +216,7 @@ class OnnxRuntimeSession:
                 binding.bind_ortvalue_output(port.name, value)
 
     def _fetch(self, bindings: Sequence[Any], feeds: Sequence[Feed], sample: int) -> dict[str, Any]:
-        if any(port.kind != "tensor" or port.dtype == "string" for port in self._outputs):
+        if not all(_is_plain(port) for port in self._outputs):
             # A binding gives sequences and maps only as handles; the plain call gives the same values as objects.
             return dict(zip(self._names, self._session.run(self._names, _native(feeds[sample])), strict=True))
         binding = bindings[sample]
@@ -213,6 +228,11 @@ class OnnxRuntimeSession:
 def _native(feed: Feed) -> Feed:
     """The feed with strings as objects, the form the engine takes them in."""
     return {name: value.astype(object) if _is_text(value) else value for name, value in feed.items()}
+
+
+def _is_plain(port: Port) -> bool:
+    """Whether it can live in a buffer."""
+    return port.kind == "tensor" and port.dtype != "string"
 
 
 def _is_text(value: Any) -> bool:

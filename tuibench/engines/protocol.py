@@ -55,6 +55,8 @@ class Setting:
     work_dir: str
     optimize: bool = True
     options: dict[str, str] = field(default_factory=dict)
+    weight_types: tuple[str, ...] = ()
+    """Element types of the model's weights, as inspection found them."""
     shapes: dict[str, tuple[int, ...]] = field(default_factory=dict)
     """Of the inputs that will be fed, for engines that can compile for them alone; empty where not known."""
 
@@ -89,6 +91,8 @@ class Bound:
     """Run sample i once and return copies of its outputs by name; never timed."""
     keep: tuple[Any, ...] = ()
     """Buffers that must live as long as the calls."""
+    copied: bool = False
+    """Whether the samples were copied, so that the feeds may go."""
 
 
 class Queue(Protocol):

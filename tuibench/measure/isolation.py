@@ -14,14 +14,9 @@ _THREAD_STACK_BYTES = 128 << 20
 
 def die_with_parent(parent: int, sig: int = signal.SIGKILL) -> None:
     """Have the kernel end this process with the thread that started it, however that one ends."""
-    hear_of_parents_end(sig)
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, sig)
     if os.getppid() != parent:
         os._exit(1)
-
-
-def hear_of_parents_end(sig: int) -> None:
-    """Have the kernel send `sig` when the thread that started this process ends; not if it has ended already."""
-    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, sig)
 
 
 def own_the_log(path: str) -> None:
@@ -82,6 +77,11 @@ def limit_memory(room_bytes: int | None, threads: int, limit_bytes: int | None) 
         cap = min(cap, hard)
     resource.setrlimit(resource.RLIMIT_AS, (cap, hard))
     return cap
+
+
+def count_threads() -> int:
+    """Threads of this process, whoever made them."""
+    return len(os.listdir("/proc/self/task"))
 
 
 def address_space_bytes() -> int:

@@ -32,6 +32,7 @@ class Job:
     memory_room_bytes: int | None
     memory_limit_bytes: int | None
     seed: int
+    weight_types: tuple[str, ...] = ()
     series_points: int = 64
     """Of the series over time; fewer where a cell may have many executions, because a stored cell is bounded."""
     histogram_bins: int = 256

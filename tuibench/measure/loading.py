@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from time import perf_counter_ns
 
 from tuibench.core.cell import Asked
-from tuibench.engines.protocol import IO_CLASSES, Bound, Engine, Feed, IoUnavailable, Session, Setting
+from tuibench.engines.protocol import IO_CLASSES, Bound, Engine, Feed, IoUnavailable, ReadBack, Session, Setting
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,7 +19,14 @@ class Loaded:
 
 
 def setting_for(
-    asked: Asked, model_path: str, *, threads: int, streams: int, cpus: tuple[int, ...], work_dir: str
+    asked: Asked,
+    model_path: str,
+    *,
+    threads: int,
+    streams: int,
+    cpus: tuple[int, ...],
+    work_dir: str,
+    weight_types: tuple[str, ...],
 ) -> Setting:
     """The engine's view of a cell."""
     return Setting(
@@ -32,6 +39,7 @@ def setting_for(
         scenario=asked.scenario,
         work_dir=work_dir,
         options=dict(asked.options),
+        weight_types=weight_types,
     )
 
 
@@ -42,11 +50,25 @@ def load(engine: Engine, setting: Setting) -> Loaded:
     return Loaded(session, (perf_counter_ns() - begin) / 1e6)
 
 
+def with_shapes(setting: Setting, feed: Feed) -> Setting:
+    """The setting with the shapes that will be fed, for engines that want them fixed."""
+    return replace(setting, shapes={n: tuple(v.shape) for n, v in feed.items() if hasattr(v, "shape")})
+
+
+def with_threads(back: ReadBack, threads: int) -> ReadBack:
+    """What was read back, with the threads that were counted in place of what was merely set."""
+    return replace(back, threads=threads)
+
+
+def classes(supported: Sequence[str]) -> list[str]:
+    """The I/O classes an engine has, the least costly first."""
+    return [c for c in IO_CLASSES if c in supported]
+
+
 def bind(session: Session, feeds: Sequence[Feed], asked: str | None, supported: Sequence[str]) -> Bound:
-    """Bind in the asked class, or in the first of the classes that works; a call of each proves that it does."""
-    wanted = [c for c in IO_CLASSES if c in supported] if asked is None else [asked]
+    """Bind in the asked class, or in the first of the classes that can be had."""
     last: IoUnavailable | None = None
-    for io in wanted:
+    for io in classes(supported) if asked is None else [asked]:
         try:
             return session.bind(feeds, io)
         except IoUnavailable as error:
@@ -54,20 +76,26 @@ def bind(session: Session, feeds: Sequence[Feed], asked: str | None, supported: 
     raise last or IoUnavailable("the engine offers no way to pass inputs")
 
 
-def next_class(io: str) -> str | None:
-    """The class after `io`, for a binding that turned out not to hold for every sample."""
-    index = IO_CLASSES.index(io) + 1
-    return IO_CLASSES[index] if index < len(IO_CLASSES) else None
+@dataclass(frozen=True, slots=True)
+class Share:
+    """What one stream may use."""
+
+    cpus: tuple[int, ...]
+    threads: int
 
 
-def split_threads(cpus: Sequence[int], streams: int) -> list[tuple[int, ...]]:
-    """CPUs for each stream: shares that differ by one at most; more streams than CPUs share them in turn."""
+def share_out(cpus: tuple[int, ...], streams: int, pin: str) -> list[Share]:
+    """Threads for each stream, differing by one at most, on CPUs of their own, or on all of them where none is pinned.
+
+    More streams than CPUs share them in turn.
+    """
     if streams >= len(cpus):
-        return [(cpus[i % len(cpus)],) for i in range(streams)]
-    base, extra = divmod(len(cpus), streams)
-    shares, begin = [], 0
-    for i in range(streams):
-        end = begin + base + (1 if i < extra else 0)
-        shares.append(tuple(cpus[begin:end]))
-        begin = end
-    return shares
+        shares = [Share((cpus[i % len(cpus)],), 1) for i in range(streams)]
+    else:
+        base, extra = divmod(len(cpus), streams)
+        shares, begin = [], 0
+        for i in range(streams):
+            end = begin + base + (1 if i < extra else 0)
+            shares.append(Share(cpus[begin:end], end - begin))
+            begin = end
+    return shares if pin == "core" else [Share(cpus, share.threads) for share in shares]

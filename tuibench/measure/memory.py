@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 
 def peak_bytes() -> int | None:
     """VmHWM: the most memory that was resident since the last reset; None where the kernel does not say."""
@@ -25,7 +27,7 @@ def reset_peak() -> None:
 
 
 class MemoryLog:
-    """Peaks at the ends of phases, as growth over the process with its engine imported and nothing loaded."""
+    """Peaks at the ends of phases, as growth over the process with engine and inputs in place and nothing loaded."""
 
     def __init__(self) -> None:
         self._base = peak_bytes()
@@ -33,14 +35,23 @@ class MemoryLog:
         if self._base is not None:
             self._peaks["base"] = self._base
 
-    def note(self, phase: str) -> None:
-        """Record the peak since the last note under `phase` and start anew."""
+    def note(self, phase: str, ours: int = 0) -> None:
+        """Record the peak since the last note under `phase`, less what is the harness's, and start anew."""
         peak = peak_bytes()
         if peak is not None and self._base is not None:
-            self._peaks[phase] = max(0, peak - self._base)
+            self._peaks[phase] = max(self._peaks.get(phase, 0), peak - self._base - ours, 0)
             reset_peak()
 
     def result(self) -> dict[str, int]:
         """Growth by phase in bytes, with the highest as `peak`."""
         growth = [v for k, v in self._peaks.items() if k != "base"]
         return {**self._peaks, "peak": max(growth)} if growth else dict(self._peaks)
+
+
+def array_bytes(value: Any) -> int:
+    """How much memory the arrays in a feed hold."""
+    if isinstance(value, dict):
+        return sum(array_bytes(part) for part in value.values())
+    if isinstance(value, (list, tuple)):
+        return sum(array_bytes(part) for part in value)
+    return int(getattr(value, "nbytes", 0))

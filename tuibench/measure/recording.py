@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import NDArray
 
-_ROOM = 4_000_000
+ROOM = 4_000_000
+EVERYTHING = 1 << 62
 Ns = NDArray[np.int64]
 
 
@@ -16,7 +17,7 @@ Ns = NDArray[np.int64]
 class Recording:
     """Blocks of call durations; beyond the room every other block is let go, so that what stays is evenly spaced."""
 
-    room: int = _ROOM
+    room: int = ROOM
     blocks: list[Ns] = field(default_factory=list)
     total: int = 0
     timed_ns: int = 0
@@ -38,6 +39,11 @@ class Recording:
             self.blocks = self.blocks[::2]
             self._stride *= 2
             self._kept = sum(len(b) for b in self.blocks)
+
+    @property
+    def bytes(self) -> int:
+        """Memory that the recording itself takes."""
+        return sum(block.nbytes for block in self.blocks)
 
     @property
     def mean_ns(self) -> float:

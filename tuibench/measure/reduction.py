@@ -11,6 +11,7 @@ import numpy as np
 from tuibench.core.cell import Samples
 from tuibench.measure.recording import Ns
 from tuibench.stats.histogram import bins
+from tuibench.stats.percentile import effective_n, needed_samples, rank_autocorrelation
 from tuibench.stats.sample_file import spans, write_samples
 
 QUANTILES = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
@@ -18,10 +19,10 @@ FLOOR_QUANTILE = 5.0
 _LAG_SAMPLES = 20_000
 
 
-def percentiles(durations: Ns) -> dict[str, float]:
-    """The stored percentiles in ns, keyed as in exports."""
-    values = np.percentile(durations, QUANTILES)
-    return {str(q): float(v) for q, v in zip(QUANTILES, values, strict=True)}
+def percentiles(durations: Ns, independent: float) -> dict[str, float]:
+    """The percentiles in ns, keyed as in exports; those that so few independent calls cannot tell are left out."""
+    told = [q for q in QUANTILES if independent >= needed_samples(q)]
+    return {str(q): float(v) for q, v in zip(told, np.percentile(durations, told), strict=True)}
 
 
 def floor(durations: Ns) -> float:
@@ -29,16 +30,9 @@ def floor(durations: Ns) -> float:
     return float(np.percentile(durations, FLOOR_QUANTILE))
 
 
-def effective_n(durations: Ns, total: int) -> float:
+def independent_n(durations: Ns, total: int) -> float:
     """How many independent calls these are worth, from the rank correlation of neighbours."""
-    part = durations[:_LAG_SAMPLES]
-    if len(part) < 4:
-        return float(total)
-    ranks = np.argsort(np.argsort(part, kind="stable"), kind="stable").astype(np.float64)
-    a, b = ranks[:-1] - ranks[:-1].mean(), ranks[1:] - ranks[1:].mean()
-    scale = float(np.sqrt((a * a).sum() * (b * b).sum()))
-    rho = max(0.0, float((a * b).sum()) / scale) if scale else 0.0
-    return total * (1 - rho) / (1 + rho)
+    return effective_n(total, rank_autocorrelation(durations[:_LAG_SAMPLES].tolist()))
 
 
 def histogram(durations: Ns, most: int) -> dict[str, Any]:

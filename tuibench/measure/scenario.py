@@ -26,6 +26,8 @@ class Outcome:
     """Peaks of processes besides this one."""
     streams: int
     stream_kind: str | None
+    distinct: int = 1
+    """Samples that took turns."""
 
 
 def least_iterations(latency_ns: float) -> int:

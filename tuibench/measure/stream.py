@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from tuibench.core.cell import Warmup
 from tuibench.engines.protocol import Queue
 from tuibench.host.noise import Witness
-from tuibench.measure.recording import Ns, Recording
+from tuibench.measure.recording import EVERYTHING, ROOM, Ns, Recording
 from tuibench.measure.scenario import Outcome, Progress, least_iterations
 from tuibench.stats.warmup import settled
 
 Stamps = NDArray[np.int64]
-_SLICE_NS = 100_000_000
+_SLICE_NS = 50_000_000
+_SLOW_NS = 1_000_000_000
+_BLOCK_CALLS = 4096
 
 
 def run_until(calls: Iterator[Callable[[], object]], stamps: Any, until_ns: int, most: int) -> int:
@@ -99,24 +101,25 @@ class ThreadStreams:
                 self._results[index] = buffer[: count + 1].copy()
             except BaseException as error:  # likewise
                 self._errors.append(error)
-            self._gate.wait()
-
-
-def spans_of_threads(stamps: Sequence[Stamps]) -> tuple[Ns, Ns]:
-    """Starts and ends of every call of streams that call back to back."""
-    return np.concatenate([s[:-1] for s in stamps]), np.concatenate([s[1:] for s in stamps])
+            try:
+                self._gate.wait()
+            except threading.BrokenBarrierError:
+                return
 
 
 def steady_rate(per_stream: Sequence[tuple[Ns, Ns]]) -> float:
-    """Completions per second between the first and the last instant when all streams were busy."""
+    """Calls per second between the first and the last instant when all streams were busy.
+
+    A call that reaches over an edge counts with the part of it that lies inside: whole calls only would lose one per
+    stream, which is much where each makes few.
+    """
     busy = [(s, e) for s, e in per_stream if len(e)]
-    begin = max(int(s.min()) for s, _ in busy)
-    end = min(int(e.max()) for _, e in busy)
-    ends = np.concatenate([e for _, e in busy])
-    done = int(((ends > begin) & (ends <= end)).sum())
-    if end <= begin or done == 0:
-        first, last = min(int(s.min()) for s, _ in busy), int(ends.max())
-        return len(ends) / ((last - first) / 1e9)
+    begin, end = max(int(s.min()) for s, _ in busy), min(int(e.max()) for _, e in busy)
+    starts, ends = (np.concatenate([span[i] for span in busy]) for i in (0, 1))
+    if end <= begin:
+        return len(ends) / ((int(ends.max()) - int(starts.min())) / 1e9)
+    inside = np.minimum(ends, end) - np.maximum(starts, begin)
+    done = float((np.maximum(inside, 0) / np.maximum(ends - starts, 1)).sum())
     return done / ((end - begin) / 1e9)
 
 
@@ -154,20 +157,25 @@ def _lanes(starts: Ns, ends: Ns, streams: int) -> list[tuple[Ns, Ns]]:
 
 def warm_streams(drive: Drive, cap_s: float, latency_ns: float, progress: Progress) -> tuple[Warmup, float]:
     """Slices of all streams until they settle; gives the latency under load as well."""
+    if latency_ns >= min(_SLOW_NS, cap_s * 1e9):
+        return Warmup(
+            0.0, 0, False, "none: one call is longer than the warm-up, the first inference was it"
+        ), latency_ns
     begin = perf_counter_ns()
     series: list[float] = []
-    done, ok, median = 0, False, latency_ns
-    slice_ns = int(max(_SLICE_NS / 2, 4 * latency_ns))
-    while not ok and perf_counter_ns() - begin < cap_s * 1e9:
+    done, median, state = 0, latency_ns, settled([])
+    slice_ns = int(min(max(_SLICE_NS, 4 * latency_ns), cap_s * 1e9))
+    while not state.ok and perf_counter_ns() - begin < cap_s * 1e9:
         parts = drive(slice_ns, _most(slice_ns, median))
         durations = np.concatenate([e - s for s, e in parts])
         done += len(durations)
         median = float(np.median(durations))
         series.append(float(np.percentile(durations, 10)))
-        ok = settled(series).ok
+        state = settled(series)
         progress("warmup", median)
     spent = (perf_counter_ns() - begin) / 1e9
-    return Warmup(spent, done, ok, "" if ok else f"not settled within {cap_s:g} s"), median
+    note = state.note if state.ok else f"{state.note}: not settled within {cap_s:g} s"
+    return Warmup(spent, done, state.ok, note), median
 
 
 def measure_streams(
@@ -181,6 +189,7 @@ def measure_streams(
     witness: Witness,
     progress: Progress,
     after_warmup: Callable[[], None],
+    keep_all: bool = False,
 ) -> Outcome:
     """The whole of one asynchronous execution once its streams stand."""
     warmup, median = warm_streams(drive, warmup_s, latency_ns, progress)
@@ -192,21 +201,20 @@ def measure_streams(
     cpu_s = (process_time_ns() - cpu_begin) / 1e9
     witness.mark()
     noise = witness.finish()
-    return reduce_parts(parts, warmup=warmup, noise=noise, cpu_s=cpu_s, streams=streams, kind=kind)
-
-
-def reduce_parts(
-    parts: list[tuple[Ns, Ns]], *, warmup: Warmup, noise: Any, cpu_s: float, streams: int, kind: str
-) -> Outcome:
-    """Latencies, the steady rate and the time with the drain, from the spans of every stream."""
-    recording = Recording()
-    for starts, ends in parts:
-        recording.add(ends - starts, 0)
-    first = min(int(s.min()) for s, _ in parts if len(s))
-    last = max(int(e.max()) for _, e in parts if len(e))
-    recording.timed_ns = last - first
-    seconds = (last - first) / 1e9
+    recording, seconds = record_parts(parts, EVERYTHING if keep_all else ROOM)
     return Outcome(recording, warmup, noise, seconds, steady_rate(parts), cpu_s, {}, streams, kind)
+
+
+def record_parts(parts: list[tuple[Ns, Ns]], room: int) -> tuple[Recording, float]:
+    """The calls of all streams in the order in which they ended, and the seconds from first start to last end."""
+    starts, ends = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    order = np.argsort(ends, kind="stable")
+    durations: Ns = (ends - starts)[order]
+    recording = Recording(room)
+    for begin in range(0, len(durations), _BLOCK_CALLS):
+        recording.add(durations[begin : begin + _BLOCK_CALLS], 0)
+    recording.timed_ns = int(ends.max()) - int(starts.min())
+    return recording, recording.timed_ns / 1e9
 
 
 def _most(duration_ns: int, latency_ns: float) -> int:

@@ -5,14 +5,18 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter_ns, process_time_ns
 from typing import Any
 
 from tuibench.core.cell import Asked, Noise
 from tuibench.core.record import from_plain, to_plain
+from tuibench.engines.protocol import Engine, Setting
 from tuibench.measure.channel import receive, send
+
+_LEAD_NS = 8_000_000
+"""Time for every stream to hear of a part and to look at the machine before it begins."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,23 +27,26 @@ class StreamJob:
     model_path: str
     bundle: str
     cpus: tuple[int, ...]
+    threads: int
     io: str
     work_dir: str
     stamps_path: str
     parent: int
     memory_room_bytes: int | None
     memory_limit_bytes: int | None
-    seed: int
+    weight_types: tuple[str, ...]
 
 
 class ProcessStreams:
     """Starts the processes one after the other and releases them at the same instant."""
 
-    def __init__(self, jobs: Sequence[StreamJob]) -> None:
+    def __init__(self, jobs: Sequence[StreamJob], before_each: Callable[[], None]) -> None:
         self._jobs = jobs
         self._children: list[subprocess.Popen[bytes]] = []
         self.reports: list[dict[str, Any]] = []
+        self.threads = 0
         for job in jobs:
+            before_each()
             child = subprocess.Popen(
                 [sys.executable, "-m", "tuibench.measure.stream_process"],
                 stdin=subprocess.PIPE,
@@ -47,13 +54,13 @@ class ProcessStreams:
             )
             self._children.append(child)
             self._tell(child, {"job": to_plain(job)})
-            self._ask(child)
+            self.threads += int(self._ask(child)["threads"])
 
     def run(self, duration_ns: int, most: int) -> list[tuple[Any, Any]]:
         """Keep every stream busy for a time; (starts, ends) of each."""
         import numpy as np
 
-        lead_ns = 2_000_000 + 500_000 * len(self._children)
+        lead_ns = _LEAD_NS + 500_000 * len(self._children)
         plan = {"begin_ns": perf_counter_ns() + lead_ns, "duration_ns": duration_ns, "most": most}
         for child in self._children:
             self._tell(child, plan)
@@ -97,7 +104,7 @@ def main() -> None:
     job = from_plain(StreamJob, receive(inbox)["job"])
     try:
         stream = Stream(job)
-        send(outbox, {"ready": True})
+        send(outbox, {"threads": stream.threads})
         while True:
             try:
                 plan = receive(inbox)
@@ -112,6 +119,34 @@ class Stream:
     """The loaded model of one stream."""
 
     def __init__(self, job: StreamJob) -> None:
+        from tuibench.measure import isolation, loading
+
+        engine, setting = self._settle(job)
+
+        # numpy comes only now: it reads the thread variables while it is imported.
+        from tuibench.arrays.bundle import read_bundle
+        from tuibench.measure.memory import MemoryLog
+        from tuibench.measure.sync import rotate
+
+        feeds = read_bundle(job.bundle)
+        self._job = job
+        self._memory = MemoryLog()
+        before = isolation.count_threads()
+        session = loading.load(engine, loading.with_shapes(setting, feeds[0])).session
+        bound = session.bind(feeds, job.io)
+        if bound.copied:
+            for feed in feeds:
+                feed.clear()
+        if job.asked.pin == "core" and engine.capabilities.pins_caller:
+            isolation.pin_thread(job.cpus[0])
+        self._keep = (session, bound)
+        self._calls = rotate(bound.calls)
+        bound.calls[0]()
+        self.threads = isolation.count_threads() - before + 1
+        self._memory.note("first")
+
+    def _settle(self, job: StreamJob) -> tuple[Engine, Setting]:
+        """Make the process fit to measure in, and import the engine into it."""
         from tuibench.engines import registry
         from tuibench.measure import isolation, loading
 
@@ -119,28 +154,19 @@ class Stream:
         isolation.ignore_the_keyboard()
         isolation.pin_process(job.cpus)
         engine = registry.make(job.asked.engine)
-        threads = len(job.cpus)
         setting = loading.setting_for(
-            job.asked, job.model_path, threads=threads, streams=1, cpus=job.cpus, work_dir=job.work_dir
+            job.asked,
+            job.model_path,
+            threads=job.threads,
+            streams=1,
+            cpus=job.cpus,
+            work_dir=job.work_dir,
+            weight_types=job.weight_types,
         )
-        isolation.apply_environment({**isolation.thread_variables(threads), **engine.environment(setting)})
+        isolation.apply_environment({**isolation.thread_variables(job.threads), **engine.environment(setting)})
         engine.start()
-        isolation.limit_memory(job.memory_room_bytes, threads, job.memory_limit_bytes)
-
-        from tuibench.arrays.bundle import read_bundle
-        from tuibench.measure.memory import MemoryLog
-        from tuibench.measure.sync import rotate
-
-        self._job = job
-        self._memory = MemoryLog()
-        session = loading.load(engine, setting).session
-        bound = loading.bind(session, read_bundle(job.bundle), job.io, engine.capabilities.io_classes)
-        if job.asked.pin == "core" and engine.capabilities.pins_caller:
-            isolation.pin_thread(job.cpus[0])
-        self._keep = (session, bound)
-        self._calls = rotate(bound.calls)
-        bound.calls[0]()
-        self._memory.note("first")
+        isolation.limit_memory(job.memory_room_bytes, job.threads, job.memory_limit_bytes)
+        return engine, setting
 
     def run(self, begin_ns: int, duration_ns: int, most: int) -> dict[str, Any]:
         """One part, begun at the instant all streams were told."""
@@ -156,9 +182,10 @@ class Stream:
         gc.collect()
         gc.freeze()
         gc.disable()
+        witness.start()
         while perf_counter_ns() < begin_ns:
             pass
-        witness.start()
+        witness.skip()
         cpu_begin = process_time_ns()
         count = run_until(self._calls, stamps.data, begin_ns + duration_ns, most)
         cpu_s = (process_time_ns() - cpu_begin) / 1e9
@@ -168,8 +195,8 @@ class Stream:
         return {"count": count, "cpu_s": cpu_s, "noise": to_plain(noise), "memory": self._memory.result()}
 
 
-def merge_noise(reports: Sequence[dict[str, Any]]) -> Noise:
-    """The readings of all streams as one: sums, and the worst where a sum says nothing."""
+def merge_noise(whole: Noise, reports: Sequence[dict[str, Any]]) -> Noise:
+    """The readings of all streams in that of the machine: sums, and the worst where a sum says nothing."""
     parts = [from_plain(Noise, r["noise"]) for r in reports]
 
     def total(values: Sequence[int | None]) -> int | None:
@@ -180,7 +207,8 @@ def merge_noise(reports: Sequence[dict[str, Any]]) -> Noise:
         known = [v for v in values if v is not None]
         return max(known, key=abs) if known else None
 
-    return Noise(
+    return replace(
+        whole,
         waiting_ns=total([p.waiting_ns for p in parts]),
         on_cpu_ns=total([p.on_cpu_ns for p in parts]),
         steal_share=worst([p.steal_share for p in parts]),

@@ -11,12 +11,14 @@ import numpy as np
 from tuibench.core.cell import Warmup
 from tuibench.host.noise import Witness
 from tuibench.measure.loop import next_count, time_block
-from tuibench.measure.recording import Ns, Recording
+from tuibench.measure.recording import EVERYTHING, ROOM, Ns, Recording
 from tuibench.measure.scenario import Outcome, Progress, least_iterations
 from tuibench.stats.warmup import settled
 
 Calls = Iterator[Callable[[], object]]
 _SLOW_NS = 1_000_000_000
+_TELLING_NS = 1_000_000
+"""A block shorter than this says little of what a call takes."""
 
 
 def rotate(calls: tuple[Callable[[], object], ...]) -> Calls:
@@ -52,22 +54,23 @@ def warm(calls: Calls, stamps: Stamps, cap_s: float, first_ns: float, progress: 
     begin = perf_counter_ns()
     count, done = 1, 0
     series: list[float] = []
-    ok = False
+    state = settled(series)
     while True:
-        durations, elapsed = stamps.block(calls, count)
+        durations, _ = stamps.block(calls, count)
         done += len(durations)
         spent = perf_counter_ns() - begin
-        if next_count(count, elapsed) == count:
-            series.append(float(np.percentile(durations, 10)))
-            ok = settled(series).ok
+        quick_ns = float(np.percentile(durations, 10))
+        # By what calls take undisturbed: wall time on a busy machine would never come to rest.
+        wanted = next_count(count, int(quick_ns * count))
+        if count * quick_ns >= _TELLING_NS:
+            series.append(quick_ns)
+            state = settled(series)
             progress("warmup", float(np.median(durations)))
-        else:
-            series.clear()
-            count = next_count(count, elapsed)
-        if ok or spent >= cap_s * 1e9:
+        if (state.ok and wanted == count) or spent >= cap_s * 1e9:
             break
-    note = "" if ok else f"not settled within {cap_s:g} s"
-    return Warmup(spent / 1e9, done, ok, note), count, elapsed / len(durations)
+        count = wanted
+    note = state.note if state.ok else f"{state.note}: not settled within {cap_s:g} s"
+    return Warmup(spent / 1e9, done, state.ok, note), count, quick_ns
 
 
 def measure_sync(
@@ -79,13 +82,14 @@ def measure_sync(
     witness: Witness,
     progress: Progress,
     after_warmup: Callable[[], None],
+    keep_all: bool = False,
 ) -> Outcome:
     """The whole of one synchronous execution after its first inference."""
     turning = rotate(calls)
     stamps = Stamps()
     warmup, count, latency_ns = warm(turning, stamps, warmup_s, first_ns, progress)
     after_warmup()
-    recording = Recording()
+    recording = Recording(EVERYTHING if keep_all else ROOM)
     least = least_iterations(latency_ns)
     witness.start()
     cpu_begin = process_time_ns()
@@ -97,7 +101,7 @@ def measure_sync(
     cpu_s = (process_time_ns() - cpu_begin) / 1e9
     noise = witness.finish()
     seconds = recording.timed_ns / 1e9
-    return Outcome(recording, warmup, noise, seconds, recording.total / seconds, cpu_s, {}, 1, None)
+    return Outcome(recording, warmup, noise, seconds, recording.total / seconds, cpu_s, {}, 1, None, len(calls))
 
 
 def _fit(count: int, recording: Recording, timed_s: float, least: int) -> int:

@@ -80,24 +80,26 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     isolation.pin_process(job.cpus)
     asked = job.cell.asked
     engine = registry.make(asked.engine)
-    shares = loading.split_threads(job.cpus, job.streams) if asked.scenario == "async" else [job.cpus]
     own_queue = asked.scenario == "async" and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
-    cpus = job.cpus if own_queue else shares[0]
+    whole = loading.Share(job.cpus, len(job.cpus))
+    shares = loading.share_out(job.cpus, job.streams, asked.pin) if asked.scenario == "async" else [whole]
+    first = whole if own_queue else shares[0]
     setting = loading.setting_for(
         asked,
         job.model_path,
-        threads=len(cpus),
+        threads=first.threads,
         streams=job.streams if own_queue else 1,
-        cpus=cpus,
+        cpus=first.cpus,
         work_dir=job.work_dir,
+        weight_types=job.weight_types,
     )
-    isolation.apply_environment({**isolation.thread_variables(len(cpus)), **engine.environment(setting)})
+    isolation.apply_environment({**isolation.thread_variables(first.threads), **engine.environment(setting)})
     reporter.send({"f": "modules", "names": sorted(sys.modules)})
     try:
         version = engine.start()
     except ImportError as error:
         raise MissingEngine(f"{asked.engine} cannot be imported: {error}") from error
-    isolation.limit_memory(job.memory_room_bytes, len(job.cpus), job.memory_limit_bytes)
+    isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
 
     from tuibench.measure.execution import Meter
 

@@ -17,6 +17,9 @@ def exit_code(cells: Sequence[CellResult]) -> ExitCode:
         return ExitCode.OK
     if any(cell.executions for cell in cells):
         return ExitCode.SOME_FAILED
+    if all(cell.failure is None for cell in cells):
+        # Nothing failed and nothing was measured: --max-time was over first.
+        return ExitCode.TIMEOUT
     codes = {code_of(cell.failure) for cell in cells if cell.failure is not None}
     return codes.pop() if len(codes) == 1 else ExitCode.SOME_FAILED
 

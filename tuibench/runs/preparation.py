@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.errors import ModelError, TuibenchError, UsageError
+from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.model import ModelSummary, Point, Reference
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
@@ -74,7 +74,7 @@ class Preparation:
                 log_path=self._log(f"inspect-{index}"),
             )
         except ChildDeath as death:
-            raise ModelError(f"{source.asked}: reading the model {death.message}", death.log_tail or "") from death
+            raise self._ended(f"{source.asked}: reading the model {death.message}", death) from death
         return from_plain(ModelSummary, answer)
 
     def _prepare(self, index: int, summary: ModelSummary, prepared: Prepared) -> list[Point]:
@@ -98,8 +98,9 @@ class Preparation:
                 return list(done.values())
             except ChildDeath as death:
                 last = candidate.get("point")
-                if last is None or last["id"] in skipped:
-                    raise ModelError(f"{self._spec.models[index].asked}: making inputs {death.message}") from death
+                if self._bounds.over or last is None or last["id"] in skipped:
+                    asked = self._spec.models[index].asked
+                    raise self._ended(f"{asked}: making inputs {death.message}", death) from death
                 skipped.append(last["id"])
                 # A model that ran and whose reference alone did not end is no model that hangs.
                 if death.kind == "timeout" and candidate["stage"] == "candidate":
@@ -122,6 +123,13 @@ class Preparation:
         limit = self._bounds.limit_s("load", None)
         log = self._log(f"prepare-{index}")
         call_child("prepare", request, timeout_s=limit, stop=self._stop, log_path=log, on_line=hear)
+
+    def _ended(self, message: str, death: ChildDeath) -> TuibenchError:
+        """What the end of a child means: out of time is no fault of the model."""
+        if self._bounds.over:
+            return PhaseTimeout(f"--max-time was over before there was a plan ({message})", "give it more time")
+        kind = PhaseTimeout if death.kind == "timeout" else ModelError
+        return kind(message, death.log_tail or "")
 
     def _log(self, name: str) -> str:
         return str(self._run_dir / "logs" / f"{name}.log")

@@ -41,6 +41,7 @@ class Replay:
         self.warnings: list[str] = []
         self._tracks: dict[str, _Track] = {}
         self._anchor: list[Execution] = []
+        self._walls_s: list[float] = []
         self._last_ns = 0
         self.events = 0
         """How many the journal has so far."""
@@ -73,7 +74,8 @@ class Replay:
         rounds = {t.cell.key: t.executions for t in self._tracks.values()}
         spec = self.spec
         names = {m.sha256: PurePath(s.asked).name or s.asked for m, s in zip(self.models, spec.models, strict=False)}
-        comparisons = compare_cells(cells, rounds, names)
+        pair_s = 2 * sum(self._walls_s) / len(self._walls_s) if self._walls_s else None
+        comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
         return RunResult(
             id=str(self.start.get("run", "")),
             status=str(self.end.get("status", "interrupted")),
@@ -162,6 +164,7 @@ class Replay:
 
     def _on_execution_done(self, event: dict[str, Any]) -> None:
         execution = from_plain(Execution, event["result"])
+        self._walls_s.append(float(event["wall_s"]))
         if event.get("anchor"):
             self._anchor.append(execution)
         else:
@@ -180,9 +183,9 @@ class Replay:
 
     def _on_warning(self, event: dict[str, Any]) -> None:
         self.warnings.append(str(event["message"]))
-        if event.get("restart"):
+        if event.get("keep_io"):
             track = self._tracks[event["cell"]]
-            track.executions.clear()
+            track.executions = [(r, e) for r, e in track.executions if e.used.io == event["keep_io"]]
             track.done, track.pooled, track.stopped_by = False, None, ""
 
     def _on_run_end(self, event: dict[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,9 @@ from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_executions
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.summary import grade_executions, pool
-from tuibench.runs.supervision import Bounds, Supervision
+from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.stats.histogram import MOST_BINS
-from tuibench.stats.sample_file import read_samples
+from tuibench.stats.sample_file import read_samples, spans
 
 _MOST_POINTS = 512
 _CELL_POINTS = 450
@@ -51,7 +51,8 @@ class Setup:
     journal: Journal
     machine: Machine
     stop: StopSwitch
-    memory_room_bytes: int | None
+    memory_room: Callable[[], int | None]
+    """Bytes that may be allocated now."""
     seed: int
     execute: Execute = execute
     plan_only: bool = False
@@ -80,6 +81,9 @@ class Run:
             while not self._setup.plan_only and self._round():
                 continue
             status: dict[str, Any] = {"status": "finished"}
+        except OutOfTime:
+            self._journal.append("warning", message="--max-time was reached; cells not measured are skipped")
+            status = {"status": "finished", "reason": "max-time"}
         except Cancelled as cancelled:
             status = {"status": "cancelled", "reason": cancelled.reason}
         except TuibenchError as error:
@@ -92,7 +96,7 @@ class Run:
         setup = self._setup
         for engine in self._spec.engines:
             registry.check(engine)
-        memory = self._spec.limits.memory_bytes or setup.memory_room_bytes
+        memory = self._spec.limits.memory_bytes or setup.memory_room()
         preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell)
         self._prepared = preparation.carry_out()
         cells = make_cells(self._spec, self._prepared.models, self._prepared.points)
@@ -123,24 +127,26 @@ class Run:
         turns = self._schedule.next_round()
         for turn in turns:
             self._setup.stop.check()
-            if self._out_of_time():
-                self._journal.append("warning", message="--max-time was reached; cells not measured are skipped")
-                return False
+            if self._bounds.over:
+                raise OutOfTime
             if turn.anchor or self._schedule.progress[turn.cell.key].live:
                 self._take(turn)
         return bool(turns)
 
-    def _out_of_time(self) -> bool:
-        deadline = self._bounds.deadline
-        return deadline is not None and time.monotonic() >= deadline
-
     def _take(self, turn: Turn) -> None:
         begin = time.monotonic()
-        self._journal.append("execution_start", cell=turn.cell.key, n=turn.n, round=turn.round, anchor=turn.anchor)
-        job = self._job(turn)
-        answer = self._setup.execute(
-            job, self._bounds, self._setup.stop, lambda frame: self._hear(turn, frame), self._rng.randrange(1 << 16)
-        )
+        self._journal.append("execution_start", **_place(turn))
+        try:
+            answer = self._setup.execute(
+                self._job(turn),
+                self._bounds,
+                self._setup.stop,
+                lambda frame: self._hear(turn, frame),
+                self._rng.randrange(1 << 16),
+            )
+        except OSError as error:
+            # No process, no descriptor or no place for its log: that is this execution's end, not the run's.
+            answer = Failure("exception", "start", f"{error.strerror or error}")
         wall_s = time.monotonic() - begin
         if isinstance(answer, Failure):
             self._fail(turn, answer, wall_s)
@@ -148,45 +154,39 @@ class Run:
             self._keep(turn, answer, wall_s)
 
     def _keep(self, turn: Turn, execution: Execution, wall_s: float) -> None:
-        common = {"cell": turn.cell.key, "n": turn.n, "round": turn.round, "anchor": turn.anchor}
-        self._journal.append("execution_done", **common, wall_s=wall_s, result=to_plain(execution))
+        self._journal.append("execution_done", **_place(turn), wall_s=wall_s, result=to_plain(execution))
         if turn.anchor:
             return
+        key, io = turn.cell.key, execution.used.io
+        progress = self._schedule.progress[key]
         decision = self._schedule.record(turn, execution, wall_s)
+        if progress.io == io and self._schedule.start_anew(key, io):
+            self._journal.append(
+                "warning", cell=key, keep_io=io, message=f"measured anew with I/O class {io}, as its twin is"
+            )
+            decision = self._schedule.decide_again(key)
         self._report(turn, execution.p50_ns, "done")
-        if len(self._schedule.progress[turn.cell.key].executions) == 1 and execution.p50_ns > SLOW_NS:
+        if turn.n == 1 and execution.p50_ns > SLOW_NS:
             self._journal.append("warning", message=slow_message(turn.cell.asked, execution.p50_ns, self._spec.effort))
-        self._level(turn, execution.used.io)
-        progress = self._schedule.progress[turn.cell.key]
+        self._level(key)
         if decision.stop and not progress.live:
             self._done(progress)
 
-    def _level(self, turn: Turn, io: str) -> None:
+    def _level(self, key: str) -> None:
         """Hold cells that will be compared to the I/O class that all of them can have."""
-        group = [k for k in self._twins.get(turn.cell.key, ()) if not self._schedule.progress[k].failure]
-        forced = self._schedule.progress[turn.cell.key].io
-        if len(group) < 2 or (forced is not None and forced == io):
-            return
-        seen = [e.used.io for k in group for e in self._schedule.progress[k].executions]
-        worst = max([*seen, *([forced] if forced else [])], key=IO_CLASSES.index)
-        if len(set(seen)) > 1:
-            for key in self._schedule.force_io(group, worst):
-                self._journal.append(
-                    "warning", cell=key, restart=True, message=f"measured anew with I/O class {worst}, as its twin is"
-                )
+        group = [k for k in self._twins.get(key, ()) if not self._schedule.progress[k].failure]
+        members = [self._schedule.progress[k] for k in group]
+        seen = {p.io or e.used.io for p in members for e in p.executions[-1:]}
+        if len(seen) > 1 and not any(p.unlevel for p in members):
+            self._schedule.force_io(group, max(seen, key=IO_CLASSES.index))
 
     def _fail(self, turn: Turn, failure: Failure, wall_s: float) -> None:
+        if not turn.anchor and failure.kind == "refused" and self._schedule.give_way(turn):
+            message = f"cannot be measured with the I/O class of its twin ({failure.message}); its own stands"
+            self._journal.append("warning", cell=turn.cell.key, message=message)
+            return
         again = not turn.anchor and self._schedule.record_failure(turn, failure, wall_s)
-        self._journal.append(
-            "execution_failed",
-            cell=turn.cell.key,
-            n=turn.n,
-            round=turn.round,
-            anchor=turn.anchor,
-            again=again,
-            wall_s=wall_s,
-            failure=to_plain(failure),
-        )
+        self._journal.append("execution_failed", **_place(turn), again=again, wall_s=wall_s, failure=to_plain(failure))
         if again:
             message = f"{failure.message} while timing; repeated once"
             self._journal.append("warning", cell=turn.cell.key, message=message)
@@ -197,7 +197,7 @@ class Run:
         pooled = None
         if progress.executions:
             files = [e.samples.file for e in progress.executions]
-            samples = [read_samples(Path(f)) if f else None for f in files]
+            samples = [_read(f) for f in files]
             point = next(p for p in self._prepared.points if p.id == progress.cell.point)
             pooled = to_plain(pool(progress.executions, samples, point.items))
         self._journal.append("cell_done", cell=progress.cell.key, stopped_by=progress.stopped_by, pooled=pooled)
@@ -214,7 +214,7 @@ class Run:
             check=spec.check,
             cpus=self._setup.machine.choose(cell.asked.cores),
             streams=cell.asked.streams,
-            stream_kind=spec.stream_kind,
+            stream_kind=spec.stream_kind or self._schedule.progress[cell.key].stream_kind,
             io=self._schedule.progress[cell.key].io or spec.io,
             timed_s=spec.effort.timed_s,
             warmup_s=spec.effort.warmup_s,
@@ -222,9 +222,10 @@ class Run:
             log_path=str(run_dir / "logs" / f"{name}.log"),
             samples_path=str(run_dir / "samples" / f"{name}.z"),
             keep_raw=spec.keep_raw,
-            memory_room_bytes=self._setup.memory_room_bytes,
+            memory_room_bytes=self._setup.memory_room(),
             memory_limit_bytes=spec.limits.memory_bytes,
             seed=spec.inputs.seed,
+            weight_types=tuple(self._prepared.models[cell.model].weight_types or ()),
             series_points=max(6, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
             histogram_bins=max(48, min(MOST_BINS, _CELL_BINS // spec.effort.max_executions)),
         )
@@ -262,3 +263,19 @@ def slow_message(asked: Asked, p50_ns: float, effort: Effort) -> str:
     place = f"{asked.engine} {asked.scenario} {asked.cores} cores" + (f" batch {asked.batch}" if asked.batch else "")
     count = slow_executions(effort).max_executions
     return f"{place}: one call takes {seconds(p50_ns / 1e9)}, so it gets {count} executions of a few calls each"
+
+
+def _place(turn: Turn) -> dict[str, Any]:
+    """Which execution an event is about."""
+    return {"cell": turn.cell.key, "n": turn.n, "round": turn.round, "anchor": turn.anchor}
+
+
+def _read(file: str | None) -> Sequence[int] | None:
+    """The samples to pool, thinned; None where there are none to be read, and the histogram stands in."""
+    if file is None:
+        return None
+    try:
+        samples = read_samples(Path(file))
+    except (OSError, ValueError):
+        return None
+    return [value for begin, end in spans(len(samples)) for value in samples[begin:end]]

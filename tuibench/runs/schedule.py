@@ -27,8 +27,14 @@ class Progress:
     crashes: int = 0
     failure: Failure | None = None
     stopped_by: str = ""
+    turns: int = 0
+    """Executions started, whatever became of them: the n of each."""
     io: str | None = None
     """Forced, once a cell it will be compared with could do no better."""
+    unlevel: bool = False
+    """Whether it could not do the class it was forced to."""
+    stream_kind: str | None = None
+    """Of the first execution, and so of all: near a millisecond the rule would choose now this, now that."""
 
     @property
     def live(self) -> bool:
@@ -90,18 +96,24 @@ class Schedule:
         if not cells:
             return []
         self._rng.shuffle(cells)
-        turns = [Turn(c, len(self.progress[c.key].executions) + 1, self.round, False) for c in cells]
+        turns = [Turn(c, self._next_n(c), self.round, False) for c in cells]
         anchor = self._pick_anchor()
         if anchor is not None:
             self._anchor_turns += 1
             turns.insert(self._rng.randrange(2) * len(turns), Turn(anchor, -self._anchor_turns, self.round, True))
         return turns
 
+    def _next_n(self, cell: Cell) -> int:
+        progress = self.progress[cell.key]
+        progress.turns += 1
+        return progress.turns
+
     def _pick_anchor(self) -> Cell | None:
         """The cheapest cell, from the second round on; with one or two cells each is its own anchor."""
         if len(self.progress) <= 2 or self.round < 2:
             return None
-        if self._anchor is None:
+        if self._anchor is None or self.progress[self._anchor.key].failure is not None:
+            self._anchor = None
             timed = [p for p in self.progress.values() if p.executions and not p.failure]
             if timed:
                 self._anchor = min(timed, key=lambda p: p.execution_s).cell
@@ -111,6 +123,7 @@ class Schedule:
         """Take a result and decide about its cell."""
         progress = self.progress[turn.cell.key]
         progress.executions.append(execution)
+        progress.stream_kind = execution.used.stream_kind
         progress.spent_s += wall_s
         decision = decide(progress.logs, self.effort_for(progress), progress.spent_s, progress.execution_s)
         if decision.stop:
@@ -134,32 +147,56 @@ class Schedule:
             return slow_executions(self._effort)
         return self._effort
 
-    def force_io(self, group: Sequence[str], io: str) -> list[str]:
-        """Hold the group to one I/O class; cells that were measured in a better one start anew."""
-        restarted = []
+    def force_io(self, group: Sequence[str], io: str) -> None:
+        """Hold the group to one I/O class from now on; what was measured in another goes once the new one has held."""
         for key in group:
             progress = self.progress[key]
             progress.io = io
             if any(e.used.io != io for e in progress.executions):
-                progress.executions.clear()
-                progress.stopped_by = "" if progress.failure is None else progress.stopped_by
-                restarted.append(key)
-        return restarted
+                progress.stopped_by = ""
+
+    def start_anew(self, key: str, io: str) -> bool:
+        """Let go of executions of a cell in other classes; True where there were some."""
+        progress = self.progress[key]
+        kept = [e for e in progress.executions if e.used.io == io]
+        if len(kept) == len(progress.executions):
+            return False
+        progress.executions[:] = kept
+        progress.spent_s = 0.0
+        progress.crashes = 0
+        return True
+
+    def give_way(self, turn: Turn) -> bool:
+        """Whether a cell that cannot do the class it was forced to may go on as it was; its numbers then stand."""
+        progress = self.progress[turn.cell.key]
+        if progress.io is None or not progress.executions:
+            return False
+        progress.io = progress.executions[-1].used.io
+        progress.unlevel = True
+        return True
+
+    def decide_again(self, key: str) -> Decision:
+        """Judge a cell anew after some of its executions went."""
+        progress = self.progress[key]
+        decision = decide(progress.logs, self.effort_for(progress), progress.spent_s, progress.execution_s)
+        progress.stopped_by = decision.sentence if decision.stop else ""
+        return decision
 
     def eta_s(self, default_s: float) -> float:
         """Seconds that the rest will take, from what executions have cost and what their spread predicts."""
         total = 0.0
         for progress in self.live:
             cost = progress.execution_s if progress.executions else default_s
-            done = len(progress.executions)
-            wanted = self._effort.min_executions
-            if done >= 2:
-                decision = decide(progress.logs, self._effort, progress.spent_s, progress.execution_s)
-                if decision.more is not None:
-                    wanted = min(done + max(1, decision.more), self._effort.max_executions)
-            left = min(max(1, wanted - done) * cost, max(cost, self._effort.limit_s - progress.spent_s))
-            total += left
+            total += self._left_s(progress, cost)
         return total
+
+    def _left_s(self, progress: Progress, cost_s: float) -> float:
+        effort, done = self.effort_for(progress), len(progress.executions)
+        wanted = effort.min_executions
+        if done >= 2:
+            more = decide(progress.logs, effort, progress.spent_s, progress.execution_s).more
+            wanted = wanted if more is None else min(done + max(1, more), effort.max_executions)
+        return min(max(1, wanted - done) * cost_s, max(cost_s, effort.limit_s - progress.spent_s))
 
 
 def slow_executions(effort: Effort) -> Effort:

@@ -40,7 +40,7 @@ def summarize(
     return replace(
         result,
         used=_used(executions),
-        latency_ms=_latencies(executions),
+        latency_ms=_latencies(executions, pooled),
         items_per_sec=log_interval([e.calls_per_s for e in executions], items),
         items_per_cpu_sec=_per_cpu_second(executions, items),
         load_ms=median([e.load_ms for e in executions]),
@@ -72,12 +72,16 @@ def pool(executions: Sequence[Execution], samples: Iterable[Sequence[float] | No
     kept = list(samples)
     kept += [None] * (len(executions) - len(kept))
     parts = [_part(e, s) for e, s in zip(executions, kept, strict=True)]
-    values = {name: _pooled_percentile(executions, parts, name) for name in PERCENTILES}
+    independent = math.fsum(e.effective_n for e in executions)
+    values = {
+        name: _pooled_percentile(executions, parts, name) if independent >= needed_samples(float(name)) else None
+        for name in PERCENTILES
+    }
     return Pooled(
         items_per_sec=items * total / seconds if seconds > 0 else 0.0,
         seconds_ran=seconds,
         iterations=total,
-        median=values["50.0"],
+        median=values["50.0"] or 0.0,
         mean=mean * _MS,
         std=math.sqrt(square) * _MS,
         percentiles=values,
@@ -90,39 +94,46 @@ def _part(execution: Execution, samples: Sequence[float] | None) -> Part:
     return Part(sorted(samples), execution.iterations / len(samples))
 
 
-def _pooled_percentile(executions: Sequence[Execution], parts: Sequence[Part], name: str) -> float:
+def _pooled_percentile(executions: Sequence[Execution], parts: Sequence[Part], name: str) -> float | None:
     value = merged_percentile(parts, float(name))
     if math.isfinite(value):
         return value * _MS
     # It lies outside the bins of a histogram: what the executions themselves say of it is the nearest truth.
-    total = sum(e.iterations for e in executions)
-    return math.fsum(e.iterations * e.percentiles_ns[name] for e in executions) / total * _MS
+    told = [(e.iterations, e.percentiles_ns[name]) for e in executions if name in e.percentiles_ns]
+    total = sum(count for count, _ in told)
+    return math.fsum(count * value for count, value in told) / total * _MS if total else None
 
 
-def _latencies(executions: Sequence[Execution]) -> dict[str, Estimate]:
+def _latencies(executions: Sequence[Execution], pooled: Pooled | None) -> dict[str, Estimate]:
     def over(read: Callable[[Execution], float]) -> Estimate:
         return log_interval([read(e) for e in executions], _MS)
 
     numbers = {"p50": over(lambda e: e.p50_ns)}
     for name, stored in _TAILS.items():
-        numbers[name] = _tail(executions, stored)
+        numbers[name] = _tail(executions, stored, pooled)
     numbers["mean"] = over(lambda e: e.mean_ns)
     numbers["std"] = over(lambda e: e.std_ns)
     numbers["floor"] = over(lambda e: e.floor_ns)
     return numbers
 
 
-def _tail(executions: Sequence[Execution], stored: str) -> Estimate:
-    """A high percentile, unless too few independent iterations stand behind it."""
+def _tail(executions: Sequence[Execution], stored: str, pooled: Pooled | None) -> Estimate:
+    """A high percentile, with its interval where every execution can tell it, from all together where only they can."""
     needed = needed_samples(float(stored))
     effective = math.fsum(e.effective_n for e in executions)
+    count = len(executions)
     if effective < needed:
         total = sum(e.iterations for e in executions)
         # Dependent iterations count for less, so more of them are needed than independent ones are missing.
         more = math.ceil((needed - effective) * max(total / effective, 1.0)) if effective > 0 else needed
-        return Estimate(None, n=len(executions), reason=f"needs at least {more} more iterations")
+        return Estimate(None, n=count, reason=f"needs at least {more} more iterations")
     values = [e.percentiles_ns[stored] for e in executions if stored in e.percentiles_ns]
-    return log_interval(values, _MS)
+    if len(values) == count:
+        return log_interval(values, _MS)
+    # One execution's own percentile would be too low: it has not seen enough of the tail.
+    value = pooled.percentiles.get(stored) if pooled is not None else None
+    reason = "no interval: of all iterations together, as one execution has too few"
+    return Estimate(value, n=count, reason=reason if value is not None else "one execution has too few iterations")
 
 
 def _per_cpu_second(executions: Sequence[Execution], items: int) -> Estimate:

@@ -33,6 +33,10 @@ _PAGE = 1 << 16
 Listen = Callable[[Mapping[str, Any]], None]
 
 
+class OutOfTime(Exception):
+    """--max-time came before the end; nothing failed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Bounds:
     """How long phases may take."""
@@ -43,9 +47,14 @@ class Bounds:
 
     def limit_s(self, phase: str, expected_s: float | None) -> float:
         """Seconds that `phase` may last."""
-        base = 3 * (expected_s or 0.0) + 10 if phase == "timed" else LIMITS_S.get(phase, 60.0)
+        base = LIMITS_S.get(phase, 60.0) if expected_s is None else 3 * expected_s + 10
         limit = base * self.scale
         return limit if self.deadline is None else max(0.0, min(limit, self.deadline - time.monotonic()))
+
+    @property
+    def over(self) -> bool:
+        """Whether the command has had its time."""
+        return self.deadline is not None and time.monotonic() >= self.deadline
 
 
 class Supervision:
@@ -64,7 +73,7 @@ class Supervision:
         self._frames = Assembler()
 
     def carry_out(self) -> Execution | Failure:
-        """Start the worker, wait for its end, and say what came of it."""
+        """Start the worker, wait for its end, and say what came of it; OutOfTime where the command's time was over."""
         oom_before = count_oom_kills()
         process, outbox = self._start()
         try:
@@ -78,6 +87,8 @@ class Supervision:
                 _end(process, gently=False)
         if self._answer is not None:
             return self._with_tail(self._answer)
+        if timed_out and self._bounds.over:
+            raise OutOfTime
         if timed_out:
             return self._failure("timeout", f"no end of this phase within {seconds(self._limit_s)}")
         return self._death(process.exitcode, count_oom_kills() > oom_before)

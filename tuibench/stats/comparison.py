@@ -109,7 +109,7 @@ def unpaired(base: Sequence[tuple[int, float]], new: Sequence[tuple[int, float]]
 
 
 def _by_round(logs: Sequence[tuple[int, float]]) -> dict[int, float]:
-    """One value per round: the cheapest cell runs once more in each, as the anchor."""
+    """One value per round."""
     rounds: dict[int, list[float]] = defaultdict(list)
     for number, value in logs:
         rounds[number].append(value)

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
-from collections.abc import Callable, Sequence
 from itertools import accumulate
 from typing import Any
 
-from tuibench.stats.percentile import Part, percentile
+from tuibench.stats.percentile import Part
 
 MOST_BINS = 256
 MOST_POINTS = 512
 _WIDEST = 1.01
 _FEWEST = 64
-
-Counter = Callable[[Any, float, float, int], Sequence[int]]
-"""(values, low_ns, ratio, bins) -> counts of: below, each bin, above. An array library may hand in its own."""
 
 
 def bins(low: float, high: float, most: int = MOST_BINS) -> tuple[float, float, int]:
@@ -37,24 +32,6 @@ def edges(low_ns: float, ratio: float, count: int) -> list[float]:
     return [low_ns * ratio**i for i in range(count + 1)]
 
 
-def count_bins(values: Sequence[float], low_ns: float, ratio: float, count: int) -> list[int]:
-    """How many values lie below the bins, in each of them, and above."""
-    borders = edges(low_ns, ratio, count)
-    counts = [0] * (count + 2)
-    for value in values:
-        counts[bisect_right(borders, value)] += 1
-    return counts
-
-
-def histogram(
-    values: Any, low: float | None = None, high: float | None = None, counter: Counter = count_bins
-) -> dict[str, Any]:
-    """The stored form {low_ns, ratio, counts, under, over} of at least one value."""
-    low_ns, ratio, count = bins(min(values) if low is None else low, max(values) if high is None else high)
-    counts = [int(c) for c in counter(values, low_ns, ratio, count)]
-    return {"low_ns": low_ns, "ratio": ratio, "counts": counts[1:-1], "under": counts[0], "over": counts[-1]}
-
-
 def as_part(stored: dict[str, Any]) -> Part:
     """A stored histogram as something to take percentiles of; what lies outside the bins is infinitely far."""
     ratio, counts = float(stored["ratio"]), stored["counts"]
@@ -63,14 +40,3 @@ def as_part(stored: dict[str, Any]) -> Part:
     full = [int(stored["under"]), *(int(c) for c in counts), int(stored["over"])]
     kept = [(value, count) for value, count in zip(values, full, strict=True) if count]
     return Part([value for value, _ in kept], 1.0, list(accumulate(count for _, count in kept)))
-
-
-def thin(values: Sequence[float], most: int = MOST_POINTS) -> tuple[tuple[float, float, float], ...]:
-    """A series as at most `most` points (min, p50, max) of equal runs of it, so that no stall disappears."""
-    total = len(values)
-    count = min(total, most)
-    points = []
-    for i in range(count):
-        ordered = sorted(values[i * total // count : (i + 1) * total // count])
-        points.append((float(ordered[0]), float(percentile(ordered, 50)), float(ordered[-1])))
-    return tuple(points)
