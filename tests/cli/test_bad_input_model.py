@@ -62,8 +62,10 @@ BROKEN = {
     "SIGFPE": (bad_model.divides_by_minus_one, 1, "first", "SIGFPE"),
 }
 
+QUICK = ("future opset", "no outputs", "a hundred gigabytes", "SIGFPE")
 
-@pytest.mark.parametrize("name", BROKEN)
+
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n in QUICK else pytest.mark.slow) for n in BROKEN])
 def test_what_the_engine_cannot_run_is_a_failed_cell_with_its_reason(shell: Shell, folder: Path, name: str) -> None:
     make, code, phase, words = BROKEN[name]
     target = folder / "out.json"
@@ -108,6 +110,7 @@ def test_a_path_that_is_no_text_is_refused_because_engines_take_none(shell: Shel
     hold_a_refusal(done, 3, "\\xff\\x9b1m.onnx is not valid UTF-8")
 
 
+@pytest.mark.slow
 def test_the_model_is_not_touched(shell: Shell, folder: Path) -> None:
     path = Path(mlp().save(folder))
     before = (path.read_bytes(), path.stat().st_mtime_ns, os.listdir(folder))

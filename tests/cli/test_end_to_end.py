@@ -114,6 +114,7 @@ def test_a_command_of_the_guide_prints_its_lines_and_the_same_figures_as_json(
     assert (done.err == "") == (name == "quiet")
 
 
+@pytest.mark.slow
 def test_streams_and_batch_are_those_asked_for(shell: Shell, folder: Path) -> None:
     target = folder / "benchmark.json"
     flags = ("--batch_size", "16", "--scenario", "async", "--num_streams", "8")
@@ -136,6 +137,7 @@ def test_quiet_changes_stderr_only(shell: Shell) -> None:
     assert labels[0] == labels[1]
 
 
+@pytest.mark.slow
 def test_without_s_async_comes_first_and_sync_follows_as_ours(shell: Shell) -> None:
     done = shell.benchmark("sample:tiny", "--json")
     document = json.loads(done.out)

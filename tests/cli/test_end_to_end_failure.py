@@ -22,14 +22,14 @@ GOOD: Mapping[str, Any] = {"latency_us": 300}
     ("script", "code", "kind", "phase", "words"),
     [
         ({"load": "raise"}, 3, "exception", "load", "the script said raise"),
-        ({"load": "refuse"}, 3, "refused", "load", "the script said refuse"),
+        pytest.param({"load": "refuse"}, 3, "refused", "load", "the script said refuse", marks=pytest.mark.slow),
         ({"load": "segv"}, 3, "signal", "load", "SIGSEGV"),
-        ({"load": "oom"}, 3, "memory", "load", "out of memory"),
+        pytest.param({"load": "oom"}, 3, "memory", "load", "out of memory", marks=pytest.mark.slow),
         pytest.param({"load": "hang"}, 5, "timeout", "load", "no end of this phase", marks=pytest.mark.slow),
         ({"first": "exit"}, 1, "exit", "first", "code 0 and no result"),
         ({"first": "stderr"}, 1, "exit", "first", "code 7"),
-        ({"first": "kill"}, 1, "signal", "first", "SIGKILL"),
-        ({"first": "fpe"}, 1, "signal", "first", "SIGFPE"),
+        pytest.param({"first": "kill"}, 1, "signal", "first", "SIGKILL", marks=pytest.mark.slow),
+        pytest.param({"first": "fpe"}, 1, "signal", "first", "SIGFPE", marks=pytest.mark.slow),
     ],
 )
 def test_what_ends_the_only_cell_is_said_and_is_the_exit_code(
@@ -46,7 +46,14 @@ def test_what_ends_the_only_cell_is_said_and_is_the_exit_code(
         assert failure["log_tail"] == "the last line of noise"
 
 
-@pytest.mark.parametrize("act", [{"load": "segv"}, {"first": "raise"}, {"timed": "kill", "after": 3}])
+@pytest.mark.parametrize(
+    "act",
+    [
+        {"load": "segv"},
+        pytest.param({"first": "raise"}, marks=pytest.mark.slow),
+        pytest.param({"timed": "kill", "after": 3}, marks=pytest.mark.slow),
+    ],
+)
 def test_one_bad_cell_among_good_ones_costs_only_itself(shell: Shell, folder: Path, act: dict[str, Any]) -> None:
     names = [make.mlp(hidden).save(folder) for hidden in (16, 17, 18)]
     script = {"default": GOOD, "model=mlp17": act}
@@ -67,6 +74,7 @@ def test_a_model_that_cannot_be_read_does_not_end_the_others(shell: Shell, folde
     assert "not a readable ONNX model" in cells[1]["failure"]["message"]
 
 
+@pytest.mark.slow
 def test_different_failures_in_all_cells_are_code_one(shell: Shell, folder: Path) -> None:
     names = [make.mlp(hidden).save(folder) for hidden in (16, 17)]
     script = {"model=mlp16": {"load": "raise"}, "model=mlp17": {"first": "raise"}}
@@ -90,6 +98,7 @@ def test_a_crash_while_timing_is_tried_once_more_and_leaves_what_there_is(shell:
     assert "SIGSEGV" in cell["failure"]["message"]
 
 
+@pytest.mark.slow
 def test_a_crash_that_does_not_come_again_costs_nothing(shell: Shell, folder: Path) -> None:
     script = folder / "script.json"
     script.write_text(json.dumps({"default": {**GOOD, "timed": "segv", "after": 20}}), encoding="ascii")
@@ -121,6 +130,7 @@ def test_an_engine_that_is_not_installed_is_code_four(shell: Shell, folder: Path
     assert [c["status"] for c in load(both.out)["tuibench"]["cells"]] == ["ok", "failed"]
 
 
+@pytest.mark.slow
 def test_wrong_outputs_are_marked_and_are_not_an_error(shell: Shell) -> None:
     done = shell.fake({"default": {**GOOD, "outputs": "wrong"}}, *SYNC)
     assert done.code == 0

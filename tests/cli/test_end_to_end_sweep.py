@@ -65,6 +65,7 @@ def test_a_sweep_prints_a_table_conclusions_and_how_to_repeat_it(shell: Shell, f
     assert document["benchmark_result"]["mean"] == pytest.approx(cells[0]["pooled"]["mean"])
 
 
+@pytest.mark.slow
 def test_again_is_a_command_that_repeats_the_plan(shell: Shell) -> None:
     first = shell.fake(SCRIPT, *SYNC, "-b", "1,2", "--json")
     again = load(first.out)["tuibench"]["again"]
@@ -75,6 +76,7 @@ def test_again_is_a_command_that_repeats_the_plan(shell: Shell) -> None:
     assert specs[0] == specs[1]
 
 
+@pytest.mark.slow
 def test_several_models_are_compared_with_the_first(shell: Shell, folder: Path) -> None:
     names = [make.mlp(hidden).save(folder) for hidden in (16, 17, 18)]
     script = {"model=mlp17": {"latency_us": 1000}}
@@ -125,6 +127,7 @@ def test_keep_raw_puts_every_sample_beside_the_export(shell: Shell, folder: Path
     assert sum(kept) / len(kept) == pytest.approx(execution["mean_ns"])
 
 
+@pytest.mark.slow
 def test_without_keep_raw_no_file_is_named(shell: Shell) -> None:
     document = load(shell.fake(SCRIPT, *SYNC, "--json").out)
     assert document["tuibench"]["cells"][0]["executions"][0]["samples"]["file"] is None
@@ -142,6 +145,7 @@ def test_max_time_ends_the_command_and_says_what_it_skipped(shell: Shell) -> Non
     assert done.code == 1
 
 
+@pytest.mark.slow
 def test_max_time_ends_a_load_that_hangs(shell: Shell) -> None:
     script = {"default": {"load": "deaf-hang"}}
     begin = time.monotonic()
@@ -152,6 +156,7 @@ def test_max_time_ends_a_load_that_hangs(shell: Shell) -> None:
     assert "--max-time was reached" in done.err
 
 
+@pytest.mark.slow
 def test_time_is_shared_among_executions(shell: Shell) -> None:
     flags = ("-t", "0.2", "--executions", "2", "-w", "0.05", "--json", "-s", "sync", "-ncores", "1", "-e", "fake")
     done = shell.run("benchmark", "sample:tiny", *flags, env={"TUIBENCH_FAKE": "{}"})
@@ -162,6 +167,7 @@ def test_time_is_shared_among_executions(shell: Shell) -> None:
     assert document["benchmark_result"]["iterations"] == sum(e["iterations"] for e in executions)
 
 
+@pytest.mark.slow
 def test_a_directory_with_a_model_is_a_model(shell: Shell, folder: Path) -> None:
     (folder / "made").mkdir()
     shutil.copy(make.mlp().save(folder), folder / "made" / "model.onnx")

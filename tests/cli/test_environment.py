@@ -35,6 +35,7 @@ def tree(folder: Path) -> list[str]:
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+@pytest.mark.slow
 def test_no_home_is_needed(shell: Shell) -> None:
     done = shell.benchmark("sample:tiny", "-s", "sync", env=HOMELESS)
     assert done.code == 0, done.err
@@ -90,6 +91,7 @@ def test_a_standard_descriptor_that_is_closed_is_no_disaster(shell: Shell, folde
     assert done.out == "" if number == 1 else done.lines[-1].startswith("0.5")
 
 
+@pytest.mark.slow
 def test_all_standard_descriptors_closed_at_once(shell: Shell, folder: Path) -> None:
     target = folder / "out.json"
     done = shell.benchmark(*SYNC, "-x", str(target), wrap=("sh", "-c", 'exec "$@" <&- >&- 2>&-', "sh"))
@@ -104,7 +106,7 @@ def test_a_full_disk_behind_stdout_is_code_six_in_a_line(shell: Shell) -> None:
     assert len(done.err.splitlines()) == 1 and "o space left" in done.err
 
 
-@pytest.mark.parametrize("flags", [(), ("--ascii",)])
+@pytest.mark.parametrize("flags", [pytest.param((), marks=pytest.mark.slow), ("--ascii",)])
 def test_a_terminal_of_ascii_gets_ascii(shell: Shell, flags: tuple[str, ...]) -> None:
     env = {"LC_ALL": "C", "LANG": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
     flags = (*SYNC[:3], "-s", "sync", "-ncores", "1", "-b", "1,2", *flags)
@@ -114,6 +116,7 @@ def test_a_terminal_of_ascii_gets_ascii(shell: Shell, flags: tuple[str, ...]) ->
     assert ("\\xb1" in done.out) == ("--ascii" not in flags)
 
 
+@pytest.mark.slow
 def test_columns_do_not_change_what_goes_to_a_pipe(shell: Shell) -> None:
     done = shell.benchmark(*SYNC, "-b", "1,2", env={"COLUMNS": "20"})
     assert done.code == 0
@@ -155,7 +158,7 @@ def on_a_terminal(shell: Shell, *flags: str, term: str = "xterm") -> tuple[Termi
 
 
 def test_a_terminal_gets_a_progress_line_that_is_gone_in_the_end(shell: Shell) -> None:
-    terminal, painted, out, code = on_a_terminal(shell, "--executions", "3", "-t", "2.4", "-w", "0.1")
+    terminal, painted, out, code = on_a_terminal(shell, "--executions", "3", "-t", "1.8", "-w", "0.1")
     assert code == 0
     assert b"\x1b" not in painted.encode() and b"\r" not in out
     lines = [part for part in painted.split("\r") if "left" in part]
@@ -167,6 +170,7 @@ def test_a_terminal_gets_a_progress_line_that_is_gone_in_the_end(shell: Shell) -
     assert screen(painted)[-1] == ""
 
 
+@pytest.mark.slow
 def test_a_dumb_terminal_and_a_pipe_get_whole_lines_only(shell: Shell) -> None:
     _, painted, _, code = on_a_terminal(shell, *SHORT, term="dumb")
     assert code == 0
@@ -209,6 +213,7 @@ def test_a_terminal_that_goes_away_is_a_hang_up_and_the_export_is_written(shell:
     assert document["status"] == "cancelled" and len(document["cells"][0]["executions"]) >= 2
 
 
+@pytest.mark.slow
 def test_files_are_for_their_owner_whatever_the_umask(shell: Shell) -> None:
     flags = ("--executions", "9", "-t", "9", "-w", "0.05")
 
@@ -223,7 +228,7 @@ def test_files_are_for_their_owner_whatever_the_umask(shell: Shell) -> None:
     assert set(modes.values()) == {0o700}
 
 
-@pytest.mark.parametrize("path", [".", ""])
+@pytest.mark.parametrize("path", [".", pytest.param("", marks=pytest.mark.slow)])
 def test_a_clone_works_from_its_own_directory(shell: Shell, path: str) -> None:
     done = shell.benchmark(*SYNC, env={"PYTHONPATH": path or None}, cwd=ROOT)
     assert done.code == 0, done.err

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -98,6 +98,13 @@ STAGES: tuple[Start, ...] = (
     to_streams_of_their_own,
 )
 
+QUICK: dict[signal.Signals, tuple[Start, ...]] = {
+    signal.SIGINT: (to_the_runner, to_the_inputs, to_a_deaf_load, to_streams_of_their_own),
+    signal.SIGTERM: (to_the_timed_part,),
+    signal.SIGHUP: (to_the_next_execution,),
+    signal.SIGKILL: (to_the_directory, to_the_inspection, to_the_timed_part, to_streams_of_their_own),
+}
+
 
 def finish(process: subprocess.Popen[bytes]) -> tuple[int, str, str, float]:
     """Exit code, both streams, and how long the end took."""
@@ -106,8 +113,15 @@ def finish(process: subprocess.Popen[bytes]) -> tuple[int, str, str, float]:
     return as_shell(process.returncode), out.decode(), err.decode(), time.monotonic() - begin
 
 
-@pytest.mark.parametrize("stage", STAGES, ids=lambda stage: stage.__name__)
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGKILL], ids=lambda number: signal.Signals(number).name)
+def every_end() -> Iterator[Any]:
+    """Each signal at each stage; those in QUICK on every run of the suite, the others where time does not matter."""
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
+        for stage in STAGES:
+            marks = () if stage in QUICK[number] else (pytest.mark.slow,)
+            yield pytest.param(stage, number, marks=marks, id=f"{number.name}-{stage.__name__}")
+
+
+@pytest.mark.parametrize(("stage", "number"), list(every_end()))
 def test_the_end_comes_at_once_and_leaves_nothing(shell: Shell, stage: Start, number: int) -> None:
     process = stage(shell)
     process.send_signal(number)
@@ -119,18 +133,6 @@ def test_the_end_comes_at_once_and_leaves_nothing(shell: Shell, stage: Start, nu
         time.sleep(0.005)
     assert (shell.processes(), shell.leftovers()) == ({}, [])
     assert code == (137 if number == signal.SIGKILL else CODES[signal.Signals(number)])
-    assert seconds < CANCEL_S
-    assert "Traceback" not in err
-
-
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP], ids=lambda number: signal.Signals(number).name)
-@pytest.mark.parametrize("stage", [to_the_runner, to_a_deaf_load, to_the_timed_part], ids=lambda stage: stage.__name__)
-def test_each_signal_has_its_code(shell: Shell, stage: Start, number: signal.Signals) -> None:
-    process = stage(shell)
-    process.send_signal(number)
-    code, _, err, seconds = finish(process)
-    assert (shell.processes(), shell.leftovers()) == ({}, [])
-    assert code == CODES[number]
     assert seconds < CANCEL_S
     assert "Traceback" not in err
 
@@ -203,6 +205,7 @@ def test_a_worker_that_is_killed_from_outside_is_repeated_once(shell: Shell) -> 
     assert "SIGKILL while timing; repeated once" in err
 
 
+@pytest.mark.slow
 def test_ctrl_c_in_a_terminal_reaches_only_the_shell(shell: Shell) -> None:
     process = start(shell, {"latency_us": 300}, *FAKE, *CUT, start_new_session=True)
     shell.wait_for("execution_done")
@@ -212,6 +215,7 @@ def test_ctrl_c_in_a_terminal_reaches_only_the_shell(shell: Shell) -> None:
     assert "Traceback" not in err and seconds < CANCEL_S
 
 
+@pytest.mark.slow
 def test_an_interrupt_that_nohup_ignores_stays_ignored(shell: Shell) -> None:
     def ignore() -> None:
         for number in (signal.SIGINT, signal.SIGHUP):

@@ -18,6 +18,7 @@ SOURCE = "/onnxruntime_src/onnxruntime/core"
         (f"failed:{SOURCE}/graph/model.cc:256 onnxruntime::Model::Model(int&&, const Path&) IR 99", "failed:IR 99"),
         (f"x: {SOURCE}/a.h:9 void {{anon}}::f(std::function<void(int)>, (anonymous namespace)::T) const bad", "x: bad"),
         (f"{SOURCE}/a.cc:1 auto n::(anonymous namespace)::f(int) [with T = float] worse", "worse"),
+        ("Load model from /a b/c.onnx failed:No graph.", "No graph."),
         (f"{SOURCE}/a.cc:1 no list of arguments", f"{SOURCE}/a.cc:1 no list of arguments"),
         (f"{SOURCE}/a.cc:1 never(closed", f"{SOURCE}/a.cc:1 never(closed"),
         (f"{SOURCE}/a.cc:1 f(int) one {SOURCE}/b.cc:2 g() two", "one two"),

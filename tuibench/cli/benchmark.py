@@ -8,7 +8,7 @@ import time
 from contextlib import suppress
 from typing import Any
 
-from tuibench.cli.interruption import held_back
+from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
@@ -37,7 +37,7 @@ _PHASES = {
 }
 
 
-def run(request: BenchmarkRequest) -> int:
+def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     """Measure what was asked and return the exit code."""
     bench = Workbench()
     topology = bench.topology()
@@ -47,20 +47,21 @@ def run(request: BenchmarkRequest) -> int:
         check_target(path)
     active: ActiveRun | None = None
     try:
+        interruption.check()
         with held_back():
             active = bench.start_benchmark(spec, plan_only=request.dry_run)
-        return _follow(_View(request, spec, topology.allowed, notes, active), request, again(spec))
+        return _follow(_View(request, spec, topology.allowed, notes, active), request, again(spec), interruption)
     finally:
         if active is not None:
             with held_back():
                 active.close()
 
 
-def _follow(view: _View, request: BenchmarkRequest, command: str) -> int:
+def _follow(view: _View, request: BenchmarkRequest, command: str, interruption: Interruption) -> int:
     """Watch to the end, publish what there is, and say how it ended."""
     active = view.active
     try:
-        view.watch()
+        view.watch(interruption)
     except BaseException:
         active.cancel()
         if not request.dry_run and any(cell.executions for cell in _cells(active)):
@@ -144,9 +145,10 @@ class _View:
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
         self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, request.ascii)
 
-    def watch(self) -> None:
+    def watch(self, interruption: Interruption) -> None:
         """Follow the run to its end."""
         for events in self.active.events():
+            interruption.check()
             if self._request.quiet:
                 continue
             for event in events:

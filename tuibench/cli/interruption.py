@@ -1,10 +1,11 @@
-"""Signals that end a command, held back while something is being made or taken away that must not be left half done."""
+"""Signals that end a command: heard once, never lost, and held back where nothing may be left half done."""
 
 from __future__ import annotations
 
 import signal
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import FrameType
 
 from tuibench.core.errors import ExitCode
 
@@ -23,3 +24,34 @@ def held_back() -> Iterator[None]:
         yield
     finally:
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+class Ended(BaseException):
+    """A signal asked this process to end; commands clean up as it passes."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(number)
+        self.code = CODES[signal.Signals(number)]
+
+
+class Interruption:
+    """Raises Ended at the first signal, wherever that is; further ones must not disturb the end."""
+
+    def __init__(self) -> None:
+        self._number: int | None = None
+
+    def listen(self) -> None:
+        """Take the signals, except those that whoever started us wants ignored, as nohup does."""
+        for number in CODES:
+            if signal.getsignal(number) is not signal.SIG_IGN:
+                signal.signal(number, self._hear)
+
+    def check(self) -> None:
+        """Raise again: what is raised inside a finalizer, as the imports run them, Python prints and forgets."""
+        if self._number is not None:
+            raise Ended(self._number)
+
+    def _hear(self, number: int, _: FrameType | None) -> None:
+        if self._number is None:
+            self._number = number
+            raise Ended(number)

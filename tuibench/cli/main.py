@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import os
-import signal
 import sys
-from types import FrameType
 
-from tuibench.cli.interruption import CODES
+from tuibench.cli.interruption import Ended, Interruption
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.text import show
-
-
-class Ended(BaseException):
-    """A signal asked this process to end; commands clean up as it passes."""
-
-    def __init__(self, number: int) -> None:
-        super().__init__(number)
-        self.code = CODES[signal.Signals(number)]
 
 
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code."""
     arguments = sys.argv[1:] if argv is None else argv
     _fill_the_standard_descriptors()
-    for number in CODES:
-        if signal.getsignal(number) is not signal.SIG_IGN:
-            signal.signal(number, _end)
     for stream in (sys.stdout, sys.stderr):
         # Names that are no valid text must not end the command that only wants to print them.
         getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+    interruption = Interruption()
     try:
-        code = _dispatch(arguments)
+        interruption.listen()
+        code = _dispatch(arguments, interruption)
         sys.stdout.flush()
+        interruption.check()
     except Ended as ended:
         code = int(ended.code)
     except BrokenPipeError:
@@ -68,18 +58,7 @@ def _as_ours(error: Exception) -> TuibenchError:
     return TuibenchError(f"internal error: {type(error).__name__}: {error}", "--debug shows where")
 
 
-def _end(number: int, _: FrameType | None) -> None:
-    for other in CODES:
-        # Not SIG_IGN: Python complains on stderr of one that came in at the same time and is then ignored.
-        signal.signal(other, _go_on)
-    raise Ended(number)
-
-
-def _go_on(*_: object) -> None:
-    """The end has begun, and nothing may disturb it."""
-
-
-def _dispatch(arguments: list[str]) -> int:
+def _dispatch(arguments: list[str], interruption: Interruption) -> int:
     from tuibench.cli.arguments import parse
     from tuibench.cli.request import BenchmarkRequest, Info
 
@@ -95,7 +74,7 @@ def _dispatch(arguments: list[str]) -> int:
     if isinstance(parsed, BenchmarkRequest):
         from tuibench.cli import benchmark  # the workbench, 40 ms
 
-        return benchmark.run(parsed)
+        return benchmark.run(parsed, interruption)
     return int(parsed.run(parsed))
 
 

@@ -6,12 +6,14 @@ import re
 
 _CODE = re.compile(r"\[ONNXRuntimeError\] : \d+ : [A-Z_]+ : ")
 _PLACE = re.compile(r"/[\w./+-]+\.(?:cc|cpp|h|hpp):\d+ (?=[\w:<~])")
+_LOADING = re.compile(r"Load model from .*? failed:\s*", re.DOTALL)
+"""The phase and the cell say so already, and a path can be long."""
 _UNNAMED = "(anonymous namespace)"
 
 
 def plain_words(text: str) -> str:
     """The reason alone: a signature of 400 characters would push it out of every line that has an end."""
-    text = _CODE.sub("", text)
+    text = _LOADING.sub("", _CODE.sub("", text))
     begin = 0
     while place := _PLACE.search(text, begin):
         end = _end_of_signature(text, place.end())
