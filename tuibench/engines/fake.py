@@ -2,8 +2,8 @@
 
 The script is JSON in TUIBENCH_FAKE, or a path to it: an object from cell patterns such as "default", "cores=2" or
 "cores=1,batch=4" (the last pattern that fits wins, on top of "default") to
-`{"latency_us": 500 | [500, 510, …], "load": ACT, "first": ACT, "timed": ACT, "after": N, "outputs": "none"|"wrong"}`
-where ACT is ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr or deaf-hang.
+`{"latency_us": 500 | [500, 510, …], "load": ACT, "first": ACT, "timed": ACT, "after": N, "outputs": "none"|"wrong",
+"bound"|"engine-allocated"|"call": {… for that I/O class alone}}` where ACT is ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr or deaf-hang.
 """
 
 from __future__ import annotations
@@ -31,7 +31,6 @@ CAPABILITIES = Capabilities(
     io_classes=("bound", "engine-allocated", "call"),
     formats=("onnx", "ort"),
     pins_threads=False,
-    pins_caller=True,
 )
 
 
@@ -131,6 +130,7 @@ class FakeSession:
         latency = steps.get("latency_us", 500)
         self._latencies_ns = [int(v * 1000) for v in (latency if isinstance(latency, list) else [latency])]
         self._calls = 0
+        self._current = dict(steps)
 
     def inputs(self) -> tuple[Port, ...]:
         """None: any feed is taken."""
@@ -141,7 +141,9 @@ class FakeSession:
         return ()
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
-        """Any class is the same here."""
+        """Every class is the same, unless the script has steps under its name."""
+        self._calls = 0
+        self._current = {**self._steps, **self._steps.get(io, {})}
         calls: tuple[Callable[[], object], ...] = tuple(partial(self._call, feed) for feed in feeds)
         return Bound(io, calls, self._outputs)
 
@@ -170,9 +172,9 @@ class FakeSession:
         count = self._calls
         self._calls = count + 1
         if count == 0:
-            perform(self._steps.get("first", "ok"))
-        elif count >= int(self._steps.get("after", 1)):
-            perform(self._steps.get("timed", "ok"))
+            perform(self._current.get("first", "ok"))
+        elif count >= int(self._current.get("after", 1)):
+            perform(self._current.get("timed", "ok"))
         end = begin + self._latencies_ns[count % len(self._latencies_ns)]
         while time.perf_counter_ns() < end:
             pass
