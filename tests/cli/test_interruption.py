@@ -50,8 +50,13 @@ def test_a_signal_inside_a_finalizer_is_raised_at_the_next_check(interruption: I
 
 
 def test_what_is_held_back_comes_at_the_end_of_the_block(interruption: Interruption) -> None:
-    done = False
-    with pytest.raises(Ended), held_back():
-        signal.raise_signal(signal.SIGTERM)
-        done = True
+    done: list[str] = []
+
+    def work() -> None:
+        with held_back():
+            signal.raise_signal(signal.SIGTERM)
+            done.append("the rest of the block")
+
+    with pytest.raises(Ended):
+        work()
     assert done

@@ -157,12 +157,6 @@ def test_a_class_that_breaks_while_timing_gives_way_to_the_next(run: Run) -> Non
     assert isinstance(asked, Failure), "a class that was asked for is not exchanged"
 
 
-def test_slow_phases_have_their_own_time(run: Run) -> None:
-    # Twelve calls of 50 ms are checked and proved; the limit for the first inference is 0.3 s here.
-    result = run({"latency_us": 50_000}, scale=0.03, timed_s=0.1)
-    assert isinstance(result, Execution), result
-
-
 def test_every_stream_has_the_time_of_a_load(run: Run) -> None:
     frames: list[Mapping[str, Any]] = []
     cell = make_cell(scenario="async", streams=4)

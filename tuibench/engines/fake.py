@@ -3,7 +3,8 @@
 The script is JSON in TUIBENCH_FAKE, or a path to it: an object from cell patterns such as "default", "cores=2" or
 "cores=1,batch=4" (the last pattern that fits wins, on top of "default") to
 `{"latency_us": 500 | [500, 510, …], "load": ACT, "first": ACT, "timed": ACT, "after": N, "outputs": "none"|"wrong",
-"bound"|"engine-allocated"|"call": {… for that I/O class alone}}` where ACT is ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr or deaf-hang.
+"bound"|"engine-allocated"|"call": {… for that I/O class alone}}`
+where ACT is ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr or deaf-hang.
 """
 
 from __future__ import annotations
