@@ -56,6 +56,30 @@ def test_a_batch_that_constants_forbid_is_a_failed_point() -> None:
     assert second.problem is not None and "allows 1 only" in second.problem and "'x' is [1, 3, 8, 8]" in second.problem
 
 
+@pytest.mark.parametrize(
+    ("asked", "flag"),
+    [
+        ({"dims": (("N", (2, 0)),)}, "--dim N=0:"),
+        ({"shapes": ((0, 3, 8, 8),)}, "-shapes:"),
+        ({"batches": (0,)}, "-b 0:"),
+        ({"batch_dim": "H", "dims": (("H", (0,)),)}, "--dim H=0:"),
+    ],
+)
+def test_a_batch_of_nothing_is_refused_with_the_flag_that_made_it(asked: dict[str, object], flag: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        points(PICTURE, **asked)  # type: ignore[arg-type]
+    assert caught.value.message.startswith(flag) and "batch of 0" in caught.value.message
+
+
+def test_a_batch_of_nothing_from_a_file_is_refused_and_an_empty_constant_is_not() -> None:
+    with pytest.raises(UsageError, match=r"--inputs: a batch of 0"):
+        expand(make_spec("m.onnx"), 0, Layout((IDS,)), {"ids": (0, 8)})
+    empty = Port("x", "tensor", "float32", (0, 4))
+    assert [p.problem for p in expand(make_spec("m.onnx"), 0, Layout((empty,)), {"x": (0, 4)})] == [None]
+    assert points(empty, shapes=((0, 4),))[0].batch is None
+    assert points(IDS, dims=(("seq", (0,)),))[0].fixed == {"batch": 1, "seq": 0}
+
+
 def test_the_points_are_the_product_in_order() -> None:
     found = points(IDS, batches=(1, 2), dims=(("seq", (16, 32)),))
     assert [(p.id, p.fixed["batch"], p.fixed["seq"]) for p in found] == [

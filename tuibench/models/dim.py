@@ -88,6 +88,7 @@ class _Builder:
         self.batch: int | None = None
         self.fixed = dict(given)
         self._origin = origin
+        self._flags = dict.fromkeys(given, origin)
         for key, value in asked.items():
             self._set(key, value, f"--dim {show(key, 60)}={value}")
 
@@ -112,6 +113,9 @@ class _Builder:
             raise UsageError(f"dims {names} are the batch and must agree, not {sorted(known)}", "pass one value")
         if keys:
             self.batch = self._agree(batch, known.pop() if known else None)
+            if self.batch < 1:
+                flag = next((self._flags[key] for key in sorted(keys) if key in self._flags), f"-b {batch}")
+                raise UsageError(f"{flag}: a batch of {self.batch} leaves nothing to measure", "a batch is at least 1")
             self.fixed.update(dict.fromkeys(keys, self.batch))
             return
         self.batch = _own_batch(self._layout)
@@ -133,6 +137,7 @@ class _Builder:
         if self.fixed.get(key, value) != value:
             raise UsageError(f"{flag}: this dim was also given as {self.fixed[key]}", "pass one of the two")
         self.fixed[key] = value
+        self._flags.setdefault(key, flag)
 
 
 def _asked_dims(dims: Sequence[tuple[str, int]], layout: Layout) -> dict[str, int]:
