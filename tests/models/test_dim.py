@@ -40,6 +40,21 @@ def test_a_placeholder_written_on_every_axis_is_not_one_dim() -> None:
     assert layout.batch == {"x:0"} and set(layout.places) == {"x:0", "x:2", "x:3"}
 
 
+def test_a_name_on_every_axis_can_be_set_as_one_and_each_place_apart() -> None:
+    square, row = Port("x", "tensor", "float32", ("N", "N")), Port("y", "tensor", "float32", ("N", 3))
+    both = points(square, row, dims=(("N", (4,)),))[0]
+    assert both.fixed == {"x:0": 4, "x:1": 4, "y:0": 4} and both.batch == 4
+    assert points(square, dims=(("x:1", (7,)),))[0].fixed == {"x:0": 1, "x:1": 7}
+    assert Layout((square, row), "N").batch == {"x:0", "x:1", "y:0"}
+    with pytest.raises(UsageError, match=r"--dim x:1=5: this dim was also given as 4"):
+        points(square, dims=(("N", (4,)), ("x:1", (5,))))
+    with pytest.raises(UsageError, match="also given as 4"):
+        points(square, dims=(("N", (4,)),), batches=(2,))
+    with pytest.raises(UsageError) as caught:
+        points(square, dims=(("M", (4,)),))
+    assert caught.value.hint == "its dims: x:0, x:1, N (wherever it is written)"
+
+
 def test_without_b_the_batch_is_one_or_the_models_own() -> None:
     assert points(IDS)[0].batch == 1
     assert points(Port("x", "tensor", "float32", (3, 2)))[0].batch == 3
@@ -60,6 +75,7 @@ def test_a_batch_that_constants_forbid_is_a_failed_point() -> None:
     ("asked", "flag"),
     [
         ({"dims": (("N", (2, 0)),)}, "--dim N=0:"),
+        ({"dims": (("x:0", (0,)),)}, "--dim x:0=0:"),
         ({"shapes": ((0, 3, 8, 8),)}, "-shapes:"),
         ({"batches": (0,)}, "-b 0:"),
         ({"batch_dim": "H", "dims": (("H", (0,)),)}, "--dim H=0:"),
