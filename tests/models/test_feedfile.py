@@ -194,3 +194,15 @@ def test_damage_anywhere_gives_inputs_or_a_refusal(data: st.DataObject, tmp_path
         assert len(error.message) < 400 and error.message.isprintable()
     else:
         assert found.shapes["x"][-1] == 4
+
+
+def test_arrays_of_the_other_byte_order_are_converted(tmp_path: Path) -> None:
+    half = Port("h", "tensor", "bfloat16", ("b",))
+    text = Port("t", "tensor", "string", ("b",))
+    values = np.arange(8, dtype=">f4").reshape(2, 4)
+    arrays = {"x": values, "h": np.array([0x3F80], ">u2"), "t": np.array(["a", "µ"], ">U1")}
+    feed = load(tmp_path, (X, half, text), arrays).samples[0]
+    assert feed["x"].dtype == np.float32 and feed["x"].dtype.isnative and feed["x"].tolist() == values.tolist()
+    assert feed["h"].dtype.isnative and feed["h"].tolist() == [0x3F80] and feed["t"].tolist() == ["a", "µ"]
+    with pytest.raises(UsageError, match="is float64, the model takes float32"):
+        load(tmp_path, (X,), {"x": np.ones((2, 4), ">f8")})

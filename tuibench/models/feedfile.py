@@ -155,6 +155,8 @@ def _items(members: Mapping[str, Array], name: str) -> list[Array]:
 
 
 def _checked(port: Port, array: Array, path: str) -> Array:
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if port.dtype == "string":
         fits = array.dtype.kind in "US"
     elif port.dtype in RAW_BYTES:
@@ -167,7 +169,7 @@ def _checked(port: Port, array: Array, path: str) -> Array:
         raise UsageError(f"--inputs {show(path)}: {what}", f"convert it with .astype('{port.dtype}')")
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8", "replace")
-    return array.astype(array.dtype.newbyteorder("=")) if not array.dtype.isnative else array
+    return array
 
 
 def _split(port: Port, array: Array, path: str) -> list[Array]:
