@@ -122,6 +122,21 @@ def test_zeros_of_every_element_type(tmp_path: Path) -> None:
     assert found.zeros == 108 and found.zero_tensors[0] == ("big", 100, 100)
 
 
+@pytest.mark.parametrize(
+    ("elements", "data", "zeros"),
+    [(3, b"\x11\x01", 0), (3, b"\x01\x00", 2), (3, b"\x01\x10", 2), (1, b"\x00", 1), (4, b"\x11\x01", 1), (0, b"", 0)],
+)
+def test_the_half_byte_after_an_odd_count_is_no_zero(tmp_path: Path, elements: int, data: bytes, zeros: int) -> None:
+    packed = onnx.TensorProto(name="w", data_type=onnx.TensorProto.INT4, dims=[elements], raw_data=data)
+    assert inspect(save(model(RELU, X, Y, [packed]), tmp_path / "m.onnx")).zeros == zeros
+
+
+def test_what_lies_behind_a_weight_in_its_file_is_not_counted(tmp_path: Path) -> None:
+    path = external(tmp_path, "w.bin", length=0)
+    (tmp_path / "m" / "w.bin").write_bytes(np.array([0, 1, 2, 0], np.float32).tobytes() + bytes(400))
+    assert inspect(path).zeros == 2
+
+
 def test_counting_zeros_has_a_budget_and_says_so(tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "m.onnx")
     small = inspect(path, budget=ZeroBudget(total_bytes=10))
@@ -136,7 +151,7 @@ def external(tmp_path: Path, location: str, offset: int = 0, length: int = 16) -
     held = built.graph.initializer[0]
     held.ClearField("raw_data")
     held.data_location = onnx.TensorProto.EXTERNAL
-    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length))):
+    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length or ""))):
         held.external_data.add(key=key, value=value)
     (tmp_path / "m").mkdir(exist_ok=True)
     return save(built, tmp_path / "m" / "m.onnx")
