@@ -13,15 +13,15 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from tuibench.arrays.bundle import Array, Feed
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.model import FedInput, Port
 from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.models.dim import describe_shape
 from tuibench.models.file import open_regular, regular_size
-from tuibench.models.sample import RAW_BYTES, Array
+from tuibench.models.sample import RAW_BYTES
 
-Feed = dict[str, Any]
 Shape = tuple[int, ...]
 _ENCRYPTED = 1
 """The bit of a zip member's flags."""

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tuibench.arrays.bundle import SUBSET_ELEMENTS, Subset, pick, write_bundle
+from tuibench.arrays.bundle import SUBSET_ELEMENTS, Feed, Subset, pick, write_bundle
 from tuibench.arrays.difference import compare
 from tuibench.core.model import ModelSummary, Reference
 from tuibench.models.sample import RAW_BYTES
 
-Feed = dict[str, Any]
 Run = Callable[[Feed, bool], dict[str, Any]]
 """Run one sample, optimized or not, and return its outputs; raises TrialError."""
 
