@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -190,6 +191,34 @@ def test_the_limit_is_set_and_ends_with_the_parent() -> None:
     limit, *rest = done.stdout.split()
     assert 10**8 < int(limit) < 10**12
     assert not rest and done.returncode == 1, "a child whose parent is gone ends itself"
+
+
+def test_of_the_room_nine_tenths_are_taken_and_of_a_limit_all() -> None:
+    code = (
+        "import resource\n"
+        "from tuibench import child\n"
+        "from tuibench.measure.isolation import address_space_bytes\n"
+        "for request in ({}, {'spec': {'limits': {'memory_bytes': 5 * 10**9}}}):\n"
+        "    child._confine({'memory_bytes': 10**10, **request})\n"
+        "    print(resource.getrlimit(resource.RLIMIT_AS)[0] - address_space_bytes())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    threads = 128 * 2**20 * len(os.sched_getaffinity(0))
+    of_room, of_limit = (int(line) - threads for line in done.stdout.split())
+    assert abs(of_room - 9 * 10**9) < 10**8 and abs(of_limit - 5 * 10**9) < 10**8
+
+
+@pytest.mark.parametrize("task", ["inspect", "prepare"])
+def test_what_a_task_imports_does_not_count_against_its_memory(task: str) -> None:
+    code = (
+        "import sys\n"
+        "from tuibench import child\n"
+        "from tuibench.measure import isolation\n"
+        "isolation.limit_memory = lambda *_: sys.stderr.write(str({'numpy', 'onnx'} <= set(sys.modules)))\n"
+        "child.main(sys.argv[1:])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, task], input=b"{}", capture_output=True, cwd=ROOT, check=False)
+    assert done.stderr.startswith(b"True")
 
 
 def test_running_out_of_memory_is_the_models_failure() -> None:

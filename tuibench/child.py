@@ -28,7 +28,7 @@ def main(arguments: list[str]) -> int:
         if len(arguments) != 1 or arguments[0] not in _TASKS:
             raise TuibenchError(f"tasks are {', '.join(_TASKS)}")
         request = json.load(sys.stdin)
-        _confine(request)
+        _confine(request, _IMPORTS.get(arguments[0]))
         send({"ok": True, "result": _TASKS[arguments[0]](request, send)})
         return 0
     except TuibenchError as error:
@@ -97,6 +97,8 @@ def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 
 
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {"inspect": inspect, "prepare": prepare, "engines": engines}
+_IMPORTS = {"inspect": "tuibench.models.inspection", "prepare": "tuibench.models.preparation"}
+"""What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
 
 class Trial:
@@ -179,14 +181,22 @@ def _describe_engine(name: str) -> dict[str, Any]:
         return {"name": name, "available": False, "version": None, "error": _first_words(error)}
 
 
-def _confine(request: dict[str, Any]) -> None:
-    """Die with the caller and stay within its memory limit, both before anything foreign is touched."""
+def _confine(request: dict[str, Any], needed: str | None = None) -> None:
+    """Die with the caller and stay within the memory there is, both before anything foreign is touched.
+
+    `memory_bytes` is the room that the caller found; a limit that the user set stands in the spec and counts whole.
+    """
+    from importlib import import_module
+
     from tuibench.measure.isolation import die_with_parent, ignore_the_keyboard, limit_memory
 
     ignore_the_keyboard()
     die_with_parent(int(request.get("parent") or os.getppid()))
-    memory = request.get("memory_bytes")
-    limit_memory(None, len(os.sched_getaffinity(0)), int(memory) if memory else None)
+    if needed is not None:
+        import_module(needed)
+    room = request.get("memory_bytes")
+    limit = ((request.get("spec") or {}).get("limits") or {}).get("memory_bytes")
+    limit_memory(int(room) if room else None, len(os.sched_getaffinity(0)), int(limit) if limit else None)
 
 
 def _available_bytes(limit: int | None) -> int:
