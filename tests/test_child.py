@@ -16,7 +16,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from tests.models.factory import F32, I64, STRING, encoder, model, save, tensor, weight
+from tests.models.factory import BF16, F32, I64, STRING, encoder, model, save, tensor, weight
 from tests.models.spec import make_spec
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.model import ModelSummary, Point
@@ -135,6 +135,27 @@ KINDS = {
 def test_inputs_of_every_kind_run_without_a_flag(tmp_path: Path, kind: str) -> None:
     (point,) = prepare(save(KINDS[kind], tmp_path / "m.onnx"), tmp_path).points
     assert point.failure is None and point.reference.file is not None, point.reference
+
+
+@pytest.mark.parametrize("dims", [["b", 4], ["b", "n"]])
+def test_outputs_that_numpy_cannot_hold_are_unchecked_and_no_refusal(tmp_path: Path, dims: list[Any]) -> None:
+    cast = helper.make_node("Cast", ["x"], ["y"], to=BF16)
+    path = save(model([cast], [tensor("x", F32, dims)], [tensor("y", BF16, None)]), tmp_path / "m.onnx")
+    answer = prepare(path, tmp_path)
+    assert sum("candidate" in line for line in answer.lines) == 1
+    (point,) = answer.points
+    assert point.failure is None and point.bundle is not None
+    assert point.reference.reason == "ONNX Runtime: output 'y' is bfloat16, which numpy cannot hold"
+
+
+def test_a_size_that_a_model_with_such_outputs_refuses_is_not_kept(tmp_path: Path) -> None:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["z"]), helper.make_node("Cast", ["z"], ["y"], to=BF16)]
+    held = [weight("w0", np.ones((128, 2), np.float32)), weight("none", np.array([0]))]
+    nodes.insert(0, helper.make_node("Gather", ["w0", "none"], ["w1"], axis=1))
+    nodes.insert(1, helper.make_node("Identity", ["w1"], ["w"]))
+    path = save(model(nodes, [tensor("x", F32, ["b", "n"])], [tensor("y", BF16, None)], held), tmp_path / "m.onnx")
+    (point,) = prepare(path, tmp_path).points
+    assert point.chosen == {"n": 128} and "bfloat16" in (point.reference.reason or "")
 
 
 def fatal(operand: int) -> onnx.ModelProto:

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -121,7 +122,7 @@ class Trial:
             except IoUnavailable:
                 return dict(session.bind([feed], "engine-allocated").outputs(0))
         except Exception as error:  # an engine raises whatever it likes; its words are the result
-            raise TrialError(_first_words(error)) from error
+            raise _unreadable(session, feed) or TrialError(_first_words(error)) from error
 
     def _session(self, optimize: bool) -> Any:
         from tuibench.models.reference import TrialError
@@ -136,6 +137,21 @@ class Trial:
         if isinstance(found, TrialError):
             raise found
         return found
+
+
+def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
+    """What to raise where the model runs and only its outputs cannot be had, because numpy lacks their type."""
+    from tuibench.models.reference import TrialError
+    from tuibench.models.sample import RAW_BYTES
+
+    lacking = [port for port in session.outputs() if port.dtype in RAW_BYTES]
+    if not lacking:
+        return None
+    try:
+        session.bind([feed], "engine-allocated").calls[0]()
+    except Exception:  # then it is no matter of outputs, and the first error says more
+        return None
+    return TrialError(f"output '{lacking[0].name[:60]}' is {lacking[0].dtype}, which numpy cannot hold", ran=True)
 
 
 def load_session(path: str, work_dir: str, optimize: bool) -> Any:
@@ -186,8 +202,6 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
 
     `memory_bytes` is the room that the caller found; a limit that the user set stands in the spec and counts whole.
     """
-    from importlib import import_module
-
     from tuibench.measure.isolation import die_with_parent, ignore_the_keyboard, limit_memory
 
     ignore_the_keyboard()
@@ -204,8 +218,7 @@ def _available_bytes(limit: int | None) -> int:
     from tuibench.host.tree import Tree
 
     tree = Tree()
-    room = read_memory(tree, find_groups(tree)).room_bytes
-    known = [value for value in (room, limit) if value]
+    known = [value for value in (read_memory(tree, find_groups(tree)).room_bytes, limit) if value]
     return min(known) if known else 1 << 62
 
 

@@ -123,7 +123,7 @@ class _PointMaker:
         try:
             outputs = self._owner.run(feed, True)
         except TrialError as error:
-            if error.loading:
+            if error.loading or error.ran:
                 return replace(point, reference=Reference(None, None, None, f"ONNX Runtime: {shorten(error.message)}"))
             self._refusals.append(error.message)
             self._search.hint(error.message)

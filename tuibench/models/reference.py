@@ -27,10 +27,12 @@ _RANDOM = frozenset(
 class TrialError(Exception):
     """The engine refused the model or one choice of inputs; the message is its own."""
 
-    def __init__(self, message: str, *, loading: bool = False) -> None:
+    def __init__(self, message: str, *, loading: bool = False, ran: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.loading = loading
+        self.ran = ran
+        """Whether the model took the inputs, and only what it computed cannot be read."""
 
 
 def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: ModelSummary, path: Path) -> Reference:
