@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import signal
 import subprocess
 import sys
@@ -15,7 +16,7 @@ import onnx
 import pytest
 from onnx import helper
 
-from tests.models.factory import F32, I64, STRING, encoder, model, save, tensor, weight
+from tests.models.factory import BF16, F32, I64, STRING, encoder, model, save, tensor, weight
 from tests.models.spec import make_spec
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.model import ModelSummary, Point
@@ -136,6 +137,27 @@ def test_inputs_of_every_kind_run_without_a_flag(tmp_path: Path, kind: str) -> N
     assert point.failure is None and point.reference.file is not None, point.reference
 
 
+@pytest.mark.parametrize("dims", [["b", 4], ["b", "n"]])
+def test_outputs_that_numpy_cannot_hold_are_unchecked_and_no_refusal(tmp_path: Path, dims: list[Any]) -> None:
+    cast = helper.make_node("Cast", ["x"], ["y"], to=BF16)
+    path = save(model([cast], [tensor("x", F32, dims)], [tensor("y", BF16, None)]), tmp_path / "m.onnx")
+    answer = prepare(path, tmp_path)
+    assert sum("candidate" in line for line in answer.lines) == 1
+    (point,) = answer.points
+    assert point.failure is None and point.bundle is not None
+    assert point.reference.reason == "ONNX Runtime: output 'y' is bfloat16, which numpy cannot hold"
+
+
+def test_a_size_that_a_model_with_such_outputs_refuses_is_not_kept(tmp_path: Path) -> None:
+    nodes = [helper.make_node("MatMul", ["x", "w"], ["z"]), helper.make_node("Cast", ["z"], ["y"], to=BF16)]
+    held = [weight("w0", np.ones((128, 2), np.float32)), weight("none", np.array([0]))]
+    nodes.insert(0, helper.make_node("Gather", ["w0", "none"], ["w1"], axis=1))
+    nodes.insert(1, helper.make_node("Identity", ["w1"], ["w"]))
+    path = save(model(nodes, [tensor("x", F32, ["b", "n"])], [tensor("y", BF16, None)], held), tmp_path / "m.onnx")
+    (point,) = prepare(path, tmp_path).points
+    assert point.chosen == {"n": 128} and "bfloat16" in (point.reference.reason or "")
+
+
 def fatal(operand: int) -> onnx.ModelProto:
     """INT64_MIN / -1 kills the process that computes it."""
     nodes = [
@@ -190,6 +212,34 @@ def test_the_limit_is_set_and_ends_with_the_parent() -> None:
     limit, *rest = done.stdout.split()
     assert 10**8 < int(limit) < 10**12
     assert not rest and done.returncode == 1, "a child whose parent is gone ends itself"
+
+
+def test_of_the_room_nine_tenths_are_taken_and_of_a_limit_all() -> None:
+    code = (
+        "import resource\n"
+        "from tuibench import child\n"
+        "from tuibench.measure.isolation import address_space_bytes\n"
+        "for request in ({}, {'spec': {'limits': {'memory_bytes': 5 * 10**9}}}):\n"
+        "    child._confine({'memory_bytes': 10**10, **request})\n"
+        "    print(resource.getrlimit(resource.RLIMIT_AS)[0] - address_space_bytes())\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    threads = 128 * 2**20 * len(os.sched_getaffinity(0))
+    of_room, of_limit = (int(line) - threads for line in done.stdout.split())
+    assert abs(of_room - 9 * 10**9) < 10**8 and abs(of_limit - 5 * 10**9) < 10**8
+
+
+@pytest.mark.parametrize("task", ["inspect", "prepare"])
+def test_what_a_task_imports_does_not_count_against_its_memory(task: str) -> None:
+    code = (
+        "import sys\n"
+        "from tuibench import child\n"
+        "from tuibench.measure import isolation\n"
+        "isolation.limit_memory = lambda *_: sys.stderr.write(str({'numpy', 'onnx'} <= set(sys.modules)))\n"
+        "child.main(sys.argv[1:])\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code, task], input=b"{}", capture_output=True, cwd=ROOT, check=False)
+    assert done.stderr.startswith(b"True")
 
 
 def test_running_out_of_memory_is_the_models_failure() -> None:

@@ -9,6 +9,7 @@ import json
 import os
 import sys
 from collections.abc import Callable
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ def main(arguments: list[str]) -> int:
         if len(arguments) != 1 or arguments[0] not in _TASKS:
             raise TuibenchError(f"tasks are {', '.join(_TASKS)}")
         request = json.load(sys.stdin)
-        _confine(request)
+        _confine(request, _IMPORTS.get(arguments[0]))
         send({"ok": True, "result": _TASKS[arguments[0]](request, send)})
         return 0
     except TuibenchError as error:
@@ -97,6 +98,8 @@ def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 
 
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {"inspect": inspect, "prepare": prepare, "engines": engines}
+_IMPORTS = {"inspect": "tuibench.models.inspection", "prepare": "tuibench.models.preparation"}
+"""What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
 
 class Trial:
@@ -119,7 +122,7 @@ class Trial:
             except IoUnavailable:
                 return dict(session.bind([feed], "engine-allocated").outputs(0))
         except Exception as error:  # an engine raises whatever it likes; its words are the result
-            raise TrialError(_first_words(error)) from error
+            raise _unreadable(session, feed) or TrialError(_first_words(error)) from error
 
     def _session(self, optimize: bool) -> Any:
         from tuibench.models.reference import TrialError
@@ -134,6 +137,21 @@ class Trial:
         if isinstance(found, TrialError):
             raise found
         return found
+
+
+def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
+    """What to raise where the model runs and only its outputs cannot be had, because numpy lacks their type."""
+    from tuibench.models.reference import TrialError
+    from tuibench.models.sample import RAW_BYTES
+
+    lacking = [port for port in session.outputs() if port.dtype in RAW_BYTES]
+    if not lacking:
+        return None
+    try:
+        session.bind([feed], "engine-allocated").calls[0]()
+    except Exception:  # then it is no matter of outputs, and the first error says more
+        return None
+    return TrialError(f"output '{lacking[0].name[:60]}' is {lacking[0].dtype}, which numpy cannot hold", ran=True)
 
 
 def load_session(path: str, work_dir: str, optimize: bool) -> Any:
@@ -179,14 +197,20 @@ def _describe_engine(name: str) -> dict[str, Any]:
         return {"name": name, "available": False, "version": None, "error": _first_words(error)}
 
 
-def _confine(request: dict[str, Any]) -> None:
-    """Die with the caller and stay within its memory limit, both before anything foreign is touched."""
+def _confine(request: dict[str, Any], needed: str | None = None) -> None:
+    """Die with the caller and stay within the memory there is, both before anything foreign is touched.
+
+    `memory_bytes` is the room that the caller found; a limit that the user set stands in the spec and counts whole.
+    """
     from tuibench.measure.isolation import die_with_parent, ignore_the_keyboard, limit_memory
 
     ignore_the_keyboard()
     die_with_parent(int(request.get("parent") or os.getppid()))
-    memory = request.get("memory_bytes")
-    limit_memory(None, len(os.sched_getaffinity(0)), int(memory) if memory else None)
+    if needed is not None:
+        import_module(needed)
+    room = request.get("memory_bytes")
+    limit = ((request.get("spec") or {}).get("limits") or {}).get("memory_bytes")
+    limit_memory(int(room) if room else None, len(os.sched_getaffinity(0)), int(limit) if limit else None)
 
 
 def _available_bytes(limit: int | None) -> int:
@@ -194,8 +218,7 @@ def _available_bytes(limit: int | None) -> int:
     from tuibench.host.tree import Tree
 
     tree = Tree()
-    room = read_memory(tree, find_groups(tree)).room_bytes
-    known = [value for value in (room, limit) if value]
+    known = [value for value in (read_memory(tree, find_groups(tree)).room_bytes, limit) if value]
     return min(known) if known else 1 << 62
 
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.engines import make
 from tuibench.engines.onnx_wire import read_names
+from tuibench.models.port import input_ports
 
 
 @pytest.mark.parametrize("build", make.PLAIN + make.ODD)
@@ -25,6 +26,16 @@ def test_an_input_with_a_default_need_not_be_fed(tmp_path: Path) -> None:
     case = make.mlp()
     case.model.graph.input.insert(0, make.tensor("w1", [8, 16]))
     assert read_names(case.save(tmp_path)) == (["x"], ["y"])
+
+
+def test_an_input_with_a_sparse_default_need_not_be_fed(tmp_path: Path) -> None:
+    case = make.mlp()
+    case.model.graph.input.insert(0, make.tensor("thin", [8, 16]))
+    values = onnx.helper.make_tensor("thin", onnx.TensorProto.FLOAT, [1], [0.5])
+    places = onnx.helper.make_tensor("places", onnx.TensorProto.INT64, [1], [3])
+    case.model.graph.sparse_initializer.append(onnx.helper.make_sparse_tensor(values, places, [8, 16]))
+    assert read_names(case.save(tmp_path)) == (["x"], ["y"])
+    assert [port.name for port in input_ports(case.model.graph)] == ["x"]
 
 
 def test_a_name_may_hold_anything_but_broken_utf8(tmp_path: Path) -> None:

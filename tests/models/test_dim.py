@@ -40,6 +40,21 @@ def test_a_placeholder_written_on_every_axis_is_not_one_dim() -> None:
     assert layout.batch == {"x:0"} and set(layout.places) == {"x:0", "x:2", "x:3"}
 
 
+def test_a_name_on_every_axis_can_be_set_as_one_and_each_place_apart() -> None:
+    square, row = Port("x", "tensor", "float32", ("N", "N")), Port("y", "tensor", "float32", ("N", 3))
+    both = points(square, row, dims=(("N", (4,)),))[0]
+    assert both.fixed == {"x:0": 4, "x:1": 4, "y:0": 4} and both.batch == 4
+    assert points(square, dims=(("x:1", (7,)),))[0].fixed == {"x:0": 1, "x:1": 7}
+    assert Layout((square, row), "N").batch == {"x:0", "x:1", "y:0"}
+    with pytest.raises(UsageError, match=r"--dim x:1=5: this dim was also given as 4"):
+        points(square, dims=(("N", (4,)), ("x:1", (5,))))
+    with pytest.raises(UsageError, match="also given as 4"):
+        points(square, dims=(("N", (4,)),), batches=(2,))
+    with pytest.raises(UsageError) as caught:
+        points(square, dims=(("M", (4,)),))
+    assert caught.value.hint == "its dims: x:0, x:1, N (wherever it is written)"
+
+
 def test_without_b_the_batch_is_one_or_the_models_own() -> None:
     assert points(IDS)[0].batch == 1
     assert points(Port("x", "tensor", "float32", (3, 2)))[0].batch == 3
@@ -54,6 +69,31 @@ def test_a_batch_that_constants_forbid_is_a_failed_point() -> None:
     first, second = points(FIXED, batches=(1, 4))
     assert first.problem is None and first.batch == 1
     assert second.problem is not None and "allows 1 only" in second.problem and "'x' is [1, 3, 8, 8]" in second.problem
+
+
+@pytest.mark.parametrize(
+    ("asked", "flag"),
+    [
+        ({"dims": (("N", (2, 0)),)}, "--dim N=0:"),
+        ({"dims": (("x:0", (0,)),)}, "--dim x:0=0:"),
+        ({"shapes": ((0, 3, 8, 8),)}, "-shapes:"),
+        ({"batches": (0,)}, "-b 0:"),
+        ({"batch_dim": "H", "dims": (("H", (0,)),)}, "--dim H=0:"),
+    ],
+)
+def test_a_batch_of_nothing_is_refused_with_the_flag_that_made_it(asked: dict[str, object], flag: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        points(PICTURE, **asked)  # type: ignore[arg-type]
+    assert caught.value.message.startswith(flag) and "batch of 0" in caught.value.message
+
+
+def test_a_batch_of_nothing_from_a_file_is_refused_and_an_empty_constant_is_not() -> None:
+    with pytest.raises(UsageError, match=r"--inputs: a batch of 0"):
+        expand(make_spec("m.onnx"), 0, Layout((IDS,)), {"ids": (0, 8)})
+    empty = Port("x", "tensor", "float32", (0, 4))
+    assert [p.problem for p in expand(make_spec("m.onnx"), 0, Layout((empty,)), {"x": (0, 4)})] == [None]
+    assert points(empty, shapes=((0, 4),))[0].batch is None
+    assert points(IDS, dims=(("seq", (0,)),))[0].fixed == {"batch": 1, "seq": 0}
 
 
 def test_the_points_are_the_product_in_order() -> None:

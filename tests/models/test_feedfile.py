@@ -9,6 +9,9 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from numpy.lib import format as npy
 
 from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
@@ -99,3 +102,107 @@ def test_a_bomb_is_refused_before_it_is_unpacked(tmp_path: Path) -> None:
         archive.writestr("x.npy", b"\x93NUMPY\x01\x00" + bytes(20))
     with pytest.raises(UsageError, match="'x' cannot be read"):
         read_feeds(str(tmp_path / "g.npz"), (X,), 10**6)
+
+
+def npy_bytes(header: str, data: bytes = b"", version: bytes = b"\x01\x00") -> bytes:
+    text = header.encode("latin1").ljust(100) + b"\n"
+    return b"\x93NUMPY" + version + len(text).to_bytes(2, "little") + text + data
+
+
+def refusal(path: Path, content: bytes | None = None, name: str = "x.npy", **options: Any) -> str:
+    """What is said of an archive with one member."""
+    if content is not None:
+        with zipfile.ZipFile(path, "w", **options) as archive:
+            archive.writestr(name, content)
+    with pytest.raises(UsageError) as caught:
+        read_feeds(str(path), (X,), 10**9)
+    assert len(caught.value.message.splitlines()) == 1 and caught.value.hint
+    return caught.value.message
+
+
+GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4), }"
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (npy_bytes("{'descr': '<f4', 'fortran_order': False, 'shape': (2, 4"), "it is damaged"),
+        (npy_bytes("{'descr': '<f4', 'shape': (2, 4)}"), "it is damaged"),
+        (npy_bytes("{'descr': '<q9', 'fortran_order': False, 'shape': (2, 4)}"), "it is damaged"),
+        (npy_bytes("import os"), "it is damaged"),
+        (npy_bytes("(" * 90), "it is damaged"),
+        (npy_bytes(GOOD, bytes(31)), "[2, 4] of float32, the file holds 31 B"),
+        (npy_bytes(GOOD, bytes(32), b"\x03\x00"), "format 3.0"),
+        (npy_bytes(GOOD.replace("(2, 4)", "(-2, 4)"), bytes(32)), "[-2, 4]"),
+        (npy_bytes(GOOD.replace("<f4", "|O"), bytes(64)), "Python objects"),
+        (b"hello", "it is damaged"),
+        (b"", "it is damaged"),
+    ],
+)
+def test_a_damaged_array_is_named_in_a_line(tmp_path: Path, content: bytes, words: str) -> None:
+    said = refusal(tmp_path / "f.npz", content)
+    assert "array 'x' cannot be read" in said and words in said
+
+
+@pytest.mark.parametrize("shape", ["(4000000000000, 4)", "(0, 4000000000000, 4000000000000)"])
+def test_a_header_that_promises_more_than_the_file_holds_is_refused_unread(tmp_path: Path, shape: str) -> None:
+    assert "array 'x' cannot be read" in refusal(tmp_path / "f.npz", npy_bytes(GOOD.replace("(2, 4)", shape)))
+    if shape[1] == "4":
+        assert "[4000000000000, 4] of float32, the file holds 0 B" in refusal(tmp_path / "f.npz")
+
+
+def test_more_than_the_memory_there_is_is_said_of_the_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object, **__: object) -> None:
+        raise MemoryError
+
+    monkeypatch.setattr(npy, "read_array", fail)
+    assert "'x' cannot be read: 143 B are more than the memory" in refusal(
+        tmp_path / "f.npz", npy_bytes(GOOD, bytes(32))
+    )
+
+
+def test_an_encrypted_or_recompressed_archive_is_refused_in_words(tmp_path: Path) -> None:
+    path = tmp_path / "f.npz"
+    refusal(path, npy_bytes("{}"))
+    whole = bytearray(path.read_bytes())
+    for at in (6, whole.index(b"PK\x01\x02") + 8):
+        whole[at] |= 1
+    path.write_bytes(whole)
+    assert "'x' cannot be read: it is encrypted" in refusal(path)
+    for method in (zipfile.ZIP_DEFLATED, zipfile.ZIP_LZMA, zipfile.ZIP_BZIP2):
+        with zipfile.ZipFile(path, "w", method) as archive:
+            archive.writestr("x.npy", npy_bytes(GOOD, os.urandom(32)))
+        damaged = bytearray(path.read_bytes())
+        damaged[40:120] = bytes(80)
+        path.write_bytes(damaged)
+        assert "'x' cannot be read: it is damaged" in refusal(path)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=300)
+@given(data=st.data())
+def test_damage_anywhere_gives_inputs_or_a_refusal(data: st.DataObject, tmp_path: Path) -> None:
+    path = tmp_path / "f.npz"
+    save = data.draw(st.sampled_from((np.savez, np.savez_compressed)))
+    save(path, x=np.zeros((2, 4), np.float32))
+    whole = bytearray(path.read_bytes())
+    for _ in range(data.draw(st.integers(1, 3))):
+        whole[data.draw(st.integers(0, len(whole) - 1))] = data.draw(st.integers(0, 255))
+    path.write_bytes(whole[: data.draw(st.integers(1, len(whole)))] if data.draw(st.booleans()) else whole)
+    try:
+        found = read_feeds(str(path), (X,), 10**9)
+    except UsageError as error:
+        assert len(error.message) < 400 and error.message.isprintable()
+    else:
+        assert found.shapes["x"][-1] == 4
+
+
+def test_arrays_of_the_other_byte_order_are_converted(tmp_path: Path) -> None:
+    half = Port("h", "tensor", "bfloat16", ("b",))
+    text = Port("t", "tensor", "string", ("b",))
+    values = np.arange(8, dtype=">f4").reshape(2, 4)
+    arrays = {"x": values, "h": np.array([0x3F80], ">u2"), "t": np.array(["a", "µ"], ">U1")}
+    feed = load(tmp_path, (X, half, text), arrays).samples[0]
+    assert feed["x"].dtype == np.float32 and feed["x"].dtype.isnative and feed["x"].tolist() == values.tolist()
+    assert feed["h"].dtype.isnative and feed["h"].tolist() == [0x3F80] and feed["t"].tolist() == ["a", "µ"]
+    with pytest.raises(UsageError, match="is float64, the model takes float32"):
+        load(tmp_path, (X,), {"x": np.ones((2, 4), ">f8")})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import socket
 from pathlib import Path
 
@@ -36,6 +37,7 @@ def test_a_model_and_a_directory_with_one_are_found(tmp_path: Path) -> None:
         (b"<html>", "web page"),
         (b"PK\x03\x04rest", "zip archive"),
         (b"\x1f\x8brest", "gzip"),
+        *((pickle.dumps({"weights": 1}, protocol), "Python pickle") for protocol in (2, 3, 4, 5)),
     ],
 )
 def test_other_content_is_named(tmp_path: Path, content: bytes, words: str) -> None:

@@ -88,6 +88,33 @@ def test_a_gather_along_the_second_axis_counts_its_columns() -> None:
     assert find_vocabulary(built, ("ids",)).limits == {"ids": 5}
 
 
+def with_function(name: str, body: list[Any], calls: list[tuple[str, ...]], rows: tuple[int, ...]) -> Any:
+    """A model that calls its own function of a table and ids, or of ids alone, for several outputs."""
+    nodes = [helper.make_node(name, list(call), [f"y{n}"], domain="own") for n, call in enumerate(calls)]
+    weights = [weight(f"w{n}", np.ones((size, 4), np.float32)) for n, size in enumerate(rows)]
+    built = model(nodes, [tensor("ids", I64, [4]), tensor("ids2", I64, [4])], [tensor("y0", F32, None)], weights)
+    built.opset_import.append(helper.make_opsetid("own", 1))
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    built.functions.append(helper.make_function("own", name, ["t", "ids"], ["y"], body, opsets))
+    return built
+
+
+def test_tables_are_found_inside_the_models_own_functions_each_call_apart() -> None:
+    body = [
+        helper.make_node("Cast", ["ids"], ["wide"], to=I64),
+        helper.make_node("Identity", ["t"], ["table"]),
+        helper.make_node("Gather", ["table", "wide"], ["y"]),
+    ]
+    built = with_function("Look", body, [("w0", "ids"), ("w1", "ids2")], (9, 5))
+    assert find_vocabulary(built, ("ids", "ids2")).limits == {"ids": 9, "ids2": 5}
+
+
+def test_a_function_that_calls_itself_does_not_hang_the_search() -> None:
+    again = [helper.make_node("Loop", ["t", "ids"], ["h"], domain="own") for _ in range(2)]
+    body = [*again, helper.make_node("Gather", ["t", "ids"], ["y"])]
+    assert find_vocabulary(with_function("Loop", body, [("w0", "ids")], (9,)), ("ids",)).limits == {"ids": 9}
+
+
 def test_categories_come_from_the_model() -> None:
     encode = helper.make_node("OneHotEncoder", ["s"], ["y"], domain="ai.onnx.ml", cats_strings=["red", "blue"])
     built = model([encode], [tensor("s", STRING, [None, 1])], [tensor("y", F32, None)], ml=True)

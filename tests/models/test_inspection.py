@@ -16,6 +16,7 @@ from tuibench.core.errors import ModelError
 from tuibench.core.model import Port
 from tuibench.core.record import to_plain
 from tuibench.models.inspection import inspect
+from tuibench.models.reference import why_none
 from tuibench.models.zero import ZeroBudget
 
 RELU = [helper.make_node("Relu", ["x"], ["y"])]
@@ -52,6 +53,23 @@ def test_subgraphs_constants_and_other_domains_are_counted(tmp_path: Path) -> No
     found = inspect(save(model(nodes, X, Y), tmp_path / "m.onnx"))
     assert found.nodes == 5 and found.parameters == 10 and found.zeros == 6
     assert found.operators == {"Relu": 2, "If": 1, "Constant": 1, "com.acme::Foo": 1}
+
+
+def test_the_bodies_of_the_models_own_functions_are_counted_once(tmp_path: Path) -> None:
+    constant = helper.make_node("Constant", [], ["c"], value=weight("", np.zeros((2, 2), np.float32)))
+    branch = helper.make_graph([helper.make_node("Relu", ["a"], ["z"])], "b", [], [tensor("z", F32, [1, 4])])
+    choice = helper.make_node("If", ["a"], ["q"], then_branch=branch, else_branch=branch)
+    noise = helper.make_node("RandomNormal", [], ["b"], shape=[1, 4])
+    opsets = [helper.make_opsetid("", 17)]
+    body = helper.make_function("own", "Noise", ["a"], ["b"], [constant, choice, noise], opsets)
+    calls = [helper.make_node("Noise", [a], [b], domain="own") for a, b in (("x", "h"), ("h", "y"))]
+    built = model(calls, X, Y)
+    built.functions.append(body)
+    built.opset_import.append(helper.make_opsetid("own", 1))
+    found = inspect(save(built, tmp_path / "m.onnx"))
+    assert found.operators == {"own::Noise": 2, "Constant": 1, "If": 1, "RandomNormal": 1, "Relu": 2}
+    assert (found.nodes, found.parameters, found.zeros) == (7, 4, 4)
+    assert why_none(found) == "the model draws random numbers (RandomNormal)"
 
 
 def test_weights_among_the_inputs_are_not_fed(tmp_path: Path) -> None:
@@ -122,6 +140,21 @@ def test_zeros_of_every_element_type(tmp_path: Path) -> None:
     assert found.zeros == 108 and found.zero_tensors[0] == ("big", 100, 100)
 
 
+@pytest.mark.parametrize(
+    ("elements", "data", "zeros"),
+    [(3, b"\x11\x01", 0), (3, b"\x01\x00", 2), (3, b"\x01\x10", 2), (1, b"\x00", 1), (4, b"\x11\x01", 1), (0, b"", 0)],
+)
+def test_the_half_byte_after_an_odd_count_is_no_zero(tmp_path: Path, elements: int, data: bytes, zeros: int) -> None:
+    packed = onnx.TensorProto(name="w", data_type=onnx.TensorProto.INT4, dims=[elements], raw_data=data)
+    assert inspect(save(model(RELU, X, Y, [packed]), tmp_path / "m.onnx")).zeros == zeros
+
+
+def test_what_lies_behind_a_weight_in_its_file_is_not_counted(tmp_path: Path) -> None:
+    path = external(tmp_path, "w.bin", length=0)
+    (tmp_path / "m" / "w.bin").write_bytes(np.array([0, 1, 2, 0], np.float32).tobytes() + bytes(400))
+    assert inspect(path).zeros == 2
+
+
 def test_counting_zeros_has_a_budget_and_says_so(tmp_path: Path) -> None:
     path = save(encoder(), tmp_path / "m.onnx")
     small = inspect(path, budget=ZeroBudget(total_bytes=10))
@@ -136,7 +169,7 @@ def external(tmp_path: Path, location: str, offset: int = 0, length: int = 16) -
     held = built.graph.initializer[0]
     held.ClearField("raw_data")
     held.data_location = onnx.TensorProto.EXTERNAL
-    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length))):
+    for key, value in (("location", location), ("offset", str(offset)), ("length", str(length or ""))):
         held.external_data.add(key=key, value=value)
     (tmp_path / "m").mkdir(exist_ok=True)
     return save(built, tmp_path / "m" / "m.onnx")

@@ -11,8 +11,8 @@ from pathlib import Path
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _MODEL_GRAPH = 7
-_GRAPH_INITIALIZER, _GRAPH_INPUT, _GRAPH_OUTPUT = 5, 11, 12
-_TENSOR_NAME, _PORT_NAME = 8, 1
+_GRAPH_INITIALIZER, _GRAPH_INPUT, _GRAPH_OUTPUT, _GRAPH_SPARSE = 5, 11, 12, 15
+_TENSOR_NAME, _PORT_NAME, _SPARSE_VALUES = 8, 1, 1
 _MOST_SHIFT = 63
 
 
@@ -31,11 +31,20 @@ def read_names(path: str) -> tuple[list[str], list[str]]:
             for part, first, last in _walk(data, begin, end):
                 if part == _GRAPH_INITIALIZER:
                     constants.add(_name(data, first, last, _TENSOR_NAME))
+                elif part == _GRAPH_SPARSE:
+                    constants.update(_sparse_names(data, first, last))
                 elif part == _GRAPH_INPUT:
                     inputs.append(_name(data, first, last, _PORT_NAME))
                 elif part == _GRAPH_OUTPUT:
                     outputs.append(_name(data, first, last, _PORT_NAME))
         return [name.decode() for name in inputs if name not in constants], [name.decode() for name in outputs]
+
+
+def _sparse_names(data: mmap.mmap, begin: int, end: int) -> Iterator[bytes]:
+    """A sparse weight is called what the tensor of its values is called."""
+    for field, first, last in _walk(data, begin, end):
+        if field == _SPARSE_VALUES:
+            yield _name(data, first, last, _TENSOR_NAME)
 
 
 def _name(data: mmap.mmap, begin: int, end: int, wanted: int) -> bytes:

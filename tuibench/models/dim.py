@@ -42,7 +42,7 @@ def expand(
     requests: list[PointRequest] = []
     for batch, dims, length in product(spec.batches or (None,), product(*axes), spec.sequence_lengths or (None,)):
         asked = _asked_dims(dims, layout)
-        builder = _Builder(layout, dict(asked), given, origin)
+        builder = _Builder(layout, asked, given, origin)
         builder.take_length(length)
         builder.take_batch(batch)
         number = f"m{model}p{len(requests)}"
@@ -81,15 +81,18 @@ def describe_shape(port: Port) -> str:
 class _Builder:
     """Lays the requests for one point over each other and notices where they contradict."""
 
-    def __init__(self, layout: Layout, asked: dict[str, int], given: Mapping[str, int], origin: str) -> None:
+    def __init__(
+        self, layout: Layout, asked: Mapping[str, tuple[int, str]], given: Mapping[str, int], origin: str
+    ) -> None:
         self._layout = layout
         self.notes: list[str] = []
         self.problem: str | None = None
         self.batch: int | None = None
         self.fixed = dict(given)
         self._origin = origin
-        for key, value in asked.items():
-            self._set(key, value, f"--dim {show(key, 60)}={value}")
+        self._flags = dict.fromkeys(given, origin)
+        for key, (value, flag) in asked.items():
+            self._set(key, value, flag)
 
     def take_length(self, length: int | None) -> None:
         """-seq_len: every dim that counts tokens."""
@@ -112,6 +115,9 @@ class _Builder:
             raise UsageError(f"dims {names} are the batch and must agree, not {sorted(known)}", "pass one value")
         if keys:
             self.batch = self._agree(batch, known.pop() if known else None)
+            if self.batch < 1:
+                flag = next((self._flags[key] for key in sorted(keys) if key in self._flags), f"-b {batch}")
+                raise UsageError(f"{flag}: a batch of {self.batch} leaves nothing to measure", "a batch is at least 1")
             self.fixed.update(dict.fromkeys(keys, self.batch))
             return
         self.batch = _own_batch(self._layout)
@@ -133,17 +139,20 @@ class _Builder:
         if self.fixed.get(key, value) != value:
             raise UsageError(f"{flag}: this dim was also given as {self.fixed[key]}", "pass one of the two")
         self.fixed[key] = value
+        self._flags.setdefault(key, flag)
 
 
-def _asked_dims(dims: Sequence[tuple[str, int]], layout: Layout) -> dict[str, int]:
-    asked: dict[str, int] = {}
+def _asked_dims(dims: Sequence[tuple[str, int]], layout: Layout) -> dict[str, tuple[int, str]]:
+    """Each key with its value and the flag that gave it, in the user's own words."""
+    asked: dict[str, tuple[int, str]] = {}
     for address, value in dims:
         if layout.find_axis(address) == value and address not in layout.places:
             continue
-        key = layout.resolve(address, "--dim")
-        if asked.get(key, value) != value:
-            raise UsageError(f"--dim {show(address, 60)}={value}: this dim was also given as {asked[key]}")
-        asked[key] = value
+        flag = f"--dim {show(address, 60)}={value}"
+        for key in layout.resolve(address, "--dim"):
+            known, _ = asked.setdefault(key, (value, flag))
+            if known != value:
+                raise UsageError(f"{flag}: this dim was also given as {known}")
     return asked
 
 

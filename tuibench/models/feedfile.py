@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import zipfile
 from collections.abc import Mapping
@@ -12,16 +13,20 @@ from typing import IO, Any
 import numpy as np
 from numpy.lib import format as npy
 
+from tuibench.arrays.bundle import Array, Feed
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.model import FedInput, Port
 from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.models.dim import describe_shape
 from tuibench.models.file import open_regular, regular_size
-from tuibench.models.sample import RAW_BYTES, Array
+from tuibench.models.sample import RAW_BYTES
 
-Feed = dict[str, Any]
 Shape = tuple[int, ...]
+_ENCRYPTED = 1
+"""The bit of a zip member's flags."""
+_HEADERS = {(1, 0): npy.read_array_header_1_0, (2, 0): npy.read_array_header_2_0}
+"""Later formats exist for the field names of structured arrays, which no model takes."""
 
 
 @dataclass(frozen=True)
@@ -67,12 +72,13 @@ def _load(path: str, available_bytes: int) -> dict[str, Array]:
         regular_size(Path(path), f"--inputs {show(path)}")
         with open(open_regular(Path(path)), "rb") as file:
             return _members(file, path, available_bytes)
+    except UsageError:
+        raise
     except ModelError as error:
         raise UsageError(error.message, error.hint.replace("an .onnx file", "an .npz file")) from None
-    except (zipfile.BadZipFile, OSError, EOFError, NotImplementedError) as error:
-        raise UsageError(
-            f"--inputs {show(path)} is not a readable .npz: {error}", "write it with numpy.savez"
-        ) from None
+    except Exception as error:  # what zipfile raises over foreign bytes has a dozen types, some of them Python's own
+        what = f"--inputs {show(path)} is not a readable .npz: {show(error, 100)}"
+        raise UsageError(what, "write it with numpy.savez") from None
 
 
 def _members(file: IO[bytes], path: str, available_bytes: int) -> dict[str, Array]:
@@ -84,15 +90,48 @@ def _members(file: IO[bytes], path: str, available_bytes: int) -> dict[str, Arra
             raise UsageError(f"--inputs {show(path)} unpacks to {size(total)}, {size(available_bytes)} are free")
         for info in archive.infolist():
             name = info.filename.removesuffix(".npy")
-            with archive.open(info) as member:
-                try:
-                    found[name] = np.asarray(npy.read_array(member, allow_pickle=False))
-                except ValueError as error:
-                    raise UsageError(
-                        f"--inputs {show(path)}: array '{show(name, 60)}' cannot be read: {str(error)[:100]}",
-                        "arrays of Python objects are not taken; save strings with dtype str",
-                    ) from None
+            try:
+                found[name] = _read_array(archive, info)
+            except _Unreadable as error:
+                what = f"--inputs {show(path)}: array '{show(name, 60)}' cannot be read: {error}"
+                raise UsageError(what, error.hint) from None
     return found
+
+
+class _Unreadable(Exception):
+    def __init__(self, message: str, hint: str = "write it again with numpy.savez") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+
+def _read_array(archive: zipfile.ZipFile, info: zipfile.ZipInfo) -> Array:
+    if info.flag_bits & _ENCRYPTED:
+        raise _Unreadable("it is encrypted", "write it without a password, with numpy.savez")
+    try:
+        with archive.open(info) as member:
+            _check_header(member, info.file_size)
+        with archive.open(info) as member:
+            return np.asarray(npy.read_array(member, allow_pickle=False))
+    except _Unreadable:
+        raise
+    except MemoryError:
+        raise _Unreadable(f"{size(info.file_size)} are more than the memory there is", "bring less data") from None
+    except Exception as error:  # headers are parsed as Python and data by any codec of zip: the types are theirs
+        raise _Unreadable(f"it is damaged ({show(error, 80) or type(error).__name__})") from None
+
+
+def _check_header(member: IO[bytes], file_bytes: int) -> None:
+    """Refuse what a header promises and the file cannot hold, before an array of that size is made."""
+    version = npy.read_magic(member)
+    if version not in _HEADERS:
+        raise _Unreadable(f"its format {version[0]}.{version[1]} is not one that holds plain arrays")
+    shape, _, dtype = _HEADERS[version](member)
+    if dtype.hasobject:
+        raise _Unreadable("it holds Python objects", "save strings with dtype str")
+    promised, held_bytes = math.prod(shape) * dtype.itemsize, file_bytes - member.tell()
+    if promised > held_bytes or any(dim < 0 for dim in shape):
+        dims = show("[" + ", ".join(map(str, shape)) + "]", 60)
+        raise _Unreadable(f"its header says {dims} of {dtype.name}, the file holds {size(held_bytes)} of it")
 
 
 def _require_names(members: Mapping[str, Array], ports: tuple[Port, ...], path: str) -> None:
@@ -116,6 +155,8 @@ def _items(members: Mapping[str, Array], name: str) -> list[Array]:
 
 
 def _checked(port: Port, array: Array, path: str) -> Array:
+    if not array.dtype.isnative:
+        array = array.astype(array.dtype.newbyteorder("="))
     if port.dtype == "string":
         fits = array.dtype.kind in "US"
     elif port.dtype in RAW_BYTES:
@@ -128,7 +169,7 @@ def _checked(port: Port, array: Array, path: str) -> Array:
         raise UsageError(f"--inputs {show(path)}: {what}", f"convert it with .astype('{port.dtype}')")
     if array.dtype.kind == "S":
         array = np.char.decode(array, "utf-8", "replace")
-    return array.astype(array.dtype.newbyteorder("=")) if not array.dtype.isnative else array
+    return array
 
 
 def _split(port: Port, array: Array, path: str) -> list[Array]:

@@ -18,7 +18,7 @@ _MAGIC = (
     (b"PK\x03\x04", "a zip archive", "unpack it, or export the model to ONNX"),
     (b"\x1f\x8b", "a gzip file", "unpack it first"),
     (b"\x89HDF", "an HDF5 file", "convert it to ONNX first"),
-    (b"\x80\x02", "a Python pickle", "export the model to ONNX first"),
+    *((bytes((0x80, protocol)), "a Python pickle", "export the model to ONNX first") for protocol in (2, 3, 4, 5)),
 )
 
 

@@ -10,6 +10,7 @@ import onnx
 from tuibench.core.errors import ModelError
 from tuibench.core.text import show
 
+Body = onnx.GraphProto | onnx.FunctionProto
 _DTYPES = {"FLOAT": "float32", "DOUBLE": "float64"}
 
 
@@ -41,9 +42,9 @@ def text(value: str | bytes) -> str:
     return value.decode("utf-8", "surrogateescape") if isinstance(value, bytes) else value
 
 
-def walk_graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
-    """The graph and every subgraph inside its nodes; a stack, because hostile nesting must not end the walk."""
-    waiting = [graph]
+def walk_bodies(*roots: Body) -> Iterator[Body]:
+    """The graphs or functions and every subgraph inside their nodes; a stack, so that nesting cannot end the walk."""
+    waiting = list(reversed(roots))
     while waiting:
         current = waiting.pop()
         yield current
@@ -55,17 +56,18 @@ def walk_graphs(graph: onnx.GraphProto) -> Iterator[onnx.GraphProto]:
 
 
 def walk_nodes(model: onnx.ModelProto) -> Iterator[onnx.NodeProto]:
-    """Every node of the graph and its subgraphs; local functions count once, where they are called."""
-    for graph in walk_graphs(model.graph):
-        yield from graph.node
+    """Every node as often as it is written: a body counts once, however often it is called or repeated."""
+    for body in walk_bodies(model.graph, *model.functions):
+        yield from body.node
 
 
 def walk_weights(model: onnx.ModelProto) -> Iterator[onnx.TensorProto]:
     """Every initializer, and the tensors that Constant nodes hold in their stead."""
-    for graph in walk_graphs(model.graph):
-        yield from graph.initializer
-        yield from (sparse.values for sparse in graph.sparse_initializer)
-        for node in graph.node:
+    for body in walk_bodies(model.graph, *model.functions):
+        if isinstance(body, onnx.GraphProto):
+            yield from body.initializer
+            yield from (sparse.values for sparse in body.sparse_initializer)
+        for node in body.node:
             if node.op_type == "Constant":
                 yield from (a.t for a in node.attribute if a.HasField("t"))
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from tuibench.arrays.bundle import Feed
 from tuibench.core.errors import ModelError
 from tuibench.core.model import FedInput, Port
 from tuibench.core.text import show
@@ -20,7 +21,6 @@ from tuibench.models.layout import Layout
 from tuibench.models.sample import Recipe, choose_recipe, draw_array, input_bytes, is_supported
 from tuibench.models.vocabulary import Vocabulary
 
-Feed = dict[str, Any]
 ALL_SAMPLES_BYTES = 256_000_000
 _SEQUENCE_ITEMS = 2
 _MAP_ENTRIES = 4

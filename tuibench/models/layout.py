@@ -56,7 +56,7 @@ class Layout:
     def batch(self) -> frozenset[str]:
         """The keys that are the batch: the first free axis 0, and others at axis 0 that have no name of their own."""
         if self.batch_dim is not None:
-            return frozenset({self.resolve(self.batch_dim, "--batch-dim")})
+            return frozenset(self.resolve(self.batch_dim, "--batch-dim"))
         if not self.axis_zero:
             return frozenset()
         first = self.axis_zero[0]
@@ -75,13 +75,21 @@ class Layout:
             return (f"{port.name}:0",) if port.kind == "tensor" else ()
         return tuple(self._key(port, axis) for axis in range(len(port.shape)))
 
-    def resolve(self, address: str, flag: str) -> str:
-        """The key that NAME or INPUT:AXIS means, or a UsageError that names the dims there are."""
+    def resolve(self, address: str, flag: str) -> tuple[str, ...]:
+        """The keys that NAME or INPUT:AXIS means, or a UsageError that names the dims there are."""
         if address in self.places:
-            return address
+            return (address,)
+        if address in self._repeated:
+            # Whoever writes the name means all of its places, though it ties none of them together by itself.
+            return tuple(
+                f"{port.name}:{axis}"
+                for port in self.ports
+                for axis, dim in enumerate(port.shape or ())
+                if dim == address
+            )
         found = self.find_axis(address)
         if isinstance(found, str):
-            return found
+            return (found,)
         if isinstance(found, int):
             raise UsageError(f"{flag} {show(address)}: the model fixes this dim to {found}", self.describe())
         raise UsageError(f"{flag} {show(address)}: the model has no such dim", self.describe())
@@ -99,7 +107,8 @@ class Layout:
         """The dims that can be set, for messages."""
         if not self.places:
             return "all dims of this model are fixed"
-        return "its dims: " + ", ".join(show(key, 60) for key in list(self.places)[:12])
+        shared = [f"{show(name, 60)} (wherever it is written)" for name in sorted(self._repeated)]
+        return "its dims: " + ", ".join([*(show(key, 60) for key in self.places), *shared][:12])
 
     def _key(self, port: Port, axis: int) -> int | str:
         dim = (port.shape or ())[axis]

@@ -10,7 +10,7 @@ from typing import Any
 
 import onnx
 
-from tuibench.arrays.bundle import write_bundle
+from tuibench.arrays.bundle import Feed, write_bundle
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point, Reference
 from tuibench.core.spec import BenchmarkSpec
@@ -24,7 +24,6 @@ from tuibench.models.reference import Run, TrialError, make_reference, why_none
 from tuibench.models.sample import RAW_BYTES
 from tuibench.models.vocabulary import Vocabulary, find_vocabulary
 
-Feed = dict[str, Any]
 Emit = Callable[[str, Point], None]
 """Called with 'candidate' before each run of the model and with 'point' when a point is finished."""
 
@@ -124,7 +123,7 @@ class _PointMaker:
         try:
             outputs = self._owner.run(feed, True)
         except TrialError as error:
-            if error.loading:
+            if error.loading or error.ran:
                 return replace(point, reference=Reference(None, None, None, f"ONNX Runtime: {shorten(error.message)}"))
             self._refusals.append(error.message)
             self._search.hint(error.message)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections import Counter
 from collections.abc import Mapping
 
@@ -39,12 +40,5 @@ def _smallest_weights(model: onnx.ModelProto) -> str:
     for weight in walk_weights(model):
         name = dtype_name(weight.data_type)
         if name in _SMALL and len(weight.dims) > 0:
-            counts[name] += max(1, _elements(weight))
+            counts[name] += max(1, math.prod(weight.dims))
     return counts.most_common(1)[0][0] if counts else "int8"
-
-
-def _elements(weight: onnx.TensorProto) -> int:
-    total = 1
-    for dim in weight.dims:
-        total *= dim
-    return total

@@ -9,12 +9,11 @@ from typing import Any
 
 import numpy as np
 
-from tuibench.arrays.bundle import SUBSET_ELEMENTS, Subset, pick, write_bundle
+from tuibench.arrays.bundle import SUBSET_ELEMENTS, Feed, Subset, pick, write_bundle
 from tuibench.arrays.difference import compare
 from tuibench.core.model import ModelSummary, Reference
 from tuibench.models.sample import RAW_BYTES
 
-Feed = dict[str, Any]
 Run = Callable[[Feed, bool], dict[str, Any]]
 """Run one sample, optimized or not, and return its outputs; raises TrialError."""
 
@@ -28,10 +27,12 @@ _RANDOM = frozenset(
 class TrialError(Exception):
     """The engine refused the model or one choice of inputs; the message is its own."""
 
-    def __init__(self, message: str, *, loading: bool = False) -> None:
+    def __init__(self, message: str, *, loading: bool = False, ran: bool = False) -> None:
         super().__init__(message)
         self.message = message
         self.loading = loading
+        self.ran = ran
+        """Whether the model took the inputs, and only what it computed cannot be read."""
 
 
 def make_reference(run: Run, feed: Feed, optimized: Mapping[str, Any], summary: ModelSummary, path: Path) -> Reference:

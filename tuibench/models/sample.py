@@ -6,15 +6,14 @@ import math
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any
 
 import numpy as np
 
+from tuibench.arrays.bundle import Array
 from tuibench.core.model import Port
 from tuibench.models.role import is_image, is_mask, is_rate, is_state
 from tuibench.models.vocabulary import Vocabulary
 
-Array = np.ndarray[Any, Any]
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Array]
 
 RAW_BYTES = {"bfloat16": 2, "float8e4m3fn": 1, "float8e4m3fnuz": 1, "float8e5m2": 1, "float8e5m2fnuz": 1,

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 
 import onnx
 
-from tuibench.models.graph import text, walk_graphs, walk_nodes
+from tuibench.models.graph import text, walk_bodies
+from tuibench.models.step import Step, walk_steps
 
 # Operators that hand values on unchanged, and those that do so for their first input only.
 _SAME = frozenset(
@@ -51,7 +52,7 @@ def find_vocabulary(model: onnx.ModelProto | None, inputs: tuple[str, ...]) -> V
             rows = tracer.rows(node, position)
             if rows is not None:
                 found.limits[name] = min(rows, found.limits.get(name, rows))
-            for attribute in node.attribute:
+            for attribute in node.attributes:
                 if text(attribute.name) in _STRINGS and attribute.strings:
                     found.strings[name] = tuple(text(s) for s in attribute.strings)
                 if text(attribute.name) in _INTEGERS and attribute.ints:
@@ -61,61 +62,62 @@ def find_vocabulary(model: onnx.ModelProto | None, inputs: tuple[str, ...]) -> V
 
 class _Tracer:
     def __init__(self, model: onnx.ModelProto) -> None:
-        self._users: dict[str, list[tuple[onnx.NodeProto, int]]] = {}
-        self._makers: dict[str, onnx.NodeProto] = {}
+        self._users: dict[str, list[tuple[Step, int]]] = {}
+        self._makers: dict[str, Step] = {}
         self._dims: dict[str, tuple[int, ...]] = {}
-        for graph in walk_graphs(model.graph):
-            self._dims.update({text(i.name): tuple(i.dims) for i in graph.initializer})
-        for node in walk_nodes(model):
-            for position, name in enumerate(node.input):
-                self._users.setdefault(text(name), []).append((node, position))
-            for name in node.output:
-                self._makers[text(name)] = node
+        for body in walk_bodies(model.graph):
+            if isinstance(body, onnx.GraphProto):
+                self._dims.update({text(i.name): tuple(i.dims) for i in body.initializer})
+        for node in walk_steps(model):
+            for position, name in enumerate(node.inputs):
+                self._users.setdefault(name, []).append((node, position))
+            for name in node.outputs:
+                self._makers[name] = node
 
-    def uses(self, name: str, through: frozenset[str]) -> Iterator[tuple[onnx.NodeProto, int]]:
+    def uses(self, name: str, through: frozenset[str]) -> Iterator[tuple[Step, int]]:
         """Every node that `name` reaches by way of the operators in `through`, with the input it arrives at."""
         waiting, seen = [name], {name}
         while waiting:
             for node, position in self._users.get(waiting.pop(), []):
                 yield node, position
-                chooses = node.op_type == "Where" and position > 0
-                spreading = through is _SAME and (node.op_type in _SPREADING or chooses)
-                if (node.op_type in through and position == 0) or spreading:
-                    fresh = [text(out) for out in node.output if text(out) not in seen]
+                chooses = node.operator == "Where" and position > 0
+                spreading = through is _SAME and (node.operator in _SPREADING or chooses)
+                if (node.operator in through and position == 0) or spreading:
+                    fresh = [out for out in node.outputs if out not in seen]
                     seen.update(fresh)
                     waiting.extend(fresh)
 
-    def rows(self, node: onnx.NodeProto, position: int) -> int | None:
+    def rows(self, node: Step, position: int) -> int | None:
         """How many rows the table has that `node` looks the values up in; None where it is no lookup."""
-        if node.op_type in ("Gather", "GatherBlockQuantized") and position == 1:
-            dims = self._table(text(node.input[0]))
-            axis = next((a.i for a in node.attribute if a.name in ("axis", "gather_axis")), 0)
+        if node.operator in ("Gather", "GatherBlockQuantized") and position == 1:
+            dims = self._table(node.inputs[0])
+            axis = next((a.i for a in node.attributes if a.name in ("axis", "gather_axis")), 0)
             return dims[axis] if dims and -len(dims) <= axis < len(dims) else None
-        if node.op_type in ("EmbedLayerNormalization", "SkipEmbedLayerNormalization"):
+        if node.operator in ("EmbedLayerNormalization", "SkipEmbedLayerNormalization"):
             table = _EMBED_TABLES.get(position)
-            if table is not None and table < len(node.input):
-                dims = self._table(text(node.input[table]))
+            if table is not None and table < len(node.inputs):
+                dims = self._table(node.inputs[table])
                 return dims[0] if dims else None
         return None
 
-    def expected_size(self, node: onnx.NodeProto, position: int) -> tuple[int, int] | None:
+    def expected_size(self, node: Step, position: int) -> tuple[int, int] | None:
         """(axis, size) that the weights of `node` demand of its first input."""
         if position != 0:
             return None
-        if text(node.op_type).startswith("TreeEnsemble"):
-            used = [max(a.ints) for a in node.attribute if a.name == "nodes_featureids" and a.ints]
+        if node.operator.startswith("TreeEnsemble"):
+            used = [max(a.ints) for a in node.attributes if a.name == "nodes_featureids" and a.ints]
             return (-1, used[0] + 1) if used else None
-        dims = self._table(text(node.input[1])) if len(node.input) > 1 else None
+        dims = self._table(node.inputs[1]) if len(node.inputs) > 1 else None
         if not dims or len(dims) < 2:
             return None
-        number = {a.name: a.i for a in node.attribute}
-        if node.op_type in ("MatMul", "MatMulInteger"):
+        number = {a.name: a.i for a in node.attributes}
+        if node.operator in ("MatMul", "MatMulInteger"):
             return -1, dims[-2]
-        if node.op_type == "Gemm":
+        if node.operator == "Gemm":
             return -1, dims[1] if number.get("transB", 0) else dims[0]
-        if node.op_type in ("LSTM", "GRU", "RNN") and len(dims) == 3:
+        if node.operator in ("LSTM", "GRU", "RNN") and len(dims) == 3:
             return -1, dims[2]
-        return (1, dims[1] * number.get("group", 1)) if node.op_type in ("Conv", "ConvInteger") else None
+        return (1, dims[1] * number.get("group", 1)) if node.operator in ("Conv", "ConvInteger") else None
 
     def _table(self, name: str) -> tuple[int, ...] | None:
         for _ in range(8):
@@ -124,9 +126,9 @@ class _Tracer:
             maker = self._makers.get(name)
             if maker is None:
                 return None
-            if maker.op_type == "Constant":
-                return next((tuple(a.t.dims) for a in maker.attribute if a.HasField("t")), None)
-            if maker.op_type not in _TABLE_SAME or not maker.input:
+            if maker.operator == "Constant":
+                return next((tuple(a.t.dims) for a in maker.attributes if a.HasField("t")), None)
+            if maker.operator not in _TABLE_SAME or not maker.inputs:
                 return None
-            name = text(maker.input[0])
+            name = maker.inputs[0]
         return None

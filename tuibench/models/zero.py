@@ -77,13 +77,22 @@ def _zeros(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -
     dtype, elements = dtype_name(weight.data_type), math.prod(weight.dims)
     if (dtype not in _WIDTHS and dtype not in _NIBBLES) or not (is_external(weight) or weight.HasField("raw_data")):
         return _typed_zeros(weight, elements)
+    # An extent without a length reaches to the end of its file, and what follows belongs to other weights.
+    needed = (elements + 1) // 2 if dtype in _NIBBLES else elements * _WIDTHS[dtype]
     if is_external(weight):
         place = extent(weight, model_path, sizes)
-        pieces: Iterable[bytes | memoryview] = read_chunks(place.path, place.offset, place.length, _PIECE_BYTES)
+        pieces: Iterable[bytes | memoryview] = read_chunks(
+            place.path, place.offset, min(place.length, needed), _PIECE_BYTES
+        )
     else:
-        raw = memoryview(weight.raw_data)
+        raw = memoryview(weight.raw_data)[:needed]
         pieces = (raw[at : at + _PIECE_BYTES] for at in range(0, len(raw), _PIECE_BYTES))
-    return sum(_zeros_in(piece, dtype) for piece in pieces)
+    zeros, last = 0, 0xFF
+    for piece in pieces:
+        zeros += _zeros_in(piece, dtype)
+        last = piece[-1]
+    # Half a byte is left over after an odd count, and it holds no weight.
+    return zeros - int(dtype in _NIBBLES and elements % 2 == 1 and last & 0xF0 == 0)
 
 
 def _zeros_in(piece: bytes | memoryview, dtype: str) -> int:
