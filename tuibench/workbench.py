@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -25,6 +25,7 @@ from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
+from tuibench.engines import registry
 from tuibench.host.topology import Topology, read_topology
 from tuibench.runs.journal import Follower, Journal
 from tuibench.runs.outcome import exit_code, signal_code
@@ -181,6 +182,11 @@ class Workbench:
     def topology(self) -> Topology:
         """The cores of this machine that this process may use."""
         return read_topology(os.sched_getaffinity(0))
+
+    def check_engines(self, names: Sequence[str]) -> None:
+        """Raise for the first name that is no engine of this version; nothing is started or imported for it."""
+        for name in names:
+            registry.check(name)
 
     def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
         """How fit this machine is to be measured on, with what to mend; takes half a second to look at the noise."""

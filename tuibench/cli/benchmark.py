@@ -42,9 +42,9 @@ def run(request: BenchmarkRequest) -> int:
     bench = Workbench()
     topology = bench.topology()
     spec, notes = to_spec(request, topology)
-    for path in filter(None, [request.export_path]):
-        form_of(path)
-        check_target(path)
+    bench.check_engines(spec.engines)
+    if request.export_path is not None:
+        check_target(request.export_path)
     active: ActiveRun | None = None
     try:
         with held_back():
