@@ -9,7 +9,7 @@ import pytest
 from tuibench.cli.arguments import parse
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_effort, to_spec
-from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.errors import UsageError
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
 
 
@@ -110,8 +110,11 @@ def test_streams_are_for_async_only() -> None:
 
 def test_an_inputs_file_must_be_a_regular_file(tmp_path: Path) -> None:
     assert spec_of("a.onnx", "--inputs", "in.npz").inputs.file == str(tmp_path / "in.npz")
-    with pytest.raises(ModelError):
-        both("a.onnx", "--inputs", "none.npz")
+    for name, said in (("none.npz", "--inputs none.npz: no such file"), (".", "--inputs . is a directory")):
+        with pytest.raises(UsageError) as caught:
+            both("a.onnx", "--inputs", name)
+        assert caught.value.message.startswith(said)
+        assert "sample" not in caught.value.hint and "npz" in caught.value.hint + caught.value.message
 
 
 def test_single_values_of_a_named_effort_can_be_changed() -> None:
