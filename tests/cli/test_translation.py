@@ -74,6 +74,9 @@ def test_node_is_never_more_than_usable() -> None:
         (["-b", "-1"], "-b takes 1 to 65536, not '-1'"),
         (["-b", "many"], "-b takes 1 to 65536"),
         (["-b", "65537"], "-b takes 1 to 65536"),
+        (["-b", "max"], "-b takes 1 to 65536, not 'max'"),
+        (["-b", "1,pow2"], "-b takes 1 to 65536, not 'pow2'"),
+        (["-seq_len", "max"], "-seq_len takes 1 to 2147483647, not 'max'"),
         (["-s", "elastic"], "-s elastic is not in this version"),
         (["-s", "sync,server"], "-s server is not in this version"),
         (["-s", "fast"], "-s takes sync or async, not 'fast'"),
@@ -90,6 +93,7 @@ def test_wrong_requests_say_what_is_allowed(argv: list[str], said: str) -> None:
     with pytest.raises(UsageError) as caught:
         both("missing.onnx", *argv)
     assert said in caught.value.message
+    assert "-b" not in argv or caught.value.hint == "lists are written 1,2,4, 1-4 or pow2:64"
 
 
 def test_a_model_given_twice_is_measured_once(tmp_path: Path) -> None:

@@ -41,7 +41,7 @@ def to_spec(request: BenchmarkRequest, topology: Topology) -> tuple[BenchmarkSpe
     usable = topology.usable_cores
     cores_axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
     cores = _integers(request.cores, cores_axis, (usable,), notes)
-    batches = _integers(request.batches, Axis("-b", 1, LARGEST_BATCH), (), notes)
+    batches = _integers(request.batches, Axis("-b", 1, LARGEST_BATCH, has_max=False), (), notes)
     lengths = _integers(request.sequence_lengths, Axis("-seq_len", 1, None), (), notes)
     dims = _dims(request.dims, notes)
     effort = to_effort(request)
