@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.label import model_names, name_cell
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.run import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
-from tuibench.core.units import percent
+from tuibench.core.units import count_of, percent
 
 AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision")
 """Left to right in tables; only those that vary are printed."""
@@ -47,13 +48,6 @@ def point_of(run: RunResult, cell: CellResult) -> Point | None:
     return None
 
 
-def model_names(sources: Sequence[ModelSource]) -> list[str]:
-    """Short names of models: the file's own where that tells them apart, otherwise as the user gave them."""
-    names = [os.path.basename(os.path.normpath(source.asked)) for source in sources]
-    whole = len(set(names)) < len(names)
-    return [show(source.asked if whole else name, 100) for source, name in zip(sources, names, strict=True)]
-
-
 def axis_value(run: RunResult, cell: CellResult, axis: str) -> str:
     """One coordinate of a cell as text."""
     asked = cell.asked
@@ -86,26 +80,18 @@ def varying(run: RunResult) -> list[str]:
 
 
 def describe(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None) -> str:
-    """A cell in words: what always matters, and whatever else varies; `axes` spares working that out for each cell."""
+    """A cell in words; `axes` spares working out for each cell what varies."""
     axes = varying(run) if axes is None else axes
-    asked = cell.asked
-    words = [show(asked.scenario, 20), count_of(asked.cores, "core")]
     batch = axis_value(run, cell, "batch")
-    words += [f"batch {batch}"] if batch != "-" else []
-    words += [count_of(asked.streams, "stream")] if asked.scenario != "sync" else []
-    words += [axis_value(run, cell, axis) for axis in axes if axis in ("model", "engine", "dims", "precision")]
-    return ", ".join(words)
+    asked = replace(cell.asked, batch=int(batch) if batch != "-" else None)
+    streams = cell.used.streams if cell.used else None
+    return name_cell(asked, axes, model=axis_value(run, cell, "model"), streams=streams)
 
 
 def plus_minus(estimate: Estimate) -> str:
     """The interval as ±, or nothing where there is none."""
     half = estimate.half_width
     return "" if half is None else f"±{percent(half)}"
-
-
-def count_of(count: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def failure_text(cell: CellResult) -> str:

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.text import show
-from tuibench.core.units import cpu_ranges, seconds, short, size
-from tuibench.report.label import count_of
+from tuibench.core.units import count_of, cpu_ranges, seconds, short, size
 from tuibench.report.style import to_ascii
 
 _MOST_OPERATORS = 4
