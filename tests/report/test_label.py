@@ -62,6 +62,6 @@ def test_a_cell_finds_its_model_and_its_inputs() -> None:
 
 def test_failures_name_cause_phase_and_message() -> None:
     assert failure_text(build.ok_cell()) == ""
-    assert failure_text(build.failed_cell()) == "failed: SIGSEGV in load: the worker died"
+    assert failure_text(build.failed_cell()) == "died by SIGSEGV in load: the worker died"
     assert failure_text(build.skipped_cell()) == "skipped: --max-time reached"
-    assert failure_text(build.partial_cell()) == "partial after 1 execution: timeout in timed: no answer for 13 s"
+    assert failure_text(build.partial_cell()) == "partial after 1 execution: timeout in timing: no answer for 13 s"

@@ -37,7 +37,7 @@ def test_several_points_say_whose_inputs_they_are() -> None:
 
 def test_inputs_that_could_not_be_made_say_why() -> None:
     point = build.point(inputs=(), chosen={}, distinct=1, failure=("inputs", "inputs", "give --dim mask=N"))
-    assert "No inputs (inputs in inputs): give --dim mask=N" in preamble_text(replace(PREAMBLE, points=(point,)))
+    assert "No inputs: give --dim mask=N" in preamble_text(replace(PREAMBLE, points=(point,)))
 
 
 def test_names_cannot_drive_the_terminal() -> None:

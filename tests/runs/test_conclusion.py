@@ -12,7 +12,7 @@ NAMES = {"a" * 64: "resnet.onnx", "b" * 64: "\x1b[2Jevil.onnx"}
 
 def failed(message: str, phase: str = "load", **changes: int) -> CellResult:
     request = asked(**changes)
-    return CellResult(request.key, request, "failed", failure=Failure("signal", phase, message))
+    return CellResult(request.key, request, "failed", failure=Failure("exception", phase, message))
 
 
 def test_the_headline_of_the_default_command() -> None:

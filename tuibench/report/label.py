@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.failure import failure_words
 from tuibench.core.label import model_names, name_cell
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.run import RunResult
@@ -100,8 +101,7 @@ def failure_text(cell: CellResult) -> str:
         return ""
     if cell.failure is None:
         return f"{cell.status}: {show(cell.stopped_by) or 'not reached'}"
-    failure = cell.failure
-    cause = show(failure.signal, 20) if failure.signal else failure.kind
-    said = show(failure.message.strip(), 300)
-    kept = f" after {count_of(len(cell.executions), 'execution')}" if cell.status == "partial" else ""
-    return f"{cell.status}{kept}: {show(cause, 40)} in {show(failure.phase, 20)}" + (f": {said}" if said else "")
+    words = failure_words(cell.failure)
+    return (
+        f"partial after {count_of(len(cell.executions), 'execution')}: {words}" if cell.status == "partial" else words
+    )

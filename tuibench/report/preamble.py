@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from tuibench.core.cell import Failure
+from tuibench.core.failure import failure_words
 from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, seconds, short, size
@@ -129,8 +131,8 @@ def _point_lines(point: Point) -> Iterator[str]:
         yield f"Rotating over {point.distinct} samples (--distinct-inputs 1 for the hot loop)"
     yield from (show(note, 300) for note in point.notes)
     if point.failure is not None:
-        kind, phase, message = point.failure
-        yield f"No inputs ({show(kind, 40)} in {show(phase, 40)}): {show(message, 300)}"
+        failure = Failure(*point.failure)
+        yield f"No inputs: {show(failure.message, 300) if failure.kind == 'inputs' else failure_words(failure)}"
 
 
 def _input_line(fed: FedInput) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.failure import failure_words
 from tuibench.core.run import Comparison
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, short
@@ -111,7 +112,7 @@ def _why_nothing(cells: Sequence[CellResult]) -> str:
     if not failed:
         return f"nothing measured: {count_of(len(cells), 'cell')} skipped" if cells else "nothing measured"
     more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-    return f"failed in {show(failed[0].phase)}: {show(failed[0].message)}{more}"
+    return failure_words(failed[0]) + more
 
 
 def _differs(cell: CellResult) -> bool:
