@@ -45,6 +45,17 @@ def size(count: float) -> str:
     return f"{short(count)} TB"
 
 
+def scaled(count: float) -> str:
+    """A number of things at a glance: 212, 61.1 k, 4.00 M, 1.20 G."""
+    if abs(count) < 1000:
+        return f"{count:.0f}"
+    for unit in ("k", "M"):
+        count /= 1000
+        if abs(count) < 999.5:
+            return f"{short(count)} {unit}"
+    return f"{short(count / 1000)} G"
+
+
 def seconds(value: float) -> str:
     """A duration at a glance: 0.4 s, 12 s, 3m10."""
     if value < 10:
