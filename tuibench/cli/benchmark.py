@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import suppress
 from typing import Any
 
 from tuibench.cli.interruption import held_back
@@ -81,14 +80,12 @@ def _follow(view: _View, request: BenchmarkRequest, command: str) -> int:
 
 def _publish_at_last(request: BenchmarkRequest, view: _View, result: RunResult) -> None:
     """Publish as far as possible when the command is being ended: why it ends decides the exit code."""
+    view.painter.clear()
     # Terminal and pipes may have gone already; the export must be written all the same.
-    with suppress(OSError):
-        view.painter.clear()
     try:
         _publish(request, view.active, result)
     except (OSError, TuibenchError) as error:
-        with suppress(OSError):
-            view.painter.say(f"tuibench: {error}")
+        view.painter.say(f"tuibench: {error}")
 
 
 def _cells(active: ActiveRun) -> list[CellResult]:
@@ -176,8 +173,7 @@ class _View:
             self._names = self.active.replay.names()
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
-            sys.stderr.write(preamble_text(self._preamble(), self._request.ascii))
-            sys.stderr.flush()
+            self.painter.write(preamble_text(self._preamble(), self._request.ascii))
         elif kind == "warning":
             self.painter.say(str(event["message"]))
         elif kind == "cell_done":
