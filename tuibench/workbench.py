@@ -20,6 +20,7 @@ from typing import Any
 
 from tuibench.core.cell import Cell, Execution, Samples
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
+from tuibench.core.model import Point
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
@@ -125,7 +126,7 @@ class ActiveRun:
         return ExitCode.SOME_FAILED if result.status == "interrupted" else exit_code(result.cells)
 
     def settle_samples(self, result: RunResult, directory: str | None) -> RunResult:
-        """Move the samples to `directory`, or say of each that it was not kept; the run's own directory goes away."""
+        """Move the samples to `directory`, or say of each that it was not kept; no file of the run itself is named."""
         if directory is not None:
             Path(directory).mkdir(exist_ok=True)
         cells = [
@@ -136,7 +137,7 @@ class ActiveRun:
             )
             for cell in result.cells
         ]
-        return replace(result, cells=tuple(cells))
+        return replace(result, cells=tuple(cells), points=tuple(_unfiled_point(point) for point in result.points))
 
     def first_round(self) -> tuple[Cell, ...]:
         """The planned cells in the order in which the first round takes them."""
@@ -257,6 +258,11 @@ def _no_room(where: object, reason: str | None) -> WriteError:
 
 def _unfiled(samples: Samples | None) -> Samples | None:
     return None if samples is None else replace(samples, file=None)
+
+
+def _unfiled_point(point: Point) -> Point:
+    """Inputs and reference outputs go away with the run, and a name of what is gone helps nobody."""
+    return replace(point, bundle=None, reference=replace(point.reference, file=None))
 
 
 def _as_error(problem: dict[str, Any]) -> TuibenchError:

@@ -154,8 +154,8 @@ def model(**changes: Any) -> ModelSummary:
 def point(**changes: Any) -> Point:
     base = Point(
         id="p0", model=0, batch=1, items=1, dims={"seq": 16}, chosen={"seq": 16},
-        inputs=(FedInput("x", "float32", (1, 3, 224, 224), "uniform 0 to 1"),), bundle="p0.npz", distinct=8,
-        reference=Reference("p0.ref.npz", 1e-7, 1e-3), notes=(),
+        inputs=(FedInput("x", "float32", (1, 3, 224, 224), "uniform 0 to 1"),), bundle=None, distinct=8,
+        reference=Reference(None, 1e-7, 1e-3), notes=(),
     )  # fmt: skip
     return replace(base, **changes)
 
