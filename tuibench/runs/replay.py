@@ -13,7 +13,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.conclusion import conclude, headline
-from tuibench.runs.pairing import compare_cells
+from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
 
@@ -89,7 +89,10 @@ class Replay:
             warnings=tuple(self.warnings),
             headline=self._headline(cells, names, comparisons),
             comparisons=comparisons,
-            conclusions=conclude(cells, names),
+            conclusions=(
+                *conclude(cells, names),
+                *explain_missing(self.models, model_names(spec.models), cells, comparisons),
+            ),
             anchor=self._drift(),
         )
 
