@@ -45,7 +45,9 @@ ROOMS = {
     "runner": Room(ours=ANYTHING, deferred=ANYTHING),
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "report": Room(third=("rich",)),
-    "workbench": Room(ours=("runs", "report", "host", "host/facts", "host/brand", "host/checkup", "stats")),
+    "workbench": Room(
+        ours=("runs", "report", "host", "host/facts", "host/brand", "host/checkup", "stats", "engines/registry")
+    ),
     "cli": Room(ours=("workbench", "report"), third=("rich",)),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),

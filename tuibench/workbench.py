@@ -13,18 +13,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from tuibench.core.cell import Cell, Execution, Samples
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
+from tuibench.core.model import Point
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
+from tuibench.engines import registry
 from tuibench.host.topology import Topology, read_topology
 from tuibench.runs.journal import Follower, Journal
 from tuibench.runs.outcome import exit_code, signal_code
@@ -124,7 +126,7 @@ class ActiveRun:
         return ExitCode.SOME_FAILED if result.status == "interrupted" else exit_code(result.cells)
 
     def settle_samples(self, result: RunResult, directory: str | None) -> RunResult:
-        """Move the samples to `directory`, or say of each that it was not kept; the run's own directory goes away."""
+        """Move the samples to `directory`, or say of each that it was not kept; no file of the run itself is named."""
         if directory is not None:
             Path(directory).mkdir(exist_ok=True)
         cells = [
@@ -135,7 +137,7 @@ class ActiveRun:
             )
             for cell in result.cells
         ]
-        return replace(result, cells=tuple(cells))
+        return replace(result, cells=tuple(cells), points=tuple(_unfiled_point(point) for point in result.points))
 
     def first_round(self) -> tuple[Cell, ...]:
         """The planned cells in the order in which the first round takes them."""
@@ -181,6 +183,11 @@ class Workbench:
     def topology(self) -> Topology:
         """The cores of this machine that this process may use."""
         return read_topology(os.sched_getaffinity(0))
+
+    def check_engines(self, names: Sequence[str]) -> None:
+        """Raise for the first name that is no engine of this version; nothing is started or imported for it."""
+        for name in names:
+            registry.check(name)
 
     def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
         """How fit this machine is to be measured on, with what to mend; takes half a second to look at the noise."""
@@ -251,6 +258,11 @@ def _no_room(where: object, reason: str | None) -> WriteError:
 
 def _unfiled(samples: Samples | None) -> Samples | None:
     return None if samples is None else replace(samples, file=None)
+
+
+def _unfiled_point(point: Point) -> Point:
+    """Inputs and reference outputs go away with the run, and a name of what is gone helps nobody."""
+    return replace(point, bundle=None, reference=replace(point.reference, file=None))
 
 
 def _as_error(problem: dict[str, Any]) -> TuibenchError:

@@ -96,6 +96,12 @@ def test_nothing_is_abbreviated_or_taken_for_a_cluster(flag: str) -> None:
     assert error.hint
 
 
+def test_what_is_attached_to_the_letter_of_shapes_is_a_shape() -> None:
+    assert refusal("benchmark", "m.onnx", "-input_ids_len", "3").message == "unknown flag -input_ids_len"
+    assert refusal("benchmark", "m.onnx", "-i1,3").message == "unknown flag -i1,3"
+    assert request("m.onnx", "-i[1,3]").shapes == ((1, 3),)
+
+
 def test_a_near_miss_is_told_the_right_name() -> None:
     assert refusal("benchmark", "m", "--batchsize", "4").hint.startswith("did you mean --batch-size")
     assert "-ncores" in refusal("benchmark", "m", "-ncore", "4").hint

@@ -163,7 +163,7 @@ def test_a_terminal_gets_a_progress_line_that_is_gone_in_the_end(shell: Shell) -
     assert b"\x1b" not in painted.encode() and b"\r" not in out
     lines = [part for part in painted.split("\r") if "left" in part]
     assert 2 <= len(lines) <= 10
-    assert "fake sync 1c" in painted and "1.0" in painted
+    assert "sync, 1 core, batch 1" in painted and "1.0" in painted
     times = [at for at, data in terminal.chunks if b"left" in data]
     assert min(b - a for a, b in pairwise(times)) > 0.5
     assert max(len(line.rstrip()) for line in lines) <= 79
@@ -175,7 +175,7 @@ def test_a_dumb_terminal_and_a_pipe_get_whole_lines_only(shell: Shell) -> None:
     _, painted, _, code = on_a_terminal(shell, *SHORT, term="dumb")
     assert code == 0
     assert "\r" not in painted.replace("\r\n", "\n")
-    assert "fake sync 1 core" in painted
+    assert "sync, 1 core, batch 1: " in painted
 
 
 def screen(painted: str) -> list[str]:

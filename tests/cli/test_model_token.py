@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.cli.model_token import require_regular, resolve_model
+from tuibench.cli.model_token import require_inputs, resolve_model
 from tuibench.core.errors import ModelError, UsageError
 
 
@@ -67,8 +67,8 @@ def test_what_is_no_regular_file_is_never_opened(here: Path) -> None:
     with socket.socket(socket.AF_UNIX) as door:
         door.bind("sock.onnx")
         assert "is a socket" in refusal("sock.onnx").message
-    with pytest.raises(ModelError, match="is a directory"):
-        require_regular(str(here / "d"), "an .npz file")
+    with pytest.raises(UsageError, match="is a directory"):
+        require_inputs(str(here / "d"))
 
 
 def test_samples_are_package_data(tmp_path: Path) -> None:

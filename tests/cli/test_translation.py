@@ -9,7 +9,7 @@ import pytest
 from tuibench.cli.arguments import parse
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_effort, to_spec
-from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.errors import UsageError
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
 
 
@@ -74,6 +74,9 @@ def test_node_is_never_more_than_usable() -> None:
         (["-b", "-1"], "-b takes 1 to 65536, not '-1'"),
         (["-b", "many"], "-b takes 1 to 65536"),
         (["-b", "65537"], "-b takes 1 to 65536"),
+        (["-b", "max"], "-b takes 1 to 65536, not 'max'"),
+        (["-b", "1,pow2"], "-b takes 1 to 65536, not 'pow2'"),
+        (["-seq_len", "max"], "-seq_len takes 1 to 2147483647, not 'max'"),
         (["-s", "elastic"], "-s elastic is not in this version"),
         (["-s", "sync,server"], "-s server is not in this version"),
         (["-s", "fast"], "-s takes sync or async, not 'fast'"),
@@ -90,6 +93,7 @@ def test_wrong_requests_say_what_is_allowed(argv: list[str], said: str) -> None:
     with pytest.raises(UsageError) as caught:
         both("missing.onnx", *argv)
     assert said in caught.value.message
+    assert "-b" not in argv or caught.value.hint == "lists are written 1,2,4, 1-4 or pow2:64"
 
 
 def test_a_model_given_twice_is_measured_once(tmp_path: Path) -> None:
@@ -110,8 +114,11 @@ def test_streams_are_for_async_only() -> None:
 
 def test_an_inputs_file_must_be_a_regular_file(tmp_path: Path) -> None:
     assert spec_of("a.onnx", "--inputs", "in.npz").inputs.file == str(tmp_path / "in.npz")
-    with pytest.raises(ModelError):
-        both("a.onnx", "--inputs", "none.npz")
+    for name, said in (("none.npz", "--inputs none.npz: no such file"), (".", "--inputs . is a directory")):
+        with pytest.raises(UsageError) as caught:
+            both("a.onnx", "--inputs", name)
+        assert caught.value.message.startswith(said)
+        assert "sample" not in caught.value.hint and "npz" in caught.value.hint + caught.value.message
 
 
 def test_single_values_of_a_named_effort_can_be_changed() -> None:

@@ -34,7 +34,7 @@ def test_there_is_a_row_per_cell_failed_ones_included() -> None:
     assert found[0]["items_per_sec"] == "511.9876" and found[0]["mean_ms"] == "1.9500"
     assert (found[0]["p50_ms"], found[0]["engine"], found[0]["num_cores"]) == ("16.2000", "onnxruntime", "1")
     assert (found[3]["status"], found[3]["items_per_sec"]) == ("failed", "")
-    assert found[3]["failure"] == "failed: SIGSEGV in load: the worker died"
+    assert found[3]["failure"] == "died by SIGSEGV in load: the worker died"
     assert (found[9]["p50_ms"], found[9]["p50_low_ms"], found[9]["p99_9_ms"]) == ("2.0000", "", "")
 
 

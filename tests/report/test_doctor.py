@@ -106,7 +106,7 @@ def test_without_findings_it_says_so(tmp_path: Path) -> None:
 def test_busy_cpus_are_named_busiest_first(tmp_path: Path) -> None:
     facts = facts_of(tmp_path)
     facts["noise"]["busy"] = {"0": 0.0, "1": 0.25, "7": 0.5}
-    assert row(render_doctor(facts), "Noise now").startswith("busy 0.0 % (CPU 7 50.0 %, CPU 1 25.0 %)")
+    assert row(render_doctor(facts), "Noise now").startswith("busy 0.0 % (CPU 7 50 %, CPU 1 25 %)")
 
 
 @pytest.mark.parametrize("hostile", ["\x1b]0;owned\x07", "\x9b31m", "a\u202eb", "line\nbreak", "\udcff"])

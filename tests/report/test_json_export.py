@@ -118,7 +118,11 @@ def test_seconds_to_run_is_what_was_asked() -> None:
 def test_what_cannot_be_had_is_null_with_a_reason() -> None:
     loaded = export(build.run(build.lone_cell()))
     assert loaded["benchmark_result"]["99.9%"] is None
-    assert loaded["tuibench"]["reasons"] == {"benchmark_result.99.9%": "500 iterations are too few for it"}
+    assert loaded["tuibench"]["reasons"] == {
+        "benchmark_result.99.9%": "500 iterations are too few for it",
+        "tuibench.cells[0].pooled.percentiles.99.9": "500 iterations are too few for it",
+        "tuibench.points[0].bundle": "the inputs went away with the run; its seed makes them again",
+    }
     p50 = loaded["tuibench"]["cells"][0]["latency_ms"]["p50"]
     assert (p50["value"], p50["low"], p50["reason"]) == (2.0, None, "1 execution: an interval needs 3")
     failed = export(build.run(build.failed_cell()))
@@ -129,7 +133,7 @@ def test_what_cannot_be_had_is_null_with_a_reason() -> None:
 
 def test_numbers_that_json_cannot_hold_are_null_and_told() -> None:
     strange = build.ok_cell(pooled=build.pooled(std=math.nan), load_ms=math.inf)
-    loaded = export(build.run(strange))
+    loaded = export(build.run(strange, points=()))
     assert loaded["benchmark_result"]["std"] is None
     assert loaded["tuibench"]["reasons"] == {
         "benchmark_result.std": "not finite: nan",

@@ -6,7 +6,6 @@ from tuibench.report.label import (
     describe,
     failure_text,
     first_cell,
-    model_names,
     model_of,
     point_of,
     varying,
@@ -27,7 +26,7 @@ def test_only_axes_that_vary_are_named() -> None:
     assert varying(run) == ["cores", "dims"]
     assert describe(run, run.cells[1]) == "sync, 1 core, batch 1, seq=32"
     assert (
-        describe(run, build.ok_cell(asks={"scenario": "async", "streams": 1})) == "async, 2 cores, batch 1, 1 stream, -"
+        describe(run, build.ok_cell(asks={"scenario": "async", "streams": 2})) == "async, 2 cores, batch 1, 2 streams"
     )
 
 
@@ -43,11 +42,6 @@ def test_streams_are_a_column_only_where_nothing_explains_them() -> None:
     two, four = (build.ok_cell(asks={"scenario": "async", "streams": n}) for n in (2, 4))
     assert varying(build.run(two, four)) == ["streams"]
     assert varying(build.run(build.ok_cell(), four)) == ["scenario"]
-
-
-def test_models_are_named_by_file_unless_that_is_not_enough() -> None:
-    assert model_names([ModelSource("x/a.onnx", ""), ModelSource("b.onnx", "")]) == ["a.onnx", "b.onnx"]
-    assert model_names([ModelSource("x/a.onnx", ""), ModelSource("y/a.onnx", "")]) == ["x/a.onnx", "y/a.onnx"]
 
 
 def test_a_cell_finds_its_model_and_its_inputs() -> None:
@@ -68,6 +62,6 @@ def test_a_cell_finds_its_model_and_its_inputs() -> None:
 
 def test_failures_name_cause_phase_and_message() -> None:
     assert failure_text(build.ok_cell()) == ""
-    assert failure_text(build.failed_cell()) == "failed: SIGSEGV in load: the worker died"
+    assert failure_text(build.failed_cell()) == "died by SIGSEGV in load: the worker died"
     assert failure_text(build.skipped_cell()) == "skipped: --max-time reached"
-    assert failure_text(build.partial_cell()) == "partial after 1 execution: timeout in timed: no answer for 13 s"
+    assert failure_text(build.partial_cell()) == "partial after 1 execution: timeout in timing: no answer for 13 s"

@@ -112,10 +112,10 @@ def test_a_failed_cell_has_its_name_and_reason_but_no_numbers() -> None:
     lines = cell_lines(build.run(cell), cell)
     assert lines == [
         "Original Model Path: dir/model.onnx", "Batch Size: 1", "Scenario: singlestream",
-        "Failed: SIGSEGV in load: the worker died", "Last Words: fatal: bad kernel",
+        "Died by SIGSEGV in load: the worker died", "Last Words: fatal: bad kernel",
     ]  # fmt: skip
 
 
 def test_a_partial_cell_has_both() -> None:
     text = own(build.partial_cell())
-    assert "Latency p50" in text and "Partial after 1 execution: timeout in timed" in text
+    assert "Latency p50" in text and "Partial after 1 execution: timeout in timing" in text

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 from tests.report import build
-from tuibench.core.model import ModelSummary
+from tuibench.core.model import FedInput, ModelSummary, Point
 from tuibench.core.text import show
 from tuibench.core.units import cpu_ranges
+from tuibench.report.feed import feed_lines
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, model_line, preamble_text
 
 PREAMBLE = Preamble(
@@ -28,16 +30,41 @@ def test_everything_is_said_before_measuring() -> None:
     ]
 
 
-def test_several_points_say_whose_inputs_they_are() -> None:
-    points = (build.point(), build.point(id="p1", batch=8, dims={"seq": 32}, chosen={}, distinct=1))
-    text = preamble_text(replace(PREAMBLE, points=points))
-    assert "dir/model.onnx batch 1 seq=16: Input 'x'" in text
-    assert "dir/model.onnx batch 8 seq=32: Input 'x'" in text
+def test_several_points_say_once_what_is_equal_and_of_shapes_what_varies() -> None:
+    def point(batch: int, **changes: Any) -> Point:
+        fed = (FedInput("x", "float32", (batch, 3, 224, 224), "uniform 0 to 1"), FedInput("n", "int64", (), "ones"))
+        return build.point(id=f"p{batch}", batch=batch, inputs=fed, **{"dims": {}, "chosen": {"seq": 16}} | changes)
+
+    text = preamble_text(replace(PREAMBLE, points=tuple(point(n) for n in range(1, 21)))).splitlines()
+    assert text[3:-2] == [
+        "Input 'x': float32 [1-20, 3, 224, 224], uniform 0 to 1",
+        "Input 'n': int64 [], ones",
+        "Chosen: seq = 16 (--dim seq=N changes it)",
+        "Rotating over 8 samples (--distinct-inputs 1 for the hot loop)",
+    ]
+    points = point(1, notes=("all", "one")), point(8, notes=("all",)), point(32, notes=("all",), chosen={"seq": 8})
+    lines = feed_lines(points, ["m.onnx"])
+    assert lines[0].startswith("Input 'x': float32 [1/8/32, 3, 224, 224]")
+    assert "Chosen: seq = 8/16 (--dim seq=N changes it)" in lines
+    assert "all" in lines and "batch 1: one" in lines
 
 
-def test_inputs_that_could_not_be_made_say_why() -> None:
-    point = build.point(inputs=(), chosen={}, distinct=1, failure=("inputs", "inputs", "give --dim mask=N"))
-    assert "No inputs (inputs in inputs): give --dim mask=N" in preamble_text(replace(PREAMBLE, points=(point,)))
+def test_points_of_several_models_say_whose_they_are() -> None:
+    points = build.point(), build.point(id="p1", model=1)
+    lines = feed_lines(points, ["a.onnx", "b.onnx"])
+    assert [line.partition(": ")[0] for line in lines] == ["a.onnx"] * 2 + ["b.onnx"] * 2 + [
+        "Rotating over 8 samples (--distinct-inputs 1 for the hot loop)"
+    ]
+
+
+def test_inputs_that_could_not_be_made_say_why_and_rotate_over_nothing() -> None:
+    failed = {"inputs": (), "chosen": {}, "dims": {}, "distinct": 0}
+    point = build.point(**failed, failure=("inputs", "inputs", "give --dim mask=N"))
+    text = preamble_text(replace(PREAMBLE, points=(point,)))
+    assert "No inputs: give --dim mask=N" in text.splitlines() and "Rotating" not in text
+    several = [build.point(**failed, batch=n, failure=("memory", "inputs", "no room")) for n in (16, 32)]
+    lines = feed_lines([build.point(dims={}), *several], ["m.onnx"])
+    assert "batch 16/32: No inputs: out of memory in making inputs: no room" in lines
 
 
 def test_names_cannot_drive_the_terminal() -> None:
@@ -79,3 +106,8 @@ def test_a_model_is_told_in_figures_and_nothing_of_it_reaches_the_terminal_raw()
 def test_what_could_not_be_read_is_said_instead() -> None:
     model = ModelSummary("m.ort", "0" * 64, 10, 0, (), (), format="ort", reason="an .ort file")
     assert model_line("m.ort", model) == "Model m.ort: 10 B · an .ort file"
+
+
+def test_small_models_have_parameters_too() -> None:
+    assert "212 parameters float32" in model_line("m", build.model(parameters=212))
+    assert "61.1 k parameters float32" in model_line("m", build.model(parameters=61_100))

@@ -146,3 +146,23 @@ def test_only_a_terminal_with_a_cursor_is_repainted() -> None:
     assert can_repaint(Tty(), "dumb") is False
     assert can_repaint(Tty(), "") is False
     assert can_repaint(io.StringIO(), "xterm") is False
+
+
+class Gone(io.StringIO):
+    """A pipe whose reader has left."""
+
+    tries = 0
+
+    def write(self, text: str) -> int:
+        self.tries += 1
+        raise BrokenPipeError(32, "Broken pipe")
+
+
+def test_a_reader_that_has_gone_is_no_error_and_is_tried_once() -> None:
+    stream = Gone()
+    paint = ProgressPainter(stream, Clock(), True)
+    paint.write("the plan\n")
+    paint.update(FULL)
+    paint.say("a warning")
+    paint.clear()
+    assert stream.tries == 1

@@ -31,7 +31,7 @@ def test_each_outcome_shows_in_its_row() -> None:
     text = rows(table(build.sweep_run()))[1:]
     words = [line.split() for line in text]
     assert words[0] == ["onnxruntime", "1", "1", "16.2", "ms", "0.7", "61.7", "1.4", "A", "agree"]
-    assert " ".join(words[3][3:]) == "failed: SIGSEGV in load: the worker died"
+    assert " ".join(words[3][3:]) == "died by SIGSEGV in load: the worker died"
     assert " ".join(words[4][3:]) == "skipped: --max-time reached"
     assert text[5].endswith("agree, partial")
     assert words[6][-2:] == ["A", "-"]
@@ -45,7 +45,7 @@ def test_whole_reasons_stand_below_the_table() -> None:
     failed = build.failed_cell({"batch": 2}, failure=Failure("exception", "load", long))
     text = table(build.run(build.ok_cell(), failed))
     assert text[2].endswith("…")
-    assert text[-1] == f"sync, 2 cores, batch 2: failed: exception in load: {long}"
+    assert text[-1] == f"sync, 2 cores, batch 2: failed in load: {long}"
 
 
 def test_equal_cells_still_make_a_table() -> None:

@@ -12,7 +12,7 @@ NAMES = {"a" * 64: "resnet.onnx", "b" * 64: "\x1b[2Jevil.onnx"}
 
 def failed(message: str, phase: str = "load", **changes: int) -> CellResult:
     request = asked(**changes)
-    return CellResult(request.key, request, "failed", failure=Failure("signal", phase, message))
+    return CellResult(request.key, request, "failed", failure=Failure("exception", phase, message))
 
 
 def test_the_headline_of_the_default_command() -> None:
@@ -105,7 +105,7 @@ def test_what_the_intervals_cannot_tell_apart_is_tied() -> None:
 def test_a_long_tie_is_cut_short() -> None:
     cells = [result(p50=2.0, dims={"n": size}) for size in range(6)]
     tie = conclude(cells, NAMES)[0].split("tied with ")[1]
-    assert tie == "sync, 2 cores, batch 1, n 1 / sync, 2 cores, batch 1, n 2 / sync, 2 cores, batch 1, n 3 and 2 more."
+    assert tie == "sync, 2 cores, batch 1, n=1 / sync, 2 cores, batch 1, n=2 / sync, 2 cores, batch 1, n=3 and 2 more."
 
 
 def test_one_cell_is_no_choice_and_one_core_count_no_choice_of_cores() -> None:

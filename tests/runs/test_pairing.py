@@ -7,7 +7,8 @@ import pytest
 
 from tests.runs.execution_data import execution, result
 from tuibench.core.cell import CellResult, Execution
-from tuibench.runs.pairing import compare_cells
+from tuibench.core.model import ModelSummary
+from tuibench.runs.pairing import compare_cells, explain_missing
 
 NAMES = {"a" * 64: "fp32.onnx", "b" * 64: "int8.onnx"}
 WOBBLE = (1.0, 1.01, 0.99, 1.005, 0.995)
@@ -93,3 +94,36 @@ def test_sides_without_a_common_round_or_without_numbers_are_left_out() -> None:
     later = [(n + 10, e) for n, e in rounds(1e6)]
     assert compare_cells([base, new], {base.key: rounds(1e6), new.key: later}, NAMES) == ()
     assert compare_cells([base, replace(new, latency_ms={})], {base.key: rounds(1e6)}, NAMES) == ()
+
+
+def model(letter: str) -> ModelSummary:
+    return ModelSummary(f"/{letter}.onnx", letter * 64, 1, 0, (), ())
+
+
+def said(*cells: CellResult, letters: str = "ab") -> tuple[str, ...]:
+    """The sentences about models named after their letters, of which every cell was measured in the same rounds."""
+    found = compare_cells(cells, {c.key: rounds(1e6) for c in cells}, NAMES)
+    return explain_missing([model(letter) for letter in letters], [f"m{n}" for n in range(len(letters))], cells, found)
+
+
+def test_models_that_are_not_compared_have_a_reason() -> None:
+    base, other = result(), result(model_sha256="b" * 64, dims={"seq": 64})
+    assert said(base, other) == ("m1 is not compared with m0: their dims differ (seq=64 against none).",)
+    small, large = result(batch=1), result(model_sha256="b" * 64, batch=8)
+    assert said(small, large) == ("m1 is not compared with m0: their batch sizes differ (8 against 1).",)
+    apart = (
+        result(batch=1),
+        result(batch=8, dims={"n": 1}),
+        *(result(model_sha256="b" * 64, batch=b, dims=d) for b, d in ((1, {"n": 1}), (8, {}))),
+    )
+    assert said(*apart) == ("m1 is not compared with m0: no round measured both with the same settings.",)
+
+
+def test_models_that_are_compared_or_have_no_numbers_need_none() -> None:
+    base, other = result(), result(model_sha256="b" * 64)
+    assert said(base, other) == ()
+    assert said(base, replace(other, latency_ms={})) == ()
+
+
+def test_one_content_under_two_paths_is_said() -> None:
+    assert said(result(), letters="aa") == ("m1 has the same content as m0: measured once.",)

@@ -101,9 +101,14 @@ def _find(token: str) -> tuple[Flag, str, str | None]:
     if spelled in LATER_FLAGS:
         raise not_in_this_version(spelled)
     short = _BY_NAME.get(token[:2])
-    if token.startswith("--") or short is None or not short.metavar or _looks_long(spelled):
+    if token.startswith("--") or short is None or not short.metavar or _looks_long(spelled) or not _fits(token):
         raise UsageError(f"unknown flag {show(name, 60)}", _suggest(spelled))
     return short, token[:2], token[2:]
+
+
+def _fits(token: str) -> bool:
+    """Whether what is attached to a letter can be its value: `-input_ids 3` is no shape for `-i`."""
+    return not token.startswith("-i") or token[2:3] == "["
 
 
 def _looks_long(spelled: str) -> bool:

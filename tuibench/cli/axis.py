@@ -24,11 +24,18 @@ class Axis:
     flag: str
     low: int
     high: int | None
-    """None: no end worth naming, so that `max` and a bare `pow2` mean nothing here."""
+    """None: as far as an engine would take it, so that `max` and a bare `pow2` mean nothing here."""
     meaning: str = ""
     """What the range is made of, such as 'physical cores usable here'."""
     node: int | None = None
     """What `node` stands for."""
+    has_max: bool = True
+    """Whether the upper end is one to ask for; False where it only stops slips of the finger."""
+
+    @property
+    def end(self) -> int | None:
+        """What `max` and a bare `pow2` lead to; None where they mean nothing."""
+        return self.high if self.has_max else None
 
     @property
     def allowed(self) -> str:
@@ -63,10 +70,10 @@ def parse_names(text: str, flag: str, allowed: tuple[str, ...] = ()) -> tuple[tu
 def _expand(token: str, axis: Axis) -> list[int]:
     if token == "node" and axis.node is not None:
         return [axis.node]
-    if token == "max" and axis.high is not None:
-        return [axis.high]
-    if token == "pow2" and axis.high is not None:
-        return _powers(max(axis.low, 1), axis.high, axis.high)
+    if token == "max" and axis.end is not None:
+        return [axis.end]
+    if token == "pow2" and axis.end is not None:
+        return _powers(max(axis.low, 1), axis.end, axis.end)
     if token.startswith("pow2:"):
         end = _within(token[5:], token, axis)
         return _powers(max(axis.low, 1), end, end)
@@ -96,7 +103,7 @@ def _within(digits: str, token: str, axis: Axis) -> int:
 
 def _forms(axis: Axis) -> str:
     forms = ["1,2,4", "1-4"]
-    if axis.high is not None:
+    if axis.end is not None:
         forms += ["max", "pow2"]
     if axis.node is not None:
         forms.append("node")

@@ -5,21 +5,21 @@ from __future__ import annotations
 import os
 import sys
 import time
-from contextlib import suppress
 from typing import Any
 
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
-from tuibench.core.cell import CellResult
+from tuibench.core.cell import Asked, CellResult
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
+from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import ms
 from tuibench.report.dry_run import DryRun, dry_run_text
 from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
-from tuibench.report.label import count_of, failure_text, plus_minus
+from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.report.summary import summary
@@ -31,6 +31,7 @@ _PHASES = {
     "start": "starting",
     "load": "loading",
     "first": "first inference",
+    "check": "checking outputs",
     "timed": "measuring",
     "warmup": "warming up",
     "done": "measuring",
@@ -42,9 +43,9 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     bench = Workbench()
     topology = bench.topology()
     spec, notes = to_spec(request, topology)
-    for path in filter(None, [request.export_path]):
-        form_of(path)
-        check_target(path)
+    bench.check_engines(spec.engines)
+    if request.export_path is not None:
+        check_target(request.export_path)
     active: ActiveRun | None = None
     try:
         interruption.check()
@@ -80,14 +81,12 @@ def _follow(view: _View, request: BenchmarkRequest, command: str, interruption: 
 
 def _publish_at_last(request: BenchmarkRequest, view: _View, result: RunResult) -> None:
     """Publish as far as possible when the command is being ended: why it ends decides the exit code."""
+    view.painter.clear()
     # Terminal and pipes may have gone already; the export must be written all the same.
-    with suppress(OSError):
-        view.painter.clear()
     try:
         _publish(request, view.active, result)
     except (OSError, TuibenchError) as error:
-        with suppress(OSError):
-            view.painter.say(f"tuibench: {error}")
+        view.painter.say(f"tuibench: {error}")
 
 
 def _cells(active: ActiveRun) -> list[CellResult]:
@@ -140,7 +139,9 @@ class _View:
         self._cpus = cpus
         self._notes = notes
         self.active = active
-        self._done = 0
+        self._done: set[str] = set()
+        self._names: dict[str, str] = {}
+        self._axes: tuple[str, ...] = ()
         self._snapshot = Snapshot(0, 0, activity="starting")
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
         self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, request.ascii)
@@ -171,36 +172,40 @@ class _View:
     def _take(self, event: Event) -> None:
         kind = event["ev"]
         if kind == "plan":
+            self._names = self.active.replay.names()
+            self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
-            sys.stderr.write(preamble_text(self._preamble(), self._request.ascii))
-            sys.stderr.flush()
+            self.painter.write(preamble_text(self._preamble(), self._request.ascii))
         elif kind == "warning":
             self.painter.say(str(event["message"]))
         elif kind == "cell_done":
-            self._done += 1
+            # A cell that is measured anew is done twice.
+            self._done.add(str(event["cell"]))
             cell = self.active.replay.cell(str(event["cell"]))
-            self.painter.cell_done(_line(cell))
+            self.painter.cell_done(_line(self._name(cell.asked), cell))
         elif kind == "progress":
             self._snapshot = self._progress(event)
 
     def _progress(self, event: Event) -> Snapshot:
         cells = self.active.replay.cells
         if event.get("cell") is None:
-            return Snapshot(self._done, len(cells), activity=str(event.get("activity", "")))
+            return Snapshot(len(self._done), len(cells), activity=str(event.get("activity", "")))
         asked = next(c.asked for c in cells if c.key == event["cell"])
-        batch = "" if asked.batch is None else f" b{asked.batch}"
         phase = _PHASES.get(str(event["phase"]), str(event["phase"]))
         half = event.get("half_width_pct")
         return Snapshot(
-            done=self._done,
+            done=len(self._done),
             cells=len(cells),
-            label=f"{asked.engine} {asked.scenario} {asked.cores}c{batch}",
+            label=self._name(asked),
             p50_ms=event.get("p50_ms"),
             half_width=None if half is None else half / 100,
             grade=event.get("grade"),
             eta_s=event.get("eta_s"),
             activity=phase,
         )
+
+    def _name(self, asked: Asked) -> str:
+        return name_cell(asked, self._axes, model=self._names.get(asked.model_sha256, ""))
 
     def _preamble(self) -> Preamble:
         replay, spec = self.active.replay, self._spec
@@ -235,14 +240,11 @@ def _isa(host: dict[str, Any]) -> tuple[str, ...]:
     return tuple(str(name) for name in found or ())
 
 
-def _line(cell: CellResult) -> str:
+def _line(name: str, cell: CellResult) -> str:
     """One finished cell, for logs."""
-    asked = cell.asked
-    place = f"{asked.engine} {asked.scenario} {count_of(asked.cores, 'core')}" + (
-        "" if asked.batch is None else f" batch {asked.batch}"
-    )
     p50 = cell.latency_ms.get("p50")
     if p50 is None or p50.value is None:
-        return f"{place}: {failure_text(cell)}"
+        return f"{name}: {failure_text(cell)}"
+    value = " ".join(filter(None, (ms(p50.value), plus_minus(p50))))
     grade = f", grade {cell.grade.letter}" if cell.grade else ""
-    return f"{place}: {ms(p50.value)} {plus_minus(p50)}{grade} ({cell.stopped_by})"
+    return f"{name}: {value}{grade} ({cell.stopped_by})"

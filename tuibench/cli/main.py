@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import suppress
+from typing import TextIO
 
 from tuibench.cli.interruption import Ended, Interruption
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
@@ -29,7 +31,7 @@ def main(argv: list[str] | None = None) -> int:
         code = int(ExitCode.PIPE)
     except Exception as error:  # the border of this process: a user gets one line, and a traceback by --debug
         if "--debug" in arguments:
-            raise
+            _show_traceback(error)
         code = _explain(_as_ours(error))
     return _leave(code)
 
@@ -88,11 +90,25 @@ def _explain(error: TuibenchError) -> int:
     return int(error.exit_code)
 
 
+def _show_traceback(error: Exception) -> None:
+    import traceback  # 3 ms, and only on the way out
+
+    with suppress(OSError):
+        for line in "".join(traceback.format_exception(error)).splitlines():
+            print(show(line, 1000), file=sys.stderr)
+
+
 def _leave(code: int) -> int:
-    """Close stdout ourselves: at exit the interpreter would complain of a pipe that has gone."""
+    """Flush ourselves: at exit the interpreter would complain of a pipe that has gone, or change the exit code."""
+    _flush(sys.stderr, 2)
+    return code if _flush(sys.stdout, 1) else code or int(ExitCode.PIPE)
+
+
+def _flush(stream: TextIO, number: int) -> bool:
+    """Whether it could be; what is left then goes nowhere."""
     try:
-        sys.stdout.flush()
+        stream.flush()
     except OSError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return code or int(ExitCode.PIPE)
-    return code
+        os.dup2(os.open(os.devnull, os.O_WRONLY), number)
+        return False
+    return True

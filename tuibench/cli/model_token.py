@@ -4,21 +4,30 @@ from __future__ import annotations
 
 import os
 import stat
+from dataclasses import dataclass
 from pathlib import Path
 
 from tuibench.cli.sample import SAMPLES
-from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.errors import ModelError, TuibenchError, UsageError
+from tuibench.core.file_kind import name_kind
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 
 _SAMPLE_DIR = Path(__file__).resolve().parent.parent / "data" / "samples"
-_KINDS = (
-    (stat.S_ISFIFO, "a pipe"),
-    (stat.S_ISCHR, "a device"),
-    (stat.S_ISBLK, "a device"),
-    (stat.S_ISSOCK, "a socket"),
-    (stat.S_ISDIR, "a directory"),
-)
+
+
+@dataclass(frozen=True, slots=True)
+class _Wanted:
+    """What a file is needed for, and so how it is spoken of where it is none."""
+
+    noun: str
+    error: type[TuibenchError]
+    hint: str
+    flag: str = ""
+
+
+_MODEL = _Wanted("a model", ModelError, "check the path; 'sample' is built in")
+_INPUTS = _Wanted("an .npz file", UsageError, "check the path; the file holds one array per input", "--inputs ")
 
 
 def resolve_model(token: str, sample_dir: Path = _SAMPLE_DIR) -> ModelSource:
@@ -30,23 +39,27 @@ def resolve_model(token: str, sample_dir: Path = _SAMPLE_DIR) -> ModelSource:
         raise UsageError("a model with an empty name was given", "tuibench benchmark sample measures the built-in one")
     # A name may hold anything, so the path is made absolute by text alone: links stay as the user set them.
     path = os.path.abspath(token)
-    if stat.S_ISDIR(_mode(path, token)):
+    if stat.S_ISDIR(_mode(path, token, _MODEL)):
         path = _inside(path, token)
-    require_regular(path, "a model")
+    _require_regular(path, _MODEL)
     if not path.isprintable() and any(0xDC80 <= ord(char) <= 0xDCFF for char in path):
         raise ModelError(f"{show(path)} is not valid UTF-8, and engines take no other paths", "rename it")
     return ModelSource(token, path)
 
 
-def require_regular(path: str, wanted: str) -> None:
-    """Raise ModelError unless `path` is a regular file, before anything opens it."""
-    mode = _mode(path, path)
+def require_inputs(path: str) -> None:
+    """Raise UsageError unless `path` is a regular file: it is the flag that is wrong, not the model."""
+    _require_regular(path, _INPUTS)
+
+
+def _require_regular(path: str, wanted: _Wanted) -> None:
+    mode = _mode(path, path, wanted)
     if stat.S_ISREG(mode):
         if not os.access(path, os.R_OK):
-            raise ModelError(f"{show(path)}: permission denied", "make it readable for this user")
+            raise wanted.error(f"{wanted.flag}{show(path)}: permission denied", "make it readable for this user")
         return
-    kind = next((name for test, name in _KINDS if test(mode)), "something else")
-    raise ModelError(f"{show(path)} is {kind}, not a file", f"give {wanted} that is a regular file")
+    what = f"{wanted.flag}{show(path)} is {name_kind(mode)}, not a file"
+    raise wanted.error(what, f"give {wanted.noun} that is a regular file")
 
 
 def _refuse_remote(token: str) -> None:
@@ -60,16 +73,15 @@ def _refuse_remote(token: str) -> None:
         raise UsageError(f"{scheme}: is not in this version", "download the ONNX file and give its path")
 
 
-def _mode(path: str, token: str) -> int:
+def _mode(path: str, token: str, wanted: _Wanted) -> int:
     try:
         return os.stat(path).st_mode
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         hint = ""
         if isinstance(error, FileNotFoundError):
-            dangling = os.path.islink(path)
-            hint = "it is a link to a file that is gone" if dangling else "check the path; 'sample' is built in"
-        raise ModelError(f"{show(token)}: {reason[:1].lower()}{reason[1:]}", hint) from error
+            hint = "it is a link to a file that is gone" if os.path.islink(path) else wanted.hint
+        raise wanted.error(f"{wanted.flag}{show(token)}: {reason[:1].lower()}{reason[1:]}", hint) from error
 
 
 def _inside(directory: str, token: str) -> str:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Protocol
 
 from tuibench.cli.axis import Axis, parse_integers, parse_names
-from tuibench.cli.model_token import require_regular, resolve_model
+from tuibench.cli.model_token import require_inputs, resolve_model
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.value import not_in_this_version
 from tuibench.core.errors import UsageError
@@ -41,7 +41,7 @@ def to_spec(request: BenchmarkRequest, topology: Topology) -> tuple[BenchmarkSpe
     usable = topology.usable_cores
     cores_axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
     cores = _integers(request.cores, cores_axis, (usable,), notes)
-    batches = _integers(request.batches, Axis("-b", 1, LARGEST_BATCH), (), notes)
+    batches = _integers(request.batches, Axis("-b", 1, LARGEST_BATCH, has_max=False), (), notes)
     lengths = _integers(request.sequence_lengths, Axis("-seq_len", 1, None), (), notes)
     dims = _dims(request.dims, notes)
     effort = to_effort(request)
@@ -143,6 +143,6 @@ def _streams(request: BenchmarkRequest, scenarios: tuple[str, ...], notes: list[
 
 def _inputs(request: BenchmarkRequest) -> InputSettings:
     if request.inputs_file is not None:
-        require_regular(request.inputs_file, "an .npz file")
+        require_inputs(request.inputs_file)
     file = os.path.abspath(request.inputs_file) if request.inputs_file else None
     return InputSettings(request.seed, request.distinct, file, request.shapes, request.batch_dim)

@@ -49,9 +49,10 @@ class Failure:
     """Why a cell or an execution has no result."""
 
     kind: str
-    """refused, signal, timeout, memory, exit, exception, inputs, engine or model."""
+    """refused, setting, signal, timeout, memory, exit, exception, inputs, engine or model; refused is the engine's no
+    to this model, setting its no to what was asked of it, such as a precision that it does not have."""
     phase: str
-    """inspect, inputs, start, load, first, warmup, timed."""
+    """inspect, inputs, start, load, first, check, warmup, timed."""
     message: str
     signal: str | None = None
     log_tail: str | None = None

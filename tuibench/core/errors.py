@@ -46,7 +46,7 @@ class ModelError(TuibenchError):
 
 
 class EngineError(TuibenchError):
-    """The engine is not there or refuses what was asked of it."""
+    """The engine is not there, or does not have what was asked of it."""
 
     exit_code = ExitCode.ENGINE
 

@@ -22,7 +22,8 @@ def short(value: float, digits: int = 3) -> str:
         return str(value)
     if value == 0:
         return "0"
-    magnitude = math.floor(math.log10(abs(value)))
+    # Of the rounded value: 0.9999 has its first digit before the point.
+    magnitude = int(f"{value:.{digits - 1}e}".partition("e")[2])
     if magnitude >= digits - 1:
         return f"{value:.0f}"
     return f"{value:.{min(digits - 1 - magnitude, 9)}f}"
@@ -44,6 +45,17 @@ def size(count: float) -> str:
     return f"{short(count)} TB"
 
 
+def scaled(count: float) -> str:
+    """A number of things at a glance: 212, 61.1 k, 4.00 M, 1.20 G."""
+    if abs(count) < 1000:
+        return f"{count:.0f}"
+    for unit in ("k", "M"):
+        count /= 1000
+        if abs(count) < 999.5:
+            return f"{short(count)} {unit}"
+    return f"{short(count / 1000)} G"
+
+
 def seconds(value: float) -> str:
     """A duration at a glance: 0.4 s, 12 s, 3m10."""
     if value < 10:
@@ -54,9 +66,14 @@ def seconds(value: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A half-width such as ±0.7 %, with two digits at most."""
+    """A share or a half-width such as 0.7 %, with two digits or one decimal."""
     value = fraction * 100
     return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"
+
+
+def count_of(count: int, noun: str) -> str:
+    """A number with its noun: 1 core, 2 cores."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def cpu_ranges(cpus: Iterable[int]) -> str:

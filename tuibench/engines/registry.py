@@ -5,7 +5,7 @@ from __future__ import annotations
 import importlib
 from typing import cast
 
-from tuibench.core.errors import EngineError
+from tuibench.core.errors import EngineError, UsageError
 from tuibench.core.text import show
 from tuibench.engines.protocol import Capabilities, Engine
 
@@ -25,9 +25,9 @@ def names(*, hidden: bool = False) -> tuple[str, ...]:
 
 
 def check(name: str) -> None:
-    """Raise EngineError where `name` is no engine of this version."""
+    """Raise UsageError where `name` is an engine of a later version, EngineError where it is none at all."""
     if name in _LATER:
-        raise EngineError(f"engine {name} is not in this version", f"engines here: {', '.join(names())}")
+        raise UsageError(f"engine {name} is not in this version", f"engines here: {', '.join(names())}")
     if name not in _MODULES:
         raise EngineError(f"unknown engine '{show(name, 40)}'", f"engines here: {', '.join(names())}")
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from tuibench.core.text import show
-from tuibench.core.units import size
+from tuibench.core.units import count_of, percent, size
 
 WIDTH = 100
 _LABEL = 11
@@ -61,7 +61,7 @@ def _cores(cpu: Block, affinity: Block, cgroup: Block) -> list[str]:
     nodes = ", ".join(f"node {show(node)}: {show(cpus)}" for node, cpus in cpu["numa_nodes"].items())
     return [
         f"{affinity['usable_cores']} usable",
-        f"{affinity['physical_cores']} physical in {_plural(cpu['packages'], 'package')}",
+        f"{affinity['physical_cores']} physical in {count_of(cpu['packages'], 'package')}",
         f"CPUs {show(affinity['cpus'])} of {cpu['online_cpus'] or 'unknown'} online",
         f"SMT {'on' if cpu['smt_active'] else 'off'}",
         "no quota" if quota is None else f"quota {round(quota, 2):g} CPUs",
@@ -84,7 +84,7 @@ def _clock(frequency: Block, missing: Block) -> list[str]:
     boost, now = frequency["boost"], frequency["current_mhz"]
     low, high = frequency["min_mhz"], frequency["max_mhz"]
     return [
-        "governor " + ", ".join(f"{show(name)} on {_plural(count, 'CPU')}" for name, count in governors.items()),
+        "governor " + ", ".join(f"{show(name)} on {count_of(count, 'CPU')}" for name, count in governors.items()),
         f"driver {show(frequency['driver'])}" if frequency["driver"] else "",
         f"boost {'unknown' if boost is None else 'on' if boost else 'off'}",
         f"{now:.0f} MHz now" if now is not None else "",
@@ -122,10 +122,10 @@ def _system(env: Block) -> list[str]:
 
 def _noise(noise: Block) -> list[str]:
     steal, drift = noise["steal_share"], noise["canary_drift"]
-    pressure = ", ".join(f"{show(name)} {_percent(share)}" for name, share in noise["pressure"].items())
+    pressure = ", ".join(f"{show(name)} {percent(share)}" for name, share in noise["pressure"].items())
     return [
-        f"busy {_percent(noise['busy_share'])}{_busiest(noise['busy'])}",
-        f"steal {'unknown' if steal is None else _percent(steal)}",
+        f"busy {percent(noise['busy_share'])}{_busiest(noise['busy'])}",
+        f"steal {'unknown' if steal is None else percent(steal)}",
         f"pressure {pressure or 'unknown: no /proc/pressure'}",
         f"load {'unknown' if noise['load1'] is None else format(noise['load1'], '.2f')}",
         f"canary {noise['canary_ns'] / 1000:.0f} µs" + ("" if drift is None else f" {100 * drift:+.1f} %"),
@@ -134,7 +134,7 @@ def _noise(noise: Block) -> list[str]:
 
 def _busiest(busy: Mapping[str, float]) -> str:
     top = sorted(((share, cpu) for cpu, share in busy.items() if share > 0), reverse=True)[:4]
-    return " (" + ", ".join(f"CPU {show(cpu)} {_percent(share)}" for share, cpu in top) + ")" if top else ""
+    return " (" + ", ".join(f"CPU {show(cpu)} {percent(share)}" for share, cpu in top) + ")" if top else ""
 
 
 def _engines(engines: list[Block]) -> list[str]:
@@ -167,21 +167,13 @@ def _findings(findings: list[Block]) -> Iterator[str]:
         return
     harms = sum(finding["level"] == "harm" for finding in findings)
     verb = "harms" if harms == 1 else "harm"
-    yield f"{_plural(harms, 'finding')} that {verb} a measurement, {len(findings) - harms} to know:"
+    yield f"{count_of(harms, 'finding')} that {verb} a measurement, {len(findings) - harms} to know:"
     for finding in findings:
         mark = "!" if finding["level"] == "harm" else "-"
         text = f"{show(finding['topic'])}: {show(finding['seen'], _LONG)}; {show(finding['why'], _LONG)}."
         yield from textwrap.wrap(text, WIDTH, initial_indent=f"{mark} ", subsequent_indent="  ", break_on_hyphens=False)
         mend = f"→ {show(finding['mend'], _LONG)}"
         yield from textwrap.wrap(mend, WIDTH, initial_indent="  ", subsequent_indent="    ", break_on_hyphens=False)
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.1f} %"
-
-
-def _plural(count: int, noun: str) -> str:
-    return f"{count} {noun}{'' if count == 1 else 's'}"
 
 
 def _binary(count: int) -> str:

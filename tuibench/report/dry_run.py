@@ -6,10 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tuibench.core.cell import Cell
+from tuibench.core.label import model_names
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
-from tuibench.core.units import seconds, size
-from tuibench.report.label import count_of, model_names
+from tuibench.core.units import count_of, seconds, size
 from tuibench.report.style import fit, pad, to_ascii, width_of
 
 

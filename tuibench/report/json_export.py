@@ -101,8 +101,12 @@ def _benchmark_result(cell: CellResult | None, scenario: str | None, reasons: di
         return result
     for name in PERCENTILES:
         if result[f"{name}%"] is None:
-            reasons[f"benchmark_result.{name}%"] = f"{pooled.iterations} iterations are too few for it"
+            reasons[f"benchmark_result.{name}%"] = _too_few(pooled)
     return result
+
+
+def _too_few(pooled: Pooled) -> str:
+    return f"{pooled.iterations} iterations are too few for it"
 
 
 def _percentile(pooled: Pooled | None, name: str) -> float | None:
@@ -115,6 +119,13 @@ def _percentile(pooled: Pooled | None, name: str) -> float | None:
 def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> dict[str, Any]:
     plain: dict[str, Any] = to_plain(run)
     index = model_index(run, first) if first else 0
+    for place, pooled in enumerate(cell.pooled for cell in run.cells):
+        for name, value in pooled.percentiles.items() if pooled else ():
+            if pooled and value is None:
+                reasons[f"tuibench.cells[{place}].pooled.percentiles.{name}"] = _too_few(pooled)
+    for place, point in enumerate(run.points):
+        if point.bundle is None and point.failure is None:
+            reasons[f"tuibench.points[{place}].bundle"] = "the inputs went away with the run; its seed makes them again"
     return {
         "schema": plain["schema"],
         "id": plain["id"],

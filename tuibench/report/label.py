@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Sequence
+from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.failure import failure_words
+from tuibench.core.label import model_names, name_cell
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.run import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
-from tuibench.core.units import percent
+from tuibench.core.units import count_of, percent
 
 AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision")
 """Left to right in tables; only those that vary are printed."""
@@ -47,13 +49,6 @@ def point_of(run: RunResult, cell: CellResult) -> Point | None:
     return None
 
 
-def model_names(sources: Sequence[ModelSource]) -> list[str]:
-    """Short names of models: the file's own where that tells them apart, otherwise as the user gave them."""
-    names = [os.path.basename(os.path.normpath(source.asked)) for source in sources]
-    whole = len(set(names)) < len(names)
-    return [show(source.asked if whole else name, 100) for source, name in zip(sources, names, strict=True)]
-
-
 def axis_value(run: RunResult, cell: CellResult, axis: str) -> str:
     """One coordinate of a cell as text."""
     asked = cell.asked
@@ -86,15 +81,12 @@ def varying(run: RunResult) -> list[str]:
 
 
 def describe(run: RunResult, cell: CellResult, axes: Sequence[str] | None = None) -> str:
-    """A cell in words: what always matters, and whatever else varies; `axes` spares working that out for each cell."""
+    """A cell in words; `axes` spares working out for each cell what varies."""
     axes = varying(run) if axes is None else axes
-    asked = cell.asked
-    words = [show(asked.scenario, 20), count_of(asked.cores, "core")]
     batch = axis_value(run, cell, "batch")
-    words += [f"batch {batch}"] if batch != "-" else []
-    words += [count_of(asked.streams, "stream")] if asked.scenario != "sync" else []
-    words += [axis_value(run, cell, axis) for axis in axes if axis in ("model", "engine", "dims", "precision")]
-    return ", ".join(words)
+    asked = replace(cell.asked, batch=int(batch) if batch != "-" else None)
+    streams = cell.used.streams if cell.used else None
+    return name_cell(asked, axes, model=axis_value(run, cell, "model"), streams=streams)
 
 
 def plus_minus(estimate: Estimate) -> str:
@@ -103,19 +95,13 @@ def plus_minus(estimate: Estimate) -> str:
     return "" if half is None else f"±{percent(half)}"
 
 
-def count_of(count: int, noun: str) -> str:
-    """A number with its noun."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def failure_text(cell: CellResult) -> str:
     """Why a cell is not `ok`, in one line; empty where it is."""
     if cell.status == "ok":
         return ""
     if cell.failure is None:
         return f"{cell.status}: {show(cell.stopped_by) or 'not reached'}"
-    failure = cell.failure
-    cause = show(failure.signal, 20) if failure.signal else failure.kind
-    said = show(failure.message.strip(), 300)
-    kept = f" after {count_of(len(cell.executions), 'execution')}" if cell.status == "partial" else ""
-    return f"{cell.status}{kept}: {show(cause, 40)} in {show(failure.phase, 20)}" + (f": {said}" if said else "")
+    words = failure_words(cell.failure)
+    return (
+        f"partial after {count_of(len(cell.executions), 'execution')}: {words}" if cell.status == "partial" else words
+    )

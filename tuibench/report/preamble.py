@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tuibench.core.model import FedInput, ModelSummary, Point
+from tuibench.core.model import ModelSummary, Point
 from tuibench.core.text import show
-from tuibench.core.units import cpu_ranges, seconds, short, size
-from tuibench.report.label import count_of
+from tuibench.core.units import count_of, cpu_ranges, scaled, seconds, short, size
+from tuibench.report.feed import feed_lines
 from tuibench.report.style import to_ascii
 
 _MOST_OPERATORS = 4
@@ -60,10 +60,7 @@ def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
     lines = [*(show(note, 500) for note in preamble.notes), pinning_line(preamble.pin, preamble.cpus)]
     lines += [engine_line(engine) for engine in preamble.engines]
     lines += [model_line(*pair) for pair in zip(preamble.models, preamble.summaries, strict=False)]
-    for point in preamble.points:
-        many = len(preamble.points) > 1
-        name = preamble.models[point.model] if point.model < len(preamble.models) else ""
-        lines += point_lines(point, f"{show(name, 60)} {_place(point)}: " if many else "")
+    lines += feed_lines(preamble.points, preamble.models)
     lines += [stream_line(choice) for choice in preamble.streams]
     lines.append(plan_line(preamble.cells, preamble.expected_s, preamble.limit_s))
     text = "\n".join(lines) + "\n"
@@ -95,7 +92,9 @@ def model_line(name: str, model: ModelSummary) -> str:
         top = sorted(model.operators.items(), key=lambda item: -item[1])[:_MOST_OPERATORS]
         facts[-1] += " (" + ", ".join(f"{count} {show(op, 30)}" for op, count in top) + ")"
     if model.parameters:
-        facts.append(f"{short(model.parameters / 1e6)} M parameters {'+'.join(model.weight_types or {})}")
+        facts.append(
+            f"{scaled(model.parameters)} parameters {'+'.join(show(t, 20) for t in model.weight_types or {})}".rstrip()
+        )
         if model.zeros is not None:
             facts[-1] += f", {short(100 * model.zeros / model.parameters, 2)} % zeros"
     if model.quantization:
@@ -103,11 +102,6 @@ def model_line(name: str, model: ModelSummary) -> str:
     if model.reason:
         facts.append(show(model.reason, 120))
     return f"Model {show(name, 100)}: " + " · ".join(facts)
-
-
-def point_lines(point: Point, prefix: str = "") -> list[str]:
-    """Every input that is fed, and every dim that was chosen for the user."""
-    return [prefix + line for line in _point_lines(point)]
 
 
 def stream_line(choice: StreamChoice) -> str:
@@ -119,27 +113,3 @@ def stream_line(choice: StreamChoice) -> str:
 def plan_line(cells: int, expected_s: float, limit_s: float) -> str:
     """How much work is ahead."""
     return f"Plan: {count_of(cells, 'cell')}, about {seconds(expected_s)}, at most {seconds(limit_s)}"
-
-
-def _point_lines(point: Point) -> Iterator[str]:
-    for fed in point.inputs:
-        yield _input_line(fed)
-    for name, value in point.chosen.items():
-        yield f"Chosen: {show(name, 60)} = {value} (--dim {show(name, 60)}=N changes it)"
-    if point.distinct != 1:
-        yield f"Rotating over {point.distinct} samples (--distinct-inputs 1 for the hot loop)"
-    yield from (show(note, 300) for note in point.notes)
-    if point.failure is not None:
-        kind, phase, message = point.failure
-        yield f"No inputs ({show(kind, 40)} in {show(phase, 40)}): {show(message, 300)}"
-
-
-def _input_line(fed: FedInput) -> str:
-    shape = ", ".join(str(size) for size in fed.shape)
-    return f"Input '{show(fed.name, 100)}': {show(fed.dtype, 40)} [{shape}], {show(fed.how, 200)}"
-
-
-def _place(point: Point) -> str:
-    dims = [f"{show(name, 24)}={size}" for name, size in point.dims.items()]
-    batch = [f"batch {point.batch}"] if point.batch is not None else []
-    return " ".join([*batch, *dims])

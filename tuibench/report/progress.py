@@ -64,6 +64,7 @@ class ProgressPainter:
         self._spoken_at = clock()
         self._painted_at: float | None = None
         self._shown = ""
+        self._gone = False
 
     def update(self, snapshot: Snapshot) -> None:
         """Show a snapshot if it is time; cheap enough to call at every event."""
@@ -78,7 +79,7 @@ class ProgressPainter:
         line = self._encode(progress_line(snapshot))
         if line != self._shown:
             # Blanks over the longer old line instead of an escape code: every terminal knows them.
-            self._write(f"\r{line}{' ' * (width_of(self._shown) - width_of(line))}")
+            self.write(f"\r{line}{' ' * (width_of(self._shown) - width_of(line))}")
             self._shown = line
 
     def say(self, text: str) -> None:
@@ -94,21 +95,27 @@ class ProgressPainter:
     def clear(self) -> None:
         """Leave no trace of the line, before results or errors are printed."""
         if self._shown:
-            self._write(f"\r{' ' * width_of(self._shown)}\r")
+            self.write(f"\r{' ' * width_of(self._shown)}\r")
             self._shown = ""
             self._painted_at = None
 
     def _speak(self, line: str, now: float) -> None:
-        self._write(self._encode(line) + "\n")
+        self.write(self._encode(line) + "\n")
         self._spoken_at = now
 
     def _encode(self, line: str) -> str:
         # Likenesses such as +- are longer than what they stand for.
         return to_ascii(line)[: WIDTH if self._in_place else None] if self._ascii_only else line
 
-    def _write(self, text: str) -> None:
-        self._stream.write(text)
-        self._stream.flush()
+    def write(self, text: str) -> None:
+        """Print text as it is; once nobody can read it any more, nothing: words are no reason to end a measurement."""
+        if self._gone:
+            return
+        try:
+            self._stream.write(text)
+            self._stream.flush()
+        except OSError:
+            self._gone = True
 
 
 def can_repaint(stream: TextIO, term: str) -> bool:

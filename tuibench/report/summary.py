@@ -5,7 +5,8 @@ from __future__ import annotations
 from tuibench.core.cell import CellResult
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
-from tuibench.report.label import count_of, first_cell, varying
+from tuibench.core.units import count_of
+from tuibench.report.label import first_cell, varying
 from tuibench.report.lines import cell_lines, differences, own_lines
 from tuibench.report.style import to_ascii
 from tuibench.report.table import table

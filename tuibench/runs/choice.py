@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.text import show
 
 Metric = Callable[[CellResult], Estimate]
@@ -72,40 +73,18 @@ def _overlap(a: Estimate, b: Estimate) -> bool:
     return a_low <= b_high and b_low <= a_high
 
 
-def several(cells: Sequence[CellResult], axis: str) -> bool:
-    """Whether the cells differ in a field of `asked`, so that naming one must say it."""
-    first = getattr(cells[0].asked, axis) if cells else None
-    return any(getattr(c.asked, axis) != first for c in cells)
+def varying(cells: Sequence[CellResult]) -> tuple[str, ...]:
+    """The axes in which the cells differ, so that naming one must say them."""
+    return varying_axes(c.asked for c in cells)
 
 
-def describe(cell: CellResult, cells: Sequence[CellResult], names: Names) -> str:
-    """A configuration among `cells`: scenario, cores and batch always, the rest where it tells them apart."""
-    asked = cell.asked
-    parts = []
-    if several(cells, "model_sha256"):
-        parts.append(model_name(cell, names))
-    if several(cells, "engine"):
-        parts.append(show(asked.engine, _LONGEST_NAME))
-    parts.append(show(asked.scenario, _LONGEST_NAME))
-    parts.append(counted(asked.cores, "core"))
-    if asked.batch is not None:
-        parts.append(f"batch {asked.batch}")
-    if asked.scenario != "sync":
-        parts.append(counted(cell.used.streams if cell.used else asked.streams, "stream"))
-    if several(cells, "dims"):
-        parts += [f"{show(name, _LONGEST_NAME)} {size}" for name, size in asked.dims.items()]
-    parts += [show(getattr(asked, axis), _LONGEST_NAME) for axis in ("precision", "pin") if several(cells, axis)]
-    if several(cells, "options"):
-        parts += [show(f"{name}={value}", _LONGEST_NAME) for name, value in asked.options.items()]
-    return ", ".join(parts)
+def describe(cell: CellResult, cells: Sequence[CellResult], names: Names, *, brief: bool = False) -> str:
+    """A configuration among `cells`; `brief` for the headline."""
+    streams = cell.used.streams if cell.used else None
+    return name_cell(cell.asked, varying(cells), model=model_name(cell, names), streams=streams, brief=brief)
 
 
 def model_name(cell: CellResult, names: Names) -> str:
     """The name of a cell's model, safe to print; the start of its sha256 where it has none."""
     sha256 = cell.asked.model_sha256
     return show(names.get(sha256, sha256[:12]), _LONGEST_NAME)
-
-
-def counted(count: int, noun: str) -> str:
-    """`1 core`, `2 cores`."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"

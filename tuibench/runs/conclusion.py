@@ -5,22 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.failure import failure_words
 from tuibench.core.run import Comparison
 from tuibench.core.text import show
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import count_of, ms, percent, short
 from tuibench.runs.choice import (
     Choice,
     Names,
     choose,
-    counted,
     describe,
     is_clean,
     latency,
     measured,
-    model_name,
-    several,
     throughput,
     throughput_per_core,
+    varying,
 )
 
 _MOST_TIED = 3
@@ -33,7 +32,7 @@ def conclude(cells: Sequence[CellResult], names: Names) -> tuple[str, ...]:
     alone = [c for c in able if c.asked.scenario == "sync"] or able
     sentences = [_sentence("Least latency", _least(alone), alone, names, "ms")]
     sentences.append(_sentence("Most items/s", choose(able, throughput, most=True), able, names, "items/s"))
-    if several(able, "cores"):
+    if "cores" in varying(able):
         best = choose(able, throughput_per_core, most=True)
         sentences.append(_sentence("Most items/s per core", best, able, names, "items/s per core"))
     return tuple(s for s in sentences if s)
@@ -49,10 +48,10 @@ def headline(cells: Sequence[CellResult], names: Names, comparisons: Sequence[Co
     parts, named = [], []
     if sync and (best := _least(sync)):
         named.append(best.cell)
-        parts.append(f"{_amount(best.estimate, 'ms')} ({_brief(best.cell, cells, names)})")
+        parts.append(f"{_amount(best.estimate, 'ms')} ({describe(best.cell, cells, names, brief=True)})")
     if streams and (best := choose(streams, throughput, most=True)):
         named.append(best.cell)
-        parts.append(f"{_amount(best.estimate, 'items/s')} ({_brief(best.cell, cells, names)})")
+        parts.append(f"{_amount(best.estimate, 'items/s')} ({describe(best.cell, cells, names, brief=True)})")
     letters = [c.grade.letter for c in named if c.grade is not None]
     if letters:
         parts.append(f"grade {max(letters)}")
@@ -91,24 +90,6 @@ def _amount(estimate: Estimate, unit: str) -> str:
     return amount if half is None else f"{amount} ±{percent(half)}"
 
 
-def _brief(cell: CellResult, cells: Sequence[CellResult], names: Names) -> str:
-    """The configuration as the headline has it: cores and batch for sync, streams for the others."""
-    asked = cell.asked
-    parts = [model_name(cell, names)] if several(cells, "model_sha256") else []
-    if several(cells, "engine"):
-        parts.append(show(asked.engine))
-    parts.append(show(asked.scenario))
-    if asked.scenario == "sync" or several(cells, "cores"):
-        parts.append(counted(asked.cores, "core"))
-    if asked.batch is not None and (asked.scenario == "sync" or several(cells, "batch")):
-        parts.append(f"batch {asked.batch}")
-    if asked.scenario != "sync":
-        parts.append(counted(cell.used.streams if cell.used else asked.streams, "stream"))
-    if several(cells, "dims"):
-        parts += [f"{show(name)} {size}" for name, size in asked.dims.items()]
-    return ", ".join(parts)
-
-
 def _remarks(named: Sequence[CellResult], cells: Sequence[CellResult]) -> list[str]:
     remarks = []
     if any(_differs(c) for c in named):
@@ -116,7 +97,7 @@ def _remarks(named: Sequence[CellResult], cells: Sequence[CellResult]) -> list[s
     for status in ("failed", "partial", "skipped"):
         count = sum(c.status == status for c in cells)
         if count:
-            remarks.append(f"{count} of {counted(len(cells), 'cell')} {status}")
+            remarks.append(f"{count} of {count_of(len(cells), 'cell')} {status}")
     return remarks
 
 
@@ -129,9 +110,9 @@ def _why_nothing(cells: Sequence[CellResult]) -> str:
     """The first failure's reason: the one thing to mend before anything can be measured."""
     failed = [c.failure for c in cells if c.failure is not None]
     if not failed:
-        return f"nothing measured: {counted(len(cells), 'cell')} skipped" if cells else "nothing measured"
+        return f"nothing measured: {count_of(len(cells), 'cell')} skipped" if cells else "nothing measured"
     more = f" (and {len(failed) - 1} more)" if len(failed) > 1 else ""
-    return f"failed in {show(failed[0].phase)}: {show(failed[0].message)}{more}"
+    return failure_words(failed[0]) + more
 
 
 def _differs(cell: CellResult) -> bool:

@@ -8,6 +8,8 @@ from tuibench.core.cell import CellResult, Failure
 from tuibench.core.errors import ExitCode
 
 _SIGNAL_CODES = {"SIGINT": ExitCode.INTERRUPT, "SIGTERM": ExitCode.TERMINATED, "SIGHUP": ExitCode.HANGUP}
+_ENGINES = frozenset({"engine", "setting"})
+"""Not there, or without what was asked of it; its refusal of a model is the model's matter."""
 _UNREADABLE = frozenset({"inspect", "inputs", "load"})
 
 
@@ -26,7 +28,7 @@ def exit_code(cells: Sequence[CellResult]) -> ExitCode:
 
 def code_of(failure: Failure) -> ExitCode:
     """What one kind of failure means for the command when every cell has it."""
-    if failure.kind == "engine":
+    if failure.kind in _ENGINES:
         return ExitCode.ENGINE
     if failure.kind == "timeout":
         return ExitCode.TIMEOUT

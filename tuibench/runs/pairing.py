@@ -7,10 +7,13 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Execution
+from tuibench.core.model import ModelSummary
 from tuibench.core.run import Comparison
 from tuibench.core.text import show
 from tuibench.runs.choice import Names, describe, measured, model_name
 from tuibench.stats.comparison import DELTA, LATENCY, THROUGHPUT, Side, compare
+
+_MOST_SAID = 3
 
 Rounds = Mapping[str, Sequence[tuple[int, Execution]]]
 """Key of a cell -> its executions with the round each belongs to."""
@@ -39,6 +42,45 @@ def compare_cells(
             compare(left, right, interleaved=interleaved, bars=bars, metric=metric, delta=delta, pair_s=pair_s)
         )
     return tuple(found)
+
+
+def explain_missing(
+    models: Sequence[ModelSummary], labels: Sequence[str], cells: Sequence[CellResult], found: Sequence[Comparison]
+) -> tuple[str, ...]:
+    """A sentence for every further model that was held against none before it; `labels` name the models in order."""
+    able = measured(cells)
+    model_of = {cell.key: cell.asked.model_sha256 for cell in able}
+    compared = {model_of[c.new] for c in found if model_of[c.new] != model_of[c.base]}
+    sentences = []
+    first: dict[str, str] = {}
+    for model, label in zip(models, labels, strict=False):
+        if model.sha256 in first:
+            sentences.append(f"{label} has the same content as {first[model.sha256]}: measured once.")
+        elif first and model.sha256 not in compared:
+            base, name = next(iter(first.items()))
+            why = _why_apart(*([c for c in able if c.asked.model_sha256 == sha] for sha in (base, model.sha256)))
+            sentences += [f"{label} is not compared with {name}: {why}."] if why else []
+        first.setdefault(model.sha256, label)
+    return tuple(sentences)
+
+
+def _why_apart(base: Sequence[CellResult], new: Sequence[CellResult]) -> str:
+    """Nothing where one side has no numbers: its failure is reason enough."""
+    if not base or not new:
+        return ""
+    for noun, say in (("batch sizes", _batch_words), ("dims", _dim_words)):
+        left, right = (list(dict.fromkeys(say(cell) for cell in cells)) for cells in (base, new))
+        if not set(left) & set(right):
+            return f"their {noun} differ ({' / '.join(right[:_MOST_SAID])} against {' / '.join(left[:_MOST_SAID])})"
+    return "no round measured both with the same settings"
+
+
+def _batch_words(cell: CellResult) -> str:
+    return "none" if cell.asked.batch is None else str(cell.asked.batch)
+
+
+def _dim_words(cell: CellResult) -> str:
+    return " ".join(f"{show(name, 40)}={size}" for name, size in cell.asked.dims.items()) or "none"
 
 
 def _pairs(cells: Sequence[CellResult]) -> Iterator[tuple[CellResult, CellResult, str]]:

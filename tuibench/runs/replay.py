@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import PurePath
 from typing import Any
 
 from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
+from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import from_plain
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.conclusion import conclude, headline
-from tuibench.runs.pairing import compare_cells
+from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
 
@@ -73,7 +73,7 @@ class Replay:
         cells = tuple(self._summarize(t) for t in self._tracks.values())
         rounds = {t.cell.key: t.executions for t in self._tracks.values()}
         spec = self.spec
-        names = {m.sha256: PurePath(s.asked).name or s.asked for m, s in zip(self.models, spec.models, strict=False)}
+        names = self.names()
         pair_s = 2 * sum(self._walls_s) / len(self._walls_s) if self._walls_s else None
         comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
         return RunResult(
@@ -91,7 +91,10 @@ class Replay:
             warnings=tuple(self.warnings),
             headline=self._headline(cells, names, comparisons),
             comparisons=comparisons,
-            conclusions=conclude(cells, names),
+            conclusions=(
+                *conclude(cells, names),
+                *explain_missing(self.models, model_names(spec.models), cells, comparisons),
+            ),
             anchor=self._drift(),
         )
 
@@ -104,8 +107,11 @@ class Replay:
 
     def names(self) -> dict[str, str]:
         """sha256 of each model to the name it goes by on screen."""
-        pairs = zip(self.models, self.spec.models, strict=False)
-        return {m.sha256: PurePath(s.asked).name or s.asked for m, s in pairs}
+        names: dict[str, str] = {}
+        for model, name in zip(self.models, model_names(self.spec.models), strict=False):
+            # Where two files have the same content, the cell is that of the first.
+            names.setdefault(model.sha256, name)
+        return names
 
     def _drift(self) -> dict[str, Any]:
         if len(self._anchor) < 2:

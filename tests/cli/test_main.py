@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tests.cli.shell import SHORT, Shell
+from tuibench.cli.interruption import CODES
+from tuibench.cli.main import main
+
+ONE = ("benchmark", "sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1", *SHORT)
+
+
+@pytest.fixture(autouse=True)
+def _handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in CODES}
+    yield
+    for number, handler in before.items():
+        signal.signal(number, handler)
+
+
+@pytest.mark.parametrize("flags", [(), ("-q",)])
+def test_nobody_reading_stderr_ends_nothing(shell: Shell, flags: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = shell.start(*ONE, *flags, stderr=writer)
+    os.close(writer)
+    out, _ = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert b"ms" in out.splitlines()[-1]
+
+
+def test_nobody_reading_stdout_is_code_141(shell: Shell) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    process = shell.start(*ONE, stdout=writer, stderr=subprocess.PIPE)
+    os.close(writer)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 141
+    assert b"Traceback" not in err and b"Exception ignored" not in err
+
+
+@pytest.mark.parametrize(("argv", "code"), [(["-b", "0"], 2), (["-e", "nope"], 4), (["-x", "/nowhere/x"], 6)])
+def test_debug_shows_where_and_keeps_the_exit_code(
+    argv: list[str], code: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["benchmark", "sample:tiny", *argv]) == code
+    assert "Traceback" not in capsys.readouterr().err
+    assert main(["benchmark", "sample:tiny", *argv, "--debug"]) == code
+    err = capsys.readouterr().err
+    assert err.startswith("Traceback") and "\ntuibench: " in err
+
+
+def test_a_traceback_cannot_drive_the_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["benchmark", "\x1b[2J.onnx", "--debug"]) == 3
+    assert "\x1b" not in capsys.readouterr().err

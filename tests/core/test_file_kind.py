@@ -1,0 +1,20 @@
+from __future__ import annotations
+
+import os
+import socket
+from pathlib import Path
+
+import pytest
+
+from tuibench.core.file_kind import name_kind
+
+
+def test_every_kind_has_its_word(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    with socket.socket(socket.AF_UNIX) as listener:
+        # Relative, because the path of a socket may not be long.
+        monkeypatch.chdir(tmp_path)
+        listener.bind("socket")
+        words = {str(p): name_kind(os.stat(p).st_mode) for p in (".", "pipe", "/dev/null", "socket")}
+    assert words == {".": "a directory", "pipe": "a pipe", "/dev/null": "a device", "socket": "a socket"}
+    assert name_kind(0o100644) == "something else"

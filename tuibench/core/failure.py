@@ -1,0 +1,41 @@
+"""What went wrong with a cell, in words that say kind, phase and reason once each."""
+
+from __future__ import annotations
+
+from tuibench.core.cell import Failure
+from tuibench.core.text import show
+
+_PHASES = {
+    "inspect": "reading the model",
+    "inputs": "making inputs",
+    "start": "starting the worker",
+    "load": "load",
+    "first": "the first inference",
+    "check": "checking the outputs",
+    "warmup": "warm-up",
+    "timed": "timing",
+}
+_KINDS = {
+    "refused": "refused in",
+    "timeout": "timeout in",
+    "memory": "out of memory in",
+}
+_LONGEST = 300
+
+
+def failure_words(failure: Failure, limit: int = _LONGEST) -> str:
+    """One line such as `died by SIGFPE in the first inference`, safe to print; any kind not named here just failed."""
+    phase = _PHASES.get(failure.phase) or show(failure.phase, 20)
+    said = failure.message.strip()
+    if failure.signal and failure.kind == "signal":
+        head, said = f"died by {show(failure.signal, 20)} in", _without_death(said, failure.signal)
+    else:
+        head = _KINDS.get(failure.kind, "failed in")
+    if failure.kind == "memory":
+        said = said.removeprefix("out of memory: ").removesuffix(": out of memory")
+    return f"{head} {phase}" + (f": {show(said, limit)}" if said else "")
+
+
+def _without_death(said: str, signal: str) -> str:
+    """Nothing where the message only says again which signal it was."""
+    return "" if said.endswith(f"died by {signal}") else said

@@ -1,0 +1,54 @@
+"""What a cell is called, in logs, tables, sentences and the headline alike: as much as tells it from others."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable, Sequence
+
+from tuibench.core.cell import Asked
+from tuibench.core.spec import ModelSource
+from tuibench.core.text import show
+from tuibench.core.units import count_of
+
+_FIELDS = {"model": "model_sha256"}
+_AXES = ("model", "engine", "scenario", "cores", "batch", "dims", "streams", "precision", "pin", "options")
+_LONGEST = 60
+
+
+def varying_axes(cells: Iterable[Asked]) -> tuple[str, ...]:
+    """The axes in which some requests differ, so that naming one of them must say them."""
+    every = list(cells)
+    return tuple(axis for axis in _AXES if any(_value(asked, axis) != _value(every[0], axis) for asked in every))
+
+
+def name_cell(
+    asked: Asked, axes: Collection[str], *, model: str = "", streams: int | None = None, brief: bool = False
+) -> str:
+    """A cell in words: scenario, cores, batch and streams always, the rest where it is among the `axes` that vary.
+
+    `model` is its name for people, `streams` what was really used; `brief`, for the headline, leaves cores and batch of
+    streams to where they vary.
+    """
+    alone = asked.scenario == "sync"
+    words = [show(model, _LONGEST)] if "model" in axes and model else []
+    words += [show(asked.engine, _LONGEST)] if "engine" in axes else []
+    words.append(show(asked.scenario, _LONGEST))
+    words += [count_of(asked.cores, "core")] if alone or not brief or "cores" in axes else []
+    if asked.batch is not None and (alone or not brief or "batch" in axes):
+        words.append(f"batch {asked.batch}")
+    words += [] if alone else [count_of(asked.streams if streams is None else streams, "stream")]
+    words += [f"{show(name, _LONGEST)}={size}" for name, size in asked.dims.items() if "dims" in axes]
+    words += [show(getattr(asked, axis), _LONGEST) for axis in ("precision", "pin") if axis in axes]
+    words += [show(f"{name}={value}", _LONGEST) for name, value in asked.options.items() if "options" in axes]
+    return ", ".join(words)
+
+
+def model_names(sources: Sequence[ModelSource]) -> list[str]:
+    """Short names of models, safe to print: the file's own where that tells them apart, else as the user gave them."""
+    names = [os.path.basename(os.path.normpath(source.asked)) for source in sources]
+    whole = len(set(names)) < len(names)
+    return [show(source.asked if whole else name, 100) for source, name in zip(sources, names, strict=True)]
+
+
+def _value(asked: Asked, axis: str) -> object:
+    return getattr(asked, _FIELDS.get(axis, axis))
