@@ -62,7 +62,7 @@ def test_a_later_command_is_code_two(shell: Shell, words: tuple[str, ...]) -> No
         (("-shapes", "[1,3,8]"), 2, "image"),
         (("-shapes", "[1,4,8,8]"), 2, "image"),
         (("-e", "magic"), 4, "magic"),
-        (("-e", "deepsparse"), 4, "not in this version"),
+        (("-e", "deepsparse"), 2, "not in this version"),
     ],
 )
 def test_what_the_model_or_the_engine_forbids_is_refused(

@@ -71,7 +71,8 @@ def test_what_the_engine_cannot_run_is_a_failed_cell_with_its_reason(shell: Shel
     target = folder / "out.json"
     done = shell.benchmark(str(make(folder)), *SYNC, "-x", str(target))
     assert done.code == code, done.err
-    assert words in done.lines[-1] and f" in {phase}: " in done.lines[-1]
+    where = {"first": "the first inference", "load": "load"}[phase]
+    assert words in done.lines[-1] and f" in {where}" in done.lines[-1]
     assert len(done.lines[-1]) < 400
     assert "Traceback" not in done.err + done.out and not CONTROLS.search(done.err + done.out)
     failure = load(target.read_text(encoding="ascii"))["tuibench"]["cells"][0]["failure"]
