@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, cast
@@ -7,6 +8,8 @@ from typing import Any, cast
 import pytest
 
 from tests.build import make_cell, make_execution, make_spec
+from tests.cli.shell import Shell
+from tests.engines.make import mlp
 from tuibench.cli import benchmark
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.core.errors import TuibenchError
@@ -100,3 +103,21 @@ def test_a_cell_that_is_measured_anew_counts_once(monkeypatch: pytest.MonkeyPatc
 def test_a_line_without_an_interval_has_no_gap_before_its_comma(monkeypatch: pytest.MonkeyPatch) -> None:
     painted = watch(monkeypatch, MEASURED, DONE)
     assert "fake, sync, 1 core, batch 1: 1.00 ms, grade A (asked executions done)" in painted.lines
+
+
+@pytest.mark.parametrize(("batches", "code"), [("2", 3), ("1,2", 1), ("1", 0)])
+def test_a_dry_run_of_what_must_fail_fails(shell: Shell, folder: Path, batches: str, code: int) -> None:
+    flags = ("-s", "sync", "-ncores", "1", "-b", batches, "--dry-run")
+    done = shell.run("benchmark", mlp().save(folder), *flags)
+    assert done.code == code, done.err
+    assert ("failed in making inputs: " in done.out) == (code > 0)
+    assert done.lines[1].startswith("1 ") == ("memory: " in done.out) == (code < 3)
+
+
+def test_a_dry_run_as_json_is_one_object_on_stdout(shell: Shell) -> None:
+    done = shell.run("benchmark", "sample:tiny", "-s", "sync", "-ncores", "1", "-b", "1,2", "--dry-run", "--json")
+    assert done.code == 0, done.err
+    loaded = json.loads(done.out)
+    assert (loaded["schema"], len(loaded["cells"]), sorted(loaded["order"])) == (
+        1, 2, sorted(cell["key"] for cell in loaded["cells"]),
+    )  # fmt: skip

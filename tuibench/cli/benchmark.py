@@ -17,7 +17,7 @@ from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import ms
-from tuibench.report.dry_run import DryRun, dry_run_text
+from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
 from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
 from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
@@ -69,13 +69,20 @@ def _follow(view: _View, request: BenchmarkRequest, command: str) -> int:
         raise
     result = active.result(command)
     if request.dry_run:
-        sys.stdout.write(dry_run_text(view.plan(), request.ascii))
-        return int(ExitCode.OK)
+        return _show_plan(view.plan(), request, result, active)
     end = active.replay.end
     if result.status == "interrupted":
         view.painter.say(f"tuibench: the run broke off: {end['reason']}")
     _publish(request, active, result)
     return int(active.exit_code(result))
+
+
+def _show_plan(plan: DryRun, request: BenchmarkRequest, result: RunResult, active: ActiveRun) -> int:
+    """Print the plan; what must fail fails here with the code that measuring would have."""
+    sys.stdout.write(dry_run_json(plan) if request.json else dry_run_text(plan, request.ascii))
+    if not plan.failed:
+        return int(ExitCode.OK)
+    return int(ExitCode.SOME_FAILED if plan.cells else active.exit_code(result))
 
 
 def _publish_at_last(request: BenchmarkRequest, view: _View, result: RunResult) -> None:
@@ -158,13 +165,15 @@ class _View:
     def plan(self) -> DryRun:
         """What would be done."""
         spec, cells = self._spec, self.active.first_round()
+        memory = self.active.expected_memory()
         return DryRun(
             spec=spec,
             cells=cells,
             expected_s=_expected_s(spec, len(cells)),
             limit_s=_limit_s(spec, len(cells)),
-            memory_bytes=self.active.expected_memory(),
+            memory_bytes={cell.key: memory[cell.key] for cell in cells},
             notes=self._notes,
+            failed=tuple((c, why) for c in self.active.replay.cells if (why := self.active.replay.cell(c.key).failure)),
         )
 
     def _take(self, event: Event) -> None:
