@@ -140,9 +140,10 @@ class ActiveRun:
         return replace(result, cells=tuple(cells), points=tuple(_unfiled_point(point) for point in result.points))
 
     def first_round(self) -> tuple[Cell, ...]:
-        """The planned cells in the order in which the first round takes them."""
+        """The planned cells in the order in which the first round takes them, but for those that failed already."""
         spec = self.replay.spec
-        schedule = Schedule(self.replay.cells, spec.effort, random.Random(spec.inputs.seed))
+        live = [cell for cell in self.replay.cells if self.replay.cell(cell.key).failure is None]
+        schedule = Schedule(live, spec.effort, random.Random(spec.inputs.seed))
         return tuple(turn.cell for turn in schedule.next_round())
 
     def expected_memory(self) -> dict[str, int]:

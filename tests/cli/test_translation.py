@@ -1,16 +1,22 @@
 from __future__ import annotations
 
+import json
+import math
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.report import build
 from tuibench.cli.arguments import parse
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_effort, to_spec
 from tuibench.core.errors import UsageError
+from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
+from tuibench.report.dry_run import DryRun, dry_run_text
+from tuibench.report.json_export import seconds_to_run
 
 
 @dataclass(frozen=True)
@@ -134,6 +140,19 @@ def test_t_is_shared_among_the_executions_and_switches_the_target_off() -> None:
     assert (effort.min_executions, effort.max_executions, effort.target) == (least, least, None)
     assert effort.timed_s == 10 / least
     assert effort_of(time_s=1.5, quick=True).timed_s == 0.5
+
+
+@pytest.mark.parametrize("typed", [["--time", "10"], ["-t10"], ["--time=10", "--quick"], ["-t", "10", "-s", "async"]])
+def test_ten_seconds_typed_are_ten_seconds_measured_and_told(typed: list[str]) -> None:
+    # What the runner reads back is what counts: it carries out this and knows nothing else.
+    spec = from_plain(BenchmarkSpec, json.loads(json.dumps(to_plain(spec_of("a.onnx", *typed)))))
+    effort = spec.effort
+    assert effort.min_executions == effort.max_executions and effort.target is None
+    assert math.fsum([effort.timed_s] * effort.max_executions) == pytest.approx(10, rel=1e-12)
+    cell = build.ok_cell()
+    assert seconds_to_run(build.run(cell, spec=spec), cell) == 10
+    text = dry_run_text(DryRun(spec, (), 0, 0))
+    assert f"{effort.max_executions} executions of {effort.timed_s:g} s" in text
 
 
 def test_one_execution_is_the_run_of_deepsparse_benchmark() -> None:

@@ -107,7 +107,7 @@ def partial_cell(**asks: Any) -> CellResult:
 
 def lone_cell(**asks: Any) -> CellResult:
     """One execution: numbers without an interval."""
-    why = "1 execution: an interval needs 3"
+    why = "no interval: 1 of at least 3 executions"
     latency = {name: Estimate(2.0, n=1, reason=why) for name in LABELS}
     latency["p99_9"] = Estimate(None, reason="needs 10000 iterations, there are 500")
     percentiles = {**pooled().percentiles, "99.9": None}

@@ -36,6 +36,9 @@ def test_there_is_a_row_per_cell_failed_ones_included() -> None:
     assert (found[3]["status"], found[3]["items_per_sec"]) == ("failed", "")
     assert found[3]["failure"] == "died by SIGSEGV in load: the worker died"
     assert (found[9]["p50_ms"], found[9]["p50_low_ms"], found[9]["p99_9_ms"]) == ("2.0000", "", "")
+    lone = "p50, p90, p95, p99, items/s: 1 of at least 3 executions; p99.9: needs 10000 iterations, there are 500"
+    assert (found[9]["missing"], found[0]["missing"], found[3]["missing"]) == (lone, "", "")
+    assert (found[0]["warmups_not_settled"], found[3]["warmups_not_settled"]) == ("0", "0")
 
 
 @pytest.mark.parametrize("run", [build.sweep_run(), build.hostile_run()])

@@ -121,3 +121,11 @@ def test_foreign_text_cannot_drive_the_terminal(tmp_path: Path, hostile: str) ->
     assert all(char == "\n" or char.isprintable() for char in text)
     lines = len(render_doctor(facts_of(tmp_path)).splitlines())
     assert len(text.splitlines()) < lines + 6
+
+
+def test_an_engine_has_the_version_that_runs_print(tmp_path: Path) -> None:
+    engine = {"name": "openvino", "available": True, "version": "2026.4.1-22982-cafe-releases", "error": None}
+    facts = facts_of(tmp_path, engines=[engine])
+    for package, shown in (("2026.4.1", "2026.4.1"), ("2025.0", engine["version"]), (None, engine["version"])):
+        facts["env"]["versions"] = {"openvino": package}
+        assert row(render_doctor(facts), "Engines") == f"openvino {shown}"

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 from tests.report import build
-from tuibench.core.cell import Cell
+from tuibench.core.cell import Cell, Failure
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
-from tuibench.report.dry_run import DryRun, dry_run_text
+from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
 
 
 def plan() -> DryRun:
@@ -39,3 +40,30 @@ def test_names_cannot_drive_the_terminal() -> None:
     text = dry_run_text(DryRun(build.hostile_run().spec, (Cell(asked.key, asked, 0, "p"),), 1, 1))
     assert all(show(line, 10_000) == line for line in text.splitlines())
     assert dry_run_text(plan(), ascii_only=True).isascii()
+
+
+def failing() -> DryRun:
+    asked = build.asked(batch=4, dims={"seq": 512})
+    failure = Failure("inputs", "inputs", "the model takes batch 1 only\x1b[2J")
+    return replace(plan(), failed=((Cell(asked.key, asked, 0, "p1"), failure),))
+
+
+def test_what_must_fail_stands_in_the_table_with_its_reason() -> None:
+    lines = dry_run_text(failing()).splitlines()
+    assert lines[3].split()[:7] == ["-", "model.onnx", "onnxruntime", "sync", "2", "4", "seq=512"]
+    assert lines[3].endswith("failed in making inputs: the model takes batch 1 only\\e[2J")
+    assert lines[1].index("150 MB") + 6 == lines[0].index("memory") + 6
+    assert "1 cell will fail" in lines and any(line.startswith("2 cells, each") for line in lines)
+
+
+def test_the_plan_as_json_has_everything_and_a_schema_number() -> None:
+    text = dry_run_json(failing())
+    loaded = json.loads(text)
+    assert text.isascii()
+    one, two, dead = loaded["cells"]
+    assert loaded["schema"] == 1
+    assert loaded["order"] == [one["key"], two["key"]]
+    assert (loaded["expected_s"], loaded["limit_s"], loaded["memory_bytes"]) == (24.0, 61.0, 150_000_000)
+    assert (one["model"], one["memory_bytes"], one["failure"]) == ("dir/model.onnx", 150_000_000, None)
+    assert two["memory_bytes"] is None and two["asked"]["dims"] == {"seq": 32}
+    assert dead["failure"]["phase"] == "inputs" and loaded["notes"] == ["a note"]

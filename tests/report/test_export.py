@@ -86,6 +86,24 @@ def test_the_file_is_whole_and_has_the_mode_of_the_umask(tmp_path: Path, umask: 
     assert os.listdir(tmp_path) == ["out.json"]
 
 
+def test_an_old_file_keeps_its_mode_and_nobody_reads_the_new_one_meanwhile(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, umask: None
+) -> None:
+    target, seen = tmp_path / "out.json", []
+    target.write_text("old")
+    target.chmod(0o600)
+    fsync = os.fsync
+
+    def look(descriptor: int) -> None:
+        seen.append(stat.S_IMODE(os.fstat(descriptor).st_mode))
+        fsync(descriptor)
+
+    monkeypatch.setattr(os, "fsync", look)
+    write_export(str(target), "new")
+    assert stat.S_IMODE(target.stat().st_mode) == seen[0] == 0o600
+    assert target.read_text() == "new"
+
+
 def test_a_link_stays_a_link(tmp_path: Path) -> None:
     (tmp_path / "real.json").write_text("old")
     (tmp_path / "link.json").symlink_to("real.json")

@@ -124,7 +124,7 @@ def test_what_cannot_be_had_is_null_with_a_reason() -> None:
         "tuibench.points[0].bundle": "the inputs went away with the run; its seed makes them again",
     }
     p50 = loaded["tuibench"]["cells"][0]["latency_ms"]["p50"]
-    assert (p50["value"], p50["low"], p50["reason"]) == (2.0, None, "1 execution: an interval needs 3")
+    assert (p50["value"], p50["low"], p50["reason"]) == (2.0, None, "no interval: 1 of at least 3 executions")
     failed = export(build.run(build.failed_cell()))
     assert failed["benchmark_result"]["items_per_sec"] is None
     assert "benchmark_result" in failed["tuibench"]["reasons"]

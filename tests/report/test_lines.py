@@ -4,7 +4,7 @@ import re
 from dataclasses import replace
 
 from tests.report import build
-from tuibench.core.cell import CellResult
+from tuibench.core.cell import CellResult, Estimate, Warmup
 from tuibench.report.lines import batch_size, cell_lines, compatible_lines, differences, own_lines
 
 LABELS = [
@@ -68,10 +68,27 @@ def test_ours_say_how_far_each_number_can_be_trusted() -> None:
 
 def test_one_execution_has_no_interval_and_says_why() -> None:
     text = own(build.lone_cell())
-    assert "Latency p50 (ms/batch): 2.0000 (no interval: 1 execution: an interval needs 3)" in text
+    assert "Latency p50 (ms/batch): 2.0000 (no interval: 1 of at least 3 executions)" in text
     assert "p99.9 -" in text
     assert "Percentile Missing: p99.9 needs 10000 iterations, there are 500" in text
     assert "±" not in text
+    assert text.count("at least 3 executions") == 2, "the percentiles repeat what the median said"
+
+
+def test_a_percentile_without_an_interval_is_shown_with_its_reason() -> None:
+    cell = build.ok_cell()
+    few = Estimate(2.5, n=5, reason="few iterations in each execution")
+    text = own(replace(cell, latency_ms={**cell.latency_ms, "p99": few, "p99_9": few}))
+    assert "p99 2.5000 · p99.9 2.5000" in text
+    assert "Percentile without Interval: p99, p99.9 few iterations in each execution" in text
+    assert "Missing" not in text
+
+
+def test_a_warm_up_that_did_not_settle_is_told() -> None:
+    restless = build.execution(warmup=Warmup(2.0, 10, False))
+    text = own(build.ok_cell(executions=(restless, build.execution(), restless)))
+    assert "Warm-up: not settled in 2 of 3 executions" in text
+    assert "Warm-up" not in own(build.ok_cell())
 
 
 def test_outputs_that_differ_or_were_not_checked_are_said() -> None:
@@ -102,6 +119,12 @@ def test_what_was_used_stands_beside_what_was_asked() -> None:
     assert differences(replace(cell, used=build.used(batch=8, precision=None))) == [
         "precision asked f32, could not be read back"
     ]
+    assert differences(replace(build.ok_cell(), used=build.used(batch=7))) == [], "a batch of one tells nothing apart"
+    unread = build.used(batch=None, details={"batch": "no input has it"})
+    assert differences(replace(cell, used=unread)) == ["batch asked 8, could not be read back: no input has it"]
+    assert differences(replace(cell, used=build.used(batch=None))) == []
+    mixed = build.used(batch=8, details={"precision": "3 nodes in f16"})
+    assert differences(replace(cell, used=mixed)) == ["precision: 3 nodes in f16"]
     left = build.ok_cell(asks={"precision": "engine-default"}, used=build.used(precision="bf16"))
     assert differences(left) == ["precision left to the engine, used bf16"]
     assert differences(build.failed_cell()) == []

@@ -65,6 +65,8 @@ def test_inputs_that_could_not_be_made_say_why_and_rotate_over_nothing() -> None
     several = [build.point(**failed, batch=n, failure=("memory", "inputs", "no room")) for n in (16, 32)]
     lines = feed_lines([build.point(dims={}), *several], ["m.onnx"])
     assert "batch 16/32: No inputs: out of memory in making inputs: no room" in lines
+    said = build.point(**failed, batch=2, failure=("inputs", "inputs", "batch 2: the model allows 1 only"))
+    assert "No inputs: batch 2: the model allows 1 only" in feed_lines([build.point(dims={}), said], ["m.onnx"])
 
 
 def test_names_cannot_drive_the_terminal() -> None:

@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from tests.report import build
-from tuibench.core.cell import Failure
+from tuibench.core.cell import Failure, Warmup
 from tuibench.core.spec import ModelSource
 from tuibench.report.style import width_of
 from tuibench.report.table import table
@@ -46,6 +46,14 @@ def test_whole_reasons_stand_below_the_table() -> None:
     text = table(build.run(build.ok_cell(), failed))
     assert text[2].endswith("…")
     assert text[-1] == f"sync, 2 cores, batch 2: failed in load: {long}"
+
+
+def test_no_interval_and_no_settled_warm_up_stand_below_the_table_once() -> None:
+    restless = build.execution(warmup=Warmup(2.0, 10, False))
+    cells = build.lone_cell(batch=2), build.lone_cell(batch=4), build.ok_cell(executions=(restless, restless))
+    text = table(build.run(*cells))
+    assert "No interval: 1 of at least 3 executions (2 of 3 cells)" in text
+    assert "Warm-up: not settled in 2 of 4 executions" in text
 
 
 def test_equal_cells_still_make_a_table() -> None:

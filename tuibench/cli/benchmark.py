@@ -2,40 +2,20 @@
 
 from __future__ import annotations
 
-import os
 import sys
-import time
-from typing import Any
 
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
-from tuibench.core.cell import Asked, CellResult
+from tuibench.cli.view import View
+from tuibench.core.cell import CellResult
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
-from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.run import RunResult
-from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.units import ms
-from tuibench.report.dry_run import DryRun, dry_run_text
+from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
 from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
-from tuibench.report.label import failure_text, plus_minus
-from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
-from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.report.summary import summary
-from tuibench.workbench import ActiveRun, Event, Workbench
-
-_START_S = 0.8
-"""What an execution takes beside its timed part: a process, imports, load, warm-up."""
-_PHASES = {
-    "start": "starting",
-    "load": "loading",
-    "first": "first inference",
-    "check": "checking outputs",
-    "timed": "measuring",
-    "warmup": "warming up",
-    "done": "measuring",
-}
+from tuibench.workbench import ActiveRun, Workbench
 
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:
@@ -51,14 +31,14 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
         interruption.check()
         with held_back():
             active = bench.start_benchmark(spec, plan_only=request.dry_run)
-        return _follow(_View(request, spec, topology.allowed, notes, active), request, again(spec), interruption)
+        return _follow(View(request, spec, topology.allowed, notes, active), request, again(spec), interruption)
     finally:
         if active is not None:
             with held_back():
                 active.close()
 
 
-def _follow(view: _View, request: BenchmarkRequest, command: str, interruption: Interruption) -> int:
+def _follow(view: View, request: BenchmarkRequest, command: str, interruption: Interruption) -> int:
     """Watch to the end, publish what there is, and say how it ended."""
     active = view.active
     try:
@@ -70,8 +50,7 @@ def _follow(view: _View, request: BenchmarkRequest, command: str, interruption: 
         raise
     result = active.result(command)
     if request.dry_run:
-        sys.stdout.write(dry_run_text(view.plan(), request.ascii))
-        return int(ExitCode.OK)
+        return _show_plan(view.plan(), request, result, active)
     end = active.replay.end
     if result.status == "interrupted":
         view.painter.say(f"tuibench: the run broke off: {end['reason']}")
@@ -79,7 +58,15 @@ def _follow(view: _View, request: BenchmarkRequest, command: str, interruption: 
     return int(active.exit_code(result))
 
 
-def _publish_at_last(request: BenchmarkRequest, view: _View, result: RunResult) -> None:
+def _show_plan(plan: DryRun, request: BenchmarkRequest, result: RunResult, active: ActiveRun) -> int:
+    """Print the plan; what must fail fails here with the code that measuring would have."""
+    sys.stdout.write(dry_run_json(plan) if request.json else dry_run_text(plan, request.ascii))
+    if not plan.failed:
+        return int(ExitCode.OK)
+    return int(ExitCode.SOME_FAILED if plan.cells else active.exit_code(result))
+
+
+def _publish_at_last(request: BenchmarkRequest, view: View, result: RunResult) -> None:
     """Publish as far as possible when the command is being ended: why it ends decides the exit code."""
     view.painter.clear()
     # Terminal and pipes may have gone already; the export must be written all the same.
@@ -110,141 +97,3 @@ def _publish(request: BenchmarkRequest, active: ActiveRun, result: RunResult) ->
     sys.stdout.flush()
     if failed is not None:
         raise failed
-
-
-def _expected_s(spec: BenchmarkSpec, cells: int) -> float:
-    effort = spec.effort
-    expected = cells * effort.min_executions * (effort.timed_s + _START_S)
-    return expected if spec.limits.max_time_s is None else min(expected, spec.limits.max_time_s)
-
-
-def _limit_s(spec: BenchmarkSpec, cells: int) -> float:
-    limit = cells * spec.effort.limit_s
-    return limit if spec.limits.max_time_s is None else min(limit, spec.limits.max_time_s)
-
-
-class _View:
-    """What stderr shows while the run goes on."""
-
-    def __init__(
-        self,
-        request: BenchmarkRequest,
-        spec: BenchmarkSpec,
-        cpus: tuple[int, ...],
-        notes: tuple[str, ...],
-        active: ActiveRun,
-    ) -> None:
-        self._request = request
-        self._spec = spec
-        self._cpus = cpus
-        self._notes = notes
-        self.active = active
-        self._done: set[str] = set()
-        self._names: dict[str, str] = {}
-        self._axes: tuple[str, ...] = ()
-        self._snapshot = Snapshot(0, 0, activity="starting")
-        in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
-        self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, request.ascii)
-
-    def watch(self, interruption: Interruption) -> None:
-        """Follow the run to its end."""
-        for events in self.active.events():
-            interruption.check()
-            if self._request.quiet:
-                continue
-            for event in events:
-                self._take(event)
-            self.painter.update(self._snapshot)
-        self.painter.clear()
-
-    def plan(self) -> DryRun:
-        """What would be done."""
-        spec, cells = self._spec, self.active.first_round()
-        return DryRun(
-            spec=spec,
-            cells=cells,
-            expected_s=_expected_s(spec, len(cells)),
-            limit_s=_limit_s(spec, len(cells)),
-            memory_bytes=self.active.expected_memory(),
-            notes=self._notes,
-        )
-
-    def _take(self, event: Event) -> None:
-        kind = event["ev"]
-        if kind == "plan":
-            self._names = self.active.replay.names()
-            self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
-            self.painter.clear()
-            self.painter.write(preamble_text(self._preamble(), self._request.ascii))
-        elif kind == "warning":
-            self.painter.say(str(event["message"]))
-        elif kind == "cell_done":
-            # A cell that is measured anew is done twice.
-            self._done.add(str(event["cell"]))
-            cell = self.active.replay.cell(str(event["cell"]))
-            self.painter.cell_done(_line(self._name(cell.asked), cell))
-        elif kind == "progress":
-            self._snapshot = self._progress(event)
-
-    def _progress(self, event: Event) -> Snapshot:
-        cells = self.active.replay.cells
-        if event.get("cell") is None:
-            return Snapshot(len(self._done), len(cells), activity=str(event.get("activity", "")))
-        asked = next(c.asked for c in cells if c.key == event["cell"])
-        phase = _PHASES.get(str(event["phase"]), str(event["phase"]))
-        half = event.get("half_width_pct")
-        return Snapshot(
-            done=len(self._done),
-            cells=len(cells),
-            label=self._name(asked),
-            p50_ms=event.get("p50_ms"),
-            half_width=None if half is None else half / 100,
-            grade=event.get("grade"),
-            eta_s=event.get("eta_s"),
-            activity=phase,
-        )
-
-    def _name(self, asked: Asked) -> str:
-        return name_cell(asked, self._axes, model=self._names.get(asked.model_sha256, ""))
-
-    def _preamble(self) -> Preamble:
-        replay, spec = self.active.replay, self._spec
-        host: dict[str, Any] = dict(replay.start.get("host", {}))
-        versions = dict(replay.start.get("versions", {}))
-        return Preamble(
-            pin=spec.pin,
-            cpus=self._cpus,
-            engines=tuple(
-                EngineFact(name, str(versions.get(name) or "?"), spec.cores, _isa(host)) for name in spec.engines
-            ),
-            models=tuple(source.asked for source in spec.models),
-            points=replay.points,
-            streams=tuple(self._streams()),
-            cells=len(replay.cells),
-            expected_s=_expected_s(spec, len(replay.cells)),
-            limit_s=_limit_s(spec, len(replay.cells)),
-            notes=(*self._notes, *replay.warnings),
-            summaries=replay.models,
-        )
-
-    def _streams(self) -> list[StreamChoice]:
-        if "async" not in self._spec.scenarios:
-            return []
-        asked = self._spec.streams
-        why = "as asked" if asked is not None else "one thread each: the default, not tuned"
-        return [StreamChoice(cores, asked or cores, why) for cores in self._spec.cores]
-
-
-def _isa(host: dict[str, Any]) -> tuple[str, ...]:
-    found = host.get("cpu", {}).get("isa") if isinstance(host.get("cpu"), dict) else host.get("isa")
-    return tuple(str(name) for name in found or ())
-
-
-def _line(name: str, cell: CellResult) -> str:
-    """One finished cell, for logs."""
-    p50 = cell.latency_ms.get("p50")
-    if p50 is None or p50.value is None:
-        return f"{name}: {failure_text(cell)}"
-    value = " ".join(filter(None, (ms(p50.value), plus_minus(p50))))
-    grade = f", grade {cell.grade.letter}" if cell.grade else ""
-    return f"{name}: {value}{grade} ({cell.stopped_by})"

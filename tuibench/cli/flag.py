@@ -198,7 +198,7 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
             Flag("json", "--json", "the result as JSON on stdout instead of lines"),
             Flag("quiet", "-q --quiet", "nothing on stderr but errors"),
             Flag("ascii", "--ascii", "plain ASCII only"),
-            Flag("dry_run", "--dry-run", "print cells, order, seconds and memory; measure nothing"),
+            Flag("dry_run", "--dry-run", "print cells, order, seconds and memory (--json: as JSON); measure nothing"),
             Flag("keep_raw", "--keep-raw", "keep every sample; default at most 65,536 per execution"),
             Flag("no_save", "--no-save", "do not add to the store (this version has none)"),
             Flag("debug", "--debug", "show the traceback of an error"),

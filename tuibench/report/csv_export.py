@@ -11,6 +11,7 @@ from tuibench.core.text import show
 from tuibench.core.units import number
 from tuibench.report.label import failure_text, model_of, point_of
 from tuibench.report.lines import batch_size, check_text
+from tuibench.report.missing import missing_words
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "＝", "＋", "－", "＠")
 _LONGEST = 4096
@@ -21,7 +22,7 @@ COLUMNS = (
     "mean_ms", "median_ms", "std_ms", "iterations", "seconds_ran", "p50_ms", "p50_low_ms", "p50_high_ms", "p90_ms",
     "p95_ms", "p99_ms", "p99_9_ms", "floor_ms", "steady_items_per_sec", "steady_low", "steady_high",
     "items_per_cpu_sec", "load_ms", "first_ms", "peak_bytes", "executions", "grade", "grade_cause", "check",
-    "stopped_by", "failure",
+    "stopped_by", "failure", "warmups_not_settled", "missing",
 )  # fmt: skip
 """The header, in order."""
 
@@ -95,6 +96,7 @@ def _numbers(cell: CellResult) -> dict[str, str]:
         "iterations": pooled.iterations if pooled else "",
         "peak_bytes": cell.memory_bytes.get("peak", ""),
         "executions": len(cell.executions),
+        "warmups_not_settled": sum(not execution.warmup.settled for execution in cell.executions),
     }
     numbers = {name: "" if value is None else number(value) for name, value in values.items()}
     return numbers | {name: str(count) for name, count in counts.items()}
@@ -107,4 +109,5 @@ def _words(cell: CellResult) -> dict[str, str]:
         "check": safe_text(check_text(cell.check) if cell.pooled else ""),
         "stopped_by": safe_text(cell.stopped_by),
         "failure": safe_text(failure_text(cell)),
+        "missing": safe_text(missing_words(cell) if cell.pooled else ""),
     }

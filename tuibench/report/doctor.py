@@ -28,7 +28,7 @@ def render_doctor(facts: Block) -> str:
         ("Memory", _memory(env["memory"])),
         ("System", _system(env)),
         ("Noise now", _noise(facts["noise"])),
-        ("Engines", _engines(facts["engines"])),
+        ("Engines", _engines(facts["engines"], env["versions"])),
         ("Python", _python(env)),
         ("Terminal", _terminal(facts["terminal"])),
     ]
@@ -137,12 +137,18 @@ def _busiest(busy: Mapping[str, float]) -> str:
     return " (" + ", ".join(f"CPU {show(cpu)} {percent(share)}" for share, cpu in top) + ")" if top else ""
 
 
-def _engines(engines: list[Block]) -> list[str]:
+def _engines(engines: list[Block], packages: Mapping[str, str | None]) -> list[str]:
     states = {None: "unknown", False: "not available"}
     return [
-        f"{show(engine['name'])} {states.get(engine['available']) or show(engine['version'] or 'of unknown version')}"
+        f"{show(engine['name'])} {states.get(engine['available']) or show(_version(engine, packages))}"
         for engine in engines
     ]
+
+
+def _version(engine: Block, packages: Mapping[str, str | None]) -> str:
+    """That of its package where the engine only adds its build to it, so that it is the one that runs print."""
+    own, package = str(engine["version"] or "of unknown version"), packages.get(engine["name"])
+    return package if package and own.startswith(package) else own
 
 
 def _python(env: Block) -> list[str]:

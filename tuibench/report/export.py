@@ -71,6 +71,9 @@ def write_export(path: str, text: str) -> None:
         descriptor, temporary = _open_beside(target)
         try:
             with os.fdopen(descriptor, "wb") as file:
+                if (mode := _mode_of(target)) is not None:
+                    # Before anything is in it: what was private is so at every moment.
+                    os.fchmod(file.fileno(), mode)
                 file.write(text.encode("utf-8", "backslashreplace"))
                 file.flush()
                 os.fsync(file.fileno())
@@ -89,6 +92,14 @@ def _target(path: str) -> str:
         return os.path.realpath(path)
     except (OSError, ValueError) as error:
         raise _failed(path, error) from error
+
+
+def _mode_of(target: str) -> int | None:
+    """Who may read and write the file that is there; None where there is none yet."""
+    try:
+        return stat.S_IMODE(os.stat(target).st_mode)
+    except FileNotFoundError:
+        return None
 
 
 def _open_beside(target: str) -> tuple[int, str]:

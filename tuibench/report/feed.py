@@ -50,7 +50,8 @@ def _lines_of_model(points: Sequence[Point]) -> Iterator[str]:
     for note, of in _group(points, lambda point: point.notes):
         yield f"{_place(of, points)}{show(note, 300)}"
     for why, of in _group(points, lambda point: tuple(filter(None, [failure_of(point)]))):
-        yield f"{_place(of, points)}No inputs: {why}"
+        place = _place(of, points)
+        yield f"{'' if why.startswith(place) else place}No inputs: {why}"
 
 
 def _input_lines(name: str, fed: Sequence[FedInput]) -> Iterator[str]:

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used
 from tuibench.core.run import RunResult
 from tuibench.core.spec import SCENARIO_LABELS
 from tuibench.core.text import show
-from tuibench.core.units import number, short, size
+from tuibench.core.units import count_of, number, short, size
 from tuibench.report.label import axis_value, failure_text, model_of, plus_minus
-
-PERCENTILES = (("p90", "p90"), ("p95", "p95"), ("p99", "p99"), ("p99.9", "p99_9"))
+from tuibench.report.missing import TAILS, reason_of
 
 
 def cell_lines(run: RunResult, cell: CellResult) -> list[str]:
@@ -73,14 +72,24 @@ def _latency_lines(cell: CellResult) -> Iterator[str]:
     p50 = cell.latency_ms.get("p50", Estimate(None))
     if p50.value is not None:
         yield f"Latency p50 (ms/batch): {number(p50.value)} {_interval(p50)}"
-    tail = [f"{label} {_value(cell.latency_ms.get(key))}" for label, key in PERCENTILES if key in cell.latency_ms]
-    if tail and p50.value is not None:
-        yield f"Latency Percentiles (ms/batch): {' · '.join(tail)}"
-        missing = [(n, e) for n, key in PERCENTILES if (e := cell.latency_ms.get(key)) and e.value is None]
-        yield from (f"Percentile Missing: {name} {show(e.reason)}" for name, e in missing if e.reason)
+    tails = {label: cell.latency_ms[key] for label, key in TAILS.items() if key in cell.latency_ms}
+    if tails and p50.value is not None:
+        yield f"Latency Percentiles (ms/batch): {' · '.join(f'{label} {_value(e)}' for label, e in tails.items())}"
+        yield from _missing_tails(tails, reason_of(p50))
     floor = cell.latency_ms.get("floor", Estimate(None))
     if floor.value is not None:
         yield f"Latency Floor (ms/batch): {number(floor.value)}"
+
+
+def _missing_tails(tails: Mapping[str, Estimate], known: str) -> Iterator[str]:
+    """Each reason with its percentiles; the one that the median's line gave already is not said again."""
+    groups: dict[tuple[str, str], list[str]] = {}
+    for label, estimate in tails.items():
+        what = "Percentile Missing" if estimate.value is None else "Percentile without Interval"
+        reason = reason_of(estimate)
+        if reason and (estimate.value is None or reason != known):
+            groups.setdefault((what, reason), []).append(label)
+    yield from (f"{what}: {', '.join(labels)} {reason}" for (what, reason), labels in groups.items())
 
 
 def _throughput_lines(cell: CellResult) -> Iterator[str]:
@@ -101,12 +110,19 @@ def _machine_lines(cell: CellResult) -> Iterator[str]:
     known = [f"{name} {number(value)}" for name, value in start if value is not None]
     if known:
         yield f"Start (ms): {' · '.join(known)}"
+    yield from _warmup_lines(cell)
     used = cell.used
     if used is not None and used.cpu_seconds_per_second is not None:
         cpus = ",".join(str(cpu) for cpu in used.cpus)
         yield f"CPU Used: {short(used.cpu_seconds_per_second)} of {cell.asked.cores} cores (CPU {show(cpus, 60)})"
     if used is not None and cell.asked.scenario != "sync":
         yield f"Streams: {used.streams} ({show(used.stream_kind or 'kind unknown', 40)})"
+
+
+def _warmup_lines(cell: CellResult) -> Iterator[str]:
+    restless = sum(not execution.warmup.settled for execution in cell.executions)
+    if restless:
+        yield f"Warm-up: not settled in {restless} of {count_of(len(cell.executions), 'execution')}"
 
 
 def _outcome_lines(cell: CellResult) -> Iterator[str]:
@@ -133,21 +149,27 @@ def _differences(cell: CellResult, used: Used) -> Iterator[str]:
         ("pinning", asked.pin, used.pinned),
     ]
     pairs += [("threads", asked.cores, used.threads)] if used.threads is not None else []
-    pairs += [("batch", asked.batch, used.batch)] if asked.batch is not None else []
+    # A batch of one leaves nothing to tell apart, and what was not read back is no difference.
+    read = asked.batch is not None and asked.batch > 1 and used.batch is not None
+    pairs += [("batch", asked.batch, used.batch)] if read else []
     for name, wanted, got in pairs:
         if wanted != got:
             yield f"{name} asked {show(wanted, 60)}, used {show(got, 60)}"
+    if asked.batch is not None and used.batch is None and "batch" in used.details:
+        yield f"batch asked {asked.batch}, could not be read back: {show(used.details['batch'])}"
     if asked.precision == "engine-default":
         yield f"precision left to the engine, used {show(used.precision or 'unknown', 60)}"
     elif used.precision is None:
         yield f"precision asked {show(asked.precision, 60)}, could not be read back"
     elif used.precision != asked.precision:
         yield f"precision asked {show(asked.precision, 60)}, used {show(used.precision, 60)}"
+    if "precision" in used.details:
+        yield f"precision: {show(used.details['precision'])}"
 
 
 def _interval(estimate: Estimate) -> str:
     if estimate.low is None or estimate.high is None:
-        return f"(no interval: {show(estimate.reason or 'too few executions', 200)})"
+        return f"(no interval: {reason_of(estimate)})"
     bounds = f"[{number(estimate.low)}, {number(estimate.high)}]"
     return f"{plus_minus(estimate)} {bounds} over {estimate.n} executions"
 

@@ -11,6 +11,7 @@ from tuibench.core.text import show
 from tuibench.core.units import number
 from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
 from tuibench.report.lines import check_text, differences
+from tuibench.report.missing import no_interval_notes
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _LONGEST = 100_000
@@ -68,6 +69,7 @@ def _number(estimate: Estimate) -> str:
 def _notes(run: RunResult) -> list[str]:
     axes = varying(run)
     notes = [f"{describe(run, cell, axes)}: {text}" for cell in run.cells for text in differences(cell)]
+    notes += no_interval_notes(run)
     return notes + [
         f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {cell.grade.cause}"
         for cell in run.cells

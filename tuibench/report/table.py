@@ -5,8 +5,9 @@ from __future__ import annotations
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import count_of, ms, percent, short
 from tuibench.report.label import axis_value, describe, failure_text, varying
+from tuibench.report.missing import no_interval_notes
 from tuibench.report.style import fit, fit_end, pad, width_of
 
 WIDTH = 80
@@ -95,4 +96,12 @@ def _footnotes(run: RunResult) -> list[str]:
             notes.append(f"{describe(run, cell, axes)}: outputs differ from the reference {reason}")
         if cell.grade is not None and cell.grade.letter in ("C", "D"):
             notes.append(f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {show(cell.grade.cause, 300)}")
+    notes += no_interval_notes(run) + _restless(run)
     return ["", *notes] if notes else []
+
+
+def _restless(run: RunResult) -> list[str]:
+    """Executions of all cells whose warm-up ended before the times had settled."""
+    every = [execution for cell in run.cells for execution in cell.executions]
+    count = sum(not execution.warmup.settled for execution in every)
+    return [f"Warm-up: not settled in {count} of {count_of(len(every), 'execution')}"] if count else []

@@ -1,0 +1,96 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from tests.build import make_cell, make_execution, make_spec
+from tuibench.cli import view
+from tuibench.cli.interruption import Interruption
+from tuibench.cli.request import BenchmarkRequest
+from tuibench.core.model import Point, Reference
+from tuibench.core.record import to_plain
+from tuibench.report.progress import Snapshot
+from tuibench.runs.replay import Replay
+from tuibench.workbench import ActiveRun
+
+
+class Run:
+    """A run whose events are all there already."""
+
+    def __init__(self, events: list[dict[str, Any]]) -> None:
+        self.replay = Replay()
+        self._events = [{"seq": n, "t_ns": n, **event} for n, event in enumerate(events)]
+
+    def events(self) -> Iterator[list[dict[str, Any]]]:
+        for event in self._events:
+            self.replay.take(event)
+            yield [event]
+
+
+class Recorder:
+    """What would be painted."""
+
+    def __init__(self, *_: object) -> None:
+        self.snapshots: list[Snapshot] = []
+        self.lines: list[str] = []
+
+    def update(self, snapshot: Snapshot) -> None:
+        self.snapshots.append(snapshot)
+
+    def cell_done(self, text: str) -> None:
+        self.lines.append(text)
+
+    def say(self, text: str) -> None:
+        self.lines.append(text)
+
+    def write(self, text: str) -> None:
+        self.lines += text.splitlines()
+
+    def clear(self) -> None:
+        self.lines.append("")
+
+
+def watch(
+    monkeypatch: pytest.MonkeyPatch, *events: dict[str, Any], failure: tuple[str, str, str] | None = None
+) -> Recorder:
+    """What the view makes of a run of two cells."""
+    monkeypatch.setattr(view, "ProgressPainter", Recorder)
+    cells = [make_cell("p0", engine=engine) for engine in ("fake", "openvino")]
+    point = Point("p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None), failure=failure)
+    spec = make_spec(Path("/m.onnx"), engines=("fake", "openvino"))
+    head = [
+        {"ev": "run_start", "spec": to_plain(spec)},
+        {"ev": "plan", "models": [], "points": [to_plain(point)], "cells": to_plain(cells)},
+    ]
+    keys = [cell.key for cell in cells]
+    tail = [{**event, "cell": keys[event["cell"]]} for event in events]
+    shown = view.View(BenchmarkRequest(("m",)), spec, (0,), (), cast(ActiveRun, Run([*head, *tail])))
+    shown.watch(Interruption())
+    return cast(Recorder, shown.painter)
+
+
+MEASURED = {"ev": "execution_done", "cell": 0, "round": 1, "result": to_plain(make_execution())}
+DONE = {"ev": "cell_done", "cell": 0, "stopped_by": "asked executions done"}
+AGAIN = {"ev": "warning", "cell": 0, "restart": True, "message": "measured anew"}
+LOOK = {"ev": "progress", "cell": 1, "phase": "check"}
+
+
+def test_a_cell_that_is_measured_anew_counts_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    painted = watch(monkeypatch, MEASURED, DONE, AGAIN, MEASURED, DONE, LOOK)
+    last = painted.snapshots[-1]
+    assert (last.done, last.cells) == (1, 2)
+    assert (last.label, last.activity) == ("openvino, sync, 1 core, batch 1", "checking outputs")
+
+
+def test_the_plan_counts_what_will_be_measured(monkeypatch: pytest.MonkeyPatch) -> None:
+    assert any(line.startswith("Plan: 2 cells, ") for line in watch(monkeypatch).lines)
+    dead = watch(monkeypatch, failure=("inputs", "inputs", "no")).lines
+    assert any(line.startswith("Plan: 0 cells, ") for line in dead)
+
+
+def test_a_line_without_an_interval_has_no_gap_before_its_comma(monkeypatch: pytest.MonkeyPatch) -> None:
+    painted = watch(monkeypatch, MEASURED, DONE)
+    assert "fake, sync, 1 core, batch 1: 1.00 ms, grade A (asked executions done)" in painted.lines
