@@ -119,6 +119,7 @@ def _describe_affinity(topology: Topology) -> dict[str, Any]:
         "cpus": cpu_ranges(topology.allowed),
         "physical_cores": len(topology.cores),
         "usable_cores": topology.usable_cores,
+        "default_cores": topology.default_cores,
         "cpuset": None if topology.cpuset is None else cpu_ranges(topology.cpuset),
     }
 
