@@ -160,8 +160,15 @@ def test_nothing_can_be_read_and_nothing_fails(machine: Machine) -> None:
     assert env["memory"]["room_bytes"] is None
     assert env["kernel"]["pressure"] is False
     assert env["kernel"]["schedstat"] is False
-    for name in ("cpu.brand", "cpu.isa", "cgroup.version", "kernel.thp", "kernel.libc", "frequency.governors"):
-        assert env["missing"][name]
+    unknown = {
+        f"{block}.{name}"
+        for block, values in env.items()
+        if isinstance(values, dict) and block not in ("missing", "versions")
+        for name, value in values.items()
+        if value is None
+    }
+    assert unknown == set(env["missing"])
+    assert {"frequency.driver", "frequency.max_mhz", "memory.swap_used_bytes", "memory.available_bytes"} < unknown
     for name, why in env["missing"].items():
         block, _, key = name.partition(".")
         assert env[block][key] is None
