@@ -86,6 +86,26 @@ def test_a_shared_array_is_stored_once(tmp_path: Path) -> None:
     assert len(read_bundle(tmp_path / "b.npz")) == 8
 
 
+def test_samples_that_are_rows_of_one_array_are_stored_once_and_come_back_apart(tmp_path: Path) -> None:
+    rows = np.arange(39 * 100, dtype=np.float32).reshape(39, 100).copy()
+    write_bundle(tmp_path / "b.npz", [{"x": rows[n : n + 32]} for n in range(8)])
+    assert (tmp_path / "b.npz").stat().st_size < rows.nbytes + 1000
+    back = read_bundle(tmp_path / "b.npz")
+    assert [feed["x"].tolist() for feed in back] == [rows[n : n + 32].tolist() for n in range(8)]
+    assert not np.shares_memory(back[0]["x"], back[1]["x"]) and back[1]["x"].flags.c_contiguous
+
+
+def test_other_views_are_stored_as_what_they_show(tmp_path: Path) -> None:
+    whole = np.arange(40, dtype=np.float32).reshape(10, 4).copy()
+    views = [whole[:, 1:3], whole[::2], whole[3], whole[::-1], whole[2:3], whole.view(np.int32)[1:9], whole[4:4]]
+    for view in views:
+        write_bundle(tmp_path / "b.npz", [{"x": view}])
+        back = read_bundle(tmp_path / "b.npz")[0]["x"]
+        assert back.dtype == view.dtype and back.tolist() == view.tolist()
+    write_bundle(tmp_path / "b.npz", [{"x": whole[9:]}])
+    assert len(np.load(tmp_path / "b.npz")["s0.i0"]) == 1, "a view does not drag a large base along"
+
+
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     class Unwritable:
         def __array__(self, *_: object, **__: object) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -72,6 +73,22 @@ def test_a_precision_that_would_be_replaced_is_refused(
     else:
         with pytest.raises(Refusal, match=f"this CPU where {precision} was asked"):
             engine.load(setting(path, precision=precision))
+
+
+def test_a_hint_that_no_kernel_follows_is_said(engine: openvino.OpenVinoEngine, tmp_path: Path) -> None:
+    session = engine.load(setting(make.mlp().save(tmp_path)))
+    assert "precision" not in session.read_back().details
+    hinted: Any = session
+    hinted._precision = lambda: "bf16"
+    assert session.read_back().details["precision"] == "asked bf16, but no kernel computes in it"
+    capable = sys.modules["openvino"].Core().get_property("CPU", "OPTIMIZATION_CAPABILITIES")
+    if "BF16" in capable:
+        followed, ignored = (
+            engine.load(setting(build().save(tmp_path), precision="bf16")).read_back()
+            for build in (make.image, make.mlp)
+        )
+        assert followed.precision == ignored.precision == "bf16"
+        assert "precision" not in followed.details and "no kernel" in ignored.details["precision"]
 
 
 @pytest.mark.parametrize("build", [make.ids, make.two_outputs, make.image])

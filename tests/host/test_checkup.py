@@ -98,7 +98,9 @@ def test_a_quota_below_the_cores(host: Machine) -> None:
     group(host, cpu_max="250000 100000")
     finding = findings_of(host)["quota"]
     assert "2.5 CPUs of 4 cores" in finding["seen"]
-    assert "at most 3 cores" in finding["mend"]
+    assert "at most 2 cores" in finding["mend"]
+    group(host, cpu_max="150000 100000")
+    assert "at most 1 core," in findings_of(host)["quota"]["mend"]
     group(host, cpu_max="400000 100000")
     assert "quota" not in findings_of(host)
 

@@ -73,7 +73,13 @@ def test_an_intel_server_with_two_sockets(machine: Machine) -> None:
     assert env["memory"]["swap_used_bytes"] == 500 * 1024
     assert env["kernel"]["thp"] == "madvise"
     assert env["kernel"]["product"] == "PowerEdge R760"
-    assert env["affinity"] == {"cpus": "0-63", "physical_cores": 32, "usable_cores": 32, "cpuset": None}
+    assert env["affinity"] == {
+        "cpus": "0-63",
+        "physical_cores": 32,
+        "usable_cores": 32,
+        "default_cores": 32,
+        "cpuset": None,
+    }
     assert env["container"] is None
 
 
@@ -144,7 +150,7 @@ def test_a_cpuset_of_one_cpu(machine: Machine) -> None:
     build_system(machine)
     build_cpus(machine, packages=1, cores=4, smt=2)
     env = env_of(machine, (6,))
-    assert env["affinity"] == {"cpus": "6", "physical_cores": 1, "usable_cores": 1, "cpuset": None}
+    assert env["affinity"] == {"cpus": "6", "physical_cores": 1, "usable_cores": 1, "default_cores": 1, "cpuset": None}
     assert env["cpu"]["online_cpus"] == 8
     assert env["cpu"]["caches"][0]["count"] == 1
 
@@ -154,8 +160,15 @@ def test_nothing_can_be_read_and_nothing_fails(machine: Machine) -> None:
     assert env["memory"]["room_bytes"] is None
     assert env["kernel"]["pressure"] is False
     assert env["kernel"]["schedstat"] is False
-    for name in ("cpu.brand", "cpu.isa", "cgroup.version", "kernel.thp", "kernel.libc", "frequency.governors"):
-        assert env["missing"][name]
+    unknown = {
+        f"{block}.{name}"
+        for block, values in env.items()
+        if isinstance(values, dict) and block not in ("missing", "versions")
+        for name, value in values.items()
+        if value is None
+    }
+    assert unknown == set(env["missing"])
+    assert {"frequency.driver", "frequency.max_mhz", "memory.swap_used_bytes", "memory.available_bytes"} < unknown
     for name, why in env["missing"].items():
         block, _, key = name.partition(".")
         assert env[block][key] is None

@@ -55,11 +55,11 @@ def test_without_any_topology_every_cpu_is_a_core(machine: Machine) -> None:
 
 
 @pytest.mark.parametrize(
-    ("quota", "usable"),
-    [("max", 8), ("50000", 1), ("150000", 2), ("300000", 3), ("9000000", 8)],
+    ("quota", "usable", "default"),
+    [("max", 8, 8), ("50000", 1, 1), ("150000", 2, 1), ("300000", 3, 3), ("350000", 4, 3), ("9000000", 8, 8)],
 )
-def test_usable_cores_are_the_lesser_of_affinity_and_quota_rounded_up(
-    machine: Machine, quota: str, usable: int
+def test_a_quota_is_rounded_up_for_what_may_be_asked_and_down_for_the_default(
+    machine: Machine, quota: str, usable: int, default: int
 ) -> None:
     cpus = build_cpus(machine, packages=2, cores=4, smt=2)
     machine.write("proc/self/cgroup", "0::/")
@@ -68,6 +68,7 @@ def test_usable_cores_are_the_lesser_of_affinity_and_quota_rounded_up(
     machine.write("sys/fs/cgroup/cpuset.cpus.effective", "0-15")
     topology = read_topology(cpus, machine.root)
     assert topology.usable_cores == usable
+    assert topology.default_cores == default
     assert topology.cpuset == cpus
 
 

@@ -55,6 +55,23 @@ def test_the_seed_decides_and_samples_differ() -> None:
     assert samples[0].tobytes() != synthesis(port, seed=1).sample(0)["x"].tobytes()
 
 
+def test_samples_of_a_batch_begin_one_row_later_and_are_made_once() -> None:
+    ports = Port("x", "tensor", "float32", ("b", 3, 8, 8)), Port("h", "tensor", "float32", (2, "b", 4))
+    samples = synthesis(*ports, batch=4).samples(8)
+    assert all(feed["x"].shape == (4, 3, 8, 8) for feed in samples)
+    assert samples[2]["x"][0].tobytes() == samples[1]["x"][1].tobytes()
+    assert len(samples[0]["x"].base) == 11 and samples[0]["x"].base is samples[7]["x"].base
+    assert len({feed["h"].tobytes() for feed in samples}) == 8
+    assert samples[5]["x"].tobytes() == synthesis(*ports, batch=4).sample(5)["x"].tobytes()
+    one = synthesis(*ports, batch=1).samples(8)
+    assert [feed["x"][0].tobytes() for feed in one[:4]] == [row.tobytes() for row in samples[0]["x"]]
+
+
+def test_pictures_have_the_values_of_scaled_bytes() -> None:
+    array = one(Port("x", "tensor", "float32", ("b", 3, 64, 64)))
+    assert array.dtype == np.float32 and set(np.unique(array * 256)) == set(range(256))
+
+
 def test_token_ids_stay_inside_the_table_behind_casts_and_reshapes() -> None:
     built = encoder(rows=7)
     vocabulary = find_vocabulary(built, ("ids", "attention_mask"))

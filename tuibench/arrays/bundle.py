@@ -15,7 +15,7 @@ Feed = dict[str, Any]
 """Name to ndarray, list (sequence), dict (map) or None (absent optional), as the engines take it."""
 Array = np.ndarray[Any, Any]
 
-_SCHEMA = 1
+_SCHEMA = 2
 SUBSET_ELEMENTS = 1_000_000
 """How many elements of a large output are kept and compared."""
 
@@ -50,7 +50,7 @@ def write_bundle(path: str | os.PathLike[str], feeds: Sequence[Feed], dtypes: Ma
     `dtypes` names the logical type of values that are raw bits here (bfloat16, float8, int4).
     """
     target = Path(path)
-    writer = _Writer(dtypes or {})
+    writer = _Writer(dtypes or {}, len(feeds))
     samples = [[writer.entry(name, value, f"s{s}.i{i}") for i, (name, value) in enumerate(feed.items())]
                for s, feed in enumerate(feeds)]  # fmt: skip
     sidecar = {"schema": _SCHEMA, "samples": samples}
@@ -104,6 +104,18 @@ def _fixed_width(array: Array) -> Array:
     return np.array(texts, dtype=np.str_).reshape(array.shape) if texts else np.empty(array.shape, "U1")
 
 
+def _first_row(array: Array, samples: int) -> int | None:
+    """Where in its base the rows of `array` begin; None where it is no run of rows, or the base too large for all."""
+    base = array.base
+    if not isinstance(base, np.ndarray) or array.ndim == 0 or base.shape[1:] != array.shape[1:]:
+        return None
+    whole = base.dtype == array.dtype and base.flags.c_contiguous and array.flags.c_contiguous
+    if not whole or not 0 < base.size <= array.size * samples:
+        return None
+    start = array.__array_interface__["data"][0] - base.__array_interface__["data"][0]
+    return int(start) // (base.nbytes // len(base))
+
+
 def _read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any]:
     data: dict[str, Any] = json.loads(sidecar_path(path).read_text(encoding="ascii"))
     if data.get("schema") != _SCHEMA:
@@ -112,11 +124,12 @@ def _read_sidecar(path: str | os.PathLike[str]) -> dict[str, Any]:
 
 
 class _Writer:
-    """Collects the members of one bundle; an array that several samples share is stored once."""
+    """Collects the members of one bundle; an array that several samples share, or are rows of, is stored once."""
 
-    def __init__(self, dtypes: Mapping[str, str]) -> None:
+    def __init__(self, dtypes: Mapping[str, str], samples: int) -> None:
         self.members: dict[str, Any] = {}
         self._dtypes = dtypes
+        self._samples = samples
         self._seen: dict[int, tuple[str, object]] = {}
 
     def entry(self, name: str, value: object, member: str) -> dict[str, Any]:
@@ -138,10 +151,13 @@ class _Writer:
             tensor = self._describe(value.values, member)
             return {**tensor, "kind": "subset", "shape": list(value.shape)}
         array = np.asarray(value)
-        if id(value) not in self._seen:
-            self.members[member] = to_storable(array)
-            self._seen[id(value)] = (member, value)
-        return {"kind": "tensor", "member": self._seen[id(value)][0], "dtype": logical_dtype(array)}
+        first = _first_row(array, self._samples)
+        held = value if first is None else array.base
+        if id(held) not in self._seen:
+            self.members[member] = to_storable(np.asarray(held))
+            self._seen[id(held)] = (member, held)
+        described = {"kind": "tensor", "member": self._seen[id(held)][0], "dtype": logical_dtype(array)}
+        return described if first is None else {**described, "rows": [first, len(array)]}
 
     def _describe_map(self, value: Mapping[Any, Any], member: str) -> dict[str, Any]:
         keys, values = list(value), list(value.values())
@@ -167,4 +183,9 @@ def _value(entry: Mapping[str, Any], members: Mapping[str, Array], loaded: dict[
     member = entry["member"]
     if member not in loaded:
         loaded[member] = members[member]
-    return Subset(loaded[member], tuple(entry["shape"])) if kind == "subset" else loaded[member]
+    array = loaded[member]
+    if "rows" in entry:
+        first, count = entry["rows"]
+        # Samples in one memory would find their input in the cache, where samples of a user's would not.
+        array = array[first : first + count].copy()
+    return Subset(array, tuple(entry["shape"])) if kind == "subset" else array

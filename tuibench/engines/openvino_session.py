@@ -12,6 +12,7 @@ from tuibench.engines.openvino_queue import OpenVinoQueue
 from tuibench.engines.openvino_tensor import copy_array, copy_raw, is_raw, make_tensor, translate
 from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Queue, ReadBack, Refusal, Setting
 
+_HALVES = ("bf16", "f16")
 _NO_KERNELS = ("Const", "Input", "Output")
 
 
@@ -89,16 +90,21 @@ class OpenVinoSession:
             facts = node.get_rt_info()
             if facts["layerType"].value not in _NO_KERNELS:
                 kernels[facts["runtimePrecision"].value] += 1
+        asked = self._precision()
+        details = {
+            "kernels": ", ".join(f"{count} {name}" for name, count in kernels.most_common()),
+            "shape": self._setting.options.get("shape", "model"),
+            "dynamic_quantization_group": str(read("DYNAMIC_QUANTIZATION_GROUP_SIZE")),
+        }
+        if asked in _HALVES and asked not in kernels:
+            # The property is a hint: small and quantized models are computed without a single kernel in it.
+            details["precision"] = f"asked {asked}, but no kernel computes in it"
         return ReadBack(
-            precision=self._precision(),
+            precision=asked,
             threads=int(read("INFERENCE_NUM_THREADS")),
             streams=int(read("NUM_STREAMS")),
             pinned="core" if read("ENABLE_CPU_PINNING") else "none",
-            details={
-                "kernels": ", ".join(f"{count} {name}" for name, count in kernels.most_common()),
-                "shape": self._setting.options.get("shape", "model"),
-                "dynamic_quantization_group": str(read("DYNAMIC_QUANTIZATION_GROUP_SIZE")),
-            },
+            details=details,
         )
 
     def _precision(self) -> str:

@@ -19,6 +19,7 @@ from tuibench.host.tree import Tree, parse_cpus
 
 PACKAGES = ("tuibench", "onnxruntime", "openvino", "onnx", "numpy", "torch", "deepsparse", "tract")
 """The distributions whose versions go with a result."""
+_NAMED = ("brand", "vendor", "family", "model", "stepping", "microcode")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,6 +120,7 @@ def _describe_affinity(topology: Topology) -> dict[str, Any]:
         "cpus": cpu_ranges(topology.allowed),
         "physical_cores": len(topology.cores),
         "usable_cores": topology.usable_cores,
+        "default_cores": topology.default_cores,
         "cpuset": None if topology.cpuset is None else cpu_ranges(topology.cpuset),
     }
 
@@ -138,17 +140,29 @@ def _private(tree: Tree, process: Process, groups: tuple[str, ...]) -> dict[str,
 def _missing(env: Mapping[str, Any]) -> dict[str, str]:
     virtual = ": virtual machine" if env["cpu"]["hypervisor"] else ""
     reasons = {
-        ("cpu", "brand"): "not in /proc/cpuinfo",
+        **dict.fromkeys([("cpu", name) for name in _NAMED], "not in /proc/cpuinfo"),
         ("cpu", "isa"): "no flags in /proc/cpuinfo",
-        ("cpu", "microcode"): "not in /proc/cpuinfo",
+        ("cpu", "online_cpus"): "not in /sys",
         ("cpu", "hypervisor"): "not to be told on this architecture",
         ("frequency", "governors"): f"no cpufreq{virtual}",
+        ("frequency", "driver"): f"no cpufreq{virtual}",
+        ("frequency", "min_mhz"): f"no cpufreq{virtual}",
+        ("frequency", "max_mhz"): f"no cpufreq{virtual}",
         ("frequency", "current_mhz"): f"no cpufreq{virtual}",
         ("frequency", "boost"): f"no boost switch in /sys{virtual}",
+        ("memory", "total_bytes"): "not in /proc/meminfo",
+        ("memory", "available_bytes"): "not in /proc/meminfo",
+        ("memory", "room_bytes"): "not in /proc/meminfo",
+        ("memory", "swap_total_bytes"): "not in /proc/meminfo",
+        ("memory", "swap_used_bytes"): "not in /proc/meminfo",
         ("memory", "limit_bytes"): "no limit",
         ("cgroup", "version"): "no control groups",
         ("cgroup", "quota_cpus"): "no quota",
         ("cgroup", "throttled_times"): "no CPU control group",
+        ("cgroup", "throttled_us"): "no CPU control group",
+        ("affinity", "cpuset"): "no control group says",
+        ("kernel", "release"): "no /proc/sys/kernel",
+        ("kernel", "boot_id"): "no /proc/sys/kernel",
         ("kernel", "thp"): "no transparent huge pages",
         ("kernel", "product"): "no readable DMI",
         ("kernel", "libc"): "unknown C library",

@@ -25,7 +25,8 @@ def check_governor(facts: Facts) -> Finding | None:
 
 def check_quota(facts: Facts) -> Finding | None:
     """A CPU quota below the cores of the affinity."""
-    quota, cores = facts["env"]["cgroup"]["quota_cpus"], facts["env"]["affinity"]["physical_cores"]
+    quota, affinity = facts["env"]["cgroup"]["quota_cpus"], facts["env"]["affinity"]
+    cores = affinity["physical_cores"]
     if quota is None or quota >= cores:
         return None
     return Finding(
@@ -33,8 +34,12 @@ def check_quota(facts: Facts) -> Finding | None:
         "harm",
         f"the control group allows {round(quota, 2):g} CPUs of {cores} cores",
         "an engine with more threads than that is stopped for the rest of every period, which shows as slow outliers",
-        f"measure with at most {facts['env']['affinity']['usable_cores']} cores, or raise the quota of the container",
+        f"measure with at most {_count(affinity['default_cores'])}, or raise the quota of the container",
     )
+
+
+def _count(cores: int) -> str:
+    return "1 core" if cores == 1 else f"{cores} cores"
 
 
 def check_schedstat(facts: Facts) -> Finding | None:

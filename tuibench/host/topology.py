@@ -44,10 +44,17 @@ class Topology:
 
     @property
     def usable_cores(self) -> int:
-        """Physical cores that can really be kept busy: the lesser of affinity and quota, and at least one."""
+        """The most cores that may be asked for: the lesser of affinity and quota, rounded up, and at least one."""
         if self.quota is None:
             return max(len(self.cores), 1)
         return max(min(len(self.cores), math.ceil(self.quota - 1e-9)), 1)
+
+    @property
+    def default_cores(self) -> int:
+        """Physical cores that a quota never holds back: rounded up, one of them would wait in every period."""
+        if self.quota is None:
+            return max(len(self.cores), 1)
+        return max(min(len(self.cores), math.floor(self.quota + 1e-9)), 1)
 
     @property
     def node_cores(self) -> int:

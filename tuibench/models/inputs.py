@@ -38,23 +38,14 @@ class Synthesis:
     candidate: Candidate
     seed: int
 
-    def sample(self, number: int, constants: dict[str, Any] | None = None) -> Feed:
-        """Sample `number`; inputs that never change are shared through `constants`."""
-        shared = {} if constants is None else constants
-        feed: Feed = {}
-        for index, port in enumerate(self.layout.ports):
-            if port.name in shared:
-                feed[port.name] = shared[port.name]
-                continue
-            feed[port.name] = self._value(port, index, number)
-            if self._recipes[port.name].constant and port.kind == "tensor":
-                shared[port.name] = feed[port.name]
-        return feed
+    def sample(self, number: int) -> Feed:
+        """Sample `number`: the same however many there are."""
+        return self.samples(number + 1)[number]
 
     def samples(self, count: int) -> list[Feed]:
         """`count` samples; what is the same in all of them is one array."""
-        constants: dict[str, Any] = {}
-        return [self.sample(number, constants) for number in range(count)]
+        columns = {port.name: self._column(port, index, count) for index, port in enumerate(self.layout.ports)}
+        return [{name: column[number] for name, column in columns.items()} for number in range(count)]
 
     def fed(self) -> tuple[FedInput, ...]:
         """What was fed and why, for the lines on stderr."""
@@ -100,6 +91,19 @@ class Synthesis:
             return 0
         items = _SEQUENCE_ITEMS if "sequence" in (port.kind, port.inner) else 1
         return items * input_bytes(port.dtype, self.candidate.shapes[port.name])
+
+    def _column(self, port: Port, index: int, count: int) -> list[Any]:
+        """What one input is in each sample."""
+        if port.kind == "tensor" and self._recipes[port.name].constant:
+            return [self._value(port, index, 0)] * count
+        keys = self.layout.keys(port)
+        if port.kind != "tensor" or not keys or keys[0] not in self.layout.batch:
+            return [self._value(port, index, number) for number in range(count)]
+        # Each sample begins one row later: all differ, and of large batches a fraction is made, written and read.
+        rows, *rest = self.candidate.shapes[port.name]
+        generator = np.random.default_rng([self.seed, index])
+        drawn = draw_array(self._recipes[port.name], port.dtype, (rows + count - 1, *rest), generator)
+        return [drawn[number : number + rows] for number in range(count)]
 
     def _value(self, port: Port, index: int, number: int) -> Any:
         generator = np.random.default_rng([self.seed, number, index])
