@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import random
 import secrets
@@ -36,6 +37,7 @@ from tuibench.runs.task import read_tail
 
 _BARE_WORKER_BYTES = 60_000_000
 _COPIES = 3
+_OTHER_BYTES = {"string": 32}
 _LOOK_S = 0.25
 _END_S = 1.5
 _LOG = "runner.log"
@@ -152,8 +154,8 @@ class ActiveRun:
         sizes = {}
         for cell in self.replay.cells:
             point, model = points[cell.point], models[cell.model]
-            bundle = Path(point.bundle).stat().st_size if point.bundle and Path(point.bundle).exists() else 0
-            sizes[cell.key] = _BARE_WORKER_BYTES + _COPIES * (model.file_bytes + model.external_bytes) + bundle
+            inputs = point.distinct * sum(math.prod(fed.shape) * _item_bytes(fed.dtype) for fed in point.inputs)
+            sizes[cell.key] = _BARE_WORKER_BYTES + _COPIES * (model.file_bytes + model.external_bytes) + inputs
         return sizes
 
     def _settle(self, execution: Execution, directory: str | None) -> Execution:
@@ -192,7 +194,7 @@ class Workbench:
 
     def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
         """How fit this machine is to be measured on, with what to mend; takes half a second to look at the noise."""
-        from tuibench.host.brand import cache_directory, read_brand  # psutil: 27 ms that only doctor needs
+        from tuibench.host.brand import cache_directory, read_brand  # what only doctor needs
         from tuibench.host.checkup import examine
         from tuibench.host.facts import this_process
 
@@ -255,6 +257,12 @@ def _choose_run_dir() -> Path:
 def _no_room(where: object, reason: str | None) -> WriteError:
     what = f"no directory for the run can be made in {show(where)}: {reason or 'no reason is known'}"
     return WriteError(what, "set TMPDIR to a directory that can be written to")
+
+
+def _item_bytes(dtype: str) -> int:
+    """Bytes of one element, by the number in the name of its type; a word of text is guessed."""
+    digits = "".join(c for c in dtype if c.isdigit())
+    return max(1, int(digits[:2]) // 8) if digits else _OTHER_BYTES.get(dtype, 1)
 
 
 def _unfiled(samples: Samples | None) -> Samples | None:

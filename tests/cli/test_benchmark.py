@@ -24,7 +24,9 @@ def test_an_engine_that_is_not_here_is_refused_before_anything_starts(
 
     monkeypatch.setattr(Workbench, "start_benchmark", start)
     with pytest.raises(TuibenchError) as caught:
-        benchmark.run(BenchmarkRequest(("sample:tiny",), engines=f"onnxruntime,{name}", dry_run=dry_run), Interruption())
+        benchmark.run(
+            BenchmarkRequest(("sample:tiny",), engines=f"onnxruntime,{name}", dry_run=dry_run), Interruption()
+        )
     assert caught.value.exit_code == code
 
 

@@ -23,6 +23,7 @@ NAMES = ("plain.onnx", "with space.onnx", "-b.onnx", "--quick", "quote'\".onnx",
 @dataclass(frozen=True)
 class Machine:
     usable_cores: int = 8
+    default_cores: int = 8
     node_cores: int = 4
 
 

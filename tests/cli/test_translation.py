@@ -22,6 +22,7 @@ from tuibench.report.json_export import seconds_to_run
 @dataclass(frozen=True)
 class Machine:
     usable_cores: int = 8
+    default_cores: int = 8
     node_cores: int = 4
 
 
@@ -68,7 +69,7 @@ def test_axes_become_lists() -> None:
 
 def test_node_is_never_more_than_usable() -> None:
     request = BenchmarkRequest(("a.onnx",), cores="node")
-    assert to_spec(request, Machine(usable_cores=2, node_cores=16))[0].cores == (2,)
+    assert to_spec(request, Machine(usable_cores=2, default_cores=1, node_cores=16))[0].cores == (2,)
 
 
 @pytest.mark.parametrize(

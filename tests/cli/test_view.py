@@ -72,9 +72,9 @@ def watch(
     return cast(Recorder, shown.painter)
 
 
-MEASURED = {"ev": "execution_done", "cell": 0, "round": 1, "result": to_plain(make_execution())}
+MEASURED = {"ev": "execution_done", "cell": 0, "round": 1, "wall_s": 1.0, "result": to_plain(make_execution())}
 DONE = {"ev": "cell_done", "cell": 0, "stopped_by": "asked executions done"}
-AGAIN = {"ev": "warning", "cell": 0, "restart": True, "message": "measured anew"}
+AGAIN = {"ev": "warning", "cell": 0, "keep_io": "call", "message": "measured anew"}
 LOOK = {"ev": "progress", "cell": 1, "phase": "check"}
 
 

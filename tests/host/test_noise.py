@@ -94,16 +94,6 @@ def test_threads_that_were_started_meanwhile_are_counted_at_the_end(host: Machin
     assert witness.finish().waiting_ns == 250
 
 
-def test_a_rescan_takes_new_threads_into_the_running_block(host: Machine) -> None:
-    witness = Script().witness(host)
-    witness.start()
-    host.schedstat(11, 1, 250)
-    witness.rescan()
-    host.schedstat(11, 1, 260)
-    assert witness.mark()[0] == 260
-    assert witness.finish().waiting_ns == 260
-
-
 def test_the_slow_readings_are_differences_over_our_cpus_only(host: Machine) -> None:
     script = Script(ru_minflt=100, ru_majflt=1)
     witness = script.witness(host, iter((1000, 1030)))

@@ -88,7 +88,7 @@ def test_what_is_no_archive_is_refused_unopened(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "fifo")
     (tmp_path / "text").write_text("hello")
     (tmp_path / "cut").write_bytes(b"PK\x03\x04")
-    for name, words in (("fifo", "a FIFO"), ("text", "not a readable .npz"), ("cut", ".npz"), ("none", "not exist")):
+    for name, words in (("fifo", "a pipe"), ("text", "not a readable .npz"), ("cut", ".npz"), ("none", "not exist")):
         with pytest.raises(UsageError, match=words):
             read_feeds(str(tmp_path / name), (X,), 10**9)
 

@@ -53,7 +53,7 @@ def test_what_is_not_a_regular_file_is_never_opened(tmp_path: Path) -> None:
     with socket.socket(socket.AF_UNIX) as server:
         server.bind(str(tmp_path / "socket"))
         assert "a socket" in refusal(tmp_path / "socket")
-    assert "a FIFO" in refusal(tmp_path / "fifo")
+    assert "a pipe" in refusal(tmp_path / "fifo")
     assert "a device" in refusal(tmp_path / "device")
     assert "link to a file that does not exist" in refusal(tmp_path / "dangling")
     assert "model.onnx in the directory" in refusal(tmp_path / "empty")

@@ -25,6 +25,10 @@ class Topology(Protocol):
     """What must be known about the machine to read `max` and `node`."""
 
     @property
+    def default_cores(self) -> int:
+        """Those that are used when nothing is asked: no more than a quota leaves whole."""
+
+    @property
     def usable_cores(self) -> int:
         """Physical cores that affinity and quota leave to this process."""
 
@@ -40,7 +44,7 @@ def to_spec(request: BenchmarkRequest, topology: Topology) -> tuple[BenchmarkSpe
     scenarios = _scenarios(request.scenarios, notes)
     usable = topology.usable_cores
     cores_axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
-    cores = _integers(request.cores, cores_axis, (usable,), notes)
+    cores = _integers(request.cores, cores_axis, (topology.default_cores,), notes)
     batches = _integers(request.batches, Axis("-b", 1, LARGEST_BATCH, has_max=False), (), notes)
     lengths = _integers(request.sequence_lengths, Axis("-seq_len", 1, None), (), notes)
     dims = _dims(request.dims, notes)

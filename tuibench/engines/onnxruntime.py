@@ -9,7 +9,17 @@ from functools import partial
 from typing import Any
 
 from tuibench.core.model import Port
-from tuibench.engines.protocol import Bound, Capabilities, Feed, IoUnavailable, Queue, ReadBack, Refusal, Setting
+from tuibench.engines.protocol import (
+    BadSetting,
+    Bound,
+    Capabilities,
+    Feed,
+    IoUnavailable,
+    Queue,
+    ReadBack,
+    Refusal,
+    Setting,
+)
 
 _ERROR_LEVEL = 3
 _DTYPES = {
@@ -77,7 +87,7 @@ class OnnxRuntimeEngine:
         import onnxruntime as ort
 
         if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
-            raise Refusal(f"onnxruntime has no precision {setting.precision} on the CPU; it takes f32")
+            raise BadSetting(f"onnxruntime has no precision {setting.precision} on the CPU; it takes f32")
         options = ort.SessionOptions()
         options.intra_op_num_threads = setting.threads
         options.inter_op_num_threads = 1

@@ -10,7 +10,7 @@ from typing import Any
 from tuibench.engines.onnx_wire import read_names
 from tuibench.engines.openvino_session import OpenVinoSession
 from tuibench.engines.openvino_tensor import read_ports, translate
-from tuibench.engines.protocol import Capabilities, Refusal, Setting
+from tuibench.engines.protocol import BadSetting, Capabilities, Refusal, Setting
 
 CAPABILITIES = Capabilities(
     name="openvino",
@@ -48,7 +48,7 @@ class OpenVinoEngine:
 
     def start(self) -> str:
         """Import OpenVINO and return its version."""
-        return str(import_openvino().__version__)
+        return str(import_openvino().__version__).partition("-")[0]
 
     def prepare(self, setting: Setting) -> str:
         """The user's own file, which is only read."""
@@ -59,7 +59,7 @@ class OpenVinoEngine:
         properties = choose_properties(setting)
         shape = setting.options.get("shape", "model")
         if shape not in _SHAPES:
-            raise Refusal(f"openvino has no shape '{shape}'; it takes {' or '.join(_SHAPES)}")
+            raise BadSetting(f"openvino has no shape '{shape}'; it takes {' or '.join(_SHAPES)}")
         path = self.prepare(setting)
         _refuse_ort(path)
         ov = import_openvino()
@@ -85,7 +85,7 @@ def choose_properties(setting: Setting) -> dict[str, Any]:
         raise Refusal("openvino cannot run a model unoptimized")
     if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
         takes = ", ".join(CAPABILITIES.precisions)
-        raise Refusal(f"openvino has no precision '{setting.precision}'; it takes {takes} or engine-default")
+        raise BadSetting(f"openvino has no precision '{setting.precision}'; it takes {takes} or engine-default")
     alone = setting.scenario == "sync"
     properties: dict[str, Any] = {
         "PERFORMANCE_HINT": "LATENCY" if alone else "THROUGHPUT",

@@ -10,7 +10,7 @@ from typing import Any
 from tuibench.core.model import Port
 from tuibench.engines.openvino_queue import OpenVinoQueue
 from tuibench.engines.openvino_tensor import copy_array, copy_raw, is_raw, make_tensor, translate
-from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Queue, ReadBack, Refusal, Setting
+from tuibench.engines.protocol import BadSetting, Bound, Feed, IoUnavailable, Queue, ReadBack, Refusal, Setting
 
 _HALVES = ("bf16", "f16")
 _NO_KERNELS = ("Const", "Input", "Output")
@@ -31,7 +31,7 @@ class OpenVinoSession:
         self._read: ReadBack | None = None
         used = self._precision()
         if setting.precision not in (used, "engine-default"):
-            raise Refusal(f"openvino would compute {used} on this CPU where {setting.precision} was asked")
+            raise BadSetting(f"openvino would compute {used} on this CPU where {setting.precision} was asked")
 
     @property
     def dynamic(self) -> bool:

@@ -77,7 +77,11 @@ class IoUnavailable(Exception):
 
 
 class Refusal(Exception):
-    """The engine refuses this model or setting; the message is its own."""
+    """The engine refuses this model; the message is its own."""
+
+
+class BadSetting(Refusal):
+    """The engine refuses what was asked of it, whatever the model."""
 
 
 @dataclass(slots=True)

@@ -135,10 +135,6 @@ class Witness:
         self._last_cpu = self._cpu_ns()
         self._last_switches = self._usage(resource.RUSAGE_SELF).ru_nivcsw
 
-    def rescan(self) -> None:
-        """Take in threads that were started since; what they waited so far counts for the block that is running."""
-        self._threads.scan(known=False)
-
     def mark(self) -> Marks:
         """Close a block and return (waiting_ns, on_cpu_ns, involuntary switches) of it; waiting is None if unseen."""
         waited = self._threads.waited_ns()

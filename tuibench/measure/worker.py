@@ -98,7 +98,9 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     try:
         version = engine.start()
     except ImportError as error:
-        raise MissingEngine(f"{asked.engine} cannot be imported: {error}") from error
+        extra = engine.capabilities.extra
+        mend = f"pip install 'tuibench[{extra}]'" if extra else f"pip install {engine.capabilities.distribution}"
+        raise MissingEngine(f"{asked.engine} is not installed ({error}); {mend}") from error
     isolation.limit_memory(job.memory_room_bytes, max(len(job.cpus), job.streams), job.memory_limit_bytes)
 
     from tuibench.measure.execution import Meter
@@ -118,15 +120,18 @@ class MissingEngine(Exception):
 
 def describe(error: BaseException, phase: str) -> Failure:
     """The failure of an execution in the words of what happened."""
-    from tuibench.engines.protocol import IoUnavailable, Refusal
+    from tuibench.engines.protocol import BadSetting, IoUnavailable, Refusal
     from tuibench.engines.wording import plain_words
 
     said = str(error) or type(error).__name__
     text = plain_words(said)
     if isinstance(error, MissingEngine):
         kind = "engine"
+    elif isinstance(error, BadSetting):
+        kind = "setting"
     elif isinstance(error, (Refusal, IoUnavailable)):
         kind = "refused"
+        text = f"the I/O class cannot be had (--io): {text}" if isinstance(error, IoUnavailable) else text
     elif isinstance(error, MemoryError) or any(word in text for word in _MEMORY_WORDS):
         kind = "memory"
         text = f"out of memory: {text}"

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tuibench.core.errors import ModelError
+from tuibench.core.file_kind import name_kind
 from tuibench.core.text import show
 from tuibench.core.units import size
 
@@ -58,7 +59,7 @@ def regular_size(path: Path, what: str) -> int:
     except (OSError, ValueError) as error:
         raise ModelError(f"{what} cannot be read: {_reason(error)}", "check the path and its permissions") from None
     if not stat.S_ISREG(found.st_mode):
-        raise ModelError(f"{what} is {_kind(found.st_mode)}, not a regular file", "pass the path of an .onnx file")
+        raise ModelError(f"{what} is {name_kind(found.st_mode)}, not a regular file", "pass the path of an .onnx file")
     return found.st_size
 
 
@@ -101,17 +102,6 @@ def _refuse_other_formats(path: Path, head: bytes, file_bytes: int) -> None:
     for magic, kind, hint in _MAGIC:
         if head.startswith(magic):
             raise ModelError(f"{show(path)} is {kind}, not an ONNX model", hint)
-
-
-def _kind(mode: int) -> str:
-    kinds = (
-        (stat.S_ISDIR, "a directory"),
-        (stat.S_ISFIFO, "a FIFO"),
-        (stat.S_ISCHR, "a device"),
-        (stat.S_ISBLK, "a device"),
-        (stat.S_ISSOCK, "a socket"),
-    )
-    return next((name for test, name in kinds if test(mode)), "something else")
 
 
 def _reason(error: Exception) -> str:

@@ -11,6 +11,7 @@ from typing import Any
 
 from tuibench.core.cell import Asked, Cell, Execution, Failure
 from tuibench.core.errors import TuibenchError
+from tuibench.core.label import name_cell
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec, Effort
 from tuibench.core.units import seconds
@@ -260,7 +261,7 @@ class Run:
 
 def slow_message(asked: Asked, p50_ns: float, effort: Effort) -> str:
     """What is said as soon as a call turns out to last longer than a second."""
-    place = f"{asked.engine} {asked.scenario} {asked.cores} cores" + (f" batch {asked.batch}" if asked.batch else "")
+    place = name_cell(asked, ("engine", "dims"))
     count = slow_executions(effort).max_executions
     return f"{place}: one call takes {seconds(p50_ns / 1e9)}, so it gets {count} executions of a few calls each"
 
