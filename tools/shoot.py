@@ -5,6 +5,7 @@ python tools/shoot.py [NAME …]
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -30,8 +31,10 @@ def shoot(name: str) -> Path:
         console = Console(record=True, width=WIDTH, file=nowhere)
         console.print(Text("$ tuibench " + " ".join(arguments), style="bold"))
         console.print(Text(done.stdout.rstrip("\n")))
-        path = FOLDER / f"{name}.svg"
-        console.save_svg(str(path), title="tuibench")
+        drawing = console.export_svg(title="tuibench")
+    path = FOLDER / f"{name}.svg"
+    # Without the fonts that the picture would fetch from elsewhere: every viewer has a monospaced one.
+    path.write_text(re.sub(r"@font-face \{.*?\}\s*", "", drawing, flags=re.DOTALL), encoding="utf-8")
     return path
 
 

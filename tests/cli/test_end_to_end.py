@@ -83,7 +83,10 @@ def hold_document(document: Mapping[str, Any], printed: Mapping[str, str]) -> No
     result = document["benchmark_result"]
     assert list(result) == list(RESULT_KEYS)
     for key, kind in RESULT_KEYS.items():
-        assert isinstance(result[key], kind) or (result[key] is None and key == "99.9%"), key
+        # A percentile that so few calls cannot tell is null, and the reason stands beside it.
+        unknown = key.endswith("%") and f"benchmark_result.{key}" in document["tuibench"]["reasons"]
+        assert isinstance(result[key], kind) or (result[key] is None and unknown), key
+    assert all(isinstance(result[key], float) for key in ("25.0%", "50.0%", "75.0%"))
     for label, key in zip(LABELS[3:], ("items_per_sec", "mean", "median", "std", "iterations"), strict=True):
         assert float(printed[label]) == pytest.approx(result[key], rel=5.1e-4, abs=5.1e-5), label
     assert printed["Original Model Path"] == document["orig_model_path"]
@@ -91,7 +94,7 @@ def hold_document(document: Mapping[str, Any], printed: Mapping[str, str]) -> No
     assert printed["Scenario"] == document["scenario"] == result["scenario"]
     rate = document["batch_size"] * result["iterations"] / result["seconds_ran"]
     assert result["items_per_sec"] == pytest.approx(rate)
-    levels = [result[f"{q}%"] for q in ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0")]
+    levels = [level for q in ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0") if (level := result[f"{q}%"]) is not None]
     assert levels == sorted(levels) and levels[1] == result["median"]
 
 

@@ -82,15 +82,17 @@ def test_verdicts(by: float, scale: float, verdict: str) -> None:
 def test_sentences() -> None:
     zero = [0.0] * 5
     assert interleaved(zero, shifted(math.log(1.046))).sentence == (
-        "new is slower than old: 4.6 % more p50 latency (+4.5 to +4.7 %)"
+        "new is slower than old: 4.6 % more p50 latency (+4.5 to +4.7 %); ratio 1.046 [1.045, 1.047]"
     )
     assert interleaved(zero, shifted(math.log(0.9), 4)).sentence == (
-        "new is faster than old: 10.0 % less p50 latency (−10 to −9.6 %)"
+        "new is faster than old: 10.0 % less p50 latency (−10.4 to −9.6 %); ratio 0.900 [0.896, 0.904]"
     )
-    assert interleaved(zero, shifted(0.019, 10)).sentence.endswith(", perhaps by less than 2 %")
-    assert interleaved(zero, WOBBLE).sentence == "new and old are equivalent within 2 % in p50 latency (−0.1 to +0.1 %)"
+    assert interleaved(zero, shifted(0.019, 10)).sentence.partition(";")[0].endswith(", perhaps by less than 2 %")
+    assert interleaved(zero, WOBBLE).sentence == (
+        "new and old are equivalent within 2 % in p50 latency (−0.1 to +0.1 %); ratio 1.000 [0.999, 1.001]"
+    )
     assert interleaved(zero, shifted(math.log(0.25), 20)).sentence == (
-        "new is faster than old: 0.250 times the p50 latency (0.245 to 0.255 times)"
+        "new is faster than old: 0.250 times the p50 latency (0.245 to 0.255 times); ratio 0.250 [0.245, 0.255]"
     )
 
 
@@ -100,7 +102,7 @@ def test_undecided_says_what_deciding_would_cost() -> None:
     more = math.ceil((2.7764451052 * deviation / 0.02) ** 2) - 5
     assert result.sentence == (
         "undecided: new may differ from old by −2.9 to +3.0 % in p50 latency"
-        f"; about {more} more pairs ({more * 3.0:.0f} s) would settle it"
+        f"; about {more} more pairs ({more * 3.0:.0f} s) would settle it; ratio 1.000 [0.971, 1.030]"
     )
 
 

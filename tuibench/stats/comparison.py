@@ -64,7 +64,7 @@ def compare(
     if verdict is None:
         sentence = f"{_ratio_words(difference, names, metric)}; no verdict: {'; '.join(show(w) for w in why)}"
     else:
-        sentence = _sentence(verdict, difference, names, metric, delta, pair_s)
+        sentence = _sentence(verdict, difference, names, metric, delta, pair_s) + _bracket(difference)
     half = difference.half
     return Comparison(
         base=base.key,
@@ -154,6 +154,14 @@ def _ratio_words(difference: Difference, names: tuple[str, str], metric: str) ->
     return f"{ratio} ({_digits(low)} to {_digits(high)})"
 
 
+def _bracket(difference: Difference) -> str:
+    """The ratio itself, for those who calculate with it."""
+    if difference.half is None:
+        return ""
+    ratio, low, high = (math.exp(difference.center + side * difference.half) for side in (0, -1, 1))
+    return f"; ratio {_digits(ratio)} [{_digits(low)}, {_digits(high)}]"
+
+
 def _settling(difference: Difference, delta: float, pair_s: float | None) -> str:
     """How many more pairs would leave one of the other words, were the difference what it seems to be."""
     center = abs(difference.center)
@@ -186,7 +194,7 @@ def _span(low: float, high: float) -> str:
 
 def _signed(log: float) -> str:
     value = math.expm1(log) * 100
-    text = f"{abs(value):.1f}" if abs(value) < 9.95 else f"{abs(value):.0f}"
+    text = f"{abs(value):.1f}" if abs(value) < 99.5 else f"{abs(value):.0f}"
     if float(text) == 0:
         return text
     # A typographic minus: a hyphen between numbers reads as a range.
