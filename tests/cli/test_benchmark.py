@@ -1,8 +1,11 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from tests.cli.shell import Shell
@@ -46,3 +49,30 @@ def test_a_dry_run_as_json_is_one_object_on_stdout(shell: Shell) -> None:
     assert (loaded["schema"], len(loaded["cells"]), sorted(loaded["order"])) == (
         1, 2, sorted(cell["key"] for cell in loaded["cells"]),
     )  # fmt: skip
+
+
+@pytest.mark.parametrize("victim", ["model", "inputs", "link"])
+def test_a_result_never_overwrites_what_it_is_measured_from(shell: Shell, folder: Path, victim: str) -> None:
+    model = Path(mlp().save(folder))
+    inputs = folder / "ok.npz"
+    np.savez(inputs, x=np.zeros((1, 4), dtype=np.float32))
+    link = folder / "link.json"
+    link.symlink_to(model)
+    before = (model.read_bytes(), inputs.read_bytes())
+    target = {"model": model, "inputs": inputs, "link": link}[victim]
+    done = shell.run("benchmark", str(model), "--inputs", str(inputs), "-x", str(target))
+    assert done.code == 2
+    assert "would overwrite" in done.err
+    assert (model.read_bytes(), inputs.read_bytes()) == before
+
+
+def test_a_reader_that_leaves_in_the_middle_of_much_output_is_noticed() -> None:
+    script = "from tuibench.cli.output import emit; emit('x' * 1_000_000)"
+    process = subprocess.Popen([sys.executable, "-c", script], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.read(10)
+    process.stdout.close()
+    assert b"BrokenPipeError" in process.stderr.read()
+    process.stderr.close()
+    assert process.wait() == 1

@@ -144,6 +144,8 @@ def _store(fields: dict[str, Any], flag: Flag, value: Any) -> None:
         fields[flag.field] = f"{fields[flag.field]},{value}"
     elif flag.many == "each":
         fields[flag.field] = (*fields.get(flag.field, ()), value)
+    elif flag.field == "export_path" and flag.field in fields:
+        raise UsageError("-x is given twice", "one run writes one file; --json prints to stdout besides")
     else:
         fields[flag.field] = value
 

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-import sys
+import os
+from collections.abc import Sequence
 
 from tuibench.cli.interruption import Interruption, held_back
+from tuibench.cli.output import emit
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
 from tuibench.cli.view import View
 from tuibench.core.cell import CellResult
-from tuibench.core.errors import ExitCode, TuibenchError, WriteError
+from tuibench.core.errors import ExitCode, TuibenchError, UsageError, WriteError
+from tuibench.core.model import ModelSummary
 from tuibench.core.run import RunResult
+from tuibench.core.text import show
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
 from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
 from tuibench.report.summary import summary
@@ -25,6 +29,7 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     spec, notes = to_spec(request, topology)
     bench.check_engines(spec.engines)
     if request.export_path is not None:
+        _spare(request.export_path, [source.path for source in spec.models], spec.inputs.file)
         check_target(request.export_path)
     active: ActiveRun | None = None
     try:
@@ -38,6 +43,13 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
                 active.close()
 
 
+def _spare(target: str, models: Sequence[str], inputs: str | None) -> None:
+    """Refuse to write a result over what it is measured from."""
+    for path in (*models, *([inputs] if inputs else [])):
+        if os.path.exists(target) and os.path.samefile(target, path):
+            raise UsageError(f"-x {show(target)} would overwrite {show(path)}", "give the result another name")
+
+
 def _follow(view: View, request: BenchmarkRequest, command: str, interruption: Interruption) -> int:
     """Watch to the end, publish what there is, and say how it ended."""
     active = view.active
@@ -47,6 +59,8 @@ def _follow(view: View, request: BenchmarkRequest, command: str, interruption: I
         active.cancel()
         if not request.dry_run and any(cell.executions for cell in _cells(active)):
             _publish_at_last(request, view, active.result(command))
+        elif not request.quiet:
+            view.painter.say("tuibench: ended before anything was measured")
         raise
     result = active.result(command)
     if request.dry_run:
@@ -60,7 +74,7 @@ def _follow(view: View, request: BenchmarkRequest, command: str, interruption: I
 
 def _show_plan(plan: DryRun, request: BenchmarkRequest, result: RunResult, active: ActiveRun) -> int:
     """Print the plan; what must fail fails here with the code that measuring would have."""
-    sys.stdout.write(dry_run_json(plan) if request.json else dry_run_text(plan, request.ascii))
+    emit(dry_run_json(plan) if request.json else dry_run_text(plan, request.ascii))
     if not plan.failed:
         return int(ExitCode.OK)
     return int(ExitCode.SOME_FAILED if plan.cells else active.exit_code(result))
@@ -76,6 +90,13 @@ def _publish_at_last(request: BenchmarkRequest, view: View, result: RunResult) -
         view.painter.say(f"tuibench: {error}")
 
 
+def _beside(model: ModelSummary) -> list[str]:
+    """The files with the weights of a model that has them outside."""
+    folder = os.path.dirname(model.path)
+    paths = [os.path.join(folder, name) for name in model.external_files]
+    return [path for path in paths if os.path.exists(path)]
+
+
 def _cells(active: ActiveRun) -> list[CellResult]:
     return [active.replay.cell(cell.key) for cell in active.replay.cells]
 
@@ -84,16 +105,18 @@ def _publish(request: BenchmarkRequest, active: ActiveRun, result: RunResult) ->
     """Write the export first: what was measured must not depend on whoever reads stdout; nor on the export either."""
     keep = request.keep_raw and request.export_path not in (None, STDOUT)
     result = active.settle_samples(result, f"{request.export_path}.samples" if keep else None)
-    failed = None
+    failed: TuibenchError | None = None
     if request.export_path is not None and request.export_path != STDOUT:
+        # Files beside a model are known only once it has been read.
+        beside = [path for model in result.models for path in _beside(model)]
         try:
+            _spare(request.export_path, beside, None)
             write_export(request.export_path, render(result, form_of(request.export_path)))
-        except WriteError as error:
+        except (WriteError, UsageError) as error:
             failed = error
     if request.json or request.export_path == STDOUT:
-        sys.stdout.write(render(result, "json"))
+        emit(render(result, "json"))
     else:
-        sys.stdout.write(summary(result, request.ascii))
-    sys.stdout.flush()
+        emit(summary(result, request.ascii))
     if failed is not None:
         raise failed

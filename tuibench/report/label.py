@@ -59,7 +59,8 @@ def axis_value(run: RunResult, cell: CellResult, axis: str) -> str:
     if axis == "batch":
         return _batch(run, cell)
     if axis == "dims":
-        return " ".join(f"{show(name, 40)}={size}" for name, size in asked.dims.items()) or "-"
+        shown = {name: size for name, size in asked.dims.items() if _varies(run, name)} or asked.dims
+        return " ".join(f"{show(name, 40)}={size}" for name, size in shown.items()) or "-"
     return show(getattr(asked, axis), 40)
 
 
@@ -105,3 +106,8 @@ def failure_text(cell: CellResult) -> str:
     return (
         f"partial after {count_of(len(cell.executions), 'execution')}: {words}" if cell.status == "partial" else words
     )
+
+
+def _varies(run: RunResult, dim: str) -> bool:
+    """Whether the cells differ in a dim, so that a row must name it."""
+    return len({cell.asked.dims.get(dim) for cell in run.cells}) > 1

@@ -92,7 +92,7 @@ def _footnotes(run: RunResult) -> list[str]:
         if cell.status != "ok":
             notes.append(f"{describe(run, cell, axes)}: {failure_text(cell)}")
         if cell.check is not None and cell.check.state == "differs":
-            reason = show(cell.check.reason or f"by {cell.check.difference} of their range", 300)
+            reason = show(cell.check.reason or f"by {short(cell.check.difference or 0.0, 2)} of their range", 300)
             notes.append(f"{describe(run, cell, axes)}: outputs differ from the reference {reason}")
         if cell.grade is not None and cell.grade.letter in ("C", "D"):
             notes.append(f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {show(cell.grade.cause, 300)}")

@@ -12,6 +12,7 @@ from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import from_plain
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.units import count_of
 from tuibench.runs.conclusion import conclude, headline
 from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.summary import pool, summarize
@@ -154,10 +155,11 @@ class Replay:
 
     def _why_early(self, count: int) -> str:
         if self.end.get("status") == "cancelled":
-            return f"cancelled after {count} executions"
+            return f"cancelled after {count_of(count, 'execution')}"
         if self.end.get("status") == "interrupted":
-            return f"{self.end['reason']} after {count} executions"
-        return f"--max-time was reached after {count} executions" if self.end else f"going on, {count} executions"
+            return f"{self.end['reason']} after {count_of(count, 'execution')}"
+        done = count_of(count, "execution")
+        return f"--max-time was reached after {done}" if self.end else f"going on, {done}"
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
         self.start = event

@@ -202,4 +202,4 @@ def _signed(log: float) -> str:
 
 
 def _digits(ratio: float) -> str:
-    return f"{ratio:.3f}" if ratio < 10 else f"{ratio:.4g}"
+    return f"{ratio:.3f}" if 0.1 <= ratio < 10 else f"{ratio:.4g}" if ratio >= 10 else f"{ratio:.3g}"
