@@ -173,3 +173,10 @@ def test_inputs_do_not_count_as_the_model_s_memory(run: Run, tmp_path: Path) -> 
     assert result.memory_bytes["inputs"] == 4 * 16_000_000
     assert result.memory_bytes["peak"] < 16_000_000
     assert {"load", "first", "bind", "warm", "timed"} <= set(result.memory_bytes)
+
+
+def test_a_stream_s_process_that_fails_tells_its_own_reason(run: Run) -> None:
+    cell = make_cell(scenario="async", streams=2)
+    failure = run({"latency_us": 300, "timed": "raise", "after": 60}, cell=cell, streams=2)
+    assert isinstance(failure, Failure), failure
+    assert "said raise" in failure.message

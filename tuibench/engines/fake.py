@@ -132,6 +132,7 @@ class FakeSession:
         self._latencies_ns = [int(v * 1000) for v in (latency if isinstance(latency, list) else [latency])]
         self._calls = 0
         self._current = dict(steps)
+        self._closed = False
 
     def inputs(self) -> tuple[Port, ...]:
         """None: any feed is taken."""
@@ -143,6 +144,8 @@ class FakeSession:
 
     def bind(self, feeds: Sequence[Feed], io: str) -> Bound:
         """Every class is the same, unless the script has steps under its name."""
+        if self._closed:
+            raise RuntimeError("the fake session is closed")
         self._calls = 0
         self._current = {**self._steps, **self._steps.get(io, {})}
         calls: tuple[Callable[[], object], ...] = tuple(partial(self._call, feed) for feed in feeds)
@@ -163,7 +166,8 @@ class FakeSession:
         )
 
     def close(self) -> None:
-        """Nothing is held."""
+        """Nothing is held, but nothing may be bound any more either, as with real engines."""
+        self._closed = True
 
     def _outputs(self, sample: int) -> dict[str, Any]:
         return {"wrong": [float(sample)]} if self._steps.get("outputs") == "wrong" else {}

@@ -62,6 +62,7 @@ class Meter:
         self._check = Check("unchecked", None, None, "--no-check")
         self._batch: int | None = None
         self._feeds: list[Feed] = []
+        self._handed_over = False
 
     def measure(self) -> Execution:
         """Load, run once, then bind, check, warm up and time in the least costly I/O class that holds; reduce."""
@@ -114,7 +115,8 @@ class Meter:
                 raise
             except Exception:
                 # Output shapes that differ between samples, or from what the model declares, show at any call.
-                if last == len(classes):
+                # Once the session has given way to processes there is nothing left to bind anew.
+                if last == len(classes) or self._handed_over:
                     raise
         raise IoUnavailable("the engine offers no way to pass inputs")
 
@@ -153,6 +155,7 @@ class Meter:
             self._job, self._engine, self._setting, self._shares, session, feeds, bound, partial(self._load_more)
         )
         kind = choose_kind(self._own_queue, self._job.stream_kind, latency_ns)
+        self._handed_over = kind == "processes"
         crowd = max(1.0, self._job.streams / len(self._job.cpus))
         with build_drive(build, kind) as drive:
             del bound, build
