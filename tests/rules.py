@@ -31,6 +31,7 @@ ROOMS = {
     "host": Room(),
     "host/facts": Room(ours=("host", "host/brand")),
     "host/brand": Room(ours=("host",), deferred=("cpuinfo",)),
+    "host/place": Room(deferred=("platformdirs",)),
     "host/checkup": Room(ours=("host", "host/facts", "host/brand")),
     "models": Room(ours=("arrays",), third=("numpy", "onnx")),
     "engines": Room(third=("numpy",), deferred=ENGINES),
@@ -42,11 +43,15 @@ ROOMS = {
             *("engines/protocol", "engines/registry"),
         )
     ),
+    "store": Room(third=("tinydb",)),
     "runner": Room(ours=ANYTHING, deferred=ANYTHING),
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "report": Room(third=("rich",)),
     "workbench": Room(
-        ours=("runs", "report", "host", "host/facts", "host/brand", "host/checkup", "stats", "engines/registry")
+        ours=(
+            *("store", "runs", "report", "stats", "engines/registry"),
+            *("host", "host/facts", "host/brand", "host/checkup", "host/place"),
+        )
     ),
     "cli": Room(ours=("workbench", "report"), third=("rich",)),
     "__main__": Room(ours=("cli",)),

@@ -8,7 +8,7 @@ from tests.report import build
 from tuibench.core.cell import Samples
 from tuibench.core.errors import EngineError, UsageError
 from tuibench.core.model import Reference
-from tuibench.workbench import ActiveRun, Workbench
+from tuibench.workbench.hall import ActiveRun, Workbench
 
 
 def test_engines_are_checked_by_name_alone() -> None:

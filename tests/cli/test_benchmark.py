@@ -14,7 +14,7 @@ from tuibench.cli import benchmark
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.core.errors import TuibenchError
-from tuibench.workbench import Workbench
+from tuibench.workbench.hall import Workbench
 
 
 @pytest.mark.parametrize(("name", "code"), [("nope", 4), ("deepsparse", 2)])

@@ -20,7 +20,7 @@ from tests.cli.shell import Done, Shell
 from tuibench.cli.repeat import again
 from tuibench.core.spec import EFFORTS
 from tuibench.report.export import render
-from tuibench.workbench import Workbench
+from tuibench.workbench.hall import Workbench
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "tuibench" / "data" / "benchmark.schema.json").read_text(encoding="utf-8"))

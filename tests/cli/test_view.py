@@ -14,7 +14,7 @@ from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
 from tuibench.report.progress import Snapshot
 from tuibench.runs.replay import Replay
-from tuibench.workbench import ActiveRun
+from tuibench.workbench.hall import ActiveRun
 
 
 class Run:

@@ -19,7 +19,7 @@ from tuibench.core.text import show
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
 from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
 from tuibench.report.summary import summary
-from tuibench.workbench import ActiveRun, Workbench
+from tuibench.workbench.hall import ActiveRun, Workbench
 
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:

@@ -118,7 +118,7 @@ def describe_terminal(stream: TextIO) -> dict[str, Any]:
 
 def _examine(engines: Answers, terminal: dict[str, Any]) -> dict[str, Any]:
     # 30 ms that neither --help nor any other command should pay for.
-    from tuibench.workbench import Workbench
+    from tuibench.workbench.hall import Workbench
 
     return Workbench().examine(engines, terminal)
 

@@ -17,7 +17,7 @@ from tuibench.report.dry_run import DryRun
 from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
-from tuibench.workbench import ActiveRun, Event
+from tuibench.workbench.hall import ActiveRun, Event
 
 _START_S = 0.8
 """What an execution takes beside its timed part: a process, imports, load, warm-up."""

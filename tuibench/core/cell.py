@@ -232,3 +232,5 @@ class CellResult:
     pooled: Pooled | None = None
     executions: tuple[Execution, ...] = ()
     samples: Samples | None = None
+    sittings: int = 1
+    """How many stretches of the run its executions come from; more than one only where the run was resumed."""

@@ -61,3 +61,31 @@ class WriteError(TuibenchError):
     """A result could not be written where it was asked for."""
 
     exit_code = ExitCode.STORE
+
+
+class StoreError(TuibenchError):
+    """The store cannot be read or written; what lies in it is as it was."""
+
+    exit_code = ExitCode.STORE
+
+
+class StoreBusy(StoreError):
+    """Another process holds the store's lock for longer than a command should wait."""
+
+
+class StoreDamaged(StoreError):
+    """A file of the store is not what was written; the message names it."""
+
+
+class StoreReadOnly(StoreError):
+    """The store, or this part of it, can be read but not written."""
+
+
+class HostBusy(TuibenchError):
+    """Another benchmark is measuring on this machine, and waiting was not wanted."""
+
+    exit_code = ExitCode.BUSY
+
+
+class UnknownId(UsageError):
+    """No benchmark, project or run is meant by what was typed, or several are."""

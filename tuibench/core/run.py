@@ -33,6 +33,18 @@ class Comparison:
 
 
 @dataclass(frozen=True, slots=True)
+class Sitting:
+    """One uninterrupted stretch of a run: a run that was resumed has several, perhaps not under equal conditions."""
+
+    started_utc: str
+    boot_id: str
+    executions: int
+    """Measured in it, over all cells."""
+    mixed: tuple[str, ...] = ()
+    """What had changed on the machine since the sitting before; only --mixed lets a run go on then."""
+
+
+@dataclass(frozen=True, slots=True)
 class RunResult:
     """Everything a finished, cancelled or broken run has to say."""
 
@@ -57,3 +69,12 @@ class RunResult:
     anchor: dict[str, Any] = field(default_factory=dict)
     """Drift of the cheapest cell over the run."""
     schema: int = SCHEMA
+    host: str = ""
+    """The id of the machine; a name of it never leaves the machine."""
+    sittings: tuple[Sitting, ...] = ()
+    waited_s: float = 0.0
+    """For another benchmark on this machine to end."""
+    shared_host: bool = False
+    """Whether it was measured beside another benchmark, as --share-host allows."""
+    foreign: str = ""
+    """The tool that measured it where that was not tuibench: such numbers carry no grade and no interval."""

@@ -143,6 +143,7 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         "conclusions": plain["conclusions"],
         "warnings": plain["warnings"],
         "anchor": plain["anchor"],
+        **{name: plain[name] for name in ("host", "sittings", "waited_s", "shared_host", "foreign")},
         "started_utc": plain["started_utc"],
         "seconds": plain["seconds"],
         "again": plain["again"],

@@ -237,7 +237,7 @@ def _start_runner(run_dir: Path, log: int) -> subprocess.Popen[bytes]:
 
 def _environment() -> dict[str, str]:
     """This process's own, in which the package is found from any directory, wherever it was found here."""
-    home = Path(__file__).resolve().parent.parent
+    home = Path(__file__).resolve().parents[2]
     search = os.environ.get("PYTHONPATH", "")
     paths = [os.path.abspath(part) for part in search.split(os.pathsep) if part]
     if home.name not in ("site-packages", "dist-packages") and str(home) not in paths:

@@ -1,0 +1,70 @@
+"""A project: a named piece of work around one model, and what its model was when it was last seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class FileStamp:
+    """A file as it was: enough to notice cheaply that it may have changed, and surely that it has."""
+
+    path: str
+    size: int
+    mtime_ns: int
+    sha256: str
+
+
+@dataclass(frozen=True, slots=True)
+class ModelReference:
+    """A model by reference: nothing of the user's is ever copied unless asked."""
+
+    asked: str
+    """As the user named it: a path, sample:NAME, hf:… or https:…"""
+    file: FileStamp
+    sha256: str
+    """Of the model and its external data together: what cells are keyed by."""
+    external: tuple[FileStamp, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Version:
+    """One variant of a project's model; a file that changed in place becomes a new one."""
+
+    id: str
+    project: str
+    name: str
+    """original, then v2, v3 …"""
+    created_utc: str
+    model: ModelReference
+    note: str = ""
+    recipe: dict[str, str] = field(default_factory=dict)
+    """How it was made, where we made it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """What people see of a project; its versions are files of their own."""
+
+    id: str
+    name: str
+    description: str
+    created_utc: str
+    modified_utc: str
+    versions: tuple[Version, ...]
+    """Oldest first."""
+    dims: dict[str, int] = field(default_factory=dict)
+    """Symbolic dims other than the batch, asked once and remembered."""
+    generation: int = 1
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectRow:
+    """One project in a list."""
+
+    project: Project
+    benchmarks: int
+    size_bytes: int
+    """Of what the store holds for it."""
+    last_run_utc: str
+    """'' where nothing was measured yet."""

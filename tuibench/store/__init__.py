@@ -1,0 +1,1 @@
+"""What was measured, on disk: TinyDB files that survive crashes, full disks and several sessions."""
