@@ -25,7 +25,7 @@ class Files:
     def __init__(self, root: str, disk: Disk, node: str, pid: Callable[[], int] = os.getpid) -> None:
         self.root = root
         self.disk = disk
-        self._node = node
+        self.node = node
         self._pid = pid
         self._count = 0
         self._durable: set[str] = set()
@@ -165,6 +165,7 @@ class Files:
 
     def rename(self, source: str, target: str) -> None:
         """Give a file or directory another name in the same file system."""
+        self._durable = {path for path in self._durable if not (path + os.sep).startswith(source + os.sep)}
         with self.telling(source):
             self.disk.replace(source, target)
 
@@ -208,7 +209,7 @@ class Files:
         directory, name = os.path.split(path)
         for _ in range(_TRIES):
             self._count += 1
-            temp = os.path.join(directory, f".{name}.{self._node}-{self._pid()}-{self._count}.tmp")
+            temp = os.path.join(directory, f".{name}.{self.node}-{self._pid()}-{self._count}.tmp")
             kind = self.kind(temp)
             if not kind:
                 return temp

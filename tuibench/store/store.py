@@ -15,11 +15,13 @@ from tuibench.core.errors import StoreReadOnly
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context, Notices, is_alive
 from tuibench.store.disk import Disk, RealDisk
+from tuibench.store.documents import ProjectFiles
 from tuibench.store.files import Files
 from tuibench.store.lock import Waiting
 from tuibench.store.salt import HostIdentity
 from tuibench.store.sealed import Sealing
 from tuibench.store.steady import SteadyDisk
+from tuibench.store.trash import Trash
 
 
 class Store:
@@ -29,6 +31,7 @@ class Store:
     """
 
     benchmarks: Benchmarks
+    trash: Trash
 
     def __init__(
         self,
@@ -59,7 +62,9 @@ class Store:
             is_alive=alive,
             host_id=self._identity.find,
         )
-        self.benchmarks = Benchmarks(self._context, entropy, lambda: ())
+        self.benchmarks = Benchmarks(self._context, entropy)
+        self.trash = Trash(self._context, self.benchmarks, ProjectFiles(self._context), entropy)
+        self.benchmarks.attend(self.trash)
 
     @property
     def host_id(self) -> str:
