@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,7 +16,7 @@ from tuibench.store.store import Store
 DAY_S = 86_400.0
 
 
-def fill(root: Path, count: int = 3, **changes: object) -> Store:
+def fill(root: Path, count: int = 3, **changes: Any) -> Store:
     store = make_store(root, **changes)
     for number in range(count):
         work = root.parent / f"work-{number}"

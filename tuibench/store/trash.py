@@ -110,10 +110,14 @@ class Trash:
         """The benchmarks in the trash, whose short ids stay theirs."""
         return tuple(one for part in self._parts(self._context.hosts()) for one in part.manifest.benchmarks)
 
+    def unfinished(self, layout: HostLayout) -> list[str]:
+        """What crashes left in the middle."""
+        return self._removals.unfinished(layout)
+
     def finish(self, layout: HostLayout) -> list[tuple[str, str]]:
         """Complete what crashes left in the middle; (name, '' or why not) of each. Wants the host's lock held."""
         done = []
-        for name in self._removals.unfinished(layout):
+        for name in self.unfinished(layout):
             try:
                 self._removals.finish(layout, name)
                 done.append((name, ""))
