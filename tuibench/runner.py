@@ -125,7 +125,9 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
         journal.append("run_end", status="cancelled", reason=cancelled.reason)
     except TuibenchError as error:
         problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-        journal.append("run_end", status="failed" if past is None else "interrupted", reason=error.message, error=problem)
+        journal.append(
+            "run_end", status="failed" if past is None else "interrupted", reason=error.message, error=problem
+        )
     finally:
         queue.leave()
     journal.close()
@@ -175,8 +177,8 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
 
 def compare_with(past: Replay, env: dict[str, Any], versions: dict[str, str], *, mixed: bool) -> list[str]:
     """What has changed on this machine since a run began; NotComparable where that forbids to go on."""
-    from tuibench.runs.resumption import Disagreement
     from tuibench.runs.environment import environment_changes, forbids_resume
+    from tuibench.runs.resumption import Disagreement
 
     before, versions_before = past.start.get("host", {}), past.start.get("versions", {})
     bars = forbids_resume(before, versions_before, env, versions)

@@ -33,7 +33,9 @@ def label(flag: str, given: str) -> str:
     if not given.strip():
         raise UsageError(f"{flag} needs a value")
     if len(given) > _LONGEST_LABEL or show(given, _LONGEST_LABEL) != given:
-        raise UsageError(f"{flag} takes one line of at most {_LONGEST_LABEL} visible characters, not '{show(given, 40)}'")
+        raise UsageError(
+            f"{flag} takes one line of at most {_LONGEST_LABEL} visible characters, not '{show(given, 40)}'"
+        )
     return given
 
 

@@ -20,7 +20,7 @@ LOCK = "runner.lock"
 LOG = "runner.log"
 CANCEL = "cancel"
 _WORK = ("logs", "inputs", "samples", "work")
-_BULKY = ("inputs", "work", "samples")
+_LASTING = frozenset({REQUEST, LOCK, LOG, NAME, "logs"})
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _LOCK_TRIES = 40
@@ -117,8 +117,13 @@ class RunDirectory:
 
     def thin(self) -> None:
         """Keep journal and logs of a run whose result lies in the store."""
-        for name in _BULKY:
-            shutil.rmtree(self.path / name, ignore_errors=True)
+        for name in os.listdir(self.path):
+            if name in _LASTING:
+                continue
+            if (self.path / name).is_dir():
+                shutil.rmtree(self.path / name, ignore_errors=True)
+            else:
+                (self.path / name).unlink(missing_ok=True)
 
     def remove(self) -> None:
         """Leave nothing of the run."""

@@ -24,7 +24,7 @@ from tuibench.runs.machine import Machine
 from tuibench.runs.plan import make_cells, twins
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import Disagreement, check_plan, cheapest, disagreement, restore
+from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, restore
 from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_executions
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.summary import grade_executions, pool

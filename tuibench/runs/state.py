@@ -29,7 +29,7 @@ class Observer:
     host_id: str
     boot_id: str
     now: Callable[[], float] = time.time
-    is_saved: Callable[[str], bool] = lambda run: False
+    is_saved: Callable[[str], bool] = lambda _: False
     """Whether the store has a record of that id: the last word, should the journal lack its end."""
 
 

@@ -69,6 +69,10 @@ class Store:
             raise StoreReadOnly("this machine has no id in the store", "Make the data directory writable once.")
         return found
 
+    def probe(self) -> str:
+        """Why the store cannot be written, in words; '' where it can."""
+        return ""
+
     def notices(self) -> tuple[str, ...]:
         """What was met on the way that somebody should know: hand edits, damage, newer forms."""
         return tuple(self._context.notices.said)

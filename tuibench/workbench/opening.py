@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from tuibench.host.identity import read_machine
-from tuibench.host.mount import remote_kind
+from tuibench.host.mount import is_remote
 from tuibench.store.store import Store
 
 
 def open_store(root: Path) -> Store:
     """The store below `root`; nothing is read or written yet."""
-    return Store(root, read_machine(), is_remote=remote_kind)
+    return Store(root, read_machine(), is_remote=is_remote)

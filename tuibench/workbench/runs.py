@@ -7,7 +7,7 @@ import os
 import secrets
 import signal
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,7 +40,7 @@ class Wishes:
 
     save: bool = True
     plan_only: bool = False
-    card: Card = Card()
+    card: Card = field(default_factory=Card)
     again: str = ""
     """The command that repeats it."""
     wait_s: float | None = None
@@ -103,7 +103,7 @@ class Runs:
             os.close(log)
             raise
 
-    def list(self) -> tuple[RunInfo, ...]:
+    def every(self) -> tuple[RunInfo, ...]:
         """Every run there is a trace of, newest first."""
         return states_of(self._directories(), self._observer())
 
@@ -134,13 +134,17 @@ class Runs:
             time.sleep(_CANCEL_LOOK_S)
         return read_state(directory, self._observer())
 
-    def resume(self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None) -> ActiveRun:
+    def resume(
+        self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None
+    ) -> ActiveRun:
         """Take up a run that broke off, or with `finish` save what it has as it is."""
         directory = self._find(token)
         info = read_state(directory, self._observer())
         refusal = resume_refusal(info)
         if refusal:
-            hint = "tuibench rerun measures it anew" if info.state not in activity.ALIVE else "tuibench attach follows it"
+            hint = (
+                "tuibench rerun measures it anew" if info.state not in activity.ALIVE else "tuibench attach follows it"
+            )
             raise UsageError(f"run {short_id(info.id)} cannot be resumed: {refusal}", hint)
         request = directory.request()
         _require_models(request)
@@ -179,7 +183,9 @@ class Runs:
 def _require_models(request: dict[str, Any]) -> None:
     for source in request["spec"]["models"]:
         if not os.path.isfile(source["path"]):
-            raise ModelError(f"{source['asked']} is no longer there", "put it back, or save what there is with --finish")
+            raise ModelError(
+                f"{source['asked']} is no longer there", "put it back, or save what there is with --finish"
+            )
 
 
 def _terminate(pid: int) -> None:
