@@ -38,7 +38,7 @@ def test_one_that_stands_still_is_named(tmp_path: Path) -> None:
     shelf = Shelf(str(tmp_path), "key")
     lock = hold(shelf)
     pauses: list[float] = []
-    with pytest.raises(ModelError, match=r"stands still for 2 s") as caught, shelf.locked(list, 2.0, pauses.append):
+    with pytest.raises(ModelError, match=r"stands still for 2 s") as caught, shelf.locked(lambda: None, 2.0, pauses.append):
         pass
     assert ".lock" in caught.value.hint and sum(pauses) == 2.5
     os.close(lock)
@@ -46,7 +46,7 @@ def test_one_that_stands_still_is_named(tmp_path: Path) -> None:
 
 def test_the_lock_goes_with_an_error_too(tmp_path: Path) -> None:
     shelf = Shelf(str(tmp_path), "key")
-    with pytest.raises(ZeroDivisionError), shelf.locked(list, 1.0, lambda _: None):
+    with pytest.raises(ZeroDivisionError), shelf.locked(lambda: None, 1.0, lambda _: None):
         raise ZeroDivisionError
     with shelf.locked(lambda: pytest.fail("it is still held"), 1.0, lambda _: None):
         pass

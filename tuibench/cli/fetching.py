@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable
 
+from tuibench.core.place import Places
 from tuibench.core.remote import FetchedModel, FetchProgress, public_name
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
@@ -53,17 +54,17 @@ class ArrivalView:
         return (progress.total - progress.fetched) * spent / arrived
 
 
-def fetcher(quiet: bool, ascii_only: bool) -> Callable[[str], ModelSource]:
+def fetcher(places: Places, quiet: bool, ascii_only: bool) -> Callable[[str], ModelSource]:
     """What makes a file of a name such as hf:ORG/REPO or https://…, telling on stderr how it arrives."""
 
     def fetch(token: str) -> ModelSource:
-        from tuibench.workbench.fetching import make_fetch  # only for models that lie elsewhere
+        from tuibench.workbench.fetching import ModelFetch  # only for models that lie elsewhere
 
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
         painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
         view = ArrivalView(show(public_name(token), 50), painter, time.monotonic)
         try:
-            model = make_fetch(token).carry_out(_unheard if quiet else view.update)
+            model = ModelFetch(token, places).carry_out(_unheard if quiet else view.update)
         finally:
             painter.clear()
         if not quiet:

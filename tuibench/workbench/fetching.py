@@ -11,7 +11,6 @@ from tuibench.core.place import Places
 from tuibench.core.remote import FetchedModel, FetchProgress, public_name
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
-from tuibench.host.place import find_places
 from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.task import ChildDeath, call_child
 
@@ -69,8 +68,3 @@ class ModelFetch:
     def cancel(self) -> None:
         """End it now."""
         self._stop.trip("cancelled")
-
-
-def make_fetch(token: str, refetch: bool = False) -> ModelFetch:
-    """A fetch into this user's cache."""
-    return ModelFetch(token, find_places(os.environ), refetch=refetch)
