@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
     TIMEOUT = 5
     STORE = 6
     BUSY = 7
+    NOT_COMPARABLE = 14
     HANGUP = 129
     INTERRUPT = 130
     PIPE = 141
@@ -79,6 +80,10 @@ class StoreDamaged(StoreError):
 
 class StoreReadOnly(StoreError):
     """The store, or this part of it, can be read but not written."""
+
+
+class StoreConflict(StoreError):
+    """Another session wrote a document since it was read; nothing of theirs was overwritten."""
 
 
 class HostBusy(TuibenchError):
