@@ -38,7 +38,10 @@ def test_one_that_stands_still_is_named(tmp_path: Path) -> None:
     shelf = Shelf(str(tmp_path), "key")
     lock = hold(shelf)
     pauses: list[float] = []
-    with pytest.raises(ModelError, match=r"stands still for 2 s") as caught, shelf.locked(lambda: None, 2.0, pauses.append):
+    with (
+        pytest.raises(ModelError, match=r"stands still for 2 s") as caught,
+        shelf.locked(lambda: None, 2.0, pauses.append),
+    ):
         pass
     assert ".lock" in caught.value.hint and sum(pauses) == 2.5
     os.close(lock)
