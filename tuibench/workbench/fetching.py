@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from tuibench.core.errors import ModelError, PhaseTimeout
 from tuibench.core.place import Places
 from tuibench.core.remote import FetchedModel, FetchProgress, public_name
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 from tuibench.runs.stopping import StopSwitch
-from tuibench.runs.task import ChildDeath, call_child
+from tuibench.workbench.asking import ask_child
 
 _SILENCE_S = 150.0
 """The child itself gives up sooner on a server that says nothing: this is for a child that hangs."""
@@ -44,21 +42,12 @@ class ModelFetch:
                 tell(FetchProgress(progress.fetched, progress.total, waiting=True))
             return _SILENCE_S
 
-        log = os.memfd_create("fetch.log")
         try:
-            answer = call_child(
-                "fetch",
-                {**self._request, "parent": os.getpid()},
-                timeout_s=_SILENCE_S,
-                stop=self._stop,
-                log_path=f"/proc/self/fd/{log}",
-                on_line=hear,
+            what = f"fetching {self._shown}"
+            answer = ask_child(
+                "fetch", self._request, what=what, timeout_s=_SILENCE_S, hint=_AGAIN, stop=self._stop, hear=hear
             )
-        except ChildDeath as death:
-            kind = PhaseTimeout if death.kind == "timeout" else ModelError
-            raise kind(f"fetching {self._shown} {death.message}", death.log_tail or _AGAIN) from death
         finally:
-            os.close(log)
             self._stop.close()
         source = ModelSource(public_name(self._token), str(answer["path"]))
         return FetchedModel(
