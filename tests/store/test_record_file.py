@@ -139,3 +139,14 @@ def test_saving_again_after_damage_writes_the_record_anew_and_keeps_the_damaged_
     assert store.benchmarks.add(make_result(1), Card(name="again")).name == "again"
     assert store.benchmarks.get(make_id(1)).card.name == "again"
     assert [kept.read_bytes() for kept in tmp_path.glob("hosts/*/quarantine/*")] == [b"damaged"]
+
+
+def test_a_crash_between_keeping_and_replacing_leaves_no_stray_name_later(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card(name="one"))
+    path = record(tmp_path, 1)
+    path.with_name(path.name + ".prev").hardlink_to(path)
+    first = path.read_bytes()
+    store.benchmarks.edit(make_id(1), name="two")
+    assert sorted(one.name for one in path.parent.iterdir()) == [path.name, path.name + ".prev"]
+    assert path.with_name(path.name + ".prev").read_bytes() == first
