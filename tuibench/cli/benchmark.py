@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
+from tuibench.cli.fetching import fetcher
 from tuibench.cli.following import Following
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.output import emit
@@ -27,7 +28,7 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     """Measure what was asked and return the exit code."""
     bench = Workbench()
     topology = bench.topology()
-    spec, notes = to_spec(request, topology)
+    spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
     bench.check_engines(spec.engines)
     if request.export_path is not None:
         spare(request.export_path, [source.path for source in spec.models], spec.inputs.file)

@@ -53,6 +53,11 @@ class StopSwitch:
         """What to wait on."""
         return (self._read,) if self._lifeline is None else (self._read, self._lifeline)
 
+    def close(self) -> None:
+        """Give its descriptors back, for processes that outlive many of them."""
+        os.close(self._read)
+        os.close(self._write)
+
     def trip(self, reason: str) -> None:
         """Ask the run to end."""
         if self._reason is None:
