@@ -44,6 +44,7 @@ ROOMS = {
         )
     ),
     "store": Room(third=("tinydb",)),
+    "intake": Room(),
     "runner": Room(ours=ANYTHING, deferred=ANYTHING),
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "trial": Room(ours=ANYTHING, deferred=ANYTHING),

@@ -1,6 +1,6 @@
 """Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
 
-python -m tuibench.child inspect|prepare|engines|fetch|hash
+python -m tuibench.child inspect|prepare|engines|fetch|hash|import
 """
 
 from __future__ import annotations
@@ -119,12 +119,21 @@ def hash_files(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - ev
     return to_plain(stamps)
 
 
+def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `import` {path}: the result in a file from elsewhere."""
+    from tuibench.core.record import to_plain
+    from tuibench.intake.result import read_result
+
+    return to_plain(read_result(request["path"]))
+
+
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
     "engines": engines,
     "fetch": fetch,
     "hash": hash_files,
+    "import": take_in,
 }
 _IMPORTS = {"inspect": "tuibench.models.inspection", "prepare": "tuibench.models.preparation"}
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""

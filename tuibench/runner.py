@@ -23,7 +23,6 @@ def main(argv: list[str]) -> int:
     import os
     from pathlib import Path
 
-    from tuibench.core.errors import ExitCode, TuibenchError
     from tuibench.runs.directory import RunDirectory
     from tuibench.runs.stopping import StopSwitch
 
@@ -38,26 +37,38 @@ def main(argv: list[str]) -> int:
     if request is None:
         return 0
     ephemeral = bool(request.get("ephemeral"))
+    code = 1
+    try:
+        code = attend(directory, request, stop)
+        if ephemeral and code == 0:
+            os.close(done)
+            wait_for_the_client()
+    finally:
+        # A client that lives reads of a failure in the log, and removes the directory itself.
+        if ephemeral and (code == 0 or os.getppid() != parent):
+            directory.remove()
+    return code
+
+
+def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> int:
+    """Be the run's only runner from its beginning to its end; the exit code says whether it could be written down."""
+    import os
+
+    from tuibench.core.errors import ExitCode, TuibenchError
+
     try:
         lock = open_directory(directory, request)
+        try:
+            work(directory, request, stop)
+        finally:
+            os.close(lock)
     except TuibenchError as error:
         os.write(2, f"{error.message}\n".encode())
         return int(error.exit_code)
     except OSError as error:
+        # What is in the journal by then stays there, for the client to show or for tuibench resume to go on from.
         os.write(2, f"{error.strerror or error}\n".encode())
         return int(ExitCode.STORE)
-    try:
-        work(directory, request, stop)
-        os.close(done)
-        if ephemeral:
-            wait_for_the_client()
-    except BaseException:  # a client that lives reads of it in the log and removes the directory; else we do
-        if not ephemeral or os.getppid() == parent:
-            raise
-    finally:
-        os.close(lock)
-    if ephemeral:
-        directory.remove()
     return 0
 
 
@@ -96,16 +107,9 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
     """Write the run's journal from its beginning, or from where it broke off, to its end."""
     from tuibench.core.errors import TuibenchError
     from tuibench.runs.host_queue import HostQueue
-    from tuibench.runs.journal import Journal, cut_tail, read_history
-    from tuibench.runs.replay import replay
     from tuibench.runs.stopping import Cancelled
 
-    past = None
-    if request.get("resume") is not None:
-        history = read_history(directory.path)
-        cut_tail(directory.path, history)
-        past = replay(history.events)
-    journal = Journal(directory.path, history.next_seq if past else 0)
+    journal, past = open_journal(directory, request)
 
     def describe() -> dict[str, Any]:
         return {"run": request["id"], "eta_s": journal.latest.get("eta_s")}
@@ -118,21 +122,50 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
     stop.beat_with(beat)
     queue = HostQueue(request["host_lock"], request["id"], describe, stop)
     try:
-        introduce(journal, request, past)
-        stand_in_line(queue, journal, request)
-        carry_out(directory, journal, request, stop, past)
+        if past is not None and request["resume"]["finish"]:
+            finish(directory, journal, request, past)
+        else:
+            introduce(journal, request, past)
+            stand_in_line(queue, journal, request)
+            carry_out(directory, journal, request, stop, past)
     except Cancelled as cancelled:
-        journal.append("run_end", status="cancelled", reason=cancelled.reason)
+        end_early(journal, past, {"reason": cancelled.reason})
     except TuibenchError as error:
         problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-        journal.append(
-            "run_end", status="failed" if past is None else "interrupted", reason=error.message, error=problem
-        )
+        end_early(journal, past, {"reason": error.message, "error": problem})
     finally:
         queue.leave()
     journal.close()
     if not request.get("ephemeral"):
         tidy(directory)
+
+
+def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
+    """A new journal, or the old one where it broke off with what it says."""
+    from tuibench.runs.journal import Journal, cut_tail, read_history
+    from tuibench.runs.replay import replay
+
+    if request.get("resume") is None:
+        return Journal(directory.path), None
+    history = read_history(directory.path)
+    cut_tail(directory.path, history)
+    return Journal(directory.path, history.next_seq), replay(history.events)
+
+
+def end_early(journal: Journal, past: Replay | None, why: dict[str, Any]) -> None:
+    """Say that nothing was measured in this sitting; what earlier ones measured stays to be taken up again."""
+    if past is not None:
+        journal.append("run_end", status="interrupted", **why)
+    else:
+        journal.append("run_end", status="failed" if "error" in why else "cancelled", **why)
+
+
+def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay) -> None:
+    """Save what there is of a run that will not be measured any further."""
+    reason = str(past.end.get("reason", "its runner died"))
+    end: dict[str, Any] = {"status": str(past.end.get("status", "interrupted")), "reason": reason}
+    end |= saver(directory, request)(dict(end))
+    journal.append("run_end", **end)
 
 
 def wait_for_the_client() -> None:

@@ -231,30 +231,3 @@ LATER_FLAGS = (
     "--require-grade",
 )
 """Known and not built."""
-
-LATER_COMMANDS = (
-    "profile",
-    "versions",
-    "compare",
-    "gate",
-    "check",
-    "list",
-    "show",
-    "rerun",
-    "edit",
-    "remove",
-    "undo",
-    "trash",
-    "export",
-    "import",
-    "ps",
-    "attach",
-    "cancel",
-    "resume",
-    "project",
-    "engines",
-    "store",
-    "config",
-    "completion",
-)
-"""Known and not built."""

@@ -149,8 +149,13 @@ def prune(root: Path, now: float) -> None:
         except StoreError:
             continue
         last = history.events[-1] if history.events else {}
-        if last.get("ev") == "run_end" and last.get("status") != "interrupted" and last.get("saved") is not False:
+        if last.get("ev") == "run_end" and (last.get("saved") or _has_nothing(last)):
             run.remove()
+
+
+def _has_nothing(end: dict[str, Any]) -> bool:
+    """Whether a run ended without anything that the store should have."""
+    return end.get("status") in ("failed", "cancelled", "finished") and "saved" not in end
 
 
 def _age_s(run: RunDirectory, now: float) -> float:

@@ -232,6 +232,9 @@ class Replay:
         execution = from_plain(Execution, event["result"])
         wall_s = float(event["wall_s"])
         self._walls_s.append(wall_s)
+        if not self._sittings:
+            # The head of the journal was lost to damage.
+            self._sittings.append(_sitting({}))
         place = len(self._sittings) - 1
         self._sittings[place] = replace(self._sittings[place], executions=self._sittings[place].executions + 1)
         if event.get("anchor"):

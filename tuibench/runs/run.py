@@ -85,7 +85,7 @@ class Run:
     def carry_out(self) -> str:
         """The status the run ended with: finished, cancelled, interrupted or failed; the journal has the rest."""
         status = self._measure()
-        if status["status"] in ("finished", "cancelled") and self._planned:
+        if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.past is not None):
             status |= self._setup.save(dict(status))
         self._journal.append("run_end", **status)
         return str(status["status"])
@@ -106,7 +106,9 @@ class Run:
             return {"status": "interrupted", "reason": error.message, "exit_code": int(error.exit_code)}
         except TuibenchError as error:
             problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-            return {"status": "failed", "error": problem}
+            # What earlier sittings measured is not lost by what went wrong in this one.
+            status = "interrupted" if self._setup.past is not None else "failed"
+            return {"status": status, "reason": error.message, "error": problem}
 
     def _prepare(self) -> None:
         setup = self._setup

@@ -79,6 +79,8 @@ def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str,
     end, status = past.end, str(past.end.get("status", ""))
     if status == "failed":
         return activity.FAILED, str(end.get("error", {}).get("message", ""))
+    if end.get("saved") and status == "interrupted":
+        return activity.FINISHED, "saved as far as it was measured"
     if status in ("finished", "cancelled"):
         if end.get("saved") is False and not observer.is_saved(run):
             return activity.UNSAVED, str(end.get("why", "the store could not be written"))

@@ -1,0 +1,64 @@
+"""The commands in one table: which module carries each out, and what `tuibench --help` says of it.
+
+A module has `add_parser(subparsers)`, which adds every command that names it here and sets `run(args, interruption)`
+as each one's default. `benchmark` and `rerun` read the table of flags instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its usage begins with its name."""
+
+    usage: str
+    text: str
+    module: str = ""
+    """In tuibench.cli; '' for what `arguments` reads itself."""
+
+    @property
+    def name(self) -> str:
+        """What is typed after `tuibench`."""
+        return self.usage.split()[0]
+
+
+GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
+    (
+        "Measure",
+        (
+            Command("benchmark MODEL [MODEL ...]", "measure, and keep the result"),
+            Command("doctor", "this machine, noise, engines, store", "doctor"),
+        ),
+    ),
+)
+
+COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
+
+LATER = (
+    "profile",
+    "versions",
+    "compare",
+    "gate",
+    "check",
+    "list",
+    "show",
+    "rerun",
+    "edit",
+    "remove",
+    "undo",
+    "trash",
+    "export",
+    "import",
+    "ps",
+    "attach",
+    "cancel",
+    "resume",
+    "project",
+    "engines",
+    "store",
+    "config",
+    "completion",
+)
+"""Known and not built."""
