@@ -29,6 +29,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "Measure",
         (
             Command("benchmark MODEL [MODEL ...]", "measure, and keep the result"),
+            Command("project [ACTION]", "list, show, new, edit, copy, remove", "project"),
             Command("doctor", "this machine, noise, engines, store", "doctor"),
         ),
     ),
@@ -55,7 +56,6 @@ LATER = (
     "attach",
     "cancel",
     "resume",
-    "project",
     "engines",
     "store",
     "config",
