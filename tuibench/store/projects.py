@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, UnknownId, UsageError
 from tuibench.core.project import ModelReference, Project, ProjectRow, Version
-from tuibench.core.short_id import LENGTH, resolve, short_id
+from tuibench.core.short_id import LENGTH, resolve, short_id, short_ids
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.store.benchmarks import Benchmarks
@@ -84,7 +84,11 @@ class Projects:
         """The id that is meant by a name, a short id or an id."""
         every = self.all()
         named = [one.id for one in every if one.name == _normal(token)]
-        return named[0] if len(named) == 1 else resolve(token, [one.id for one in every], {}, "project")
+        if len(named) > 1:
+            # An undo may bring back a name that was given away meanwhile.
+            shown = ", ".join(short_ids(named).values())
+            raise UnknownId(f"{len(named)} projects are called {show(token, 80)}", f"Name one by its id: {shown}")
+        return named[0] if named else resolve(token, [one.id for one in every], {}, "project")
 
     def create(
         self, name: str, model: ModelReference, description: str = "", dims: Mapping[str, int] | None = None
