@@ -116,3 +116,17 @@ def test_help_says_what_an_action_takes(shell: Shell, action: str) -> None:
     done = shell.run("project", *filter(None, [action]), "--help")
     assert done.code == 0 and done.out.startswith("usage: tuibench project") and "--json" in done.out
     assert all(len(line) <= 80 for line in done.lines)
+
+
+def test_a_benchmark_is_saved_into_the_project_of_its_model(shell: Shell, tmp_path: Path) -> None:
+    shell.save = True
+    path = save(encoder(), tmp_path / "net.onnx")
+    done = shell.benchmark(path, "-s", "sync", "-ncores", "1")
+    assert done.code == 0 and "a project was made for it: net (" in done.err
+    again = shell.benchmark(path, "-s", "sync", "-ncores", "1", "--project", "other")
+    assert again.code == 0 and "a project was made for it: other" in again.err
+    rows = json.loads(shell.run("project", "list", "--sort", "name", "--json").out)["projects"]
+    assert [(row["name"], row["benchmarks"]) for row in rows] == [("net", 1), ("other", 1)]
+    assert all(row["last_run_utc"] and row["size_bytes"] > 1000 for row in rows)
+    shell.run("project", "remove", "net")
+    assert names(shell.run("project", "--json")) == ["other"]

@@ -110,12 +110,12 @@ class Projects:
                 for version in project.versions:
                     if version.model.sha256 == model.sha256:
                         self._refresh(version, model)
-                        return self._touch(project), ""
+                        return self.touch(project.id), ""
             for project in every:
                 if any(version.model.file.path == model.file.path for version in project.versions):
                     added = self._add_version(project, model)
                     said = f"{show(model.file.path)} has changed: it is measured as {added.name} of {_call(project)}"
-                    return self._touch(project), said
+                    return self.touch(project.id), said
             name = _untaken(name_after(model), {one.name for one in every})
             made = self._make(name, model, "", {})
             return made, f"a project was made for it: {_call(made)}"
@@ -158,6 +158,10 @@ class Projects:
         """Give it another description."""
         return self.edit(id, description=description)
 
+    def touch(self, id: str) -> Project:  # noqa: A002
+        """Note that something was measured for it."""
+        return self._change(id, lambda one: replace(one, modified_utc=self._context.now_utc()))
+
     def duplicate(self, id: str, name: str) -> Project:  # noqa: A002
         """A second project with the same versions; benchmarks stay with the first."""
         name = check_name(_normal(name))
@@ -199,9 +203,6 @@ class Projects:
             if document is not None:
                 fresh = replace(version, model=replace(model, asked=version.model.asked))
                 self._versions.put(version.id, encode_version(fresh), document.generation)
-
-    def _touch(self, project: Project) -> Project:
-        return self._change(project.id, lambda one: replace(one, modified_utc=self._context.now_utc()))
 
     def _change(self, id: str, change: Callable[[Project], Project]) -> Project:  # noqa: A002
         last: StoreError | None = None
