@@ -13,6 +13,7 @@ from tuibench.workbench.setting import Settings, read_settings
 
 if TYPE_CHECKING:
     from tuibench.store.store import Store
+    from tuibench.workbench.projects import Projects
     from tuibench.workbench.runs import Runs
 
 
@@ -47,6 +48,13 @@ class Workbench:
         from tuibench.workbench.opening import open_store  # tinydb: 10 ms
 
         return open_store(self.settings.places.data)
+
+    @cached_property
+    def projects(self) -> Projects:
+        """What keeps benchmarks of one model together."""
+        from tuibench.workbench.projects import Projects  # with the store, as above
+
+        return Projects(self.settings.places, self.store)
 
     @cached_property
     def runs(self) -> Runs:
