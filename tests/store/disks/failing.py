@@ -14,16 +14,23 @@ NEEDS_ROOM = frozenset({"open", "write", "mkdir", "link", "replace", "fsync"})
 
 
 class FailingDisk(OpenFiles):
-    """Lets the `at`-th call that alters something fail with `code`; counts from 1, and 0 never fails.
+    """Lets the `at`-th call that alters something (with `reads`, of all but locks) fail with `code`; 0 lets none.
 
     `short` lets a write that would fail take half of its data first, as a disk does that becomes full in the middle.
     `lasting` lets every later call fail as well that such a disk would refuse, until `heal` is called.
     """
 
     def __init__(
-        self, at: int = 0, code: int = errno.ENOSPC, *, short: bool = False, lasting: bool = False, reads: bool = False
+        self,
+        at: int = 0,
+        code: int = errno.ENOSPC,
+        *,
+        short: bool = False,
+        lasting: bool = False,
+        reads: bool = False,
+        inner: Disk | None = None,
     ) -> None:
-        super().__init__()
+        super().__init__(inner)
         self.at, self.code, self.short, self.lasting, self.reads = at, code, short, lasting, reads
         self.seen = 0
         self.failed: list[str] = []

@@ -162,15 +162,15 @@ class Machine:
                 if not stays and names.get(name, (0, None))[0] < change.number:
                     names[name] = (change.number, to)
         inside: dict[int, list[tuple[str, int]]] = {}
-        for (folder, name), (_, to) in names.items():
+        for (folder, base), (_, to) in names.items():
             if to is not None:
-                inside.setdefault(folder, []).append((name, to))
+                inside.setdefault(folder, []).append((base, to))
         tree: Tree = {}
         queue = [("", 0)]
         while queue:
             path, number = queue.pop()
-            for base, node in inside.get(number, ()):
-                below = f"{path}{base}"
+            for child, node in inside.get(number, ()):
+                below = f"{path}{child}"
                 tree[below] = None if self.nodes[node].folder else self.nodes[node].content(contents[node])
                 if self.nodes[node].folder:
                     queue.append((f"{below}/", node))

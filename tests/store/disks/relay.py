@@ -10,7 +10,6 @@ from typing import Any, cast
 from tuibench.store.disk import Disk, RealDisk
 
 CHANGES = frozenset({"write", "fsync", "replace", "link", "unlink", "mkdir", "rmdir", "utime"})
-KINDS = CHANGES | {"open", "read", "close", "stat", "fstat", "scan", "lock"}
 
 
 def alters(kind: str, arguments: tuple[Any, ...]) -> bool:
@@ -72,6 +71,9 @@ class Relay:
 
     def lock(self, fd: int, operation: int) -> None:
         self.touch("lock", (fd, operation))
+
+    def room(self, path: str) -> int:
+        return cast(int, self.touch("room", (path,)))
 
 
 class CountingDisk(Relay):
