@@ -81,6 +81,10 @@ class StoreReadOnly(StoreError):
     """The store, or this part of it, can be read but not written."""
 
 
+class StoreConflict(StoreError):
+    """Another session wrote a document since it was read; nothing of theirs was overwritten."""
+
+
 class HostBusy(TuibenchError):
     """Another benchmark is measuring on this machine, and waiting was not wanted."""
 

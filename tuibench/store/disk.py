@@ -6,10 +6,12 @@ import fcntl
 import os
 from typing import Protocol
 
-READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW
-CREATE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
+"""Without waiting: a pipe planted at a name of ours would hold its reader for ever."""
+CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+NAMELESS = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC
 """Links are never followed: one planted at a name of ours must not lead a write elsewhere."""
 
 
@@ -27,6 +29,9 @@ class Disk(Protocol):
 
     def fsync(self, fd: int) -> None:
         """Come back when the disk has it."""
+
+    def chmod(self, fd: int, mode: int) -> None:
+        """Set who may do what with an open file."""
 
     def close(self, fd: int) -> None:
         """Give the descriptor back."""
@@ -61,6 +66,9 @@ class Disk(Protocol):
     def lock(self, fd: int, operation: int) -> None:
         """flock; BlockingIOError where it is held and LOCK_NB was asked."""
 
+    def room(self, path: str) -> int:
+        """Bytes that an ordinary user may still write where `path` lies."""
+
 
 class RealDisk:
     """The operating system's own."""
@@ -80,6 +88,10 @@ class RealDisk:
     def fsync(self, fd: int) -> None:
         """As os.fsync."""
         os.fsync(fd)
+
+    def chmod(self, fd: int, mode: int) -> None:
+        """As os.fchmod."""
+        os.fchmod(fd, mode)
 
     def close(self, fd: int) -> None:
         """As os.close."""
@@ -124,3 +136,8 @@ class RealDisk:
     def lock(self, fd: int, operation: int) -> None:
         """As fcntl.flock: freed by the kernel the moment its owner is gone."""
         fcntl.flock(fd, operation)
+
+    def room(self, path: str) -> int:
+        """As os.statvfs."""
+        found = os.statvfs(path)
+        return found.f_bavail * found.f_frsize

@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import pytest
+
+from tuibench.core.errors import UnknownId
+from tuibench.core.short_id import resolve, short_id, short_ids
+
+NEW = "01M3250VZ80009WDVSQ5ZMAB12"
+MIDDLE = "01M3250VZ7000RKVQKEBZ9CD12"
+OLD = "01M1000000000RKVQKEBZ9CDEF"
+IDS = (NEW, MIDDLE, OLD)
+RERUN = {NEW: OLD}
+
+
+@pytest.mark.parametrize(
+    ("token", "expected"),
+    [
+        ("ab12", NEW),
+        ("AB12", NEW),
+        ("b12", NEW),
+        ("cd12", MIDDLE),
+        ("cdef", OLD),
+        ("01m1", OLD),
+        ("01m3250vz8", NEW),
+        (NEW.lower(), NEW),
+        ("last", NEW),
+        ("LAST", NEW),
+        ("last~0", NEW),
+        ("last~2", OLD),
+        ("ab12~", OLD),
+        ("last~", OLD),
+        (" cdef ", OLD),
+        ("abi2", NEW),
+    ],
+)
+def test_whatever_names_one_benchmark_means_it(token: str, expected: str) -> None:
+    assert resolve(token, IDS, RERUN) == expected
+
+
+def test_what_names_several_lists_them() -> None:
+    with pytest.raises(UnknownId, match="may be 2 benchmarks") as caught:
+        resolve("12", IDS, RERUN)
+    assert "ab12" in caught.value.hint
+    assert "cd12" in caught.value.hint
+    assert "cdef" not in caught.value.hint
+
+
+def test_a_short_id_on_screen_wins_over_a_beginning() -> None:
+    ending = "01M1000000000RKVQKEBZ901M3"
+    assert resolve("01m3", (NEW, ending), {}) == ending
+
+
+@pytest.mark.parametrize("token", ["zzzz", "", "last~3", "cd12~", "\x1b]0;x\x07", "~"])
+def test_what_names_none_says_what_there_is(token: str) -> None:
+    with pytest.raises(UnknownId) as caught:
+        resolve(token, IDS, RERUN)
+    assert caught.value.hint
+    assert "\x1b" not in caught.value.message
+
+
+def test_without_benchmarks_nothing_can_be_meant() -> None:
+    with pytest.raises(UnknownId, match="there is no run yet"):
+        resolve("last", (), {}, noun="run")
+
+
+def test_names_are_four_characters_unless_shared() -> None:
+    shared = "01M2000000000RKVQKEBZXCDEF"
+    assert short_id(NEW) == "ab12"
+    assert short_ids((*IDS, shared)) == {NEW: "ab12", MIDDLE: "cd12", OLD: "z9cdef"[1:], shared: "xcdef"}

@@ -1,0 +1,197 @@
+from __future__ import annotations
+
+import json
+import os
+import stat
+from pathlib import Path
+
+import pytest
+from tinydb import TinyDB
+
+from tests.store.build import make_id, make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreReadOnly, UnknownId
+from tuibench.core.record import to_plain
+
+
+def test_reading_a_store_that_is_not_there_finds_nothing_and_makes_nothing(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "data")
+    assert store.benchmarks.rows() == ()
+    assert store.benchmarks.search("x") == ()
+    with pytest.raises(UnknownId):
+        store.benchmarks.get(make_id(1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_added_comes_back_equal_in_another_session(tmp_path: Path) -> None:
+    result = make_result(1, cells=2, executions=3, points=20)
+    row = make_store(tmp_path).benchmarks.add(result, Card(name="first", note="a note", project=make_id(9)))
+    stored = make_store(tmp_path).benchmarks.get(result.id)
+    # The samples that a result names but nobody gave are nowhere.
+    without = to_plain(result)
+    for cell in without["cells"]:
+        for execution in cell["executions"]:
+            execution["samples"]["file"] = None
+    assert to_plain(stored.result) == without
+    assert stored.card == Card(name="first", note="a note", project=make_id(9))
+    assert stored.row == row == make_store(tmp_path).benchmarks.rows()[0]
+
+
+def test_rows_say_what_a_result_holds(tmp_path: Path) -> None:
+    row = make_store(tmp_path).benchmarks.add(make_result(1, cells=3), Card())
+    assert (row.models, row.engines, row.scenarios, row.cores, row.batches) == (
+        *("resnet50.onnx", "fake", "sync"),
+        *("1,2,3", "1"),
+    )
+    assert (row.cells, row.measured, row.grade, row.status) == (3, 3, "B", "finished")
+
+
+def test_adding_twice_is_adding_once(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    first = store.benchmarks.add(make_result(1), Card(name="mine"))
+    again = store.benchmarks.add(make_result(1, headline="another"), Card(name="other"))
+    assert again == first
+    assert store.benchmarks.rows() == (first,)
+
+
+def test_lists_are_newest_first_and_another_session_s_write_is_seen(tmp_path: Path) -> None:
+    one, other = make_store(tmp_path), make_store(tmp_path)
+    for number in (2, 1, 3):
+        one.benchmarks.add(make_result(number), Card())
+        assert other.benchmarks.rows() == one.benchmarks.rows()
+    assert [row.id for row in other.benchmarks.rows()] == [make_id(3), make_id(2), make_id(1)]
+
+
+def test_a_list_that_did_not_change_is_the_same_object(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card())
+    assert store.benchmarks.rows() is store.benchmarks.rows()
+
+
+def test_every_word_must_stand_in_some_field(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card(name="Straße", note="before the fix"))
+    store.benchmarks.add(make_result(2), Card(name="other"))
+    found = [[row.name for row in store.benchmarks.search(text)] for text in ("FIX strasse", "resnet", "fix other")]
+    assert found == [["Straße"], ["other", "Straße"], []]
+
+
+def test_editing_a_card_leaves_the_result_s_bytes_alone(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    result = make_result(1, points=10)
+    store.benchmarks.add(result, Card(name="old", project=make_id(9)))
+    path = next(tmp_path.glob("hosts/*/records/*/*.json"))
+    before = path.read_bytes()
+    row = store.benchmarks.edit(result.id, name="new", note="why")
+    assert (row.name, row.note, row.project, row.card_generation) == ("new", "why", make_id(9), 2)
+    assert before[before.index(b'"result"') :] == path.read_bytes()[path.read_bytes().index(b'"result"') :]
+    assert path.with_name(path.name + ".prev").read_bytes() == before
+    assert make_store(tmp_path).benchmarks.rows() == (row,)
+    assert store.benchmarks.edit(result.id, project="").project == ""
+    card = store.benchmarks.get(result.id).card
+    assert (card.project, card.updated_utc) == (None, "2026-09-21T14:13:20Z")
+
+
+def test_an_edit_that_changes_nothing_writes_nothing(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card(name="same"))
+    assert store.benchmarks.edit(make_id(1), name="same").card_generation == 1
+
+
+def test_stock_tinydb_opens_every_file_and_rewriting_it_unchanged_is_no_edit(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    row = store.benchmarks.add(make_result(1, points=5), Card(name="naïve \ud800"))
+    store.benchmarks.edit(row.id, note="x")
+    paths = [path for path in tmp_path.rglob("*.json*") if path.suffix != ".lock"]
+    assert len(paths) == 4
+    for path in paths:
+        before = path.read_bytes()
+        with TinyDB(path) as database:
+            assert "_meta" in database.tables()
+            database.storage.write(database.storage.read())
+        assert path.read_bytes() == before
+    with TinyDB(next(tmp_path.glob("hosts/*/tuibench.json"))) as database:
+        assert database.table("benchmarks").all() == [to_plain(store.benchmarks.rows()[0])]
+    with TinyDB(next(tmp_path.glob("hosts/*/records/*/*.json"))) as database:
+        (result,) = database.table("result").all()
+        assert result["headline"] == row.headline
+    assert make_store(tmp_path).notices() == ()
+
+
+def test_everything_is_its_owner_s_alone(tmp_path: Path) -> None:
+    old = os.umask(0)
+    try:
+        store = make_store(tmp_path / "new" / "data")
+        (tmp_path / "run").mkdir()
+        (tmp_path / "run" / "a-0.z").write_bytes(b"x")
+        store.benchmarks.add(make_result(1), Card(), tmp_path / "run")
+        store.benchmarks.edit(make_id(1), name="x")
+    finally:
+        os.umask(old)
+    for path in (tmp_path / "new").rglob("*"):
+        assert stat.S_IMODE(path.lstat().st_mode) == (0o700 if path.is_dir() else 0o600), path
+
+
+def test_samples_are_moved_beside_the_record_and_named_by_it(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "data")
+    result = make_result(1)
+    name = Path(result.cells[0].executions[0].samples.file or "").name
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / name).write_bytes(b"samples")
+    row = store.benchmarks.add(result, Card(), work)
+    directory = store.benchmarks.samples(row.id)
+    assert directory is not None
+    assert (directory / name).read_bytes() == b"samples"
+    assert list(work.iterdir()) == []
+    assert store.benchmarks.get(row.id).result.cells[0].executions[0].samples.file == name
+    assert store.benchmarks.samples(store.benchmarks.add(make_result(2), Card()).id) is None
+
+
+def test_new_ids_do_not_share_a_short_id(tmp_path: Path) -> None:
+    draws = iter([b"\0" * 10, b"\0" * 10, b"\1" * 10, b"\0" * 10, b"\1" * 10, b"\2" * 10])
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card())
+    fresh = make_store(tmp_path, entropy=lambda count: next(draws))
+    first = fresh.benchmarks.draw_id(1)
+    second = fresh.benchmarks.draw_id(2, taken=(first,))
+    third = fresh.benchmarks.draw_id(3, taken=(first, second))
+    assert len({one[-4:] for one in (first, second, third)}) == 3
+
+
+def test_hosts_are_listed_together_and_told_apart(tmp_path: Path) -> None:
+    one, other = make_store(tmp_path, "one"), make_store(tmp_path, "other")
+    one.benchmarks.add(make_result(1), Card(name="of one"))
+    other.benchmarks.add(make_result(2), Card(name="of other"))
+    assert one.host_id != other.host_id
+    assert one.host_id == make_store(tmp_path, "one").host_id
+    assert [row.name for row in one.benchmarks.rows()] == ["of other", "of one"]
+    assert one.benchmarks.rows() == other.benchmarks.rows()
+    assert one.benchmarks.edit(make_id(2), name="renamed").name == "renamed"
+    assert [row.name for row in other.benchmarks.rows()] == ["renamed", "of one"]
+
+
+def test_on_a_network_file_system_another_host_s_part_is_read_only(tmp_path: Path) -> None:
+    make_store(tmp_path, "other").benchmarks.add(make_result(1), Card(name="theirs"))
+    store = make_store(tmp_path, "one", is_remote=lambda path: "nfs4")
+    store.benchmarks.add(make_result(2), Card(name="ours"))
+    assert store.benchmarks.edit(make_id(2), name="x").name == "x"
+    with pytest.raises(StoreReadOnly, match="nfs4"):
+        store.benchmarks.edit(make_id(1), name="x")
+    assert store.benchmarks.get(make_id(1)).card.name == "theirs"
+
+
+def test_a_lost_index_comes_back_equal(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    for number in range(5):
+        store.benchmarks.add(make_result(number, cells=2, points=100), Card(name=f"n{number}"))
+    store.benchmarks.edit(make_id(3), note="edited")
+    rows = store.benchmarks.rows()
+    for path in tmp_path.glob("hosts/*/tuibench.json*"):
+        path.unlink()
+    fresh = make_store(tmp_path)
+    assert fresh.benchmarks.rows() == rows
+    assert "made from the 5 records" in fresh.notices()[0]
+    # The next write makes it last.
+    fresh.benchmarks.edit(make_id(3), note="again")
+    assert json.loads(next(tmp_path.glob("hosts/*/tuibench.json")).read_bytes())["benchmarks"].keys() == set("12345")

@@ -1,0 +1,88 @@
+"""Short names for long ids: what people see, and what they may type for one."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Mapping, Sequence
+
+from tuibench.core.errors import UnknownId
+from tuibench.core.text import show
+
+LENGTH = 4
+_LAST = re.compile(r"last(?:~(\d{1,9}))?", re.IGNORECASE)
+_LIKE = str.maketrans("ILO", "110")
+"""Letters that ids do not have, for the digits they are mistaken for."""
+_SHOWN = 8
+
+
+def short_id(ulid: str) -> str:
+    """The name of a benchmark on screen."""
+    return ulid[-LENGTH:].lower()
+
+
+def short_ids(ulids: Iterable[str]) -> dict[str, str]:
+    """A name for each that no other of them has: four characters, more only where four are shared."""
+    every = list(dict.fromkeys(ulids))
+    names: dict[str, str] = {}
+    length = LENGTH
+    left = every
+    while left:
+        ends: dict[str, list[str]] = {}
+        for ulid in every:
+            ends.setdefault(ulid[-length:], []).append(ulid)
+        for ulid in left:
+            if len(ends[ulid[-length:]]) == 1 or length >= len(ulid):
+                names[ulid] = ulid[-length:].lower()
+        left = [ulid for ulid in left if ulid not in names]
+        length += 1
+    return names
+
+
+def resolve(token: str, ids: Sequence[str], rerun_of: Mapping[str, str], noun: str = "benchmark") -> str:
+    """The one id of `ids`, newest first, that a user means: an end or beginning of it, last, last~1, or ID~.
+
+    UnknownId lists what could be meant where it is none or several.
+    """
+    typed = token.strip()
+    if typed.endswith("~"):
+        newer = resolve(typed[:-1], ids, rerun_of, noun)
+        older = rerun_of.get(newer, "")
+        if not older:
+            raise UnknownId(f"{noun} {short_id(newer)} repeats no other", "Only a re-run has an ID~.")
+        return older
+    if found := _LAST.fullmatch(typed):
+        place = int(found[1] or 0)
+        if place < len(ids):
+            return ids[place]
+        count = f"there are {len(ids)}" if ids else f"there is no {noun} yet"
+        raise UnknownId(f"no {noun} is {show(typed, 40)}: {count}", _newest(ids))
+    return _match(typed, ids, noun)
+
+
+def _match(typed: str, ids: Sequence[str], noun: str) -> str:
+    wanted = typed.upper().translate(_LIKE)
+    if not wanted:
+        raise UnknownId(f"no {noun} is named", _newest(ids))
+    if wanted in ids:
+        return wanted
+    ends = [one for one in ids if one.endswith(wanted)]
+    # What stands on screen means what it stands for, whatever else begins like it.
+    if len(ends) == 1 and len(wanted) >= LENGTH:
+        return ends[0]
+    candidates = list(dict.fromkeys(ends + [one for one in ids if one.startswith(wanted)]))
+    if len(candidates) == 1:
+        return candidates[0]
+    if not candidates:
+        raise UnknownId(f"no {noun} is called {show(typed, 40)}", _newest(ids))
+    raise UnknownId(f"{show(typed, 40)} may be {len(candidates)} {noun}s", f"Type more of one: {_listed(candidates)}")
+
+
+def _newest(ids: Sequence[str]) -> str:
+    return f"The newest: {_listed(ids)}" if ids else ""
+
+
+def _listed(ids: Sequence[str]) -> str:
+    shown = list(ids[:_SHOWN])
+    names = short_ids(shown)
+    more = f" and {len(ids) - len(shown)} more" if len(ids) > len(shown) else ""
+    return ", ".join(names[one] for one in shown) + more

@@ -1,0 +1,42 @@
+"""On what kind of file system a path lies: on some of them other machines write too."""
+
+from __future__ import annotations
+
+import os
+import re
+from pathlib import Path
+
+from tuibench.host.tree import Tree
+
+_OCTAL = re.compile(r"\\([0-7]{3})")
+_REMOTE = frozenset(
+    {
+        *("nfs", "nfs4", "cifs", "smb3", "smbfs", "ncpfs", "afs", "9p", "ceph", "glusterfs", "lustre", "beegfs"),
+        *("gpfs", "pvfs2", "orangefs", "ocfs2", "gfs2", "davfs", "wekafs", "virtiofs"),
+    }
+)
+_REMOTE_FUSE = ("sshfs", "gluster", "ceph", "s3fs", "rclone", "davfs", "beegfs", "juicefs", "gcsfuse", "moosefs")
+
+
+def find_mount(path: str, mountinfo: str) -> tuple[str, str]:
+    """Mount point and type of the file system that holds an absolute path; ('', '') where nothing says."""
+    best = "", ""
+    for line in mountinfo.splitlines():
+        before, separator, after = line.partition(" - ")
+        words, kinds = before.split(), after.split()
+        if not separator or len(words) < 5 or not kinds:
+            continue
+        point = _OCTAL.sub(lambda found: chr(int(found[1], 8)), words[4])
+        inside = path == point or path.startswith(point.rstrip("/") + "/")
+        # Of several on one point the last one covers the others.
+        if inside and len(point) >= len(best[0]):
+            best = point, kinds[0]
+    return best
+
+
+def is_remote(path: str, root: Path = Path("/")) -> str:
+    """The type of the network file system that a path lies on, '' where it is local or nothing says."""
+    _, kind = find_mount(os.path.realpath(path), Tree(root).read("proc/self/mountinfo") or "")
+    base, _, helper = kind.partition(".")
+    shared = base in _REMOTE or (base == "fuse" and helper.startswith(_REMOTE_FUSE))
+    return kind if shared else ""

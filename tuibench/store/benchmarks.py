@@ -1,0 +1,180 @@
+"""The benchmarks of a store: added, listed over all hosts, searched, read, and their cards edited."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+
+from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
+from tuibench.core.errors import StoreDamaged, UnknownId
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import LENGTH
+from tuibench.core.text import show
+from tuibench.core.ulid import make_ulid
+from tuibench.store.context import Context
+from tuibench.store.index import Index, Key
+from tuibench.store.layout import HostLayout, check_ulid
+from tuibench.store.listing import Listing, join_rows
+from tuibench.store.record_file import Record, RecordFiles
+from tuibench.store.sample_shelf import move_samples, name_samples
+
+_DRAWS = 1000
+
+
+class Benchmarks:
+    """All benchmarks that lie in a store; those of other hosts too."""
+
+    def __init__(self, context: Context, entropy: Callable[[int], bytes], trashed: Callable[[], Iterable[str]]) -> None:
+        self._context = context
+        self._entropy = entropy
+        self._trashed = trashed
+        self._records = RecordFiles(context.sealing)
+        self._indexes: dict[str, Index] = {}
+        self._listing: tuple[tuple[tuple[str, Key], ...], Listing] | None = None
+        self._before_write: list[Callable[[HostLayout], None]] = []
+
+    def draw_id(self, time_ms: int, taken: Iterable[str] = ()) -> str:
+        """A new id whose last four characters name nothing else in the store, its trash, or `taken`."""
+        ends = {one[-LENGTH:] for one in taken} | {row.id[-LENGTH:] for row in self.rows()}
+        ends |= {one[-LENGTH:] for one in self._trashed()}
+        for _ in range(_DRAWS):
+            ulid = make_ulid(time_ms, self._entropy(10))
+            if ulid[-LENGTH:] not in ends:
+                return ulid
+        raise UnknownId(
+            "a thousand new ids were all taken", "Empty the trash, or move old benchmarks to another store."
+        )
+
+    def add(self, result: RunResult, card: Card, samples: Path | None = None) -> BenchmarkRow:
+        """Save a benchmark; when this returns it survives a power cut. Saving it again changes nothing.
+
+        `samples` is a directory whose files are moved beside the record.
+        """
+        check_ulid(result.id)
+        layout = self._context.own()
+        with self.writing(layout):
+            path = layout.record(result.id)
+            record = self._read_or_none(path)
+            there = layout.samples(result.id)
+            if samples is not None:
+                names = move_samples(self._context.files, str(samples), there)
+            else:
+                names = frozenset(self._context.files.names(there))
+            row = self._records.write_new(path, name_samples(result, names), card) if record is None else record.row
+            self.index(layout).put([row])
+            return row
+
+    def rows(self) -> tuple[BenchmarkRow, ...]:
+        """Every benchmark of every host, newest first."""
+        return self._list().rows
+
+    def search(self, text: str) -> tuple[BenchmarkRow, ...]:
+        """The benchmarks that have every word of `text` somewhere, newest first."""
+        return self._list().search(text)
+
+    def get(self, id: str) -> StoredBenchmark:  # noqa: A002
+        """A whole benchmark by its whole id."""
+        layout = self.find(id)
+        found = self._records.get(layout.record(id))
+        if found is None:
+            raise _unknown(id)
+        return found
+
+    def edit(
+        self,
+        id: str,  # noqa: A002
+        *,
+        name: str | None = None,
+        note: str | None = None,
+        project: str | None = None,
+    ) -> BenchmarkRow:
+        """Change what is given of a card; '' takes a benchmark out of its project."""
+        layout = self.find(id)
+        self._context.check_writable(layout)
+        with self.writing(layout):
+            path = layout.record(id)
+            record = self._records.read(path)
+            if record is None:
+                raise _unknown(id)
+            card = record.card
+            changed = replace(
+                card,
+                name=card.name if name is None else name,
+                note=card.note if note is None else note,
+                project=card.project if project is None else project or None,
+            )
+            if changed == card:
+                self.index(layout).put([record.row])
+                return record.row
+            row = self._records.write_card(path, record, replace(changed, updated_utc=self._context.now_utc()))
+            self.index(layout).put([row])
+            return row
+
+    def samples(self, id: str) -> Path | None:  # noqa: A002
+        """The directory of its sample files, None where none were kept."""
+        path = self.find(id).samples(id)
+        return Path(path) if self._context.files.kind(path) == "directory" else None
+
+    def find(self, ulid: str) -> HostLayout:
+        """The part of the store that has this benchmark's record; UnknownId where none does."""
+        check_ulid(ulid)
+        for layout in self._context.hosts():
+            if self._context.files.kind(layout.record(ulid)):
+                return layout
+        raise _unknown(ulid)
+
+    def index(self, layout: HostLayout) -> Index:
+        """The index of a host, one object per store so that its cache lives on."""
+        found = self._indexes.get(layout.id)
+        if found is None:
+            lock = self._context.lock(layout.lock)
+            found = self._indexes.setdefault(layout.id, Index(self._context.sealing, layout, lock))
+        return found
+
+    @contextmanager
+    def writing(self, layout: HostLayout) -> Iterator[None]:
+        """Hold a host's lock, with what others left unfinished done first."""
+        with self._context.lock(layout.lock).hold() as fresh:
+            if fresh:
+                for prepare in self._before_write:
+                    prepare(layout)
+            # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
+            with self.index(layout).transaction():
+                yield
+
+    def before_write(self, prepare: Callable[[HostLayout], None]) -> None:
+        """Have something done by whoever takes a host's lock."""
+        self._before_write.append(prepare)
+
+    def _read_or_none(self, path: str) -> Record | None:
+        # Whoever adds a result holds the truth, so a damaged record of it is put aside and written anew.
+        try:
+            return self._records.read(path)
+        except StoreDamaged:
+            kept = self._context.sealing.set_aside(path, self._context.now_utc().replace(":", ""))
+            name, aside = self._context.files.name(path), self._context.files.name(kept)
+            self._context.notices.say(f"{name} was damaged; it is kept as {aside} and written anew")
+            return None
+
+    def _list(self) -> Listing:
+        parts: list[tuple[str, Key, tuple[BenchmarkRow, ...]]] = []
+        for layout in self._context.hosts():
+            key, rows = self.index(layout).rows()
+            parts.append((layout.id, key, rows))
+        keys = tuple((host, key) for host, key, _ in parts)
+        kept = self._listing
+        if kept is None or kept[0] != keys or any(key is None for _, key in keys):
+            kept = self._listing = keys, Listing(join_rows([rows for _, _, rows in parts]))
+        return kept[1]
+
+
+def _unknown(ulid: str) -> UnknownId:
+    return UnknownId(f"no benchmark has the id {show(ulid, 60)}", "`tuibench list` shows them.")
+
+
+def record_directory(layout: HostLayout, ulid: str) -> str:
+    """Where a record and all that belongs to it lie."""
+    return os.path.dirname(layout.record(ulid))

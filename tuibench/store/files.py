@@ -1,0 +1,225 @@
+"""The files of a store: every read and write of it, with errors that name the file, and temporary names in order."""
+
+from __future__ import annotations
+
+import os
+import re
+import stat
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+from tuibench.core.errors import StoreError
+from tuibench.store import atomic
+from tuibench.store.atomic import Foreign, Stamp
+from tuibench.store.disk import Disk
+from tuibench.store.envelope import check_head
+from tuibench.store.trouble import explain, in_the_way
+
+_TEMP = re.compile(r"\.(?P<name>.+)\.(?P<node>[0-9a-f]{8})-(?P<pid>\d+)-(?P<count>\d+)\.tmp")
+_TRIES = 100
+
+
+class Files:
+    """Below one root; a missing file is None, whatever else goes wrong is a StoreError that names it."""
+
+    def __init__(self, root: str, disk: Disk, node: str, pid: Callable[[], int] = os.getpid) -> None:
+        self.root = root
+        self.disk = disk
+        self._node = node
+        self._pid = pid
+        self._count = 0
+        self._durable: set[str] = set()
+
+    def name(self, path: str) -> str:
+        """As messages call it: relative to the store."""
+        return os.path.relpath(path, self.root)
+
+    def stamp(self, path: str) -> Stamp | None:
+        """The stamp of a file."""
+        with self.telling(path):
+            try:
+                return atomic.read_stamp(self.disk, path)
+            except FileNotFoundError:
+                return None
+
+    def read(self, path: str) -> tuple[bytes, Stamp] | None:
+        """A whole file."""
+        with self.telling(path):
+            try:
+                return atomic.read_all(self.disk, path)
+            except FileNotFoundError:
+                return None
+
+    def read_beginning(self, path: str, count: int) -> tuple[bytes, int] | None:
+        """The first bytes of a file and its size."""
+        with self.telling(path):
+            try:
+                return atomic.read_beginning(self.disk, path, count)
+            except FileNotFoundError:
+                return None
+
+    def replace(self, path: str, data: bytes, *, keep: bool = True) -> Stamp:
+        """Put a sealed file at `path`, durably; its directory is made where there is none."""
+        self.make_directory(os.path.dirname(path))
+        with self.telling(path):
+            temps = self._temp(path), self._temp(path)
+            return atomic.replace(self.disk, path, temps, data, keep=keep, verify=check_head)
+
+    def put_first(self, path: str, data: bytes) -> bool:
+        """Put a file that is written once at `path`; False where somebody was first."""
+        self.make_directory(os.path.dirname(path))
+        with self.telling(path):
+            return atomic.link_first(self.disk, path, self._temp(path), data)
+
+    def make_directory(self, path: str) -> None:
+        """A directory whose name survives a power cut, and all above it.
+
+        One that is there may have been made by a process that died before its parent was synced: so each is synced
+        once per session.
+        """
+        if path in self._durable:
+            return
+        inside = path == self.root or path.startswith(self.root + os.sep)
+        if not inside and self.is_directory(path):
+            return
+        self.make_directory(os.path.dirname(path))
+        with self.telling(path):
+            self._make_one(path)
+        self._durable.add(path)
+
+    def _make_one(self, path: str) -> None:
+        try:
+            self.disk.mkdir(path)
+            made = True
+        except FileExistsError:
+            made = False
+            if path != self.root and self.kind(path) != "directory":
+                raise in_the_way(self.name(path), "a directory belongs there, and it is none") from None
+        try:
+            atomic.sync_directory(self.disk, os.path.dirname(path))
+        except PermissionError:
+            # A parent that others own may not be readable; what was there before us is theirs to keep.
+            if made:
+                raise
+
+    def forget_directories(self) -> None:
+        """Make and sync directories anew after anything went wrong: they may have gone."""
+        self._durable.clear()
+
+    def sync_directory(self, path: str) -> None:
+        """Come back when the disk has the names in a directory."""
+        with self.telling(path):
+            atomic.sync_directory(self.disk, path)
+
+    def take_in(self, path: str) -> None:
+        """Make a file that others wrote its owner's alone, and come back when the disk has it."""
+        with self.telling(path):
+            atomic.take_in(self.disk, path)
+
+    def names(self, path: str) -> list[str]:
+        """The sorted names in a directory; none where it is not there."""
+        with self.telling(path):
+            try:
+                return self.disk.scan(path)
+            except FileNotFoundError:
+                return []
+
+    def kind(self, path: str) -> str:
+        """file, directory, link or other; '' where there is nothing."""
+        found = self.stat(path)
+        if found is None:
+            return ""
+        mode = found.st_mode
+        kinds = ((stat.S_ISREG, "file"), (stat.S_ISDIR, "directory"), (stat.S_ISLNK, "link"))
+        return next((kind for test, kind in kinds if test(mode)), "other")
+
+    def stat(self, path: str) -> os.stat_result | None:
+        """Of the name itself."""
+        with self.telling(path):
+            try:
+                return self.disk.stat(path)
+            except FileNotFoundError:
+                return None
+
+    def is_directory(self, path: str) -> bool:
+        """Whether a directory can be entered there; above the store links are the user's own business."""
+        try:
+            self.disk.scan(path)
+        except OSError:
+            return False
+        return True
+
+    def link(self, source: str, target: str) -> None:
+        """A second name for a file, or a copy where the file system has no such thing; nothing where it is taken."""
+        with self.telling(target):
+            try:
+                self.disk.link(source, target)
+            except FileExistsError:
+                return
+            except OSError as error:
+                if error.errno not in atomic.NO_LINKS:
+                    raise
+                temp = self._temp(target)
+                atomic.copy(self.disk, source, temp)
+                self.disk.replace(temp, target)
+
+    def rename(self, source: str, target: str) -> None:
+        """Give a file or directory another name in the same file system."""
+        with self.telling(source):
+            self.disk.replace(source, target)
+
+    def copy(self, source: str, target: str) -> None:
+        """A durable copy of a file; a half one is never seen under its name."""
+        with self.telling(target):
+            temp = self._temp(target)
+            atomic.copy(self.disk, source, temp)
+            self.disk.replace(temp, target)
+
+    def remove(self, path: str) -> None:
+        """Remove a file; it may be gone already."""
+        with self.telling(path):
+            try:
+                self.disk.unlink(path)
+            except FileNotFoundError:
+                return
+
+    def remove_tree(self, path: str) -> None:
+        """Remove a directory with all that is in it, following no link."""
+        if self.kind(path) != "directory":
+            self.remove(path)
+            return
+        for name in self.names(path):
+            self.remove_tree(os.path.join(path, name))
+        with self.telling(path):
+            self.disk.rmdir(path)
+
+    @contextmanager
+    def telling(self, path: str) -> Iterator[None]:
+        """Turn what the system says about `path` into an error of the store's."""
+        try:
+            yield
+        except Foreign as error:
+            raise in_the_way(self.name(path), str(error)) from error
+        except OSError as error:
+            self.forget_directories()
+            raise explain(error, self.name(path)) from error
+
+    def _temp(self, path: str) -> str:
+        directory, name = os.path.split(path)
+        for _ in range(_TRIES):
+            self._count += 1
+            temp = os.path.join(directory, f".{name}.{self._node}-{self._pid()}-{self._count}.tmp")
+            kind = self.kind(temp)
+            if not kind:
+                return temp
+            if kind != "file":
+                raise in_the_way(self.name(temp), "a link or directory is there")
+        raise StoreError(
+            f"{self.name(directory)} of the store: no free name", "`tuibench store check` finds leftovers."
+        )
+
+
+def parse_temp(name: str) -> tuple[str, int] | None:
+    """The node and the process that a temporary name was made by; None for any other name."""
+    found = _TEMP.fullmatch(name)
+    return (found["node"], int(found["pid"])) if found else None

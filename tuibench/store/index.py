@@ -1,0 +1,145 @@
+"""The list of one host's benchmarks: a copy of what the records hold, made anew from them whenever it is lost."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+
+from tinydb import where
+
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.store.atomic import Stamp
+from tuibench.store.envelope import Tables, pause_collector
+from tuibench.store.layout import RECORD, HostLayout, is_ulid
+from tuibench.store.lock import StoreLock
+from tuibench.store.migration import INDEX
+from tuibench.store.record_file import RecordFiles
+from tuibench.store.row_encoder import RowEncoder
+from tuibench.store.sealed import Sealing
+from tuibench.store.storage import SealedStorage
+from tuibench.store.summary import damaged_row, to_document, to_row
+from tuibench.store.table import LockedTable, SealedDB
+
+TABLE = "benchmarks"
+Key = Stamp | None
+
+
+class Index:
+    """The rows of one host, cached as long as the file they came from is the one on disk."""
+
+    def __init__(self, sealing: Sealing, layout: HostLayout, lock: StoreLock) -> None:
+        self._sealing = sealing
+        self._layout = layout
+        self._records = RecordFiles(sealing)
+        self._database = SealedDB(
+            sealing,
+            layout.index,
+            lock,
+            INDEX,
+            recover=self._recover,
+            check=_check_tables,
+            encode=RowEncoder(TABLE).encode,
+            storage=SealedStorage,
+        )
+        self._kept: tuple[Key, tuple[BenchmarkRow, ...]] | None = None
+
+    @property
+    def storage(self) -> SealedStorage:
+        """Where the index lies."""
+        storage = self._database.storage
+        assert isinstance(storage, SealedStorage)
+        return storage
+
+    @property
+    def table(self) -> LockedTable:
+        """The table of rows."""
+        table = self._database.table(TABLE)
+        assert isinstance(table, LockedTable)
+        return table
+
+    def rows(self) -> tuple[Key, tuple[BenchmarkRow, ...]]:
+        """All rows, and a key that stays the same as long as they do."""
+        kept = self._kept
+        key = self._sealing.files.stamp(self._layout.index)
+        # Without a file there is nothing to know its rows again by.
+        if kept is not None and kept[0] == key and key is not None:
+            return kept
+        key, tables = self.storage.snapshot()
+        with pause_collector():
+            kept = self._kept = key, tuple(map(to_row, tables.get(TABLE, {}).values()))
+        return kept
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Hold the lock, and write all changes as one generation."""
+        with self.storage.transaction():
+            yield
+
+    def put(self, rows: Iterable[BenchmarkRow]) -> None:
+        """Add rows, or set them where their benchmark has one."""
+        with self.transaction():
+            places = self._places()
+            for row in rows:
+                document = to_document(row)
+                if row.id in places:
+                    self.table.update(document, doc_ids=[places[row.id]])
+                else:
+                    places[row.id] = self.table.insert(document)
+
+    def drop(self, ids: Iterable[str]) -> None:
+        """Remove rows; those that are not there are no matter."""
+        with self.transaction():
+            places = self._places()
+            if found := [places[one] for one in ids if one in places]:
+                self.table.remove(doc_ids=found)
+
+    def replace(self, rows: Iterable[BenchmarkRow]) -> None:
+        """Make these all rows there are."""
+        with self.transaction():
+            self.table.remove(where("id").exists())
+            self.table.insert_multiple(to_document(row) for row in rows)
+
+    def ids_on_disk(self) -> list[str]:
+        """The ids of all records that lie in the shelves."""
+        files = self._sealing.files
+        found = []
+        for shelf in files.names(self._layout.records):
+            for name in files.names(os.path.join(self._layout.records, shelf)):
+                ulid = name.removesuffix(RECORD)
+                if name.endswith(RECORD) and is_ulid(ulid) and ulid[-2:].lower() == shelf:
+                    found.append(ulid)
+        return sorted(found)
+
+    def derive(self, ulid: str) -> BenchmarkRow:
+        """The row of a record as its file has it; one that says so where it cannot be read."""
+        try:
+            return self._records.read_row(self._layout.record(ulid))
+        except (StoreError, FileNotFoundError) as error:
+            self._sealing.say(str(error))
+            return damaged_row(ulid)
+
+    def _places(self) -> dict[str, int]:
+        tables = self.storage.read() or {}
+        return {str(document["id"]): int(number) for number, document in tables.get(TABLE, {}).items()}
+
+    def _recover(self, damage: StoreDamaged | None) -> Tables:
+        ids = self.ids_on_disk()
+        if damage is not None or ids:
+            name = self._sealing.files.name(self._layout.index)
+            why = "is damaged" if damage is not None else "is not there"
+            self._sealing.say(f"{name} {why}: the list is made from the {len(ids)} records themselves")
+        with pause_collector():
+            rows = [to_document(self.derive(ulid)) for ulid in ids]
+        return {TABLE: {str(number): row for number, row in enumerate(rows, 1)}}
+
+
+def _check_tables(tables: Tables) -> None:
+    try:
+        for document in tables.get(TABLE, {}).values():
+            to_row(document)
+        for number in tables.get(TABLE, {}):
+            int(number)
+    except (TypeError, ValueError) as error:
+        raise StoreDamaged(f"the index holds what is no row: {error}") from error

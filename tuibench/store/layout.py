@@ -1,0 +1,91 @@
+"""Where everything lies below the root of a store; names come from ids, never from what a user typed."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+from tuibench.core.errors import UnknownId
+from tuibench.core.text import show
+
+SALT = "salt"
+HOSTS = "hosts"
+RECORDS = "records"
+TRASH = "trash"
+QUARANTINE = "quarantine"
+INDEX = "tuibench.json"
+LOCK = ".lock"
+RECORD = ".json"
+SAMPLES = ".samples"
+
+_ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}")
+_HOST = re.compile(r"[0-9a-f]{16}")
+
+
+def is_ulid(name: str) -> bool:
+    """Whether a name is an id of ours."""
+    return _ULID.fullmatch(name) is not None
+
+
+def is_host(name: str) -> bool:
+    """Whether a name is a host id."""
+    return _HOST.fullmatch(name) is not None
+
+
+def check_ulid(name: str) -> str:
+    """The name, which is about to become part of a path; UnknownId where it is none of ours."""
+    if not is_ulid(name):
+        raise UnknownId(
+            f"{show(name, 60)!r} is not an id", "Ids have 26 letters and digits; `tuibench list` shows them."
+        )
+    return name
+
+
+@dataclass(frozen=True, slots=True)
+class HostLayout:
+    """The paths of one host's part."""
+
+    directory: str
+
+    @property
+    def id(self) -> str:
+        """The host's id."""
+        return os.path.basename(self.directory)
+
+    @property
+    def index(self) -> str:
+        """The list of its benchmarks."""
+        return os.path.join(self.directory, INDEX)
+
+    @property
+    def lock(self) -> str:
+        """Held by whoever writes; never removed."""
+        return self.index + LOCK
+
+    @property
+    def records(self) -> str:
+        """The directory of shelves."""
+        return os.path.join(self.directory, RECORDS)
+
+    @property
+    def trash(self) -> str:
+        """The directory of removals."""
+        return os.path.join(self.directory, TRASH)
+
+    @property
+    def quarantine(self) -> str:
+        """The directory of what was found damaged."""
+        return os.path.join(self.directory, QUARANTINE)
+
+    def shelf(self, ulid: str) -> str:
+        """The directory of a record: its last two characters spread records evenly."""
+        return os.path.join(self.records, check_ulid(ulid)[-2:].lower())
+
+    def record(self, ulid: str) -> str:
+        """The file of a record."""
+        return os.path.join(self.shelf(ulid), ulid + RECORD)
+
+    def samples(self, ulid: str) -> str:
+        """The directory of its samples."""
+        return os.path.join(self.shelf(ulid), ulid + SAMPLES)

@@ -1,0 +1,165 @@
+"""One writer at a time: a kernel lock on a file beside the data, which frees itself when its holder dies."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import stat
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from tuibench.core.errors import StoreBusy
+from tuibench.core.text import show
+from tuibench.store.disk import LOCK, READ
+from tuibench.store.files import Files
+from tuibench.store.trouble import in_the_way
+
+POLL_S = 0.005
+"""Constant: a poll that backs off lets a writer starve while others come and go."""
+WAIT_S = 10.0
+_TEXT = 512
+_NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """How time passes for whoever waits for a lock, and what it says of itself when it holds one."""
+
+    timer: Callable[[], float]
+    sleep: Callable[[float], None]
+    clock: Callable[[], float]
+    command: str
+    machine: str = ""
+    """The name of this machine, told apart where others share the lock."""
+    wait_s: float = WAIT_S
+
+
+class StoreLock:
+    """The lock of a part of the store; a thread that holds it may take it again."""
+
+    def __init__(self, files: Files, path: str, waiting: Waiting) -> None:
+        self._files = files
+        self._path = path
+        self._waiting = waiting
+        self._threads = threading.Lock()
+        self._owner: int | None = None
+
+    @property
+    def mine(self) -> bool:
+        """Whether this thread holds it."""
+        return self._owner == threading.get_ident()
+
+    @contextmanager
+    def hold(self) -> Iterator[bool]:
+        """Hold the lock; True where this thread did not hold it before. StoreBusy says who has it after ten seconds."""
+        if self.mine:
+            yield False
+            return
+        until = self._waiting.timer() + self._waiting.wait_s
+        self._poll(lambda: self._threads.acquire(blocking=False), until)
+        try:
+            fd = self._open()
+            try:
+                self._poll(lambda: self._try(fd), until, fd)
+                self._sign(fd)
+                self._owner = threading.get_ident()
+                yield True
+            finally:
+                self._owner = None
+                self._give_back(fd)
+        finally:
+            self._threads.release()
+
+    def _open(self) -> int:
+        self._files.make_directory(os.path.dirname(self._path))
+        with self._files.telling(self._path):
+            try:
+                fd = self._files.disk.open(self._path, LOCK, 0o600)
+            except OSError as error:
+                if error.errno not in _NOT_WRITABLE:
+                    raise
+                # A lock can be taken through a descriptor that only reads.
+                fd = self._files.disk.open(self._path, READ)
+            try:
+                if not stat.S_ISREG(self._files.disk.fstat(fd).st_mode):
+                    raise in_the_way(self._files.name(self._path), "not a regular file")
+            except BaseException:
+                self._files.disk.close(fd)
+                raise
+            return fd
+
+    def _try(self, fd: int) -> bool:
+        with self._files.telling(self._path):
+            try:
+                self._files.disk.lock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                return False
+            return True
+
+    def _poll(self, attempt: Callable[[], bool], until: float, fd: int | None = None) -> None:
+        while not attempt():
+            if self._waiting.timer() >= until:
+                raise self._busy(fd)
+            self._waiting.sleep(POLL_S)
+
+    def _sign(self, fd: int) -> None:
+        waiting = self._waiting
+        holder = {
+            "pid": os.getpid(),
+            "host": waiting.machine,
+            "command": waiting.command,
+            "since": waiting.clock(),
+        }
+        text = json.dumps(holder).encode("ascii")
+        try:
+            self._files.disk.write(fd, text[: _TEXT - 1].ljust(_TEXT - 1) + b"\n")
+        except OSError:
+            # It only makes the message of whoever waits a better one.
+            return
+
+    def _give_back(self, fd: int) -> None:
+        try:
+            self._files.disk.lock(fd, fcntl.LOCK_UN)
+        finally:
+            self._files.disk.close(fd)
+
+    def _busy(self, fd: int | None) -> StoreBusy:
+        if fd is None:
+            return StoreBusy("the store is busy: another part of this session is writing", "Try again in a moment.")
+        try:
+            stated = json.loads(self._files.disk.read(fd, _TEXT, 0))
+            pid, host = int(stated["pid"]), str(stated["host"])
+            command, since = str(stated["command"]), float(stated["since"])
+        except (OSError, ValueError, TypeError, KeyError):
+            return StoreBusy("the store is busy: its holder has not said who it is", "Try again in a moment.")
+        there = f" on {show(host, 60)}" if host != self._waiting.machine else ""
+        seconds = max(self._waiting.clock() - since, 0.0)
+        at = datetime.fromtimestamp(since, tz=UTC).strftime("%H:%M:%S UTC")
+        stopped = not there and read_state(self._files, pid) in ("T", "t")
+        message = f"the store is busy: pid {pid}{there}, {show(command, 80)}, for {seconds:.0f} s, since {at}"
+        if stopped:
+            return StoreBusy(
+                f"{message}; it is stopped", f"`kill -CONT {pid}` lets it go on, `kill -KILL {pid}` ends it."
+            )
+        return StoreBusy(message, "Try again when it is done.")
+
+
+def read_state(files: Files, pid: int) -> str:
+    """The state of a process as the kernel's letter, '' where there is none of that number."""
+    try:
+        fd = files.disk.open(f"/proc/{pid}/stat", READ)
+    except OSError:
+        return ""
+    try:
+        text = files.disk.read(fd, 4096, 0)
+    except OSError:
+        return ""
+    finally:
+        files.disk.close(fd)
+    # The name in brackets may hold anything, brackets too.
+    return text.rpartition(b")")[2].split()[0].decode("ascii", "replace") if b")" in text else ""

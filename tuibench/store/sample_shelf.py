@@ -1,0 +1,58 @@
+"""Samples beside their record: moved there, durably, before the record that names them."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Collection
+from dataclasses import replace
+from pathlib import Path
+
+from tuibench.core.cell import CellResult, Samples
+from tuibench.core.run import RunResult
+from tuibench.store.files import Files
+from tuibench.store.trouble import in_the_way
+
+
+def move_samples(files: Files, source: str, target: str) -> frozenset[str]:
+    """Move every file of a directory into another, by name where the disk allows; what lies there afterwards."""
+    names = [name for name in files.names(source) if not name.startswith(".")]
+    if names:
+        files.make_directory(target)
+    for name in names:
+        path = os.path.join(source, name)
+        if files.kind(path) != "file":
+            raise in_the_way(path, "samples are plain files")
+        files.take_in(path)
+        move_file(files, path, os.path.join(target, name))
+    if names:
+        files.sync_directory(target)
+    return frozenset(files.names(target))
+
+
+def move_file(files: Files, source: str, target: str) -> None:
+    """Rename a file, or copy it where the other directory is on another disk."""
+    with files.telling(source):
+        try:
+            files.disk.replace(source, target)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+    files.copy(source, target)
+    files.remove(source)
+
+
+def name_samples(result: RunResult, there: Collection[str]) -> RunResult:
+    """The result with bare names of the sample files that lie beside it, and none for those that do not."""
+    return replace(result, cells=tuple(_name_in_cell(cell, there) for cell in result.cells))
+
+
+def _name_in_cell(cell: CellResult, there: Collection[str]) -> CellResult:
+    executions = tuple(replace(one, samples=_name(one.samples, there)) for one in cell.executions)
+    return replace(cell, executions=executions, samples=_name(cell.samples, there) if cell.samples else None)
+
+
+def _name(samples: Samples, there: Collection[str]) -> Samples:
+    name = Path(samples.file).name if samples.file else None
+    return replace(samples, file=name if name in there else None)

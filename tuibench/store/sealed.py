@@ -1,0 +1,155 @@
+"""One file of the store in its envelope: read with all it may have become, written as the generation after."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+
+from tuibench.core.errors import StoreDamaged
+from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
+from tuibench.store.envelope import (
+    SCHEMA,
+    Meta,
+    Opened,
+    Tables,
+    Unreadable,
+    encode_table,
+    read_meta,
+    seal,
+    to_meta,
+    unseal,
+)
+from tuibench.store.files import Files
+from tuibench.store.layout import QUARANTINE
+from tuibench.store.migration import migrate_tables
+from tuibench.store.trouble import refuse_newer
+
+Say = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Loaded:
+    """A file as it was found, in the present form."""
+
+    tables: Tables
+    meta: Meta
+    stamp: Stamp
+    sound: bool
+    from_previous: bool = False
+
+    @property
+    def newer(self) -> bool:
+        """Whether it may only be read."""
+        return self.meta.schema > SCHEMA
+
+    @property
+    def older(self) -> bool:
+        """Whether what lies on disk has a form of the past."""
+        return self.meta.schema < SCHEMA
+
+
+@dataclass(frozen=True, slots=True)
+class Sealing:
+    """What reading and writing a sealed file takes."""
+
+    files: Files
+    say: Say
+    tool: str
+    """The version of tuibench that writes."""
+
+    def load(self, path: str, kind: str, *, fall_back: bool = True) -> Loaded | None:
+        """A file, or its previous generation where it is unreadable; StoreDamaged where neither can be had."""
+        found = self.files.read(path)
+        if found is None:
+            return None
+        data, stamp = found
+        try:
+            return self._present(path, kind, data, stamp)
+        except Unreadable as error:
+            previous = self._load_previous(path, kind, stamp) if fall_back else None
+            name = self.files.name(path)
+            if previous is None:
+                raise StoreDamaged(
+                    f"{name} of the store is damaged: {error}",
+                    "`tuibench store check --repair` puts it aside; the rest of the store is not touched by it.",
+                ) from error
+            self.say(f"{name} is damaged ({error}): its previous generation is used")
+            return previous
+
+    def _load_previous(self, path: str, kind: str, stamp: Stamp) -> Loaded | None:
+        found = self.files.read(path + PREVIOUS)
+        if found is None:
+            return None
+        try:
+            loaded = self._present(path + PREVIOUS, kind, *found)
+        except Unreadable:
+            return None
+        return replace(loaded, stamp=stamp, from_previous=True)
+
+    def _present(self, path: str, kind: str, data: bytes, stamp: Stamp) -> Loaded:
+        opened: Opened = unseal(data)
+        name = self.files.name(path)
+        meta = opened.meta
+        if not opened.sound:
+            self.say(f"{name} is not as it was written: taken as an edit by hand, to be confirmed by `store check`")
+        if meta.schema > SCHEMA:
+            self.say(str(refuse_newer(name, meta.schema, meta.tool)))
+        tables = migrate_tables(kind, opened.tables, meta.schema)
+        return Loaded(tables, meta, stamp, opened.sound)
+
+    def write(
+        self, path: str, parts: Mapping[str, bytes], old: Loaded | None, marks: Mapping[str, object] | None = None
+    ) -> tuple[Meta, Stamp]:
+        """Write the generation after `old`, which stays beside it; a hand edit or an older form is kept for good."""
+        if old is not None:
+            self._save_old(path, old)
+        generation = (old.meta.generation if old else 0) + 1
+        meta = Meta(generation, SCHEMA, self.tool, dict(marks or {}))
+        # A damaged file must not push out the generation that stands in for it.
+        keep = old is not None and not old.from_previous
+        return meta, self.files.replace(path, seal(parts, meta), keep=keep)
+
+    def write_tables(self, path: str, tables: Tables, old: Loaded | None) -> tuple[Meta, Stamp]:
+        """As `write`, of tables that are yet to be encoded."""
+        return self.write(path, {name: encode_table(table) for name, table in tables.items()}, old)
+
+    def _save_old(self, path: str, old: Loaded) -> None:
+        if old.newer:
+            raise refuse_newer(self.files.name(path), old.meta.schema, old.meta.tool)
+        if old.older:
+            self.back_up(path)
+        if not old.sound or old.from_previous:
+            self.set_aside(path, f"g{old.meta.generation}-{old.stamp.mtime_ns:x}")
+
+    def stand_in(self, path: str, stamp: Stamp | None) -> Loaded | None:
+        """What a damaged file is to its next generation: only a number to count on from."""
+        if stamp is None:
+            return None
+        numbers = [0]
+        for one in (path, path + PREVIOUS):
+            found = self.files.read_beginning(one, HEAD)
+            stated, _ = read_meta(found[0]) if found else (None, 0)
+            numbers.append(to_meta(stated).generation if stated else 0)
+        return Loaded({}, Meta(max(numbers)), stamp, sound=False, from_previous=True)
+
+    def back_up(self, path: str) -> str:
+        """Keep a file of an older form under a name of its own."""
+        backup = f"{path}.pre-v{SCHEMA}"
+        self.files.link(path, backup)
+        self.files.sync_directory(os.path.dirname(path))
+        return backup
+
+    def set_aside(self, path: str, mark: str) -> str:
+        """Keep a second name of a file in the quarantine of its part of the store."""
+        directory = os.path.join(self.part(path), QUARANTINE)
+        self.files.make_directory(directory)
+        kept = os.path.join(directory, f"{os.path.basename(path)}.{mark}")
+        self.files.link(path, kept)
+        self.files.sync_directory(directory)
+        return kept
+
+    def part(self, path: str) -> str:
+        """The directory of the host that a file belongs to; the root for what hosts share."""
+        steps = self.files.name(path).split(os.sep)
+        return os.path.join(self.files.root, *steps[:2]) if steps[0] == "hosts" else self.files.root

@@ -1,0 +1,118 @@
+"""TinyDB's storage on a sealed file: atomic, locked, cached as long as the file on disk stays the one that was read."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from tinydb.storages import Storage
+
+from tuibench.core.errors import StoreDamaged
+from tuibench.store.atomic import Stamp
+from tuibench.store.envelope import Tables
+from tuibench.store.lock import StoreLock
+from tuibench.store.sealed import Loaded, Sealing
+
+Encode = Callable[[Tables], dict[str, bytes]]
+Recover = Callable[[StoreDamaged | None], Tables]
+"""The tables of a file that is missing, for None, or damaged."""
+
+
+class SealedStorage(Storage):
+    """One file; writes happen inside a transaction, one per write unless the caller opens a longer one."""
+
+    def __init__(
+        self,
+        sealing: Sealing,
+        path: str,
+        lock: StoreLock,
+        kind: str,
+        *,
+        recover: Recover | None = None,
+        check: Callable[[Tables], None] | None = None,
+        encode: Encode | None = None,
+    ) -> None:
+        self._sealing = sealing
+        self._path = path
+        self._lock = lock
+        self._kind = kind
+        self._recover = recover
+        self._check = check
+        self._encode = encode
+        self._cache: tuple[Stamp | None, Tables, Loaded | None] | None = None
+        self._pending: Tables | None = None
+        self._old: Loaded | None = None
+        self._changed = False
+
+    def read(self) -> dict[str, dict[str, Any]] | None:
+        """The tables; inside this thread's transaction as they are going to be. Those of a reader are never changed."""
+        if self._lock.mine and self._pending is not None:
+            return self._pending
+        return self.snapshot()[1]
+
+    def snapshot(self) -> tuple[Stamp | None, Tables]:
+        """The tables with the stamp of the file they were read from."""
+        stamp = self._sealing.files.stamp(self._path)
+        cache = self._cache
+        if cache is None or cache[0] != stamp:
+            cache = self._cache = self._load()
+        return cache[0], cache[1]
+
+    def write(self, data: dict[str, dict[str, Any]]) -> None:
+        """Make these the tables, durably when the transaction ends."""
+        with self.transaction():
+            self._pending = data
+            self._changed = True
+
+    @contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Several changes as one generation, or none of them when anything goes wrong."""
+        with self._lock.hold():
+            if self._pending is not None:
+                yield
+                return
+            try:
+                self._begin()
+                yield
+                if self._changed:
+                    self._persist()
+            finally:
+                self._pending = self._old = None
+                self._changed = False
+
+    def _begin(self) -> None:
+        # Whoever changes tables owns them: TinyDB changes documents in place, so a cache that others could see, or that
+        # outlived an error, would hold what is not on disk.
+        self.snapshot()
+        cache, self._cache = self._cache, None
+        if cache is None:
+            cache = self._load()
+        _, self._pending, self._old = cache
+
+    def _persist(self) -> None:
+        tables = self._pending if self._pending is not None else {}
+        if self._encode is None:
+            meta, stamp = self._sealing.write_tables(self._path, tables, self._old)
+        else:
+            meta, stamp = self._sealing.write(self._path, self._encode(tables), self._old)
+        self._cache = stamp, tables, Loaded({}, meta, stamp, True)
+
+    def _load(self) -> tuple[Stamp | None, Tables, Loaded | None]:
+        fall_back = self._recover is None
+        try:
+            loaded = self._sealing.load(self._path, self._kind, fall_back=fall_back)
+            if loaded is not None and self._check is not None:
+                self._check(loaded.tables)
+        except StoreDamaged as damage:
+            if self._recover is None:
+                raise
+            return self._rebuild(damage)
+        if loaded is None:
+            return None, self._recover(None) if self._recover else {}, None
+        return loaded.stamp, loaded.tables, loaded
+
+    def _rebuild(self, damage: StoreDamaged) -> tuple[Stamp | None, Tables, Loaded | None]:
+        stamp = self._sealing.files.stamp(self._path)
+        tables = self._recover(damage) if self._recover else {}
+        return stamp, tables, self._sealing.stand_in(self._path, stamp)

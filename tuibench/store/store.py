@@ -1,0 +1,78 @@
+"""The store as its users see it: made of parts, touching no disk until one of them is asked."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import secrets
+import sys
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+from tuibench import __version__
+from tuibench.core.errors import StoreReadOnly
+from tuibench.store.benchmarks import Benchmarks
+from tuibench.store.context import Context, Notices, is_alive
+from tuibench.store.disk import Disk, RealDisk
+from tuibench.store.files import Files
+from tuibench.store.lock import Waiting
+from tuibench.store.salt import HostIdentity
+from tuibench.store.sealed import Sealing
+from tuibench.store.steady import SteadyDisk
+
+
+class Store:
+    """Everything measured on the machines that share one data directory.
+
+    `machine` tells this machine from others, in words that never leave the store's HMAC.
+    """
+
+    benchmarks: Benchmarks
+
+    def __init__(
+        self,
+        root: Path,
+        machine: str,
+        *,
+        disk: Disk | None = None,
+        clock: Callable[[], float] = time.time,
+        entropy: Callable[[int], bytes] = secrets.token_bytes,
+        timer: Callable[[], float] = time.monotonic,
+        sleep: Callable[[float], None] = time.sleep,
+        is_remote: Callable[[str], str] = lambda _: "",
+        alive: Callable[[int], bool] = is_alive,
+        command: str = "",
+        version: str = __version__,
+    ) -> None:
+        node = hashlib.sha256(machine.encode("utf-8", "surrogateescape")).hexdigest()[:8]
+        files = Files(os.path.abspath(root), SteadyDisk(disk if disk is not None else RealDisk()), node)
+        notices = Notices()
+        waiting = Waiting(timer, sleep, clock, command or _command(), os.uname().nodename)
+        self._identity = HostIdentity(files, machine, entropy)
+        self._context = Context(
+            files=files,
+            sealing=Sealing(files, notices.say, version),
+            waiting=waiting,
+            notices=notices,
+            is_remote=is_remote,
+            is_alive=alive,
+            host_id=self._identity.find,
+        )
+        self.benchmarks = Benchmarks(self._context, entropy, lambda: ())
+
+    @property
+    def host_id(self) -> str:
+        """The id of this machine in this store, made at the first need; StoreReadOnly where it cannot be made."""
+        found = self._identity.find(True)
+        if found is None:
+            raise StoreReadOnly("this machine has no id in the store", "Make the data directory writable once.")
+        return found
+
+    def notices(self) -> tuple[str, ...]:
+        """What was met on the way that somebody should know: hand edits, damage, newer forms."""
+        return tuple(self._context.notices.said)
+
+
+def _command() -> str:
+    return " ".join(["tuibench", *sys.argv[1:2]])

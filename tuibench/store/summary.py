@@ -1,0 +1,85 @@
+"""The row of a benchmark in lists, derived from its result once, when the result is written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, fields
+from operator import itemgetter
+from typing import Any
+
+from tuibench.core.card import BenchmarkRow, Card
+from tuibench.core.run import RunResult
+
+_NAMES = tuple(field.name for field in fields(BenchmarkRow))
+_NUMBERS = frozenset({"cells", "measured", "card_generation"})
+_TYPES = tuple(int if name in _NUMBERS else str for name in _NAMES)
+_ALL = itemgetter(*_NAMES)
+DAMAGED = "damaged"
+"""The status of a row whose record cannot be read."""
+
+
+def summarize(result: RunResult) -> dict[str, str | int]:
+    """What a row says of a result; the rest of it comes from the card."""
+    asked = [cell.asked for cell in result.cells]
+    letters = [cell.grade.letter for cell in result.cells if cell.grade is not None and cell.grade.letter]
+    batches = [cell.asked.batch if cell.asked.batch is not None else _used_batch(cell.used) for cell in result.cells]
+    return {
+        "id": result.id,
+        "host": result.host,
+        "started_utc": result.started_utc,
+        "status": result.status,
+        "models": _join(os.path.basename(os.path.normpath(source.asked)) for source in result.spec.models),
+        "model_sha256": result.models[0].sha256 if result.models else "",
+        "engines": _join(one.engine for one in asked) or _join(result.spec.engines),
+        "scenarios": _join(one.scenario for one in asked) or _join(result.spec.scenarios),
+        "cores": _join(sorted({one.cores for one in asked})) or _join(result.spec.cores),
+        "batches": _join(sorted({batch for batch in batches if batch is not None})) or _join(result.spec.batches),
+        "cells": len(result.cells),
+        "measured": sum(cell.status in ("ok", "partial") for cell in result.cells),
+        "headline": result.headline,
+        "grade": max(letters, default=""),
+        "foreign": result.foreign,
+    }
+
+
+def join_card(summary: Mapping[str, Any], card: Card, generation: int) -> BenchmarkRow:
+    """The whole row; TypeError where the summary is not one. What a newer version added to it is left out."""
+    own = {
+        "name": card.name,
+        "note": card.note,
+        "project": card.project or "",
+        "rerun_of": card.rerun_of or "",
+        "card_generation": generation,
+    }
+    return to_row({**summary, **own})
+
+
+def damaged_row(ulid: str) -> BenchmarkRow:
+    """What is listed for a record that cannot be read: that it is there."""
+    return to_row({**{name: kind() for name, kind in zip(_NAMES, _TYPES, strict=True)}, "id": ulid, "status": DAMAGED})
+
+
+def to_document(row: BenchmarkRow) -> dict[str, str | int]:
+    """A row as the index holds it."""
+    return asdict(row)
+
+
+def to_row(document: Mapping[str, Any]) -> BenchmarkRow:
+    """A row of the index; TypeError where it is none. Fields that this version does not know are left out."""
+    try:
+        values = _ALL(document)
+    except KeyError as error:
+        raise TypeError(f"a row without {error}") from error
+    if tuple(map(type, values)) != _TYPES:
+        wrong = next(name for name, value, kind in zip(_NAMES, values, _TYPES, strict=True) if type(value) is not kind)
+        raise TypeError(f"{wrong} of a row is no {'number' if wrong in _NUMBERS else 'text'}")
+    return BenchmarkRow(*values)
+
+
+def _used_batch(used: Any) -> int | None:
+    return used.batch if used is not None else None
+
+
+def _join(values: Iterable[object]) -> str:
+    return ",".join(dict.fromkeys(str(value) for value in values))
