@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import errno
 import shutil
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -22,7 +23,7 @@ CODES = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS, errno.EINTR)
 NOT_NEEDED = ("unlink", "rmdir", "utime", "close")
 """Calls whose refusal may be survived: they clean up, or come after what they belong to is safe."""
 
-OPERATIONS = {
+OPERATIONS: dict[str, Callable[[Ledger], Op]] = {
     "add": added,
     "add with samples": lambda ledger: added(ledger, 3 * KEPT),
     "name": lambda ledger: Op("name", (make_id(1),), "other"),
@@ -84,10 +85,10 @@ class Base:
     root: Path
     ledger: Ledger
 
-    def trial(self, scratch: Path, **refusal: bool | int) -> Trial:
+    def trial(self, scratch: Path, code: int = errno.ENOSPC, **refusal: bool) -> Trial:
         shutil.rmtree(scratch, ignore_errors=True)
         shutil.copytree(self.root, scratch, ignore=shutil.ignore_patterns("scratch"))
-        return Trial(scratch, copy.deepcopy(self.ledger), FailingDisk(inner=SyncingNothing(), **refusal))
+        return Trial(scratch, copy.deepcopy(self.ledger), FailingDisk(0, code, inner=SyncingNothing(), **refusal))
 
 
 @pytest.fixture(scope="module")

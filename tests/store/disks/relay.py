@@ -9,7 +9,7 @@ from typing import Any, cast
 
 from tuibench.store.disk import Disk, RealDisk
 
-CHANGES = frozenset({"write", "fsync", "replace", "link", "unlink", "mkdir", "rmdir", "utime"})
+CHANGES = frozenset({"write", "fsync", "replace", "link", "unlink", "mkdir", "rmdir", "utime", "chmod"})
 
 
 def alters(kind: str, arguments: tuple[Any, ...]) -> bool:
@@ -68,6 +68,9 @@ class Relay:
 
     def utime(self, path: str, ns: int) -> None:
         self.touch("utime", (path, ns))
+
+    def chmod(self, fd: int, mode: int) -> None:
+        self.touch("chmod", (fd, mode))
 
     def lock(self, fd: int, operation: int) -> None:
         self.touch("lock", (fd, operation))
