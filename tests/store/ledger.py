@@ -143,8 +143,8 @@ class Ledger:
 
 
 def is_sampled(number: int) -> bool:
-    """Every third benchmark comes with sample files."""
-    return number % 3 == 0
+    """Every fourth benchmark comes with sample files."""
+    return number % 4 == 3
 
 
 def carry_out(store: Store, op: Op, scratch: Path) -> Op:
@@ -204,7 +204,7 @@ def read_back(store: Store, one: str, number: int, name: str, *, strict: bool) -
     found = []
     if replace(whole.result, host="") != make_small(number, sampled=sampled):
         found.append(f"{one} holds another result than was added")
-    if whole.card.name != name:
+    if strict and whole.card.name != name:
         found.append(f"{one} is listed as {name!r} and is {whole.card.name!r}")
     if sampled and strict:
         (file,) = (execution.samples.file for execution in whole.result.cells[0].executions)

@@ -52,6 +52,8 @@ class Trial:
             done = carry_out(store, op, self.root / "scratch")
         except StoreError as error:
             raised = error.message
+        except OSError as error:
+            return f"{self.disk.failed}: let through {error!r}"
         else:
             self.ledger.done(done)
         failed = list(self.disk.failed)
@@ -59,14 +61,17 @@ class Trial:
         found = differences(store, self.ledger, settled=False)
         if failed and self.disk.code == errno.EINTR and raised:
             found.append(f"gave up where a signal came: {raised}")
-        needed = [call for call in failed if call.split()[0] not in NOT_NEEDED]
-        if needed and not raised and self.disk.code != errno.EINTR:
+        if not raised and self.disk.code != errno.EINTR and any(map(self.is_needed, failed)):
             found.append("said nothing of it")
         if Store(self.root / "data", MACHINE).benchmarks.rows() != store.benchmarks.rows():
             found.append("memory differs from disk")
         found += [f"left open: {path}" for path in self.disk.left((".lock",))]
         found += self.go_on(store)
         return "; ".join(f"{failed}: {line}" for line in found)
+
+    def is_needed(self, call: str) -> bool:
+        """Whether nothing can have succeeded without it: there are other ways to look, and a lock needs no text."""
+        return not self.disk.reads and call.split(" ", 1)[0] not in NOT_NEEDED and not call.endswith(".lock")
 
     def go_on(self, store: Store) -> list[str]:
         """The same store goes on working, and what is left of the failed operation can be repaired."""
