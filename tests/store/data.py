@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import zlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -33,10 +34,15 @@ def make_small(number: int, *, sampled: bool = False) -> RunResult:
     return _stamped(run(ok_cell(executions=(one,))), number)
 
 
+def sample_bytes(number: int) -> bytes:
+    """What stands in the sample file of such a result."""
+    return zlib.compress(random.Random(number).randbytes(2000))
+
+
 def make_samples(directory: Path, number: int) -> Path:
     """The sample files that belong to such a result."""
     directory.mkdir(parents=True)
-    (directory / f"{asked().key}-0.z").write_bytes(random.Random(number).randbytes(2000))
+    (directory / f"{asked().key}-0.z").write_bytes(sample_bytes(number))
     return directory
 
 

@@ -20,12 +20,15 @@ from tuibench.store.store import Store
 MACHINE = "machine with a small disk"
 BALLAST = 300_000
 MOST = 5000
+DISCARDED = 10
+AFTER = 6
+"""How many fit for sure into the room that is made."""
 
 
-def fill(store: Store, first: int) -> tuple[list[str], str]:
+def fill(store: Store, first: int, most: int = MOST) -> tuple[list[str], str]:
     """Add until it is refused: (acknowledged ids, what was said)."""
     done: list[str] = []
-    for number in range(first, first + MOST):
+    for number in range(first, first + most):
         result = make_real(number, 1)
         try:
             store.benchmarks.add(result, Card(name=f"name {number}"))
@@ -43,40 +46,50 @@ def look(root: Path, ids: list[str]) -> list[str]:
 
 
 def main() -> None:
-    """Fill, look, make room, go on, look again."""
+    """Fill, look, empty the trash, fill again, make room from outside, go on, look again."""
     place = Path(sys.argv[1])
     root, ballast = place / "data", place / "ballast"
     ballast.write_bytes(bytes(BALLAST))
+    store = Store(root, MACHINE)
+    discarded, _ = fill(store, 1, DISCARDED)
+    store.trash.remove(discarded)
     if len(sys.argv) > 2:
         resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
-    store = Store(root, MACHINE)
-    first, said = fill(store, 1)
-    lost = look(root, first)
+    kept, said = fill(store, 100)
+    lost = look(root, kept)
     same = {row.id for row in store.benchmarks.rows()} == {row.id for row in Store(root, MACHINE).benchmarks.rows()}
-    again, said_again = fill(store, MOST)
+    emptied, _ = store.trash.empty()
+    more, said_again = fill(store, MOST)
+    refused = try_removing(store, kept[:3])
     ballast.unlink()
     resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
-    removed = first[:3]
-    store.trash.remove(removed)
-    store.trash.empty()
-    after, _ = fill(store, 2 * MOST) if len(sys.argv) <= 2 else ([], "")
-    store.benchmarks.add(make_real(1, 1), Card(name="back"))
-    lost += look(root, [one for one in (*first, *again, *after) if one not in removed])
+    after, _ = fill(store, 2 * MOST, AFTER)
     store.check(repair=True)
-    problems = [str(problem) for problem in Store(root, MACHINE).check(read_data=True).problems]
-    print(
-        json.dumps(
-            {
-                "added": len(first),
-                "said": said,
-                "said_again": said_again,
-                "same": same,
-                "lost": lost,
-                "added_after": len(after),
-                "problems": problems,
-            }
-        )
-    )
+    lost += look(root, [*kept[3:], *more, *after])
+    removed = {one for entry in store.trash.entries() for one in entry.benchmarks}
+    rows = {row.id for row in store.benchmarks.rows()}
+    lost += [one for one in kept[:3] if (one in removed) == (one in rows) or (not refused and one in rows)]
+    summary = {
+        "added": len(kept),
+        "said": [said, said_again],
+        "same": same,
+        "emptied": emptied,
+        "more": len(more),
+        "refused": refused,
+        "lost": lost,
+        "all_after": len(after) == AFTER,
+        "problems": [str(problem) for problem in Store(root, MACHINE).check(read_data=True).problems],
+    }
+    print(json.dumps(summary))
+
+
+def try_removing(store: Store, ids: list[str]) -> str:
+    """Remove some where there is no room even for that; what was said if it was refused."""
+    try:
+        store.trash.remove(ids)
+    except StoreError as error:
+        return error.message
+    return ""
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import errno
+import random
 import shutil
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -134,6 +135,44 @@ def test_any_call_may_be_refused(base: Base, tmp_path: Path, name: str) -> None:
 def test_a_disk_that_stays_full_or_read_only_keeps_what_it_has(base: Base, tmp_path: Path, name: str) -> None:
     codes = (errno.ENOSPC, errno.EROFS)
     assert refuse_each(base, tmp_path / "copy", name, codes, lasting=True, short=True) == []
+
+
+def long_history(root: Path, steps: int, seed: int) -> int:
+    """Random operations of which every third meets a refusal, mostly in one session; how many were refused."""
+    draw = random.Random(seed)
+    disk = FailingDisk(inner=SyncingNothing(), short=True, reads=True)
+    store, ledger, refused = Store(root / "data", MACHINE, disk=disk), Ledger(), 0
+    for step in range(steps):
+        op = ledger.choose(draw)
+        disk.arm(draw.randint(1, 120) if step % 3 == 2 else 0)
+        disk.code, disk.lasting = draw.choice(CODES), draw.random() < 0.3
+        ledger.begin(op)
+        try:
+            ledger.done(carry_out(store, op, root / f"scratch-{step}"))
+        except StoreError:
+            refused += 1
+            disk.heal()
+            assert differences(store, ledger, settled=False) == [], f"step {step}: {op}"
+            Store(root / "data", MACHINE).check(repair=True)
+            if draw.random() < 0.3:
+                store = Store(root / "data", MACHINE, disk=disk)
+            assert differences(store, ledger, settled=True) == [], f"step {step}: {op}"
+            ledger.settle(store)
+        disk.heal()
+    assert differences(Store(root / "data", MACHINE), ledger, settled=True) == []
+    assert Store(root / "data", MACHINE).check(read_data=True).problems == ()
+    return refused
+
+
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_long_history_with_refusals_is_what_was_acknowledged(tmp_path: Path, seed: int) -> None:
+    assert long_history(tmp_path, 120, seed) > 8
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3, 9))
+def test_longer_histories_with_refusals_are_what_was_acknowledged(tmp_path: Path, seed: int) -> None:
+    assert long_history(tmp_path, 600, seed) > 50
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.report.build import asked
-from tests.store.data import make_id, make_small
+from tests.store.data import make_id, make_small, sample_bytes
 from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
 from tests.store.ledger import Ledger, Op, carry_out, differences, is_sampled
@@ -103,7 +103,7 @@ def carry_out_recorded(store: Store, op: Op, work: Path, disk: RecordingDisk) ->
     directory = work / f"run-{op.number}"
     disk.mkdir(str(directory))
     fd = disk.open(str(directory / f"{asked().key}-0.z"), CREATE)
-    disk.write(fd, random.Random(op.number).randbytes(2000))
+    disk.write(fd, sample_bytes(op.number))
     disk.close(fd)
     store.benchmarks.add(make_small(op.number, sampled=True), Card(name=op.value), directory)
     return op
