@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import Protocol
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
-from tuibench.core.errors import StoreDamaged, UnknownId
+from tuibench.core.errors import StoreDamaged, StoreError, UnknownId
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import LENGTH
 from tuibench.core.text import show
@@ -20,26 +20,40 @@ from tuibench.store.layout import HostLayout, check_ulid
 from tuibench.store.listing import Listing, join_rows
 from tuibench.store.record_file import Record, RecordFiles
 from tuibench.store.sample_shelf import move_samples, name_samples
+from tuibench.store.sweep import Sweeper
 
 _DRAWS = 1000
+
+
+class Attendant(Protocol):
+    """Who looks after what was removed."""
+
+    def finish(self, layout: HostLayout) -> object:
+        """Complete what a crash left in the middle; wants the host's lock held."""
+
+    def expire_old(self, layout: HostLayout) -> object:
+        """Forget what was removed long ago."""
+
+    def ids(self) -> Iterable[str]:
+        """The benchmarks that were removed."""
 
 
 class Benchmarks:
     """All benchmarks that lie in a store; those of other hosts too."""
 
-    def __init__(self, context: Context, entropy: Callable[[int], bytes], trashed: Callable[[], Iterable[str]]) -> None:
+    def __init__(self, context: Context, entropy: Callable[[int], bytes]) -> None:
         self._context = context
         self._entropy = entropy
-        self._trashed = trashed
+        self._sweeper = Sweeper(context)
+        self._attendant: Attendant | None = None
         self._records = RecordFiles(context.sealing)
         self._indexes: dict[str, Index] = {}
         self._listing: tuple[tuple[tuple[str, Key], ...], Listing] | None = None
-        self._before_write: list[Callable[[HostLayout], None]] = []
 
     def draw_id(self, time_ms: int, taken: Iterable[str] = ()) -> str:
         """A new id whose last four characters name nothing else in the store, its trash, or `taken`."""
         ends = {one[-LENGTH:] for one in taken} | {row.id[-LENGTH:] for row in self.rows()}
-        ends |= {one[-LENGTH:] for one in self._trashed()}
+        ends |= {one[-LENGTH:] for one in self._attendant.ids()} if self._attendant is not None else set()
         for _ in range(_DRAWS):
             ulid = make_ulid(time_ms, self._entropy(10))
             if ulid[-LENGTH:] not in ends:
@@ -57,6 +71,7 @@ class Benchmarks:
         layout = self._context.own()
         with self.writing(layout):
             path = layout.record(result.id)
+            self._sweeper.once(layout.shelf(result.id))
             record = self._read_or_none(path)
             there = layout.samples(result.id)
             if samples is not None:
@@ -65,7 +80,9 @@ class Benchmarks:
                 names = frozenset(self._context.files.names(there))
             row = self._records.write_new(path, name_samples(result, names), card) if record is None else record.row
             self.index(layout).put([row])
-            return row
+        if (attendant := self._attendant) is not None:
+            self.say_failure(lambda: attendant.expire_old(layout))
+        return row
 
     def rows(self) -> tuple[BenchmarkRow, ...]:
         """Every benchmark of every host, newest first."""
@@ -135,19 +152,32 @@ class Benchmarks:
         return found
 
     @contextmanager
-    def writing(self, layout: HostLayout) -> Iterator[None]:
+    def locked(self, layout: HostLayout) -> Iterator[None]:
         """Hold a host's lock, with what others left unfinished done first."""
         with self._context.lock(layout.lock).hold() as fresh:
             if fresh:
-                for prepare in self._before_write:
-                    prepare(layout)
-            # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
-            with self.index(layout).transaction():
-                yield
+                self._sweeper.once(layout.directory)
+                if self._attendant is not None:
+                    self._attendant.finish(layout)
+            yield
 
-    def before_write(self, prepare: Callable[[HostLayout], None]) -> None:
-        """Have something done by whoever takes a host's lock."""
-        self._before_write.append(prepare)
+    @contextmanager
+    def writing(self, layout: HostLayout) -> Iterator[None]:
+        """As `locked`, and all that changes in the host's list is written at once, at the end."""
+        # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
+        with self.locked(layout), self.index(layout).transaction():
+            yield
+
+    def attend(self, attendant: Attendant) -> None:
+        """Have unfinished moves finished and old ones forgotten by whoever writes."""
+        self._attendant = attendant
+
+    def say_failure(self, act: Callable[[], object]) -> None:
+        """Do what a finished operation can do without: its failure is said, and takes nothing back."""
+        try:
+            act()
+        except StoreError as error:
+            self._context.notices.say(str(error))
 
     def _read_or_none(self, path: str) -> Record | None:
         # Whoever adds a result holds the truth, so a damaged record of it is put aside and written anew.
@@ -173,8 +203,3 @@ class Benchmarks:
 
 def _unknown(ulid: str) -> UnknownId:
     return UnknownId(f"no benchmark has the id {show(ulid, 60)}", "`tuibench list` shows them.")
-
-
-def record_directory(layout: HostLayout, ulid: str) -> str:
-    """Where a record and all that belongs to it lie."""
-    return os.path.dirname(layout.record(ulid))

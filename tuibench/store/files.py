@@ -25,7 +25,7 @@ class Files:
     def __init__(self, root: str, disk: Disk, node: str, pid: Callable[[], int] = os.getpid) -> None:
         self.root = root
         self.disk = disk
-        self._node = node
+        self.node = node
         self._pid = pid
         self._count = 0
         self._durable: set[str] = set()
@@ -62,14 +62,14 @@ class Files:
         """Put a sealed file at `path`, durably; its directory is made where there is none."""
         self.make_directory(os.path.dirname(path))
         with self.telling(path):
-            temps = self._temp(path), self._temp(path)
+            temps = self.temp(path), self.temp(path)
             return atomic.replace(self.disk, path, temps, data, keep=keep, verify=check_head)
 
     def put_first(self, path: str, data: bytes) -> bool:
         """Put a file that is written once at `path`; False where somebody was first."""
         self.make_directory(os.path.dirname(path))
         with self.telling(path):
-            return atomic.link_first(self.disk, path, self._temp(path), data)
+            return atomic.link_first(self.disk, path, self.temp(path), data)
 
     def make_directory(self, path: str) -> None:
         """A directory whose name survives a power cut, and all above it.
@@ -159,19 +159,20 @@ class Files:
             except OSError as error:
                 if error.errno not in atomic.NO_LINKS:
                     raise
-                temp = self._temp(target)
+                temp = self.temp(target)
                 atomic.copy(self.disk, source, temp)
                 self.disk.replace(temp, target)
 
     def rename(self, source: str, target: str) -> None:
         """Give a file or directory another name in the same file system."""
+        self._durable = {path for path in self._durable if not (path + os.sep).startswith(source + os.sep)}
         with self.telling(source):
             self.disk.replace(source, target)
 
     def copy(self, source: str, target: str) -> None:
         """A durable copy of a file; a half one is never seen under its name."""
         with self.telling(target):
-            temp = self._temp(target)
+            temp = self.temp(target)
             atomic.copy(self.disk, source, temp)
             self.disk.replace(temp, target)
 
@@ -204,11 +205,12 @@ class Files:
             self.forget_directories()
             raise explain(error, self.name(path)) from error
 
-    def _temp(self, path: str) -> str:
+    def temp(self, path: str) -> str:
+        """A free name beside `path` for what is not finished."""
         directory, name = os.path.split(path)
         for _ in range(_TRIES):
             self._count += 1
-            temp = os.path.join(directory, f".{name}.{self._node}-{self._pid()}-{self._count}.tmp")
+            temp = os.path.join(directory, f".{name}.{self.node}-{self._pid()}-{self._count}.tmp")
             kind = self.kind(temp)
             if not kind:
                 return temp

@@ -39,7 +39,7 @@ class Index:
             lock,
             INDEX,
             recover=self._recover,
-            check=_check_tables,
+            check=check_tables,
             encode=RowEncoder(TABLE).encode,
             storage=SealedStorage,
         )
@@ -112,12 +112,18 @@ class Index:
                     found.append(ulid)
         return sorted(found)
 
-    def derive(self, ulid: str) -> BenchmarkRow:
+    def rewrite(self) -> None:
+        """Write the list as it is understood now, whatever lies on disk."""
+        with self.transaction():
+            self.storage.write(self.storage.read() or {})
+
+    def derive(self, ulid: str, records: RecordFiles | None = None) -> BenchmarkRow:
         """The row of a record as its file has it; one that says so where it cannot be read."""
         try:
-            return self._records.read_row(self._layout.record(ulid))
+            return (records or self._records).read_row(self._layout.record(ulid))
         except (StoreError, FileNotFoundError) as error:
-            self._sealing.say(str(error))
+            if records is None:
+                self._sealing.say(str(error))
             return damaged_row(ulid)
 
     def _places(self) -> dict[str, int]:
@@ -135,7 +141,8 @@ class Index:
         return {TABLE: {str(number): row for number, row in enumerate(rows, 1)}}
 
 
-def _check_tables(tables: Tables) -> None:
+def check_tables(tables: Tables) -> None:
+    """StoreDamaged where an index holds what is no row."""
     try:
         for document in tables.get(TABLE, {}).values():
             to_row(document)

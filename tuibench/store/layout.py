@@ -11,6 +11,8 @@ from tuibench.core.text import show
 
 SALT = "salt"
 HOSTS = "hosts"
+PROJECTS = "projects"
+VERSIONS = "versions"
 RECORDS = "records"
 TRASH = "trash"
 QUARANTINE = "quarantine"

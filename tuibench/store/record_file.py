@@ -26,7 +26,6 @@ from tuibench.store.envelope import (
     pause_collector,
     read_meta,
     to_meta,
-    unseal,
 )
 from tuibench.store.migration import RECORD
 from tuibench.store.sealed import Loaded, Sealing
@@ -110,10 +109,18 @@ class RecordFiles:
                 if record is not None:
                     self.sealing.say(f"{name} is damaged ({error}): its previous generation is used")
                     return record
-            raise StoreDamaged(
-                f"{name} of the store is damaged: {error}",
-                "`tuibench store check --repair` puts it aside; the rest of the store is not touched by it.",
-            ) from error
+            raise self._damage(path, error) from error
+
+    def read_strictly(self, path: str) -> Loaded | None:
+        """The file of a record, nothing standing in for it; StoreDamaged where its result or card is not one."""
+        loaded = self.sealing.load(path, RECORD, fall_back=False)
+        if loaded is None:
+            return None
+        try:
+            self._check(path, loaded)
+        except (Unreadable, TypeError) as error:
+            raise self._damage(path, error) from error
+        return loaded
 
     def get(self, path: str) -> StoredBenchmark | None:
         """A whole benchmark."""
@@ -130,20 +137,30 @@ class RecordFiles:
         return StoredBenchmark(record.row, record.card, result)
 
     def read_row(self, path: str) -> BenchmarkRow:
-        """The row of a record from its beginning alone where that is sound; StoreDamaged or FileNotFoundError."""
-        found = self.sealing.files.read_beginning(path, _FIRST)
-        if found is None:
-            raise FileNotFoundError(path)
-        beginning, _ = found
-        stated, end = read_meta(beginning)
-        if stated is not None and (row := self._row_of_head(path, beginning, stated, end)) is not None:
+        """The row of a record, from its beginning alone where that is sound; StoreDamaged or FileNotFoundError."""
+        row = self.peek_row(path)
+        if row is not None:
             return row
         record = self.read(path)
         if record is None:
             raise FileNotFoundError(path)
         return record.row
 
-    def _row_of_head(self, path: str, beginning: bytes, stated: Mapping[str, Any], end: int) -> BenchmarkRow | None:
+    def _damage(self, path: str, error: Exception) -> StoreDamaged:
+        return StoreDamaged(
+            f"{self.sealing.files.name(path)} of the store is damaged: {error}",
+            "`tuibench store check --repair` puts it aside; the rest of the store is not touched by it.",
+        )
+
+    def peek_row(self, path: str) -> BenchmarkRow | None:
+        """The row from the beginning of a record; None where that is not sound, or its rest has another length."""
+        found = self.sealing.files.read_beginning(path, _FIRST)
+        if found is None:
+            return None
+        beginning, size = found
+        stated, end = read_meta(beginning)
+        if stated is None or stated.get("length") != size - end:
+            return None
         meta = to_meta(stated)
         length = meta.marks.get(_HEAD)
         if meta.schema != SCHEMA or type(length) is not int or length < 0:
@@ -174,16 +191,6 @@ class RecordFiles:
         record = Record(loaded, summary, card, encoded)
         join_card(summary, card, record.generation)
         return record
-
-
-def verify_record(data: bytes) -> None:
-    """Unreadable unless every byte of a record is what was written."""
-    opened = unseal(data)
-    if not opened.sound:
-        raise Unreadable("a checksum does not fit")
-    encoded = encode_table(opened.tables.get(RESULT, {}))
-    if hashlib.sha256(encoded).hexdigest() != opened.meta.marks.get(_SHA):
-        raise Unreadable("the checksum of its result does not fit")
 
 
 def _join_head(summary: bytes, card: bytes) -> bytes:

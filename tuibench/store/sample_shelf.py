@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import errno
 import os
 from collections.abc import Collection
 from dataclasses import replace
@@ -11,6 +10,7 @@ from pathlib import Path
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.run import RunResult
 from tuibench.store.files import Files
+from tuibench.store.moving import move_file
 from tuibench.store.trouble import in_the_way
 
 
@@ -28,19 +28,6 @@ def move_samples(files: Files, source: str, target: str) -> frozenset[str]:
     if names:
         files.sync_directory(target)
     return frozenset(files.names(target))
-
-
-def move_file(files: Files, source: str, target: str) -> None:
-    """Rename a file, or copy it where the other directory is on another disk."""
-    with files.telling(source):
-        try:
-            files.disk.replace(source, target)
-            return
-        except OSError as error:
-            if error.errno != errno.EXDEV:
-                raise
-    files.copy(source, target)
-    files.remove(source)
 
 
 def name_samples(result: RunResult, there: Collection[str]) -> RunResult:

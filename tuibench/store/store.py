@@ -12,14 +12,20 @@ from pathlib import Path
 
 from tuibench import __version__
 from tuibench.core.errors import StoreReadOnly
+from tuibench.core.trash import StoreReport
 from tuibench.store.benchmarks import Benchmarks
+from tuibench.store.check import check_store
 from tuibench.store.context import Context, Notices, is_alive
 from tuibench.store.disk import Disk, RealDisk
+from tuibench.store.documents import ProjectFiles
 from tuibench.store.files import Files
 from tuibench.store.lock import Waiting
+from tuibench.store.migrate import migrate_store
+from tuibench.store.probe import probe_store
 from tuibench.store.salt import HostIdentity
 from tuibench.store.sealed import Sealing
 from tuibench.store.steady import SteadyDisk
+from tuibench.store.trash import Trash
 
 
 class Store:
@@ -29,6 +35,7 @@ class Store:
     """
 
     benchmarks: Benchmarks
+    trash: Trash
 
     def __init__(
         self,
@@ -59,7 +66,9 @@ class Store:
             is_alive=alive,
             host_id=self._identity.find,
         )
-        self.benchmarks = Benchmarks(self._context, entropy, lambda: ())
+        self.benchmarks = Benchmarks(self._context, entropy)
+        self.trash = Trash(self._context, self.benchmarks, ProjectFiles(self._context), entropy)
+        self.benchmarks.attend(self.trash)
 
     @property
     def host_id(self) -> str:
@@ -68,6 +77,18 @@ class Store:
         if found is None:
             raise StoreReadOnly("this machine has no id in the store", "Make the data directory writable once.")
         return found
+
+    def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
+        """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended."""
+        return check_store(self._context, self.benchmarks, self.trash, read_data=read_data, repair=repair)
+
+    def migrate(self) -> StoreReport:
+        """Write every file of an older form in the present one, all of them or none; the old ones are kept."""
+        return migrate_store(self._context, self.benchmarks)
+
+    def probe(self) -> str:
+        """'' where the store can be written with room to spare, else why not, in words."""
+        return probe_store(self._context.files)
 
     def notices(self) -> tuple[str, ...]:
         """What was met on the way that somebody should know: hand edits, damage, newer forms."""

@@ -1,0 +1,222 @@
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.store.build import Clock, make_id, make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreError, StoreReadOnly, UnknownId
+from tuibench.store import trash as trash_module
+from tuibench.store.documents import Documents
+from tuibench.store.store import Store
+
+DAY_S = 86_400.0
+
+
+def fill(root: Path, count: int = 3, **changes: Any) -> Store:
+    store = make_store(root, **changes)
+    for number in range(count):
+        work = root.parent / f"work-{number}"
+        work.mkdir(exist_ok=True)
+        result = make_result(number)
+        (work / Path(result.cells[0].executions[0].samples.file or "").name).write_bytes(b"s" * 100)
+        store.benchmarks.add(result, Card(name=f"n{number}"), work)
+    return store
+
+
+def test_what_is_removed_is_gone_and_what_is_undone_is_back_whole(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data")
+    store.benchmarks.edit(make_id(1), note="kept")
+    before, stored = store.benchmarks.rows(), store.benchmarks.get(make_id(1))
+    entry = store.trash.remove([make_id(1), make_id(2)])
+    assert (entry.kind, entry.benchmarks) == ("benchmark", (make_id(1), make_id(2)))
+    assert [name.split()[1] for name in entry.names] == ["n1", "n2"]
+    assert [row.name for row in make_store(tmp_path / "data").benchmarks.rows()] == ["n0"]
+    with pytest.raises(UnknownId):
+        store.benchmarks.get(make_id(1))
+    fresh = make_store(tmp_path / "data")
+    assert fresh.trash.entries() == (entry,)
+    assert fresh.trash.size() == entry.size_bytes > 3000
+    assert fresh.trash.restore() == entry
+    assert store.benchmarks.rows() == before
+    assert store.benchmarks.get(make_id(1)) == stored
+    directory = store.benchmarks.samples(make_id(1))
+    assert directory is not None
+    assert len(list(directory.iterdir())) == 1
+    assert store.trash.entries() == ()
+    assert not list(tmp_path.glob("data/hosts/*/trash/*"))
+
+
+def test_undo_goes_back_step_by_step_and_then_says_that_there_is_nothing(tmp_path: Path) -> None:
+    clock = Clock()
+    store = fill(tmp_path / "data", clock=clock)
+    for number in (0, 1):
+        store.trash.remove([make_id(number)])
+        clock.now += 1
+    assert store.trash.restore().benchmarks == (make_id(1),)
+    assert store.trash.restore().benchmarks == (make_id(0),)
+    with pytest.raises(UnknownId, match="nothing to undo"):
+        store.trash.restore()
+
+
+def test_a_removal_of_unknown_ids_removes_nothing(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data", 1)
+    for wrong in ([make_id(0), make_id(7)], ["../../etc/passwd"]):
+        with pytest.raises(UnknownId):
+            store.trash.remove(wrong)
+    with pytest.raises(UnknownId, match="project"):
+        store.trash.remove([make_id(0)], [make_id(7)])
+    assert len(store.benchmarks.rows()) == 1
+    assert store.trash.entries() == ()
+
+
+def test_emptying_is_for_good(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data")
+    entry = store.trash.remove([make_id(1)])
+    assert store.trash.empty() == (1, entry.size_bytes)
+    assert store.trash.empty() == (0, 0)
+    with pytest.raises(UnknownId):
+        store.trash.restore(entry.id)
+    assert len(store.benchmarks.rows()) == 2
+
+
+def test_after_thirty_days_the_next_addition_forgets(tmp_path: Path) -> None:
+    clock = Clock()
+    store = fill(tmp_path / "data", clock=clock)
+    store.trash.remove([make_id(0)])
+    clock.now += 29 * DAY_S
+    store.trash.remove([make_id(1)])
+    assert len(store.trash.entries()) == 2
+    clock.now += 2 * DAY_S
+    store.benchmarks.add(make_result(9), Card())
+    assert [entry.benchmarks for entry in store.trash.entries()] == [(make_id(1),)]
+
+
+def test_above_its_limit_the_oldest_goes_first(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    store = fill(tmp_path / "data", clock=clock)
+    sizes = []
+    for number in range(2):
+        sizes.append(store.trash.remove([make_id(number)]).size_bytes)
+        clock.now += 1
+    monkeypatch.setattr(trash_module, "KEEP_BYTES", sizes[1] * 2)
+    assert store.trash.expire() == 0
+    store.trash.remove([make_id(2)])
+    assert [entry.benchmarks for entry in store.trash.entries()] == [(make_id(2),), (make_id(1),)]
+
+
+def test_what_was_saved_again_meanwhile_is_not_restored_over(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data", 1)
+    store.trash.remove([make_id(0)])
+    store.benchmarks.add(make_result(0), Card(name="again"))
+    with pytest.raises(StoreError, match="there again"):
+        store.trash.restore()
+    assert [row.name for row in store.benchmarks.rows()] == ["again"]
+    assert len(store.trash.entries()) == 1
+
+
+def test_a_project_goes_and_comes_back_with_its_versions(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data", 1)
+    projects, versions = (Documents(store._context, kind) for kind in ("projects", "versions"))
+    projects.put(make_id(50), {"name": "mine"}, 0)
+    projects.put(make_id(50), {"name": "renamed"}, 1)
+    projects.put(make_id(51), {"name": "other"}, 0)
+    versions.put(make_id(60), {"project": make_id(50)}, 0)
+    versions.put(make_id(61), {"project": make_id(51)}, 0)
+    entry = store.trash.remove([make_id(0)], [make_id(50)])
+    assert (entry.kind, entry.projects) == ("project", (make_id(50),))
+    assert entry.names[1].endswith(" renamed")
+    assert (projects.ids(), versions.ids()) == ((make_id(51),), (make_id(61),))
+    assert projects.get(make_id(50)) is None
+    store.trash.restore()
+    assert len(projects.ids()) == len(versions.ids()) == 2
+    document = projects.get(make_id(50))
+    assert document is not None
+    assert (document.values["name"], document.generation) == ("renamed", 2)
+    assert len(store.benchmarks.rows()) == 1
+
+
+def test_each_host_keeps_its_own_part_and_undo_is_this_host_s(tmp_path: Path) -> None:
+    root = tmp_path / "data"
+    one, other = make_store(root, "one"), make_store(root, "other")
+    one.benchmarks.add(make_result(1), Card())
+    other.benchmarks.add(make_result(2), Card())
+    entry = one.trash.remove([make_id(1), make_id(2)])
+    assert len(list(root.glob("hosts/*/trash/*/manifest.json"))) == 2
+    assert {*entry.benchmarks} == {make_id(1), make_id(2)}
+    assert len(other.trash.entries()) == 1
+    with pytest.raises(UnknownId, match="nothing to undo"):
+        other.trash.restore()
+    assert one.trash.restore().size_bytes == entry.size_bytes
+    assert len(one.benchmarks.rows()) == 2
+    far = make_store(root, "one", is_remote=lambda path: "nfs")
+    with pytest.raises(StoreReadOnly):
+        far.trash.remove([make_id(1), make_id(2)])
+    assert len(one.benchmarks.rows()) == 2
+
+
+@pytest.mark.parametrize("state", ["moving", "moved", "restoring", "restored", "dropping", "empty"])
+def test_the_next_writer_finishes_what_a_crash_left_in_the_middle(tmp_path: Path, state: str) -> None:
+    store = fill(tmp_path / "data", 2)
+    index = next(tmp_path.glob("data/hosts/*/tuibench.json"))
+    full = index.read_bytes()
+    entry = store.trash.remove([make_id(1)])
+    (place,) = tmp_path.glob("data/hosts/*/trash/*")
+    record = next(place.glob("*.json.json"), None) or next(
+        path for path in place.iterdir() if path.name.endswith(f"{make_id(1)}.json")
+    )
+    source = tmp_path / "data" / Path(*record.name.split("+"))
+    if state == "moving":  # the record had not moved yet, nor had its row gone
+        shutil.move(record, source)
+        index.write_bytes(full)
+        place.rename(place.with_name(entry.id + ".moving"))
+    elif state == "moved":
+        index.write_bytes(full)
+        place.rename(place.with_name(entry.id + ".moving"))
+    elif state == "restoring":
+        place.rename(place.with_name(entry.id + ".restoring"))
+    elif state == "restored":
+        shutil.move(record, source)
+        place.rename(place.with_name(entry.id + ".restoring"))
+    elif state == "dropping":
+        record.unlink()
+        place.rename(place.with_name(entry.id + ".dropping"))
+    else:
+        shutil.rmtree(place)
+        place.with_name(entry.id + ".moving").mkdir()
+    fresh = make_store(tmp_path / "data")
+    fresh.benchmarks.edit(make_id(0), note="any write")
+    back = [make_id(1)] if state in ("restoring", "restored") else []
+    assert [row.id for row in fresh.benchmarks.rows()] == [*back, make_id(0)]
+    assert len(fresh.trash.entries()) == (1 if state in ("moving", "moved") else 0)
+    assert [path.name for path in tmp_path.glob("data/hosts/*/trash/*") if "." in path.name] == []
+    if state in ("moving", "moved"):
+        fresh.trash.restore()
+        assert fresh.benchmarks.get(make_id(1)).card.name == "n1"
+
+
+def test_a_damaged_manifest_stops_no_writer_and_takes_nothing_away(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data", 2)
+    store.trash.remove([make_id(1)])
+    (place,) = tmp_path.glob("data/hosts/*/trash/*")
+    (place / "manifest.json").write_bytes(b"{")
+    place.rename(place.with_name(place.name + ".moving"))
+    fresh = make_store(tmp_path / "data")
+    fresh.benchmarks.edit(make_id(0), note="x")
+    assert any("manifest.json of the store is damaged" in notice for notice in fresh.notices())
+    assert len(list(place.with_name(place.name + ".moving").iterdir())) == 3
+
+
+def test_a_manifest_cannot_lead_out_of_the_store(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data", 1)
+    entry = store.trash.remove([make_id(0)])
+    (manifest,) = tmp_path.glob("data/hosts/*/trash/*/manifest.json")
+    manifest.write_bytes(manifest.read_bytes().replace(b'"source": "hosts/', b'"source": "../hosts/'))
+    fresh = make_store(tmp_path / "data")
+    with pytest.raises(UnknownId):
+        fresh.trash.restore(entry.id)
+    assert any("leads out of the store" in notice for notice in fresh.notices())
+    assert not (tmp_path / "hosts").exists()

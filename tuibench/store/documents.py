@@ -1,0 +1,144 @@
+"""Small documents that all hosts share, a TinyDB file each: nobody overwrites what they have not seen."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from tuibench.core.errors import StoreConflict, StoreDamaged
+from tuibench.core.text import show
+from tuibench.store.atomic import PREVIOUS, Stamp
+from tuibench.store.context import Context
+from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, check_ulid, is_ulid
+from tuibench.store.lock import StoreLock
+from tuibench.store.migration import DOCUMENT
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    """One document with the generation that a change of it must name."""
+
+    id: str
+    values: Mapping[str, Any]
+    generation: int
+
+
+class Documents:
+    """The documents of one kind, such as projects, in a directory of that name."""
+
+    def __init__(self, context: Context, kind: str) -> None:
+        self._context = context
+        self._kind = kind
+        self._directory = os.path.join(context.files.root, kind)
+        self._kept: dict[str, tuple[Stamp | None, Document]] = {}
+
+    @property
+    def lock(self) -> StoreLock:
+        """One lock for projects and versions, so that both can change together."""
+        return self._context.lock(projects_lock(self._context.files.root))
+
+    @contextmanager
+    def writing(self) -> Iterator[None]:
+        """Hold the lock over several changes."""
+        with self.lock.hold():
+            yield
+
+    def path(self, id: str) -> str:  # noqa: A002
+        """The file of a document."""
+        return os.path.join(self._directory, check_ulid(id) + RECORD)
+
+    def ids(self) -> tuple[str, ...]:
+        """The ids of all documents, oldest first."""
+        names = self._context.files.names(self._directory)
+        return tuple(
+            name.removesuffix(RECORD) for name in names if name.endswith(RECORD) and is_ulid(name[: -len(RECORD)])
+        )
+
+    def all(self) -> tuple[Document, ...]:
+        """Every document that can be read, oldest first; what cannot be is said."""
+        found = []
+        for one in self.ids():
+            try:
+                document = self.get(one)
+            except StoreDamaged as error:
+                self._context.notices.say(str(error))
+                continue
+            found += [document] if document is not None else []
+        return tuple(found)
+
+    def get(self, id: str) -> Document | None:  # noqa: A002
+        """A document; None where there is none of that id. Its values are not to be changed."""
+        path = self.path(id)
+        stamp = self._context.files.stamp(path)
+        if stamp is None:
+            self._kept.pop(id, None)
+            return None
+        kept = self._kept.get(id)
+        if kept is not None and kept[0] == stamp:
+            return kept[1]
+        loaded = self._context.sealing.load(path, DOCUMENT)
+        if loaded is None:
+            return None
+        values = loaded.tables.get(self._kind, {}).get("1")
+        if values is None:
+            raise StoreDamaged(
+                f"{self._context.files.name(path)} of the store is damaged: it holds none of the {self._kind}",
+                "`tuibench store check --repair` puts it aside.",
+            )
+        document = Document(id, values, loaded.meta.generation)
+        self._kept[id] = loaded.stamp, document
+        return document
+
+    def put(self, id: str, values: Mapping[str, Any], generation: int) -> Document:  # noqa: A002
+        """Write a document read in this generation, 0 for a new one; StoreConflict where it has changed since."""
+        path = self.path(id)
+        with self.writing():
+            old = self._context.sealing.load(path, DOCUMENT)
+            there = old.meta.generation if old is not None else 0
+            if there != generation:
+                name = show(values.get("name", id), 60)
+                raise StoreConflict(
+                    f"{name} was changed by another session meanwhile" if old else f"{name} was removed meanwhile",
+                    "Look at what it is now, and change that.",
+                )
+            meta, stamp = self._context.sealing.write_tables(path, {self._kind: {"1": dict(values)}}, old)
+            document = Document(id, dict(values), meta.generation)
+            self._kept[id] = stamp, document
+            return document
+
+
+class ProjectFiles:
+    """Which files make up a project, for whoever moves them."""
+
+    def __init__(self, context: Context) -> None:
+        self._context = context
+        self._projects = Documents(context, PROJECTS)
+        self._versions = Documents(context, VERSIONS)
+
+    @property
+    def lock(self) -> StoreLock:
+        """To be held while they move."""
+        return self._projects.lock
+
+    def title(self, id: str) -> str:  # noqa: A002
+        """The project's name."""
+        document = self._projects.get(id)
+        return str(document.values.get("name", "")) if document is not None else ""
+
+    def paths(self, id: str) -> tuple[str, ...]:  # noqa: A002
+        """Its own file and those of its versions, with previous generations; none where there is no such project."""
+        own = self._projects.path(id)
+        if not self._context.files.kind(own):
+            return ()
+        versions = [one.id for one in self._versions.all() if one.values.get("project") == id]
+        every = [own, *(self._versions.path(one) for one in versions)]
+        files = self._context.files
+        return tuple(path for one in every for path in (one, one + PREVIOUS) if files.kind(path))
+
+
+def projects_lock(root: str) -> str:
+    """The lock of everything that hosts share."""
+    return os.path.join(root, PROJECTS, ".lock")

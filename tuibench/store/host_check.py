@@ -1,0 +1,204 @@
+"""One host's part of the store: its list against its records, its records against their checksums."""
+
+from __future__ import annotations
+
+import os
+import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
+from tuibench.store.atomic import PREVIOUS
+from tuibench.store.benchmarks import Benchmarks
+from tuibench.store.context import Context
+from tuibench.store.file_check import FileCheck
+from tuibench.store.finding import Findings
+from tuibench.store.index import Index, check_tables
+from tuibench.store.layout import RECORD, SAMPLES, HostLayout, is_ulid
+from tuibench.store.migration import INDEX
+from tuibench.store.quarantine import put_aside
+from tuibench.store.record_file import RecordFiles
+from tuibench.store.sealed import Loaded
+from tuibench.store.summary import DAMAGED
+from tuibench.store.sweep import Sweeper
+from tuibench.store.trash import Trash
+
+
+class HostCheck:
+    """Everything below one host's directory. Lists and names under its lock, the contents of records without."""
+
+    def __init__(
+        self,
+        context: Context,
+        benchmarks: Benchmarks,
+        trash: Trash,
+        layout: HostLayout,
+        findings: Findings,
+        repair: bool,
+    ) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+        self._trash = trash
+        self._layout = layout
+        self._findings = findings
+        self._repair = repair
+        self._file = FileCheck(context, findings, repair)
+        self._records = RecordFiles(self._file.quiet)
+        self._seen: set[str] = set()
+        self._index: Index = benchmarks.index(layout)
+
+    def look(self, read_data: bool) -> None:
+        """Look at everything, and at every byte where that is asked."""
+        with self._locked():
+            self._look_at_unfinished()
+            self._look_at_leftovers()
+            self._look_at_index()
+        ids = self._index.ids_on_disk()
+        self._findings.checked += 0 if read_data else len(ids)
+        if read_data:
+            for ulid in ids:
+                self._look_at_record(ulid)
+            self._file.look_at_previous(self._layout.index)
+        with self._locked():
+            self._compare()
+
+    @contextmanager
+    def _locked(self) -> Iterator[None]:
+        try:
+            held = self._context.lock(self._layout.lock).hold()
+            with held:
+                yield
+        except StoreReadOnly:
+            if self._repair:
+                raise
+            # Whoever cannot write can still look; a writer in between may then seem to have left something behind.
+            yield
+
+    def _look_at_unfinished(self) -> None:
+        names = self._trash.unfinished(self._layout)
+        done = dict(self._trash.finish(self._layout)) if self._repair else {}
+        for name in names:
+            path = self._context.files.name(os.path.join(self._layout.trash, name))
+            detail = done.get(name) or ("completed" if self._repair else "the next writer completes it")
+            self._findings.add("unfinished", path, detail, self._repair and not done.get(name))
+
+    def _look_at_leftovers(self) -> None:
+        files = self._context.files
+        sweeper = Sweeper(self._context)
+        shelves = [os.path.join(self._layout.records, name) for name in files.names(self._layout.records)]
+        for directory in (self._layout.directory, self._layout.trash, self._layout.quarantine, *shelves):
+            for path in sweeper.find(directory):
+                if self._repair:
+                    files.remove(path)
+                self._findings.add("leftover", files.name(path), "of a writer that died", self._repair)
+        for shelf in shelves:
+            names = set(files.names(shelf))
+            for name in sorted(names):
+                ulid, _, rest = name.partition(".")
+                orphan = is_ulid(ulid) and "." + rest in (SAMPLES, RECORD + PREVIOUS) and ulid + RECORD not in names
+                if orphan:
+                    path = os.path.join(shelf, name)
+                    kept = f": kept as {put_aside(self._context, path)}" if self._repair else ""
+                    self._findings.add("leftover", files.name(path), f"without a record{kept}", self._repair)
+
+    def _look_at_index(self) -> None:
+        files, path = self._context.files, self._layout.index
+        self._findings.checked += 1
+        try:
+            loaded = self._load_index(path)
+        except StoreDamaged as error:
+            self._rewrite_index()
+            then = "; made anew from the records" if self._repair else ""
+            self._findings.add("damaged", files.name(path), error.message + then, self._repair)
+            return
+        if loaded is None:
+            if self._index.ids_on_disk():
+                self._rewrite_index()
+                self._findings.add("missing", files.name(path), "the list is made from the records", self._repair)
+            return
+        self._findings.read += 1
+        if loaded.newer:
+            self._findings.add("newer", files.name(path), "written by a newer version: it can only be read")
+        elif not loaded.sound:
+            self._rewrite_index()
+            self._findings.add("edited", files.name(path), "edited by hand", self._repair)
+
+    def _load_index(self, path: str) -> Loaded | None:
+        loaded = self._file.quiet.load(path, INDEX, fall_back=False)
+        if loaded is not None:
+            check_tables(loaded.tables)
+        return loaded
+
+    def _rewrite_index(self) -> None:
+        if self._repair:
+            self._index.rewrite()
+
+    def _compare(self) -> None:
+        files = self._context.files
+        _, rows = self._index.rows()
+        listed = {row.id: row for row in rows}
+        there = set(self._index.ids_on_disk())
+        put, drop = [], []
+        for ulid in sorted(there | listed.keys()):
+            name = files.name(self._layout.record(ulid)) if is_ulid(ulid) else files.name(self._layout.index)
+            if ulid not in there:
+                drop.append(ulid)
+                self._findings.add("missing", name, "listed, but there is no such record", self._repair)
+                continue
+            row = self._row(ulid)
+            if row is None:
+                continue
+            if ulid not in listed:
+                self._findings.add("unlisted", name, "a whole record that no list has", self._repair)
+                put.append(row)
+            elif listed[ulid] != row:
+                self._findings.add("stale", name, "the list says something else than the record", self._repair)
+                put.append(row)
+        if self._repair:
+            gone = [one for one in there if not files.kind(self._layout.record(one))]
+            with self._index.transaction():
+                self._index.put(put)
+                self._index.drop([*drop, *gone])
+
+    def _row(self, ulid: str) -> BenchmarkRow | None:
+        path = self._layout.record(ulid)
+        row = self._records.peek_row(path)
+        if row is None and ulid not in self._seen:
+            # Its beginning is not sound, so the whole of it must be seen.
+            self._look_at_record(ulid)
+        if row is None and self._context.files.kind(path):
+            row = self._index.derive(ulid, self._records)
+        return row if row is not None and row.status != DAMAGED else None
+
+    def _look_at_record(self, ulid: str) -> None:
+        path = self._layout.record(ulid)
+        self._seen.add(ulid)
+        with self._locked() if self._repair else nullcontext():
+            if self._file.look(path, self._load_record, self._accept_record):
+                self._file.look_at_previous(path)
+                self._look_at_samples(self._layout.samples(ulid))
+            elif self._repair and self._context.files.kind(samples := self._layout.samples(ulid)):
+                put_aside(self._context, samples)
+
+    def _load_record(self, path: str) -> Loaded | None:
+        return self._records.read_strictly(path)
+
+    def _accept_record(self, path: str) -> None:
+        record = self._records.read(path)
+        if record is not None:
+            self._records.write_card(path, record, record.card)
+
+    def _look_at_samples(self, directory: str) -> None:
+        files = self._context.files
+        for name in files.names(directory):
+            path = os.path.join(directory, name)
+            self._findings.checked += 1
+            try:
+                found = files.read(path)
+                if found is not None:
+                    zlib.decompress(found[0])
+                self._findings.read += 1
+            except (zlib.error, StoreError) as error:
+                kept = f"; kept as {put_aside(self._context, path)}" if self._repair else ""
+                self._findings.add("damaged", files.name(path), f"samples: {error}{kept}", self._repair)

@@ -1,0 +1,73 @@
+"""What one removal took, and from where: written before anything moves, so that a crash can be made good."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from tuibench.core.errors import StoreDamaged
+from tuibench.core.record import from_plain, to_plain
+from tuibench.store.migration import DOCUMENT
+from tuibench.store.sealed import Sealing
+
+NAME = "manifest.json"
+MOVING, RESTORING, DROPPING = ".moving", ".restoring", ".dropping"
+"""What the directory of a removal is called while it is not at rest: the name is the state, and changes at once."""
+STATES = (MOVING, RESTORING, DROPPING)
+_TABLE = "trash"
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """One file or directory."""
+
+    source: str
+    """Where it was, relative to the store."""
+    name: str
+    """What it is called in the trash."""
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """One host's part of a removal."""
+
+    id: str
+    by: str
+    """The host that removed it."""
+    removed_utc: str
+    kind: str
+    names: tuple[str, ...]
+    benchmarks: tuple[str, ...]
+    projects: tuple[str, ...]
+    size_bytes: int
+    moves: tuple[Move, ...]
+
+
+def write_manifest(sealing: Sealing, directory: str, manifest: Manifest) -> None:
+    """Put the manifest into the directory of its removal."""
+    sealing.write_tables(os.path.join(directory, NAME), {_TABLE: {"1": to_plain(manifest)}}, None)
+
+
+def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
+    """The manifest of a removal; None where none was written, StoreDamaged where it cannot be used."""
+    path = os.path.join(directory, NAME)
+    loaded = sealing.load(path, DOCUMENT)
+    if loaded is None:
+        return None
+    try:
+        manifest = from_plain(Manifest, loaded.tables[_TABLE]["1"])
+        for move in manifest.moves:
+            _check_inside(move.source)
+            _check_inside(move.name)
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise StoreDamaged(
+            f"{sealing.files.name(path)} of the store is damaged: {error}",
+            "What was removed lies beside it and can be put back by hand.",
+        ) from error
+    return manifest
+
+
+def _check_inside(path: str) -> None:
+    # A manifest that was edited must not lead a move out of the store.
+    if os.path.isabs(path) or not path or ".." in path.split(os.sep):
+        raise ValueError(f"{path!r} leads out of the store")

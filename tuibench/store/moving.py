@@ -1,0 +1,67 @@
+"""Files and directories from one place of the store to another, such that doing it again after a crash completes it."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterable
+
+from tuibench.store.files import Files
+
+
+def move_file(files: Files, source: str, target: str) -> None:
+    """Rename a file, or copy it where the other directory is on another disk."""
+    before, after = files.stat(source), files.stat(target)
+    if before is not None and after is not None and before.st_ino == after.st_ino:
+        # Renaming one name of a file over another name of it would leave both.
+        files.remove(source)
+        return
+    with files.telling(source):
+        try:
+            files.disk.replace(source, target)
+            return
+        except OSError as error:
+            if error.errno != errno.EXDEV:
+                raise
+    files.copy(source, target)
+    files.remove(source)
+
+
+def move_tree(files: Files, source: str, target: str) -> None:
+    """Move a file, or a directory of files; what has moved already is no matter."""
+    kind = files.kind(source)
+    if kind == "directory":
+        _move_directory(files, source, target)
+    elif kind:
+        move_file(files, source, target)
+
+
+def _move_directory(files: Files, source: str, target: str) -> None:
+    if not files.kind(target):
+        with files.telling(source):
+            try:
+                files.disk.replace(source, target)
+                return
+            except OSError as error:
+                if error.errno != errno.EXDEV:
+                    raise
+    files.make_directory(target)
+    for name in files.names(source):
+        move_file(files, os.path.join(source, name), os.path.join(target, name))
+    files.sync_directory(target)
+    files.remove_tree(source)
+
+
+def sync_names(files: Files, targets: Iterable[str], sources: Iterable[str]) -> None:
+    """Make moves durable: first that things are where they went, then that they are no longer where they were."""
+    for path in dict.fromkeys([*targets, *sources]):
+        if files.kind(path) == "directory":
+            files.sync_directory(path)
+
+
+def measure(files: Files, path: str) -> int:
+    """Bytes of a file, or of all files below a directory."""
+    if files.kind(path) == "directory":
+        return sum(measure(files, os.path.join(path, name)) for name in files.names(path))
+    found = files.stat(path)
+    return found.st_size if found is not None else 0

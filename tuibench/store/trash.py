@@ -1,0 +1,235 @@
+"""What was removed and can come back: removals over all hosts, each part in the trash of the host it belonged to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext
+from dataclasses import dataclass
+
+from tuibench.core.errors import StoreDamaged, StoreReadOnly, UnknownId
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+from tuibench.core.trash import TrashEntry
+from tuibench.core.ulid import make_ulid
+from tuibench.store.benchmarks import Benchmarks
+from tuibench.store.context import Context
+from tuibench.store.documents import ProjectFiles
+from tuibench.store.layout import HostLayout, is_ulid
+from tuibench.store.manifest import Manifest, Move, read_manifest
+from tuibench.store.moving import measure
+from tuibench.store.removal import Removals
+
+KEEP_DAYS = 30
+KEEP_BYTES = 1 << 30
+_DAY_MS = 86_400_000
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    layout: HostLayout
+    manifest: Manifest
+
+
+class Trash:
+    """Removing, undoing, and forgetting what is older than thirty days or more than a gigabyte."""
+
+    def __init__(
+        self, context: Context, benchmarks: Benchmarks, projects: ProjectFiles, entropy: Callable[[int], bytes]
+    ) -> None:
+        self._context = context
+        self._benchmarks = benchmarks
+        self._projects = projects
+        self._entropy = entropy
+        self._removals = Removals(context, benchmarks.index)
+        self._manifests: dict[str, Manifest] = {}
+
+    def remove(self, benchmarks: Sequence[str], projects: Sequence[str] = ()) -> TrashEntry:
+        """Move benchmarks and projects to the trash as one entry; when this returns they are in no list any more."""
+        by_host: dict[str, tuple[HostLayout, list[str]]] = {}
+        for one in dict.fromkeys(benchmarks):
+            layout = self._benchmarks.find(one)
+            self._context.check_writable(layout)
+            by_host.setdefault(layout.id, (layout, []))[1].append(one)
+        for one in projects:
+            if not self._projects.paths(one):
+                raise UnknownId(f"no project has the id {show(one, 60)}", "`tuibench project` shows them.")
+        own = self._context.own()
+        if projects or not by_host:
+            by_host.setdefault(own.id, (own, []))
+        entry = make_ulid(self._context.now_ms(), self._entropy(10))
+        parts = []
+        for host, (layout, ids) in by_host.items():
+            mine = list(dict.fromkeys(projects)) if host == own.id else []
+            with self._benchmarks.locked(layout), self._lock_projects(mine):
+                manifest = self._describe(layout, entry, ids, mine)
+                self._removals.take(layout, manifest)
+            parts.append(_Part(layout, manifest))
+        self._benchmarks.say_failure(self.expire)
+        return _join(parts)
+
+    def entries(self) -> tuple[TrashEntry, ...]:
+        """Every removal, newest first."""
+        entries: dict[str, list[_Part]] = {}
+        for part in self._parts(self._context.hosts()):
+            entries.setdefault(part.manifest.id, []).append(part)
+        return tuple(_join(entries[one]) for one in sorted(entries, reverse=True))
+
+    def restore(self, id: str | None = None) -> TrashEntry:  # noqa: A002
+        """Bring a removal back, the last one of this host where none is named."""
+        parts = self._parts(self._context.hosts())
+        if id is None:
+            own = self._context.own().id
+            id = max((part.manifest.id for part in parts if part.manifest.by == own), default=None)  # noqa: A001
+            if id is None:
+                raise UnknownId("there is nothing to undo", "The trash of this machine is empty.")
+        wanted = [part for part in parts if part.manifest.id == id]
+        if not wanted:
+            raise UnknownId(f"nothing in the trash has the id {show(id, 60)}", "`tuibench trash` shows what there is.")
+        for part in wanted:
+            self._context.check_writable(part.layout)
+        for part in wanted:
+            with self._benchmarks.locked(part.layout), self._lock_projects(part.manifest.projects):
+                self._removals.bring_back(part.layout, part.manifest)
+        return _join(wanted)
+
+    def empty(self) -> tuple[int, int]:
+        """Delete everything in the trash for good; how many entries and bytes that were."""
+        gone = self._drop(self._parts(self._writable()))
+        return len({part.manifest.id for part in gone}), sum(part.manifest.size_bytes for part in gone)
+
+    def expire(self) -> int:
+        """Delete what is older than thirty days, then the oldest above a gigabyte; how many entries that were."""
+        return self._expire_where(self._writable(), by_size=True)
+
+    def size(self) -> int:
+        """Bytes in the trash."""
+        return sum(part.manifest.size_bytes for part in self._parts(self._context.hosts()))
+
+    def ids(self) -> tuple[str, ...]:
+        """The benchmarks in the trash, whose short ids stay theirs."""
+        return tuple(one for part in self._parts(self._context.hosts()) for one in part.manifest.benchmarks)
+
+    def unfinished(self, layout: HostLayout) -> list[str]:
+        """What crashes left in the middle."""
+        return self._removals.unfinished(layout)
+
+    def finish(self, layout: HostLayout) -> list[tuple[str, str]]:
+        """Complete what crashes left in the middle; (name, '' or why not) of each. Wants the host's lock held."""
+        done = []
+        for name in self.unfinished(layout):
+            try:
+                self._removals.finish(layout, name)
+                done.append((name, ""))
+            except StoreDamaged as error:
+                self._context.notices.say(str(error))
+                done.append((name, str(error)))
+        return done
+
+    def _describe(self, layout: HostLayout, entry: str, ids: Sequence[str], projects: Sequence[str]) -> Manifest:
+        files = self._context.files
+        paths: list[str] = []
+        names: list[str] = []
+        for one in ids:
+            row = self._benchmarks.index(layout).derive(one)
+            names.append(f"{short_id(one)} {row.name}".strip())
+            # The record goes last: as long as it is there the benchmark is whole.
+            found = [name for name in files.names(layout.shelf(one)) if name.startswith(one + ".")]
+            if not found:
+                raise UnknownId(f"no benchmark has the id {show(one, 60)}", "Another session has removed it meanwhile.")
+            found.sort(key=lambda name: name == os.path.basename(layout.record(one)))
+            paths += [os.path.join(layout.shelf(one), name) for name in found]
+        for one in projects:
+            names.append(f"{short_id(one)} {self._projects.title(one)}".strip())
+            paths += self._projects.paths(one)
+        return Manifest(
+            id=entry,
+            by=self._context.own().id,
+            removed_utc=self._context.now_utc(),
+            kind="project" if projects else "benchmark",
+            names=tuple(names),
+            benchmarks=tuple(ids),
+            projects=tuple(projects),
+            size_bytes=sum(measure(files, path) for path in paths),
+            moves=tuple(Move(files.name(path), files.name(path).replace(os.sep, "+")) for path in paths),
+        )
+
+    def _lock_projects(self, projects: Sequence[str]) -> AbstractContextManager[object]:
+        return self._projects.lock.hold() if projects else nullcontext()
+
+    def _parts(self, layouts: Iterable[HostLayout]) -> list[_Part]:
+        found = []
+        for layout in layouts:
+            for name in self._context.files.names(layout.trash):
+                manifest = self._manifest(os.path.join(layout.trash, name)) if is_ulid(name) else None
+                found += [_Part(layout, manifest)] if manifest is not None else []
+        return found
+
+    def _manifest(self, directory: str) -> Manifest | None:
+        # Written once, so what was read once is known.
+        if directory not in self._manifests:
+            try:
+                manifest = read_manifest(self._context.sealing, directory)
+            except StoreDamaged as error:
+                self._context.notices.say(str(error))
+                return None
+            if manifest is None:
+                return None
+            self._manifests[directory] = manifest
+        return self._manifests[directory]
+
+    def _writable(self) -> list[HostLayout]:
+        found = []
+        for layout in self._context.hosts():
+            try:
+                self._context.check_writable(layout)
+            except StoreReadOnly:
+                continue
+            found.append(layout)
+        return found
+
+    def expire_old(self, layout: HostLayout) -> int:
+        """What every addition does: delete what is too old, which the names in the trash tell by themselves."""
+        return self._expire_where([layout], by_size=False)
+
+    def _expire_where(self, layouts: Sequence[HostLayout], *, by_size: bool) -> int:
+        oldest_ms = self._context.now_ms() - KEEP_DAYS * _DAY_MS
+        border = make_ulid(max(oldest_ms, 0), b"\0" * 10)
+        old = [
+            _Part(layout, manifest)
+            for layout in layouts
+            for name in self._context.files.names(layout.trash)
+            if is_ulid(name) and name < border
+            if (manifest := self._manifest(os.path.join(layout.trash, name))) is not None
+        ]
+        if by_size:
+            left = sorted((p for p in self._parts(layouts) if p.manifest.id >= border), key=lambda p: p.manifest.id)
+            room = KEEP_BYTES - sum(part.manifest.size_bytes for part in left)
+            for part in left:
+                if room >= 0:
+                    break
+                old.append(part)
+                room += part.manifest.size_bytes
+        return len({part.manifest.id for part in self._drop(old)})
+
+    def _drop(self, parts: Sequence[_Part]) -> list[_Part]:
+        gone = []
+        for part in parts:
+            with self._benchmarks.locked(part.layout):
+                if self._context.files.kind(os.path.join(part.layout.trash, part.manifest.id)):
+                    self._removals.drop(part.layout, part.manifest.id)
+                    gone.append(part)
+        return gone
+
+
+def _join(parts: Sequence[_Part]) -> TrashEntry:
+    manifests = [part.manifest for part in parts]
+    return TrashEntry(
+        id=manifests[0].id,
+        removed_utc=manifests[0].removed_utc,
+        kind="project" if any(one.projects for one in manifests) else "benchmark",
+        names=tuple(name for one in manifests for name in one.names),
+        benchmarks=tuple(one for manifest in manifests for one in manifest.benchmarks),
+        projects=tuple(one for manifest in manifests for one in manifest.projects),
+        size_bytes=sum(one.size_bytes for one in manifests),
+    )
