@@ -9,6 +9,7 @@ from typing import Any, NoReturn
 
 from tuibench.cli.command import COMMANDS, Command
 from tuibench.cli.request import Info
+from tuibench.cli.value import Reader
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
 
@@ -37,6 +38,11 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(show(message), f"{self.prog} --help")
+
+
+def reads(flag: str, reader: Reader) -> Callable[[str], Any]:
+    """What argparse wants as a type, made of what reads the same value elsewhere."""
+    return lambda given: reader(flag, given)
 
 
 def _format(prog: str) -> argparse.HelpFormatter:

@@ -31,6 +31,19 @@ class StillRunning(UsageError):
 
 
 @dataclass(frozen=True, slots=True)
+class Targets:
+    """What is meant by some tokens: benchmarks that are saved, and runs that still go on and are in no list yet."""
+
+    rows: tuple[BenchmarkRow, ...]
+    going: tuple[RunInfo, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of all of them."""
+        return (*(row.id for row in self.rows), *(run.id for run in self.going))
+
+
+@dataclass(frozen=True, slots=True)
 class Removal:
     """What came of removing: the trash has it, unless nothing of it was ever saved."""
 
@@ -72,21 +85,28 @@ class Library:
         wanted = self._store.projects.resolve(project) if project else project
         return self._store.benchmarks.edit(row.id, name=name, note=note, project=wanted)
 
+    def targets(self, tokens: Iterable[str]) -> Targets:
+        """What `remove` would take for these tokens."""
+        rows: dict[str, BenchmarkRow] = {}
+        going: dict[str, RunInfo] = {}
+        for token in tokens:
+            run = self._run(token.strip())
+            if run is not None and run.state in activity.ALIVE:
+                going[run.id] = run
+            else:
+                row = self.find(token)
+                rows[row.id] = row
+        return Targets(tuple(rows.values()), tuple(going.values()))
+
     def remove(self, tokens: Iterable[str], *, cancel: bool = False) -> Removal:
         """Move benchmarks to the trash as one removal; StillRunning where one goes on and `cancel` is not given."""
-        ids: list[str] = []
-        going: list[RunInfo] = []
-        for token in tokens:
-            run = self._going(token)
-            if run is not None:
-                going.append(run)
-            ids.append(run.id if run is not None else self.find(token).id)
-        if going and not cancel:
-            raise StillRunning(going)
-        cancelled = tuple(self._runs().cancel(run.id) for run in going)
+        targets = self.targets(tokens)
+        if targets.going and not cancel:
+            raise StillRunning(targets.going)
+        cancelled = tuple(self._runs().cancel(run.id) for run in targets.going)
         # A run that had measured nothing has left nothing.
         saved = {row.id for row in self._store.benchmarks.rows()}
-        kept = [one for one in dict.fromkeys(ids) if one in saved]
+        kept = [one for one in targets.ids if one in saved]
         return Removal(self._store.trash.remove(kept) if kept else None, cancelled)
 
     def undo(self) -> TrashEntry:
@@ -116,11 +136,6 @@ class Library:
     def migrate(self) -> StoreReport:
         """Bring files of an older form into the present one, all or none."""
         return self._store.migrate()
-
-    def _going(self, token: str) -> RunInfo | None:
-        """The run that a token names, where it is being measured right now: it is in no list yet."""
-        found = self._run(token.strip())
-        return found if found is not None and found.state in activity.ALIVE else None
 
     def _look_elsewhere(self, typed: str) -> UnknownId | None:
         wanted = typed.upper()
