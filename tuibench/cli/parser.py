@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from tuibench.cli.command import COMMANDS, Command
 from tuibench.cli.request import Info
@@ -13,7 +13,7 @@ from tuibench.cli.value import Reader
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
 
-Subparsers = argparse._SubParsersAction
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 AddParser = Callable[[Any], object]
 """Adds the parsers of one module to argparse's subparsers."""
 

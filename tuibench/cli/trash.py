@@ -41,7 +41,9 @@ def show_trash(args: argparse.Namespace, interruption: object = None) -> int:  #
     """Print what can come back."""
     with opened() as bench:
         entries = bench.library.trash()
-        emit(trash_json(entries) if args.json else trash_list(entries, time.time(), width=width(), ascii_only=args.ascii))
+        emit(
+            trash_json(entries) if args.json else trash_list(entries, time.time(), width=width(), ascii_only=args.ascii)
+        )
         if not entries:
             tell("the trash is empty")
     return int(ExitCode.OK)
