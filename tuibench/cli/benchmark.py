@@ -9,7 +9,6 @@ from tuibench.cli.fetching import fetcher
 from tuibench.cli.following import Following
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.output import emit
-from tuibench.cli.publication import spare
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
@@ -18,7 +17,7 @@ from tuibench.core.card import Card
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.report.export import check_target
+from tuibench.report.export import check_target, spare
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
@@ -31,7 +30,7 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
     bench.check_engines(spec.engines)
     if request.export_path is not None:
-        spare(request.export_path, [source.path for source in spec.models], spec.inputs.file)
+        spare(request.export_path, [*(source.path for source in spec.models), *filter(None, [spec.inputs.file])])
         check_target(request.export_path)
     wishes = to_wishes(request, again(spec))
     return measure(bench, request, spec, wishes, notes, interruption)

@@ -37,6 +37,20 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("doctor", "this machine, noise, engines, store", "doctor"),
         ),
     ),
+    (
+        "Results",
+        (
+            Command("list [WORD ...]", "what was measured, newest first", "listing"),
+            Command("show ID", "one of them, with all that is known of it", "detail"),
+            Command("edit ID", "its name, note and project", "card"),
+            Command("remove ID [ID ...]", "move to the trash", "removal"),
+            Command("undo", "bring back what was removed last", "removal"),
+            Command("trash [list|restore|empty]", "what was removed", "trash"),
+            Command("export ID -x FILE", "as JSON, CSV or Markdown", "export"),
+            Command("import FILE [FILE ...]", "from such JSON, or deepsparse.benchmark's", "intake"),
+            Command("store check|migrate", "whether all is as it was written", "store"),
+        ),
+    ),
 )
 
 COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
@@ -47,17 +61,8 @@ LATER = (
     "compare",
     "gate",
     "check",
-    "list",
-    "show",
     "rerun",
-    "edit",
-    "remove",
-    "undo",
-    "trash",
-    "export",
-    "import",
     "engines",
-    "store",
     "config",
     "completion",
 )
