@@ -151,3 +151,11 @@ def test_whatever_a_models_directory_is_called_it_goes(folders: list[str], name:
     public = without_private(run)
     assert "SECRET" not in repr(public)
     assert shlex.split(public.again)[-1] == name + ".onnx"
+
+
+def test_what_lies_beside_a_model_loses_the_same_directory() -> None:
+    path = "/vault/Project X/m.onnx"
+    run = build.run(
+        spec=build.spec(models=(ModelSource(path, path),)), warnings=("/vault/Project X/other.bin is gone",)
+    )
+    assert without_private(run).warnings == ("other.bin is gone",)

@@ -9,7 +9,6 @@ from tuibench.cli.fetching import fetcher
 from tuibench.cli.following import Following
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.output import emit
-from tuibench.cli.publication import spare
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
@@ -18,7 +17,7 @@ from tuibench.core.card import Card
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.report.export import check_target
+from tuibench.report.export import check_target, spare
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
@@ -31,7 +30,7 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
     bench.check_engines(spec.engines)
     if request.export_path is not None:
-        spare(request.export_path, [source.path for source in spec.models], spec.inputs.file)
+        spare(request.export_path, [*(source.path for source in spec.models), *filter(None, [spec.inputs.file])])
         check_target(request.export_path)
     wishes = to_wishes(request, again(spec))
     return measure(bench, request, spec, wishes, notes, interruption)
@@ -74,21 +73,28 @@ def measure(
         interruption.check()
         with held_back():
             active, said = bench.runs.start(spec, wishes)
-        cpus = bench.topology().allowed
-        view: View[ActiveRun] = View(active, cpus, (*notes, *said), quiet=request.quiet, ascii_only=request.ascii)
-        if request.detach:
-            return _let_go(view, request, interruption)
-        return Following(bench, view, request).follow(interruption)
+        return stay_or_let_go(bench, active, request, (*notes, *said), interruption)
     finally:
         if active is not None:
             with held_back():
                 active.close()
 
 
+def stay_or_let_go(
+    bench: Workbench, active: ActiveRun, request: BenchmarkRequest, notes: Sequence[str], interruption: Interruption
+) -> int:
+    """What every command does that has started a runner."""
+    cpus = bench.topology().allowed
+    view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=request.quiet, ascii_only=request.ascii)
+    if request.detach:
+        return _let_go(view, request, interruption)
+    return Following(bench, view, request).follow(interruption)
+
+
 def _let_go(view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
     """Stay until the run stands in line or has a plan: what is wrong with a model should be said now."""
     active = view.active
-    view.watch_until(interruption, ("plan", "waiting", "run_end"))
+    view.watch_until(interruption, ("plan", "waiting", "execution_start", "run_end"))
     if active.replay.end.get("error") is not None:
         active.result()
     with held_back():

@@ -5,14 +5,15 @@ from __future__ import annotations
 import argparse
 from collections.abc import Callable, Sequence
 from importlib import import_module
-from typing import Any, NoReturn
+from typing import Any, NoReturn, TypeAlias
 
 from tuibench.cli.command import COMMANDS, Command
 from tuibench.cli.request import Info
+from tuibench.cli.value import Reader
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
 
-Subparsers = argparse._SubParsersAction
+Subparsers: TypeAlias = "argparse._SubParsersAction[argparse.ArgumentParser]"
 AddParser = Callable[[Any], object]
 """Adds the parsers of one module to argparse's subparsers."""
 
@@ -37,6 +38,11 @@ class _Parser(argparse.ArgumentParser):
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(show(message), f"{self.prog} --help")
+
+
+def reads(flag: str, reader: Reader) -> Callable[[str], Any]:
+    """What argparse wants as a type, made of what reads the same value elsewhere."""
+    return lambda given: reader(flag, given)
 
 
 def _format(prog: str) -> argparse.HelpFormatter:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from tuibench.core.errors import ModelError, PhaseTimeout
+from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError
 from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.task import ChildDeath, call_child
 
@@ -20,8 +20,9 @@ def ask_child(
     hint: str = "",
     stop: StopSwitch | None = None,
     hear: Callable[[dict[str, Any]], float | None] | None = None,
+    kind: type[TuibenchError] = ModelError,
 ) -> Any:
-    """The answer of a child; `what` is said of it where it dies or hangs, `hint` where it leaves no last words."""
+    """The answer of a child; `what` is said of it where it dies, as a `kind`; `hint` where it leaves no last words."""
     switch = stop or StopSwitch()
     log = os.memfd_create(f"{task}.log")
     try:
@@ -34,8 +35,8 @@ def ask_child(
             on_line=hear,
         )
     except ChildDeath as death:
-        kind = PhaseTimeout if death.kind == "timeout" else ModelError
-        raise kind(f"{what} {death.message}", death.log_tail or hint) from death
+        error = PhaseTimeout if death.kind == "timeout" else kind
+        raise error(f"{what} {death.message}", death.log_tail or hint) from death
     finally:
         os.close(log)
         if stop is None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -13,6 +14,8 @@ from tuibench.workbench.setting import Settings, read_settings
 
 if TYPE_CHECKING:
     from tuibench.store.store import Store
+    from tuibench.workbench.exchange import Exchange
+    from tuibench.workbench.library import Library
     from tuibench.workbench.projects import Projects
     from tuibench.workbench.runs import Runs
 
@@ -48,6 +51,26 @@ class Workbench:
         from tuibench.workbench.opening import open_store  # tinydb: 10 ms
 
         return open_store(self.settings.places.data)
+
+    def notices(self) -> tuple[str, ...]:
+        """What the store met so far that somebody should know; () where it was never opened."""
+        return self.store.notices() if "store" in self.__dict__ else ()
+
+    @cached_property
+    def library(self) -> Library:
+        """What was measured and kept."""
+        from tuibench.workbench.library import Library  # as above
+
+        return Library(self.store, lambda: self.runs)
+
+    @cached_property
+    def exchange(self) -> Exchange:
+        """What leaves the store, comes in, and is held against each other."""
+        from tuibench.workbench.exchange import Exchange  # reports and comparison: 20 ms
+
+        return Exchange(
+            self.store, self.library, lambda: self.runs, os.path.expanduser("~"), lambda: int(time.time() * 1000)
+        )
 
     @cached_property
     def projects(self) -> Projects:
