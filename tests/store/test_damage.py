@@ -26,7 +26,7 @@ TRIALS = 500
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """A store in which every kind of file lies, previous generations included."""
     root = tmp_path_factory.mktemp("whole")
-    store = Store(root, MACHINE)
+    store = Store(root, MACHINE, disk=SyncingNothing())
     for number in range(1, LISTED + TRASHED + 1):
         store.benchmarks.add(make_small(number), Card(name=f"name {number}", note="ä\u2028\udc80"))
     for number in range(1, 4):
@@ -82,7 +82,7 @@ def trials(whole: Tree, count: int) -> Iterator[tuple[str, bytes]]:
 
 def look(root: Path, path: str) -> list[str]:
     """What is wrong with how a damaged file is dealt with."""
-    store = Store(root, MACHINE)
+    store = Store(root, MACHINE, disk=SyncingNothing())
     kind = kind_of(path)
     own = {make_id(n) for n in range(1, LISTED + TRASHED + 1) if kind == "record" and make_id(n) in path}
     found = []
@@ -101,10 +101,10 @@ def look(root: Path, path: str) -> list[str]:
             found += [] if one in own and one in error.message else [f"{one}: {error.message}"]
         else:
             found += [] if replace(result, host="") == make_small(number) else [f"{one} tells other numbers"]
-    problems = Store(root, MACHINE).check(read_data=True).problems
+    problems = Store(root, MACHINE, disk=SyncingNothing()).check(read_data=True).problems
     found += [] if any(path in problem.path for problem in problems) else [f"not noticed: {problems}"]
-    Store(root, MACHINE).check(read_data=True, repair=True)
-    repaired = Store(root, MACHINE)
+    Store(root, MACHINE, disk=SyncingNothing()).check(read_data=True, repair=True)
+    repaired = Store(root, MACHINE, disk=SyncingNothing())
     rows = {row.id: row for row in repaired.benchmarks.rows()}
     for number in range(1, LISTED + 1):
         if make_id(number) not in own:
