@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import secrets
 import shutil
 import socket
 import subprocess
@@ -35,6 +36,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     own = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(own))
     monkeypatch.setenv("TUIBENCH_HOME", str(own / "tuibench"))
+    # Suites that run at the same time, and real benchmarks, must not wait for each other.
+    monkeypatch.setenv("TUIBENCH_HOST_LOCK", f"tuibench-{own.name}-{secrets.token_hex(4)}")
     for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
         monkeypatch.setenv(f"XDG_{kind}_HOME", str(own / kind.lower()))
     runtime = own / "runtime"

@@ -44,8 +44,11 @@ ROOMS = {
         )
     ),
     "store": Room(third=("tinydb",)),
+    "intake": Room(),
     "runner": Room(ours=ANYTHING, deferred=ANYTHING),
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
+    "trial": Room(ours=ANYTHING, deferred=ANYTHING),
+    "fetch": Room(deferred=("huggingface_hub",)),
     "report": Room(third=("rich",)),
     "workbench": Room(
         ours=(
@@ -59,7 +62,7 @@ ROOMS = {
 }
 """The longest key that a file's path begins with is its room."""
 
-ROOTS = ("runner", "child")
+ROOTS = ("runner", "child", "trial")
 """Composition roots: a spawned worker imports its parent's main module again, so they import nothing of ours on top."""
 
 WORKER_SIDE = ("core", "stats", "arrays", "host", "engines", "measure")

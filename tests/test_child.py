@@ -270,3 +270,19 @@ def test_nothing_heavy_is_imported_before_it_is_needed() -> None:
     code = "import sys, tuibench.child; print([m for m in ('numpy', 'onnx', 'onnxruntime') if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_checksums_are_remembered_where_the_caller_says(tmp_path: Path) -> None:
+    path = save(encoder(), tmp_path / "m.onnx")
+    os.utime(path, ns=(1, 1))
+    request = {"path": path, "cache": str(tmp_path / "cache")}
+    summary = from_plain(ModelSummary, call("inspect", request).result)
+    assert summary.files[0].sha256 == summary.sha256 and summary.files[0].mtime_ns == 1
+    memory = tmp_path / "cache" / "checksums.json"
+    kept = json.loads(memory.read_text())
+    # A wrong memory shows that it is asked.
+    memory.write_text(json.dumps(dict.fromkeys(kept, "f" * 64)))
+    assert from_plain(ModelSummary, call("inspect", request).result).sha256 == "f" * 64
+    hashed = call("hash", {"paths": [path, str(tmp_path / "none")], "cache": str(tmp_path / "cache")}).result
+    assert hashed[0]["sha256"] == "f" * 64 and hashed[1] is None
+    assert call("hash", {"paths": [path]}).result[0]["sha256"] == summary.sha256

@@ -1,6 +1,6 @@
 """Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
 
-python -m tuibench.child inspect|prepare|engines
+python -m tuibench.child inspect|prepare|engines|fetch|hash|import
 """
 
 from __future__ import annotations
@@ -14,9 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tuibench.core.model import ModelSummary, Point
-    from tuibench.models.inspection import Interface
 
-_MOST_THREADS = 8
 Send = Callable[[dict[str, Any]], None]
 
 
@@ -45,11 +43,16 @@ def main(arguments: list[str]) -> int:
 
 
 def inspect(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `inspect` {path}: the summary of a model."""
+    """Task `inspect` {path, cache?}: the summary of a model; `cache` is where checksums are remembered."""
     from tuibench.core.record import to_plain
+    from tuibench.models.checksum import Checksums
     from tuibench.models.inspection import inspect as inspect_model
+    from tuibench.trial import read_interface
 
-    return to_plain(inspect_model(request["path"], _read_interface))
+    checksums = Checksums(request.get("cache"))
+    summary = inspect_model(request["path"], read_interface, checksums=checksums)
+    checksums.save()
+    return to_plain(summary)
 
 
 def prepare(request: dict[str, Any], send: Send) -> Any:
@@ -66,12 +69,13 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
     from tuibench.models.inspection import inspect as inspect_model
     from tuibench.models.inspection import load_graph
     from tuibench.models.preparation import Order, Preparer
+    from tuibench.trial import Trial, read_interface
 
     spec = from_plain(BenchmarkSpec, request["spec"])
     index = int(request["model"])
     path = spec.models[index].path
     known = request.get("summary")
-    summary: ModelSummary = from_plain(ModelSummary, known) if known else inspect_model(path, _read_interface)
+    summary: ModelSummary = from_plain(ModelSummary, known) if known else inspect_model(path, read_interface)
     only = request.get("only")
     order = Order(
         spec=spec,
@@ -97,104 +101,52 @@ def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
     return [_describe_engine(str(name)) for name in request["names"]]
 
 
-_TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {"inspect": inspect, "prepare": prepare, "engines": engines}
+def fetch(request: dict[str, Any], send: Send) -> Any:
+    """Task `fetch` {address, cache, refetch?, …}: a model from elsewhere, kept; {"fetched", "total"} on the way."""
+    from tuibench.fetch.errand import fetch as fetch_model
+
+    return fetch_model(request, send)
+
+
+def hash_files(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `hash` {paths, cache?}: what each file is now, in their order; None for one that cannot be read."""
+    from tuibench.core.record import to_plain
+    from tuibench.models.checksum import Checksums
+
+    checksums = Checksums(request.get("cache"))
+    stamps = [checksums.stamp_or_none(str(path)) for path in request["paths"]]
+    checksums.save()
+    return to_plain(stamps)
+
+
+def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `import` {path}: the result in a file from elsewhere."""
+    from tuibench.core.record import to_plain
+    from tuibench.intake.result import read_result
+
+    return to_plain(read_result(request["path"]))
+
+
+_TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
+    "inspect": inspect,
+    "prepare": prepare,
+    "engines": engines,
+    "fetch": fetch,
+    "hash": hash_files,
+    "import": take_in,
+}
 _IMPORTS = {"inspect": "tuibench.models.inspection", "prepare": "tuibench.models.preparation"}
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
 
-class Trial:
-    """ONNX Runtime for trial runs: each of its two sessions is made once and serves every point."""
-
-    def __init__(self, path: str, work_dir: str) -> None:
-        self._path = path
-        self._work_dir = work_dir
-        self._sessions: dict[bool, Any] = {}
-
-    def run(self, feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
-        """The outputs for one feed; TrialError says whether the model or the feed was refused."""
-        from tuibench.engines.protocol import IoUnavailable
-        from tuibench.models.reference import TrialError
-
-        session = self._session(optimize)
-        try:
-            try:
-                return dict(session.bind([feed], "call").outputs(0))
-            except IoUnavailable:
-                return dict(session.bind([feed], "engine-allocated").outputs(0))
-        except Exception as error:  # an engine raises whatever it likes; its words are the result
-            raise _unreadable(session, feed) or TrialError(_first_words(error)) from error
-
-    def _session(self, optimize: bool) -> Any:
-        from tuibench.models.reference import TrialError
-
-        found = self._sessions.get(optimize)
-        if found is None:
-            try:
-                found = load_session(self._path, self._work_dir, optimize)
-            except Exception as error:  # as above; kept, because another point would only fail the same way
-                found = TrialError(_first_words(error), loading=True)
-            self._sessions[optimize] = found
-        if isinstance(found, TrialError):
-            raise found
-        return found
-
-
-def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
-    """What to raise where the model runs and only its outputs cannot be had, because numpy lacks their type."""
-    from tuibench.models.reference import TrialError
-    from tuibench.models.sample import RAW_BYTES
-
-    lacking = [port for port in session.outputs() if port.dtype in RAW_BYTES]
-    if not lacking:
-        return None
-    try:
-        session.bind([feed], "engine-allocated").calls[0]()
-    except Exception:  # then it is no matter of outputs, and the first error says more
-        return None
-    return TrialError(f"output '{lacking[0].name[:60]}' is {lacking[0].dtype}, which numpy cannot hold", ran=True)
-
-
-def load_session(path: str, work_dir: str, optimize: bool) -> Any:
-    """Load a model into ONNX Runtime on a few CPUs: only values matter here, not times."""
-    from tuibench.engines import registry
-    from tuibench.engines.protocol import Setting
-
-    cpus = tuple(sorted(os.sched_getaffinity(0)))[:_MOST_THREADS]
-    engine = registry.make("onnxruntime")
-    engine.start()
-    return engine.load(
-        Setting(
-            model_path=path,
-            threads=len(cpus),
-            streams=1,
-            cpus=cpus,
-            pin="none",
-            precision="engine-default",
-            scenario="sync",
-            work_dir=work_dir,
-            optimize=optimize,
-        )
-    )
-
-
-def _read_interface(path: str) -> Interface:
-    from tuibench.core.errors import ModelError
-    from tuibench.core.text import show
-
-    try:
-        session = load_session(path, os.path.dirname(path), True)
-    except Exception as error:  # an engine raises whatever it likes; its words are the result
-        raise ModelError(f"{show(path)}: {show(_first_words(error))}") from error
-    return session.inputs(), session.outputs()
-
-
 def _describe_engine(name: str) -> dict[str, Any]:
     from tuibench.engines import registry
+    from tuibench.trial import first_words
 
     try:
         return {"name": name, "available": True, "version": registry.make(name).start(), "error": None}
     except Exception as error:  # a broken installation raises anything; doctor shows its words
-        return {"name": name, "available": False, "version": None, "error": _first_words(error)}
+        return {"name": name, "available": False, "version": None, "error": first_words(error)}
 
 
 def _confine(request: dict[str, Any], needed: str | None = None) -> None:
@@ -238,12 +190,6 @@ def _own_the_channel() -> Send:
 def _refusal(kind: str, message: str, hint: str, exit_code: int) -> dict[str, Any]:
     error = {"kind": kind, "message": message, "hint": hint, "exit_code": exit_code}
     return {"ok": False, "error": error}
-
-
-def _first_words(error: BaseException) -> str:
-    from tuibench.engines.wording import plain_words
-
-    return (plain_words(str(error)) or type(error).__name__)[:1000]
 
 
 if __name__ == "__main__":

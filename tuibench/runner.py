@@ -1,30 +1,32 @@
-"""The runner's process: reads a specification, carries it out, writes the journal; workers import this file too."""
+"""The runner's process: reads a request, carries it out, writes the journal; workers import this file too."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from collections.abc import Callable
 
+    from tuibench.runs.directory import RunDirectory
+    from tuibench.runs.host_queue import HostQueue
     from tuibench.runs.journal import Journal
+    from tuibench.runs.replay import Replay
     from tuibench.runs.stopping import StopSwitch
 
 _LIFELINE = 0
-"""stdin: one line that describes the run, then silence until the client has done or died."""
+"""stdin: one line that describes the run, then silence until the client lets go, has done or has died."""
 
 
 def main(argv: list[str]) -> int:
-    """Carry out the run that stdin describes, in the directory that is given; it goes away with the client."""
+    """Carry out the run that stdin describes, in the directory that is given."""
     import faulthandler
     import os
-    import shutil
     from pathlib import Path
 
-    from tuibench.core.errors import ExitCode
+    from tuibench.runs.directory import RunDirectory
     from tuibench.runs.stopping import StopSwitch
 
-    run_dir, parent = Path(argv[0]), int(argv[1])
+    directory, parent = RunDirectory(Path(argv[0])), int(argv[1])
     # Kept from the workers, whom nobody may wait for: it closes when the journal is complete or this process dies.
     done = os.dup(1)
     os.dup2(2, 1)
@@ -34,19 +36,39 @@ def main(argv: list[str]) -> int:
     request = read_request()
     if request is None:
         return 0
+    ephemeral = bool(request.get("ephemeral"))
+    code = 1
     try:
-        run_dir.mkdir(mode=0o700)
+        code = attend(directory, request, stop)
+        if ephemeral and code == 0:
+            os.close(done)
+            wait_for_the_client()
+    finally:
+        # A client that lives reads of a failure in the log, and removes the directory itself.
+        if ephemeral and (code == 0 or os.getppid() != parent):
+            directory.remove()
+    return code
+
+
+def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> int:
+    """Be the run's only runner from its beginning to its end; the exit code says whether it could be written down."""
+    import os
+
+    from tuibench.core.errors import ExitCode, TuibenchError
+
+    try:
+        lock = open_directory(directory, request)
+        try:
+            work(directory, request, stop)
+        finally:
+            os.close(lock)
+    except TuibenchError as error:
+        os.write(2, f"{error.message}\n".encode())
+        return int(error.exit_code)
     except OSError as error:
+        # What is in the journal by then stays there, for the client to show or for tuibench resume to go on from.
         os.write(2, f"{error.strerror or error}\n".encode())
         return int(ExitCode.STORE)
-    try:
-        work(run_dir, request, stop)
-        os.close(done)
-        wait_for_the_client()
-    except BaseException:  # a client that lives reads of it in the log and removes the directory; else we do
-        if os.getppid() == parent:
-            raise
-    shutil.rmtree(run_dir, ignore_errors=True)
     return 0
 
 
@@ -59,16 +81,94 @@ def read_request() -> dict[str, Any] | None:
     return dict(json.loads(line)) if line.endswith(b"\n") else None
 
 
-def work(run_dir: Path, request: dict[str, Any], stop: StopSwitch) -> None:
-    """Make the run's places and carry it out; its journal is complete afterwards."""
-    from tuibench.runs.journal import Journal
+def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
+    """Make the run's directory, or take up the one that is there; the descriptor of its lock."""
+    import os
 
-    for name in ("logs", "inputs", "samples", "work"):
-        (run_dir / name).mkdir(mode=0o700)
-    journal = Journal(run_dir)
-    introduce(journal, request)
-    carry_out(run_dir, journal, request, stop)
+    from tuibench.core.errors import HostBusy
+
+    if request.get("resume") is None:
+        directory.make(request)
+    lock = directory.lock()
+    if lock is None:
+        raise HostBusy(f"run {directory.id} has a runner already")
+    if not request.get("ephemeral"):
+        # The client's own log ends with the client, this run may not.
+        log = os.open(directory.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        for standard in (1, 2):
+            os.dup2(log, standard)
+        os.close(log)
+    directory.make_places()
+    directory.forget_cancel()
+    return lock
+
+
+def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> None:
+    """Write the run's journal from its beginning, or from where it broke off, to its end."""
+    from tuibench.core.errors import TuibenchError
+    from tuibench.runs.host_queue import HostQueue
+    from tuibench.runs.stopping import Cancelled
+
+    journal, past = open_journal(directory, request)
+
+    def describe() -> dict[str, Any]:
+        return {"run": request["id"], "eta_s": journal.latest.get("eta_s")}
+
+    def beat() -> None:
+        journal.append("heartbeat")
+        if directory.cancel_asked:
+            stop.trip("cancelled from elsewhere")
+
+    stop.beat_with(beat)
+    queue = HostQueue(request["host_lock"], request["id"], describe, stop)
+    try:
+        if past is not None and request["resume"]["finish"]:
+            finish(directory, journal, request, past)
+        else:
+            introduce(journal, request, past)
+            stand_in_line(queue, journal, request)
+            carry_out(directory, journal, request, stop, past)
+    except Cancelled as cancelled:
+        end_early(journal, past, {"reason": cancelled.reason})
+    except TuibenchError as error:
+        problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
+        end_early(journal, past, {"reason": error.message, "error": problem})
+    finally:
+        queue.leave()
     journal.close()
+    if not request.get("ephemeral"):
+        tidy(directory)
+
+
+def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
+    """A new journal, or the old one where it broke off with what it says."""
+    from tuibench.runs.journal import NAME, Journal, cut_tail, read_history
+    from tuibench.runs.replay import replay
+
+    if request.get("resume") is None:
+        return Journal(directory.path), None
+    if not (directory.path / NAME).exists():
+        return Journal(directory.path), None
+    history = read_history(directory.path)
+    cut_tail(directory.path, history)
+    past = replay(history.events)
+    return Journal(directory.path, history.next_seq), past if past.start else None
+
+
+def end_early(journal: Journal, past: Replay | None, why: dict[str, Any]) -> None:
+    """Say that nothing was measured in this sitting; what earlier ones measured stays to be taken up again."""
+    if past is not None:
+        journal.append("run_end", status="interrupted", **why)
+    else:
+        journal.append("run_end", status="failed" if "error" in why else "cancelled", **why)
+
+
+def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay) -> None:
+    """Save what there is of a run that will not be measured any further."""
+    reason = str(past.end.get("reason", "its runner died"))
+    end: dict[str, Any] = {"status": str(past.end.get("status", "interrupted")), "reason": reason}
+    end |= saver(directory, request)(dict(end))
+    journal.append("run_end", **end)
 
 
 def wait_for_the_client() -> None:
@@ -79,8 +179,8 @@ def wait_for_the_client() -> None:
         continue
 
 
-def introduce(journal: Journal, request: dict[str, Any]) -> None:
-    """Write the first event: what was asked, of which machine, by which versions."""
+def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) -> None:
+    """Write the first event of a sitting: what was asked, of which machine, by which versions."""
     import hashlib
     import json
     import os
@@ -93,21 +193,61 @@ def introduce(journal: Journal, request: dict[str, Any]) -> None:
     env = read_facts(process)["env"]
     stat = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
     spec = request["spec"]
+    versions = {name: version for name, version in process.versions.items() if version}
     journal.append(
-        "run_start",
+        "run_start" if past is None else "sitting",
         run=request["id"],
         spec=spec,
         spec_sha256=hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest(),
         host=env,
+        host_id=request.get("host_id", ""),
         boot_id=env["kernel"]["boot_id"],
         pid=os.getpid(),
         pid_start=int(stat.rpartition(")")[2].split()[19]),
-        versions={name: version for name, version in process.versions.items() if version},
+        versions=versions,
         started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
+        again=request.get("again", ""),
+        mixed=[] if past is None else compare_with(past, env, versions, mixed=bool(request["resume"]["mixed"])),
     )
 
 
-def carry_out(run_dir: Path, journal: Journal, request: dict[str, Any], stop: StopSwitch) -> None:
+def compare_with(past: Replay, env: dict[str, Any], versions: dict[str, str], *, mixed: bool) -> list[str]:
+    """What has changed on this machine since a run began; NotComparable where that forbids to go on."""
+    from tuibench.runs.environment import environment_changes, forbids_resume
+    from tuibench.runs.resumption import Disagreement
+
+    before, versions_before = past.start.get("host", {}), past.start.get("versions", {})
+    bars = forbids_resume(before, versions_before, env, versions)
+    if bars and not mixed:
+        raise Disagreement(
+            f"this machine is not what it was when the run began: {'; '.join(bars)}",
+            "--mixed goes on all the same and marks the result; tuibench rerun starts anew",
+        )
+    return list(environment_changes(before, versions_before, env, versions))
+
+
+def stand_in_line(queue: HostQueue, journal: Journal, request: dict[str, Any]) -> None:
+    """Come back when this run may measure."""
+    from tuibench.core.record import to_plain
+    from tuibench.runs.host_queue import Wait, holder_words
+
+    if request["plan_only"]:
+        return
+    if request.get("share_host"):
+        journal.append("granted", waited_s=0.0, shared=queue.share())
+        return
+
+    def tell(wait: Wait) -> None:
+        words = holder_words(wait.holder)
+        journal.append("waiting", place=wait.place, holder=to_plain(wait.holder), words=words)
+
+    waited_s = queue.enter(request.get("wait_s"), tell)
+    journal.append("granted", waited_s=round(waited_s, 3), shared=False)
+
+
+def carry_out(
+    directory: RunDirectory, journal: Journal, request: dict[str, Any], stop: StopSwitch, past: Replay | None
+) -> None:
     """Compose a run of real workers on this machine."""
     from pathlib import Path
 
@@ -120,15 +260,44 @@ def carry_out(run_dir: Path, journal: Journal, request: dict[str, Any], stop: St
 
     tree = Tree(Path("/"))
     setup = Setup(
-        run_dir=run_dir,
+        run_dir=directory.path,
         journal=journal,
         machine=Machine(stop.pause),
         stop=stop,
         memory_room=lambda: read_memory(tree, find_groups(tree)).room_bytes,
         seed=request["seed"],
         plan_only=request["plan_only"],
+        past=past,
+        mixed=bool((request.get("resume") or {}).get("mixed")),
+        save=saver(directory, request),
     )
     Run(from_plain(BenchmarkSpec, request["spec"]), setup).carry_out()
+
+
+def saver(directory: RunDirectory, request: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:
+    """What puts the result into the store; nothing for a run that nobody wants kept."""
+    if request.get("ephemeral"):
+        return dict
+
+    def save(end: dict[str, Any]) -> dict[str, Any]:
+        from tuibench.workbench.saving import save_run
+
+        return save_run(directory, request, end)
+
+    return save
+
+
+def tidy(directory: RunDirectory) -> None:
+    """Keep of a saved run only what tells how it went, and of old ones nothing."""
+    import time
+
+    from tuibench.runs.directory import prune
+    from tuibench.runs.journal import read_history
+
+    events = read_history(directory.path).events
+    if events and events[-1].get("saved"):
+        directory.thin()
+    prune(directory.path.parent, time.time())
 
 
 if __name__ == "__main__":

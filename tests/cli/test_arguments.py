@@ -12,7 +12,9 @@ from hypothesis import strategies as st
 
 from tuibench import __version__
 from tuibench.cli.arguments import parse
-from tuibench.cli.flag import FLAGS, LATER_COMMANDS, LATER_FLAGS
+from tuibench.cli.command import COMMANDS, LATER
+from tuibench.cli.flag import FLAGS, LATER_FLAGS
+from tuibench.cli.parser import parse_command
 from tuibench.cli.request import BenchmarkRequest, Info
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.spec import EFFORTS
@@ -113,7 +115,7 @@ def test_flags_of_rooms_not_built_say_so(flag: str) -> None:
         assert refusal("benchmark", "m.onnx", typed).message == f"{flag} is not in this version"
 
 
-@pytest.mark.parametrize("command", LATER_COMMANDS)
+@pytest.mark.parametrize("command", LATER)
 def test_commands_not_built_say_so(command: str) -> None:
     assert refusal(command, "whatever", "--flag").message == f"tuibench {command} is not in this version"
 
@@ -166,7 +168,7 @@ def test_any_argv_is_read_or_refused_in_printable_words(argv: list[str]) -> None
 def test_version_and_help() -> None:
     assert info("--version") == f"tuibench {__version__}\n"
     assert info("--help") == info("-h") == info("help")
-    assert "tuibench benchmark MODEL" in info("--help")
+    assert all(f"\n  {command.usage} " in info("--help") for command in COMMANDS.values())
     assert info("benchmark", "--help") == info("help", "benchmark") == info("benchmark", "m", "-b", "8", "-h")
 
 
@@ -189,14 +191,25 @@ def test_the_samples_are_listed() -> None:
 
 def test_other_commands_bring_their_own_parser() -> None:
     def add(commands: Any) -> None:
-        commands.add_parser("doctor").add_argument("--json", action="store_true")
+        commands.add_parser("doctor").add_argument("--include-private")
 
-    parsed = parse(["doctor", "--json"], [add])
-    assert isinstance(parsed, argparse.Namespace) and parsed.command == "doctor" and parsed.json is True
-    with pytest.raises(UsageError) as caught:
-        parse(["doctor", "--nonsense"], [add])
-    assert "usage:" not in caught.value.message
-    assert refusal("doctor").message == "unknown command 'doctor'"
+    parsed = parse_command(["doctor", "--include_private=a_b"], add)
+    assert isinstance(parsed, argparse.Namespace)
+    assert (parsed.command, parsed.include_private, parsed.debug) == ("doctor", "a_b", False)
+    also = parse_command(["doctor", "--debug"], add)
+    assert isinstance(also, argparse.Namespace) and also.debug
+    for wrong in ("--nonsense", "--include", "--include-priv=1"):
+        with pytest.raises(UsageError) as caught:
+            parse_command(["doctor", wrong], add)
+        assert "usage:" not in caught.value.message and caught.value.hint.endswith("--help")
+
+
+@pytest.mark.parametrize("command", [name for name, command in COMMANDS.items() if command.module])
+def test_every_command_of_the_table_has_a_parser(command: str) -> None:
+    text = info(command, "--help")
+    assert info("help", command) == text
+    assert text.startswith(f"usage: tuibench {command}")
+    assert all(len(line) <= 79 for line in text.splitlines()) and text.isascii()
 
 
 @pytest.mark.parametrize("argv", [["--version"], ["--help"], ["benchmark", "--help"], ["benchmark", "m", "-b8"]])
@@ -210,5 +223,16 @@ def test_nothing_heavy_is_imported(argv: list[str]) -> None:
     )
     loaded = set(json.loads(done.stdout))
     assert "tuibench.cli.arguments" in loaded
-    assert not loaded & {"numpy", "onnx", "onnxruntime", "textual", "rich", "openvino", "psutil", "difflib"}
+    assert not loaded & {
+        "numpy",
+        "onnx",
+        "onnxruntime",
+        "textual",
+        "rich",
+        "openvino",
+        "psutil",
+        "difflib",
+        "argparse",
+        "tinydb",
+    }
     assert ("textwrap" in loaded) == ("--help" in argv)

@@ -14,7 +14,7 @@ from tuibench.cli import benchmark
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.core.errors import TuibenchError
-from tuibench.workbench.hall import Workbench
+from tuibench.workbench.runs import Runs
 
 
 @pytest.mark.parametrize(("name", "code"), [("nope", 4), ("deepsparse", 2)])
@@ -25,7 +25,7 @@ def test_an_engine_that_is_not_here_is_refused_before_anything_starts(
     def start(*_: object, **__: object) -> None:
         raise AssertionError("a runner was started")
 
-    monkeypatch.setattr(Workbench, "start_benchmark", start)
+    monkeypatch.setattr(Runs, "start", start)
     with pytest.raises(TuibenchError) as caught:
         benchmark.run(
             BenchmarkRequest(("sample:tiny",), engines=f"onnxruntime,{name}", dry_run=dry_run), Interruption()

@@ -41,7 +41,9 @@ def doctor(root: Path, *words: str, out: io.TextIOWrapper | io.StringIO | None =
         )
 
     args = parse(*words)
-    code = args.run(args, ["onnxruntime"], ask=lambda names: [GOOD | {"name": names[0]}], examine=look, out=stream)
+    code = args.run(
+        args, engines=["onnxruntime"], ask=lambda names: [GOOD | {"name": names[0]}], examine=look, out=stream
+    )
     return code, stream.getvalue() if isinstance(stream, io.StringIO) else ""
 
 

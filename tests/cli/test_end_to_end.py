@@ -21,6 +21,7 @@ from tuibench.cli.repeat import again
 from tuibench.core.spec import EFFORTS
 from tuibench.report.export import render
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.runs import Wishes
 
 ROOT = Path(__file__).resolve().parents[2]
 SCHEMA = json.loads((ROOT / "tuibench" / "data" / "benchmark.schema.json").read_text(encoding="utf-8"))
@@ -175,7 +176,7 @@ def test_the_json_can_be_made_from_the_journal_alone(folder: Path, monkeypatch: 
     effort = EFFORTS["quick"]
     short = type(effort)("quick", 2, 2, 0.02, 0.02, None, 10.0)
     spec = make_spec(sample, effort=short, scenarios=("async", "sync"), batches=(1, 2))
-    active = Workbench().start_benchmark(spec)
+    active, _ = Workbench().runs.start(spec, Wishes(save=False))
     try:
         for _ in active.events():
             continue

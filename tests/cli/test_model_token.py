@@ -8,6 +8,7 @@ import pytest
 
 from tuibench.cli.model_token import require_inputs, resolve_model
 from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.spec import ModelSource
 
 
 @pytest.fixture
@@ -82,10 +83,27 @@ def test_samples_are_package_data(tmp_path: Path) -> None:
         resolve_model("sample", tmp_path / "nowhere")
 
 
-@pytest.mark.parametrize("token", ["hf:org/repo", "https://example.com/m.onnx", "http://example.com/m.onnx"])
-def test_remote_models_are_not_in_this_version(token: str) -> None:
-    with pytest.raises(UsageError, match="not in this version"):
+@pytest.mark.parametrize("token", ["hf:org/repo", "https://user:secret@example.com/m.onnx?key=secret"])
+def test_what_lies_elsewhere_is_fetched_and_nothing_else_is(token: str, here: Path) -> None:
+    (here / "m.onnx").write_bytes(b"x")
+    asked = []
+
+    def fetch(name: str) -> ModelSource:
+        asked.append(name)
+        return ModelSource("public", str(here / "m.onnx"))
+
+    assert resolve_model(token, fetch=fetch) == ModelSource("public", str(here / "m.onnx"))
+    resolve_model("m.onnx", fetch=fetch)
+    assert asked == [token]
+    with pytest.raises(UsageError, match="has to be fetched first") as caught:
         resolve_model(token)
+    assert "secret" not in caught.value.message
+
+
+def test_http_is_refused_with_what_to_do_instead() -> None:
+    with pytest.raises(UsageError, match="can be changed on the way") as caught:
+        resolve_model("http://example.com/m.onnx", fetch=lambda _: ModelSource("", ""))
+    assert "https:" in caught.value.hint
 
 
 def test_zoo_stubs_say_that_their_host_has_gone() -> None:

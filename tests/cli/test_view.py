@@ -9,12 +9,11 @@ import pytest
 from tests.build import make_cell, make_execution, make_spec
 from tuibench.cli import view
 from tuibench.cli.interruption import Interruption
-from tuibench.cli.request import BenchmarkRequest
 from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
 from tuibench.report.progress import Snapshot
 from tuibench.runs.replay import Replay
-from tuibench.workbench.hall import ActiveRun
+from tuibench.workbench.active_run import ActiveRun
 
 
 class Run:
@@ -67,12 +66,12 @@ def watch(
     ]
     keys = [cell.key for cell in cells]
     tail = [{**event, "cell": keys[event["cell"]]} for event in events]
-    shown = view.View(BenchmarkRequest(("m",)), spec, (0,), (), cast(ActiveRun, Run([*head, *tail])))
+    shown = view.View(cast(ActiveRun, Run([*head, *tail])), (0,))
     shown.watch(Interruption())
     return cast(Recorder, shown.painter)
 
 
-MEASURED = {"ev": "execution_done", "cell": 0, "round": 1, "wall_s": 1.0, "result": to_plain(make_execution())}
+MEASURED = {"ev": "execution_done", "cell": 0, "n": 1, "round": 1, "wall_s": 1.0, "result": to_plain(make_execution())}
 DONE = {"ev": "cell_done", "cell": 0, "stopped_by": "asked executions done"}
 AGAIN = {"ev": "warning", "cell": 0, "keep_io": "call", "message": "measured anew"}
 LOOK = {"ev": "progress", "cell": 1, "phase": "check"}

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from tuibench.host.brand import Brand, ask_cpuinfo, cache_directory, read_brand
+from tuibench.host.brand import Brand, ask_cpuinfo, read_brand
 
 BOOT = "5b1d9a4e-0000-4000-8000-000000000001"
 ANSWER = {"brand_raw": "Neoverse-N1", "flags": ["asimddp", "fp", "sve"], "l3_cache_size": 1}
@@ -65,20 +65,6 @@ def test_a_failed_write_leaves_no_file_behind(tmp_path: Path) -> None:
     (tmp_path / f"cpu-{BOOT}.json").mkdir()
     assert read_brand(BOOT, tmp_path, Asked(ANSWER)).brand == "Neoverse-N1"
     assert [path.name for path in tmp_path.iterdir()] == [f"cpu-{BOOT}.json"]
-
-
-@pytest.mark.parametrize(
-    ("environ", "expected"),
-    [
-        ({"TUIBENCH_HOME": "/t", "HOME": "/h"}, Path("/t/cache")),
-        ({"XDG_CACHE_HOME": "/x", "HOME": "/h"}, Path("/x/tuibench")),
-        ({"XDG_CACHE_HOME": "relative", "HOME": "/h"}, Path("/h/.cache/tuibench")),
-        ({"HOME": ""}, None),
-        ({}, None),
-    ],
-)
-def test_where_the_cache_lies(environ: dict[str, str], expected: Path | None) -> None:
-    assert cache_directory(environ) == expected
 
 
 def test_whatever_py_cpuinfo_raises_the_brand_is_only_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

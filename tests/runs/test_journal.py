@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.runs.journal import NAME, Follower, Journal, decode, encode, read_events
+from tuibench.core.errors import StoreError
+from tuibench.runs.journal import NAME, Follower, Journal, cut_tail, decode, encode, read_events, read_history
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
@@ -94,3 +96,69 @@ def test_a_number_that_json_has_not_is_refused() -> None:
     with pytest.raises(ValueError, match="JSON"):
         encode({"value": float("nan")})
     assert json.loads(encode({"value": 1.5}).partition(b" ")[2]) == {"value": 1.5}
+
+
+def test_a_line_that_the_disk_took_half_of_is_taken_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    journal = Journal(tmp_path)
+    journal.append("run_start", run="a")
+    follower = Follower(tmp_path)
+    real = os.write
+    monkeypatch.setattr("os.write", lambda fd, data: real(fd, data[:7]))
+    with pytest.raises(OSError, match="took 7 of"):
+        journal.append("warning", message="lost")
+    monkeypatch.undo()
+    assert [e["ev"] for e in follower.read()] == ["run_start"]
+    journal.append("warning", message="kept")
+    journal.close()
+    assert [e["message"] for e in follower.read()] == ["kept"]
+    assert [e["seq"] for e in read_events(tmp_path)] == [0, 1]
+
+
+def write_three(run_dir: Path) -> list[bytes]:
+    journal = Journal(run_dir)
+    for message in "abc":
+        journal.append("warning", message=message)
+    journal.close()
+    return (run_dir / NAME).read_bytes().splitlines(keepends=True)
+
+
+@pytest.mark.parametrize("cut", [1, 5, 20])
+def test_a_torn_tail_is_no_damage_and_is_cut_before_the_next_line(tmp_path: Path, cut: int) -> None:
+    lines = write_three(tmp_path)
+    (tmp_path / NAME).write_bytes(b"".join(lines)[:-cut])
+    history = read_history(tmp_path)
+    assert (history.damaged, history.lost, history.next_seq) == ((), 0, 2)
+    cut_tail(tmp_path, history)
+    journal = Journal(tmp_path, history.next_seq)
+    journal.append("warning", message="d")
+    journal.close()
+    whole = read_history(tmp_path)
+    assert [e["message"] for e in whole.events] == ["a", "b", "d"]
+    assert (whole.damaged, whole.lost) == ((), 0)
+
+
+@pytest.mark.parametrize("line", [0, 1])
+def test_damage_before_the_end_is_named_and_never_cut_away(tmp_path: Path, line: int) -> None:
+    lines = write_three(tmp_path)
+    lines[line] = b"#" + lines[line][1:]
+    (tmp_path / NAME).write_bytes(b"".join(lines))
+    history = read_history(tmp_path)
+    assert (history.damaged, history.lost, history.next_seq) == ((line + 1,), 1, 3)
+    cut_tail(tmp_path, history)
+    assert (tmp_path / NAME).read_bytes() == b"".join(lines)
+
+
+def test_of_two_lines_that_cannot_be_read_only_the_last_is_taken_for_torn(tmp_path: Path) -> None:
+    lines = write_three(tmp_path)
+    content = lines[0] + b"#" + lines[1][1:] + lines[2][:-5]
+    (tmp_path / NAME).write_bytes(content)
+    history = read_history(tmp_path)
+    assert (history.damaged, history.whole_bytes) == ((2,), len(lines[0]) + len(lines[1]))
+
+
+def test_a_journal_with_nothing_readable_in_it_says_so(tmp_path: Path) -> None:
+    (tmp_path / NAME).write_bytes(b"nonsense\nmore\n")
+    history = read_history(tmp_path)
+    assert (history.events, history.damaged, history.next_seq) == ((), (1,), 0)
+    with pytest.raises(StoreError, match="cannot be read"):
+        read_history(tmp_path / "nowhere")

@@ -5,41 +5,42 @@ Nothing heavy is imported, and nothing at all for `--version` and `--help`: both
 
 from __future__ import annotations
 
-import argparse
-from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from tuibench import __version__
-from tuibench.cli.flag import FLAGS, LATER_COMMANDS, LATER_FLAGS, Flag
+from tuibench.cli.command import COMMANDS, LATER
+from tuibench.cli.flag import FLAGS, LATER_FLAGS, Flag
 from tuibench.cli.request import BenchmarkRequest, Info
 from tuibench.cli.sample import list_samples
 from tuibench.cli.value import not_in_this_version
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
 
-AddParser = Callable[[Any], object]
-"""Adds the parser of one command to argparse's subparsers."""
+if TYPE_CHECKING:
+    import argparse
 
 _HELP = ("-h", "--help")
 _BY_NAME = {name.replace("_", "-"): flag for flag in FLAGS for name in flag.names}
 
 
-def parse(argv: Sequence[str], others: Sequence[AddParser] = ()) -> Info | BenchmarkRequest | argparse.Namespace:
-    """Return what argv asks for; `others` bring the parsers of the commands that argparse reads."""
+def parse(argv: Sequence[str]) -> Info | BenchmarkRequest | argparse.Namespace:
+    """Return what argv asks for."""
     command = argv[0] if argv else ""
     if command == "--version":
         return Info(f"tuibench {__version__}\n")
     if command in (*_HELP, "help"):
-        return _help(others, argv[1:])
+        return _help(argv[1:])
     if command == "benchmark":
         return _parse_benchmark(argv[1:])
-    if command in LATER_COMMANDS:
+    if command in COMMANDS:
+        from tuibench.cli.parser import parse_command  # argparse: 14 ms
+
+        return parse_command(argv)
+    if command in LATER:
         raise not_in_this_version(f"tuibench {command}")
     if command.startswith("-"):
         raise UsageError(f"unknown flag {show(command, 60)}", "flags stand after the command: tuibench benchmark MODEL")
-    root = _root_parser(others)
-    if command in _commands(root):
-        return root.parse_args(argv)
     return _refuse_command(command)
 
 
@@ -50,9 +51,9 @@ def _refuse_command(command: str) -> NoReturn:
     raise UsageError("the dashboard is not in this version", f"tuibench benchmark {model} measures from the shell")
 
 
-def _help(others: Sequence[AddParser], topic: Sequence[str]) -> Info | BenchmarkRequest | argparse.Namespace:
+def _help(topic: Sequence[str]) -> Info | BenchmarkRequest | argparse.Namespace:
     if topic and not topic[0].startswith("-"):
-        return parse([*topic[:1], "--help"], others)
+        return parse([*topic[:1], "--help"])
     from tuibench.cli.help import root_help  # textwrap and the texts: 2 ms that no other command needs
 
     return Info(root_help())
@@ -148,23 +149,3 @@ def _store(fields: dict[str, Any], flag: Flag, value: Any) -> None:
         raise UsageError("-x is given twice", "one run writes one file; --json prints to stdout besides")
     else:
         fields[flag.field] = value
-
-
-class _Parser(argparse.ArgumentParser):
-    """argparse without its habit of printing the whole usage at every error."""
-
-    def error(self, message: str) -> NoReturn:
-        raise UsageError(show(message), f"{self.prog} --help")
-
-
-def _root_parser(others: Sequence[AddParser]) -> _Parser:
-    root = _Parser(prog="tuibench", allow_abbrev=False)
-    commands = root.add_subparsers(dest="command", parser_class=_Parser)
-    for add in others:
-        add(commands)
-    return root
-
-
-def _commands(root: _Parser) -> tuple[str, ...]:
-    actions = [a for a in root._actions if isinstance(a, argparse._SubParsersAction)]
-    return tuple(actions[0].choices) if actions else ()

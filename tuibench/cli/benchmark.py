@@ -2,121 +2,105 @@
 
 from __future__ import annotations
 
-import os
+import json
 from collections.abc import Sequence
 
+from tuibench.cli.fetching import fetcher
+from tuibench.cli.following import Following
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.output import emit
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.translation import to_spec
 from tuibench.cli.view import View
-from tuibench.core.cell import CellResult
-from tuibench.core.errors import ExitCode, TuibenchError, UsageError, WriteError
-from tuibench.core.model import ModelSummary
-from tuibench.core.run import RunResult
-from tuibench.core.text import show
-from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
-from tuibench.report.export import STDOUT, check_target, form_of, render, write_export
-from tuibench.report.summary import summary
-from tuibench.workbench.hall import ActiveRun, Workbench
+from tuibench.core.card import Card
+from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.report.export import check_target, spare
+from tuibench.workbench.active_run import ActiveRun
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.runs import Wishes
 
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     """Measure what was asked and return the exit code."""
     bench = Workbench()
     topology = bench.topology()
-    spec, notes = to_spec(request, topology)
+    spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
     bench.check_engines(spec.engines)
     if request.export_path is not None:
-        _spare(request.export_path, [source.path for source in spec.models], spec.inputs.file)
+        spare(request.export_path, [*(source.path for source in spec.models), *filter(None, [spec.inputs.file])])
         check_target(request.export_path)
+    wishes = to_wishes(request, again(spec))
+    return measure(bench, request, spec, wishes, notes, interruption)
+
+
+def to_wishes(request: BenchmarkRequest, command: str) -> Wishes:
+    """How the run should be carried out; UsageError where two wishes exclude each other."""
+    if request.detach:
+        for flag, given in (
+            ("--no-save", request.no_save),
+            ("--dry-run", request.dry_run),
+            ("-x", request.export_path is not None),
+        ):
+            if given:
+                hint = "tuibench export ID -x FILE writes it when the run is done" if flag == "-x" else ""
+                raise UsageError(f"--detach and {flag} exclude each other", hint)
+    if request.no_wait and request.wait_s is not None:
+        raise UsageError("--wait and --no-wait exclude each other", "give one of them")
+    return Wishes(
+        save=not request.no_save,
+        plan_only=request.dry_run,
+        card=Card(name=request.name, note=request.note, project=request.project or None),
+        again=command,
+        wait_s=0.0 if request.no_wait else request.wait_s,
+        share_host=request.share_host,
+    )
+
+
+def measure(
+    bench: Workbench,
+    request: BenchmarkRequest,
+    spec: BenchmarkSpec,
+    wishes: Wishes,
+    notes: Sequence[str],
+    interruption: Interruption,
+) -> int:
+    """Start the run and stay with it to its end, or to where it is let go."""
     active: ActiveRun | None = None
     try:
         interruption.check()
         with held_back():
-            active = bench.start_benchmark(spec, plan_only=request.dry_run)
-        return _follow(View(request, spec, topology.allowed, notes, active), request, again(spec), interruption)
+            active, said = bench.runs.start(spec, wishes)
+        return stay_or_let_go(bench, active, request, (*notes, *said), interruption)
     finally:
         if active is not None:
             with held_back():
                 active.close()
 
 
-def _spare(target: str, models: Sequence[str], inputs: str | None) -> None:
-    """Refuse to write a result over what it is measured from."""
-    for path in (*models, *([inputs] if inputs else [])):
-        if os.path.exists(target) and os.path.samefile(target, path):
-            raise UsageError(f"-x {show(target)} would overwrite {show(path)}", "give the result another name")
+def stay_or_let_go(
+    bench: Workbench, active: ActiveRun, request: BenchmarkRequest, notes: Sequence[str], interruption: Interruption
+) -> int:
+    """What every command does that has started a runner."""
+    cpus = bench.topology().allowed
+    view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=request.quiet, ascii_only=request.ascii)
+    if request.detach:
+        return _let_go(view, request, interruption)
+    return Following(bench, view, request).follow(interruption)
 
 
-def _follow(view: View, request: BenchmarkRequest, command: str, interruption: Interruption) -> int:
-    """Watch to the end, publish what there is, and say how it ended."""
+def _let_go(view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
+    """Stay until the run stands in line or has a plan: what is wrong with a model should be said now."""
     active = view.active
-    try:
-        view.watch(interruption)
-    except BaseException:
-        active.cancel()
-        if not request.dry_run and any(cell.executions for cell in _cells(active)):
-            _publish_at_last(request, view, active.result(command))
-        elif not request.quiet:
-            view.painter.say("tuibench: ended before anything was measured")
-        raise
-    result = active.result(command)
-    if request.dry_run:
-        return _show_plan(view.plan(), request, result, active)
-    end = active.replay.end
-    if result.status == "interrupted":
-        view.painter.say(f"tuibench: the run broke off: {end['reason']}")
-    _publish(request, active, result)
-    return int(active.exit_code(result))
-
-
-def _show_plan(plan: DryRun, request: BenchmarkRequest, result: RunResult, active: ActiveRun) -> int:
-    """Print the plan; what must fail fails here with the code that measuring would have."""
-    emit(dry_run_json(plan) if request.json else dry_run_text(plan, request.ascii))
-    if not plan.failed:
-        return int(ExitCode.OK)
-    return int(ExitCode.SOME_FAILED if plan.cells else active.exit_code(result))
-
-
-def _publish_at_last(request: BenchmarkRequest, view: View, result: RunResult) -> None:
-    """Publish as far as possible when the command is being ended: why it ends decides the exit code."""
-    view.painter.clear()
-    # Terminal and pipes may have gone already; the export must be written all the same.
-    try:
-        _publish(request, view.active, result)
-    except (OSError, TuibenchError) as error:
-        view.painter.say(f"tuibench: {error}")
-
-
-def _beside(model: ModelSummary) -> list[str]:
-    """The files with the weights of a model that has them outside."""
-    folder = os.path.dirname(model.path)
-    paths = [os.path.join(folder, name) for name in model.external_files]
-    return [path for path in paths if os.path.exists(path)]
-
-
-def _cells(active: ActiveRun) -> list[CellResult]:
-    return [active.replay.cell(cell.key) for cell in active.replay.cells]
-
-
-def _publish(request: BenchmarkRequest, active: ActiveRun, result: RunResult) -> None:
-    """Write the export first: what was measured must not depend on whoever reads stdout; nor on the export either."""
-    keep = request.keep_raw and request.export_path not in (None, STDOUT)
-    result = active.settle_samples(result, f"{request.export_path}.samples" if keep else None)
-    failed: TuibenchError | None = None
-    if request.export_path is not None and request.export_path != STDOUT:
-        # Files beside a model are known only once it has been read.
-        beside = [path for model in result.models for path in _beside(model)]
-        try:
-            _spare(request.export_path, beside, None)
-            write_export(request.export_path, render(result, form_of(request.export_path)))
-        except (WriteError, UsageError) as error:
-            failed = error
-    if request.json or request.export_path == STDOUT:
-        emit(render(result, "json"))
-    else:
-        emit(summary(result, request.ascii))
-    if failed is not None:
-        raise failed
+    view.watch_until(interruption, ("plan", "waiting", "execution_start", "run_end"))
+    if active.replay.end.get("error") is not None:
+        active.result()
+    with held_back():
+        active.detach()
+    short = short_id(active.id)
+    emit(json.dumps({"id": active.id, "short_id": short}) + "\n" if request.json else f"{short}\n")
+    if not request.quiet:
+        view.painter.say(f"goes on alone: tuibench attach {short} follows it, tuibench cancel {short} ends it")
+    return int(ExitCode.OK)

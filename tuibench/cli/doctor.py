@@ -24,7 +24,6 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
         help="host facts, noise now, engines, terminal",
         description="Tell how fit this machine is to be measured on: facts, noise of this moment, engines, and what "
         "harms a measurement with its remedy.",
-        allow_abbrev=False,
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument(
@@ -37,8 +36,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(
     args: argparse.Namespace,
-    engines: Sequence[str] = ENGINES,
+    interruption: object = None,  # noqa: ARG001 - every command is told; what is done here ends by itself
     *,
+    engines: Sequence[str] = ENGINES,
     ask: Callable[[Sequence[str]], Answers] | None = None,
     examine: Callable[[Answers, dict[str, Any]], dict[str, Any]] | None = None,
     out: TextIO | None = None,

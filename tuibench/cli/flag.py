@@ -200,8 +200,26 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
             Flag("ascii", "--ascii", "plain ASCII only"),
             Flag("dry_run", "--dry-run", "print cells, order, seconds and memory (--json: as JSON); measure nothing"),
             Flag("keep_raw", "--keep-raw", "keep every sample; default at most 65,536 per execution"),
-            Flag("no_save", "--no-save", "do not add to the store (this version has none)"),
+            Flag("compare_to", "--compare-to ID", "afterwards, side by side with a stored benchmark; default none"),
             Flag("debug", "--debug", "show the traceback of an error"),
+        ),
+    ),
+    (
+        "Where it is kept, and when it runs",
+        (
+            Flag("name", "--name TEXT", "what to call it in lists; default none", value.label),
+            Flag("note", "--note TEXT", "what to remember of it; default none"),
+            Flag("project", "--project NAME", "where it belongs; default the project of its model", value.label),
+            Flag("no_save", "--no-save", "do not keep the result in the store; default kept"),
+            Flag("detach", "--detach", "start it, print its id and return; it goes on when you log out"),
+            Flag(
+                "wait_s",
+                "--wait SEC",
+                "for another benchmark on this machine to end, then give up with exit 7; default as long as it takes",
+                value.decimal(0, 10_000_000, "seconds"),
+            ),
+            Flag("no_wait", "--no-wait", "exit 7 at once where another benchmark is measuring"),
+            Flag("share_host", "--share-host", "measure beside another benchmark; recorded in the result"),
         ),
     ),
 )
@@ -210,41 +228,6 @@ FLAGS: tuple[Flag, ...] = tuple(flag for _, flags in GROUPS for flag in flags)
 
 LATER_FLAGS = (
     "--opt",
-    "--compare-to",
-    "--project",
-    "--name",
-    "--note",
-    "--detach",
-    "--wait",
-    "--no-wait",
-    "--share-host",
     "--require-grade",
-)
-"""Known and not built."""
-
-LATER_COMMANDS = (
-    "profile",
-    "versions",
-    "compare",
-    "gate",
-    "check",
-    "list",
-    "show",
-    "rerun",
-    "edit",
-    "remove",
-    "undo",
-    "trash",
-    "export",
-    "import",
-    "ps",
-    "attach",
-    "cancel",
-    "resume",
-    "project",
-    "engines",
-    "store",
-    "config",
-    "completion",
 )
 """Known and not built."""

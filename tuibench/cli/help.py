@@ -3,22 +3,26 @@
 from __future__ import annotations
 
 import textwrap
+from collections.abc import Sequence
 
+from tuibench.cli import command
 from tuibench.cli.flag import GROUPS, Flag
 from tuibench.cli.sample import SAMPLES
 
 _WIDTH = 79
 _LEFT = 27
+_USAGE = 29
 
 _ROOT = """\
 tuibench: how fast an ONNX model really runs on this machine
 
-  tuibench benchmark MODEL [MODEL ...] [flags]   measure
-  tuibench doctor [--json]                       this machine, noise, engines
-
-  tuibench benchmark sample                      try it on the built-in model
-  tuibench benchmark --help                      all flags and their defaults
+{commands}
+  tuibench benchmark sample      try it on the built-in model
+  tuibench COMMAND --help        the flags of a command and their defaults
   tuibench --version
+
+ID is the short name that a result is listed under, any part of its long one
+that means only this one, last, last~1, or ID~ (what ID re-ran).
 """
 
 _INTRO = """\
@@ -27,7 +31,8 @@ tuibench benchmark: measure how fast ONNX models run on this machine
   tuibench benchmark MODEL [MODEL ...] [flags]
 
   MODEL is an .onnx file, a directory with a model.onnx, or a built-in one:
-  {samples} (sample:? says what they are).
+  {samples} (sample:? says what they are);
+  https://... and hf:ORG/REPO[/FILE] are fetched once and kept.
   Several models are measured in turns and compared with the first.
   Defaults stand in brackets.
 """
@@ -50,7 +55,12 @@ Exit codes: 0 ok, 1 some cells failed, 2 usage, 3 model, 4 engine, 5 timeout,
 
 def root_help() -> str:
     """What `tuibench --help` prints."""
-    return _ROOT
+    return _ROOT.format(commands="\n".join(_commands(title, commands) for title, commands in command.GROUPS))
+
+
+def _commands(title: str, commands: Sequence[command.Command]) -> str:
+    rows = [f"  {one.usage:<{_USAGE}}  {one.text}\n" for one in commands]
+    return "".join([f"{title}\n", *rows])
 
 
 def benchmark_help() -> str:

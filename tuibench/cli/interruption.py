@@ -39,6 +39,9 @@ class Interruption:
 
     def __init__(self) -> None:
         self._number: int | None = None
+        self._asks = False
+        self.asked = False
+        """Whether Ctrl-C was pressed where that only opens a question."""
 
     def listen(self) -> None:
         """Take the signals, except those that whoever started us wants ignored, as nohup does."""
@@ -51,7 +54,23 @@ class Interruption:
         if self._number is not None:
             raise Ended(self._number)
 
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """In the block the first Ctrl-C is only noted, and the next one counts, until `answered`."""
+        self._asks = True
+        try:
+            yield
+        finally:
+            self._asks = self.asked = False
+
+    def answered(self) -> None:
+        """The question got another answer: the next Ctrl-C asks again."""
+        self.asked = False
+
     def _hear(self, number: int, _: FrameType | None) -> None:
+        if number == signal.SIGINT and self._asks and not self.asked and self._number is None:
+            self.asked = True
+            return
         if self._number is None:
             self._number = number
             raise Ended(number)

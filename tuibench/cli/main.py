@@ -64,12 +64,7 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
     from tuibench.cli.arguments import parse
     from tuibench.cli.request import BenchmarkRequest, Info
 
-    others = []
-    if arguments[:1] == ["doctor"]:
-        from tuibench.cli import doctor  # its flags are read by argparse: 14 ms
-
-        others.append(doctor.add_parser)
-    parsed = parse(arguments, others)
+    parsed = parse(arguments)
     if isinstance(parsed, Info):
         sys.stdout.write(parsed.text)
         return int(ExitCode.OK)
@@ -77,7 +72,7 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
         from tuibench.cli import benchmark  # the workbench, 40 ms
 
         return benchmark.run(parsed, interruption)
-    return int(parsed.run(parsed))
+    return int(parsed.run(parsed, interruption))
 
 
 def _explain(error: TuibenchError) -> int:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
 from tuibench.cli.sample import SAMPLES
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.file_kind import name_kind
+from tuibench.core.remote import is_remote, public_name, remote_scheme
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 
@@ -30,11 +32,20 @@ _MODEL = _Wanted("a model", ModelError, "check the path; 'sample' is built in")
 _INPUTS = _Wanted("an .npz file", UsageError, "check the path; the file holds one array per input", "--inputs ")
 
 
-def resolve_model(token: str, sample_dir: Path = _SAMPLE_DIR) -> ModelSource:
-    """Return the file that a token means, or raise with what is wrong and what to do."""
+def resolve_model(
+    token: str, sample_dir: Path = _SAMPLE_DIR, fetch: Callable[[str], ModelSource] | None = None
+) -> ModelSource:
+    """Return the file that a token means, or raise with what is wrong; `fetch` gets what lies elsewhere."""
     if token == "sample" or token.startswith("sample:"):
         return ModelSource(token, _sample(token, sample_dir))
     _refuse_remote(token)
+    if is_remote(token):
+        if fetch is None:
+            shown = show(public_name(token), 80)
+            raise UsageError(f"{shown} has to be fetched first", "tuibench benchmark does; then give the path it says")
+        source = fetch(token)
+        _require_regular(source.path, _MODEL)
+        return source
     if not token:
         raise UsageError("a model with an empty name was given", "tuibench benchmark sample measures the built-in one")
     # A name may hold anything, so the path is made absolute by text alone: links stay as the user set them.
@@ -63,14 +74,17 @@ def _require_regular(path: str, wanted: _Wanted) -> None:
 
 
 def _refuse_remote(token: str) -> None:
-    scheme = token.partition(":")[0].lower()
+    scheme = remote_scheme(token)
     if scheme == "zoo":
         raise UsageError(
             f"{show(token, 80)}: zoo: is not in this version, and SparseZoo's host has gone",
             "download the ONNX file from where its authors publish it now and give its path",
         )
-    if scheme in ("hf", "https", "http") and ":" in token:
-        raise UsageError(f"{scheme}: is not in this version", "download the ONNX file and give its path")
+    if scheme == "http":
+        raise UsageError(
+            f"{show(token, 80)}: what comes over http: can be changed on the way by anybody",
+            "give its https: address, or download the file and give its path",
+        )
 
 
 def _mode(path: str, token: str, wanted: _Wanted) -> int:

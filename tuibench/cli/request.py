@@ -46,6 +46,14 @@ class BenchmarkRequest:
     ascii: bool = False
     dry_run: bool = False
     no_save: bool = False
+    name: str = ""
+    note: str = ""
+    project: str = ""
+    detach: bool = False
+    wait_s: float | None = None
+    no_wait: bool = False
+    share_host: bool = False
+    compare_to: str | None = None
     debug: bool = False
 
 

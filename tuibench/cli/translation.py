@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from tuibench.cli.model_token import require_inputs, resolve_model
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.value import not_in_this_version
 from tuibench.core.errors import UsageError
+from tuibench.core.remote import is_remote, public_name
 from tuibench.core.spec import EFFORTS, SCENARIOS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.core.text import show
 
@@ -37,8 +39,13 @@ class Topology(Protocol):
         """Those of them on one NUMA node."""
 
 
-def to_spec(request: BenchmarkRequest, topology: Topology) -> tuple[BenchmarkSpec, tuple[str, ...]]:
-    """Return the spec and what to tell the user about how it was read; everything typed is checked before any file."""
+def to_spec(
+    request: BenchmarkRequest, topology: Topology, fetch: Callable[[str], ModelSource] | None = None
+) -> tuple[BenchmarkSpec, tuple[str, ...]]:
+    """Return the spec and what to tell the user about how it was read; everything typed is checked before any file.
+
+    Models that lie elsewhere are fetched by `fetch` once nothing else can be wrong.
+    """
     notes: list[str] = []
     engines = _names(request.engines, "-e", (), DEFAULT_ENGINES, notes)
     scenarios = _scenarios(request.scenarios, notes)
@@ -49,11 +56,12 @@ def to_spec(request: BenchmarkRequest, topology: Topology) -> tuple[BenchmarkSpe
     lengths = _integers(request.sequence_lengths, Axis("-seq_len", 1, None), (), notes)
     dims = _dims(request.dims, notes)
     effort = to_effort(request)
-    models = _models(request.models, notes)
+    inputs = _inputs(request)
+    models = _models(request.models, notes, fetch)
     spec = BenchmarkSpec(
         models=models, engines=engines, scenarios=scenarios, cores=cores, batches=batches, dims=dims,
         sequence_lengths=lengths, streams=_streams(request, scenarios, notes), stream_kind=request.stream_kind,
-        pin=request.pin, precision=request.precision, io=request.io, effort=effort, inputs=_inputs(request),
+        pin=request.pin, precision=request.precision, io=request.io, effort=effort, inputs=inputs,
         limits=Limits(request.max_time_s, request.timeout_scale, request.memory_bytes), check=not request.no_check,
         keep_raw=request.keep_raw,
     )  # fmt: skip
@@ -128,12 +136,15 @@ def _dims(texts: tuple[str, ...], notes: list[str]) -> tuple[tuple[str, tuple[in
     return tuple(dims.items())
 
 
-def _models(tokens: tuple[str, ...], notes: list[str]) -> tuple[ModelSource, ...]:
+def _models(
+    tokens: tuple[str, ...], notes: list[str], fetch: Callable[[str], ModelSource] | None
+) -> tuple[ModelSource, ...]:
+    here = {token: resolve_model(token) for token in tokens if not is_remote(token)}
     sources: dict[str, ModelSource] = {}
     for token in tokens:
-        source = resolve_model(token)
+        source = here.get(token) or resolve_model(token, fetch=fetch)
         if sources.setdefault(os.path.realpath(source.path), source) is not source:
-            notes.append(f"{show(token, 80)}: given more than once, measured once")
+            notes.append(f"{show(public_name(token), 80)}: given more than once, measured once")
     return tuple(sources.values())
 
 

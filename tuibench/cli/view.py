@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from typing import Any
+from collections.abc import Callable, Collection
+from typing import Any, Generic, TypeVar
 
 from tuibench.cli.interruption import Interruption
-from tuibench.cli.request import BenchmarkRequest
 from tuibench.core.cell import Asked, CellResult
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.spec import BenchmarkSpec
@@ -17,7 +17,7 @@ from tuibench.report.dry_run import DryRun
 from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
-from tuibench.workbench.hall import ActiveRun, Event
+from tuibench.workbench.watched_run import Event, WatchedRun, expected_memory, first_round
 
 _START_S = 0.8
 """What an execution takes beside its timed part: a process, imports, load, warm-up."""
@@ -32,44 +32,62 @@ _PHASES = {
 }
 
 
-class View:
+Watched = TypeVar("Watched", bound=WatchedRun)
+
+
+class View(Generic[Watched]):
     """What stderr shows while the run goes on."""
 
     def __init__(
         self,
-        request: BenchmarkRequest,
-        spec: BenchmarkSpec,
+        active: Watched,
         cpus: tuple[int, ...],
-        notes: tuple[str, ...],
-        active: ActiveRun,
+        notes: tuple[str, ...] = (),
+        *,
+        quiet: bool = False,
+        ascii_only: bool = False,
     ) -> None:
-        self._request = request
-        self._spec = spec
+        self._quiet = quiet
+        self._ascii = ascii_only
         self._cpus = cpus
         self._notes = notes
         self.active = active
         self._done: set[str] = set()
         self._names: dict[str, str] = {}
         self._axes: tuple[str, ...] = ()
+        self._waiting = False
         self._snapshot = Snapshot(0, 0, activity="starting")
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
-        self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, request.ascii)
+        self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
 
-    def watch(self, interruption: Interruption) -> None:
-        """Follow the run to its end."""
+    def watch(self, interruption: Interruption, answer: Callable[[], None] | None = None) -> None:
+        """Follow the run to its end; `answer` is asked what an interruption means, where it may mean several things."""
         for events in self.active.events():
             interruption.check()
-            if self._request.quiet:
-                continue
-            for event in events:
+            for event in events if not self._quiet else ():
                 self._take(event)
-            self.painter.update(self._snapshot)
+            if not self._quiet:
+                self.painter.update(self._snapshot)
+            if interruption.asked and answer is not None:
+                self.painter.clear()
+                answer()
+                interruption.answered()
         self.painter.clear()
+
+    def watch_until(self, interruption: Interruption, kinds: Collection[str]) -> None:
+        """Follow the run until the first event of some kind, or to its end."""
+        for events in self.active.events():
+            interruption.check()
+            for event in events:
+                if not self._quiet:
+                    self._take(event)
+            if any(event["ev"] in kinds for event in events):
+                return
 
     def plan(self) -> DryRun:
         """What would be done."""
-        spec, cells = self._spec, self.active.first_round()
-        memory = self.active.expected_memory()
+        replay = self.active.replay
+        spec, cells, memory = replay.spec, first_round(replay), expected_memory(replay)
         return DryRun(
             spec=spec,
             cells=cells,
@@ -77,16 +95,17 @@ class View:
             limit_s=_limit_s(spec, len(cells)),
             memory_bytes={cell.key: memory[cell.key] for cell in cells},
             notes=self._notes,
-            failed=tuple((c, why) for c in self.active.replay.cells if (why := self.active.replay.cell(c.key).failure)),
+            failed=tuple((c, why) for c in replay.cells if (why := replay.cell(c.key).failure)),
         )
 
     def _take(self, event: Event) -> None:
         kind = event["ev"]
-        if kind == "plan":
-            self._names = self.active.replay.names()
-            self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
-            self.painter.clear()
-            self.painter.write(preamble_text(self._preamble(), self._request.ascii))
+        if kind in ("plan", "sitting"):
+            self._introduce()
+        elif kind == "waiting":
+            self._stand_in_line(event)
+        elif kind == "granted" and event["shared"]:
+            self.painter.say("measuring beside another benchmark, as --share-host asks: numbers will suffer")
         elif kind == "warning":
             self.painter.say(str(event["message"]))
         elif kind == "cell_done":
@@ -96,6 +115,22 @@ class View:
             self.painter.cell_done(_line(self._name(cell.asked), cell))
         elif kind == "progress":
             self._snapshot = self._progress(event)
+
+    def _introduce(self) -> None:
+        """Say what will be measured, once that is known; a run that is taken up knows it from its beginning."""
+        if self.active.replay.cells:
+            self._done = {key for key, track in self.active.replay.tracks.items() if track.done or track.failure}
+            self._names = self.active.replay.names()
+            self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
+            self.painter.clear()
+            self.painter.write(preamble_text(self._preamble(), self._ascii))
+
+    def _stand_in_line(self, event: Event) -> None:
+        place, words = int(event["place"]), str(event["words"])
+        if not self._waiting:
+            self._waiting = True
+            self.painter.say(f"this machine is measuring: {words}; this run waits (--no-wait and --share-host do not)")
+        self._snapshot = Snapshot(0, 0, activity=f"waiting, place {place}: {words}")
 
     def _progress(self, event: Event) -> Snapshot:
         cells = self.active.replay.cells
@@ -119,7 +154,7 @@ class View:
         return name_cell(asked, self._axes, model=self._names.get(asked.model_sha256, ""))
 
     def _preamble(self) -> Preamble:
-        replay, spec = self.active.replay, self._spec
+        replay, spec = self.active.replay, self.active.replay.spec
         dead = {point.id for point in replay.points if point.failure is not None}
         ahead = sum(cell.point not in dead for cell in replay.cells)
         host: dict[str, Any] = dict(replay.start.get("host", {}))
@@ -141,11 +176,12 @@ class View:
         )
 
     def _streams(self) -> list[StreamChoice]:
-        if "async" not in self._spec.scenarios:
+        spec = self.active.replay.spec
+        if "async" not in spec.scenarios:
             return []
-        asked = self._spec.streams
+        asked = spec.streams
         why = "as asked" if asked is not None else "one thread each: the default, not tuned"
-        return [StreamChoice(cores, asked or cores, why) for cores in self._spec.cores]
+        return [StreamChoice(cores, asked or cores, why) for cores in spec.cores]
 
 
 def _isa(host: dict[str, Any]) -> tuple[str, ...]:

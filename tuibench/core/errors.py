@@ -16,6 +16,7 @@ class ExitCode(IntEnum):
     TIMEOUT = 5
     STORE = 6
     BUSY = 7
+    NOT_COMPARABLE = 14
     HANGUP = 129
     INTERRUPT = 130
     PIPE = 141

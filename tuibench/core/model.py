@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tuibench.core.project import FileStamp
+
 
 @dataclass(frozen=True, slots=True)
 class Port:
@@ -46,6 +48,8 @@ class ModelSummary:
     reason: str | None = None
     zero_tensors: tuple[tuple[str, int, int], ...] = ()
     """(name, elements, zeros) of the weights, largest first, at most 200."""
+    files: tuple[FileStamp, ...] = ()
+    """The model and then what its weights lie in, as they were when `sha256` was taken over them in this order."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,8 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 def show(text: object, limit: int = 200) -> str:
     """Return `text` with everything that could drive a terminal made visible, cut to `limit` characters."""
     raw = str(text)
-    if raw.isascii() and raw.isprintable():
+    # What Python calls printable leaves out all that is hidden below, and a few spaces that are not.
+    if raw.isprintable():
         safe = raw
     else:
         safe = "".join(_visible(c) for c in raw[: limit + 1])

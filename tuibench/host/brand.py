@@ -25,17 +25,6 @@ class Brand:
     isa: tuple[str, ...]
 
 
-def cache_directory(environ: Mapping[str, str]) -> Path | None:
-    """Where to keep what is dear to read: below TUIBENCH_HOME, else the user's cache; None without a home."""
-    if own := environ.get("TUIBENCH_HOME"):
-        return Path(own).absolute() / "cache"
-    for name, below in (("XDG_CACHE_HOME", ()), ("HOME", (".cache",))):
-        # A relative path here is a mistake of the environment and would litter the working directory.
-        if os.path.isabs(path := environ.get(name, "")):
-            return Path(path, *below, "tuibench")
-    return None
-
-
 def read_brand(boot_id: str | None, cache: Path | None, ask: Callable[[], Mapping[str, Any]] | None = None) -> Brand:
     """Brand and flags, from the cache of this boot or asked anew; never called where a benchmark waits for it."""
     # Without a boot id there is nothing to tell an old machine's answer from this one's.

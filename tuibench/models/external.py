@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import os
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -86,15 +85,6 @@ def read_chunks(path: Path, offset: int, length: int, chunk_bytes: int = _CHUNK_
                 raise ModelError(f"external data {show(path)} became shorter while it was read", "run it again")
             left -= len(piece)
             yield piece
-
-
-def digest(data: bytes, external: ExternalData) -> str:
-    """sha256 over the model and, in the order of their paths, the whole of its data files."""
-    total = hashlib.sha256(data)
-    for path in external.files:
-        for piece in read_chunks(path, 0, regular_size(path, f"external data {show(path)}")):
-            total.update(piece)
-    return total.hexdigest()
 
 
 def _entries(tensor: onnx.TensorProto) -> dict[str, str]:

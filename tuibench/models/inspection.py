@@ -12,7 +12,8 @@ import onnx
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.text import show
-from tuibench.models.external import ExternalData, check_external, digest
+from tuibench.models.checksum import Checksums
+from tuibench.models.external import ExternalData, check_external
 from tuibench.models.file import ModelFile, locate, read_model
 from tuibench.models.graph import dtype_name, parse, text, walk_nodes, walk_weights
 from tuibench.models.port import input_ports, output_ports
@@ -31,15 +32,17 @@ def inspect(
     path: str | os.PathLike[str],
     read_interface: ReadInterface | None = None,
     budget: ZeroBudget = _NO_BUDGET_LIMIT,
+    checksums: Checksums | None = None,
 ) -> ModelSummary:
     """Describe the model at `path`, or raise ModelError in a line or two; nothing of it is executed."""
     file = locate(path)
     data = read_model(file)
+    hashes = checksums or Checksums()
     if file.format == "ort":
-        return _describe_ort(file, data, read_interface)
+        return _describe_ort(file, data, read_interface, hashes)
     model = parse(data, file.path)
     external = check_external(model, file.path)
-    return _describe(file, data, model, external, budget)
+    return _describe(file, data, model, external, budget, hashes)
 
 
 def load_graph(path: str | os.PathLike[str]) -> onnx.ModelProto | None:
@@ -49,7 +52,12 @@ def load_graph(path: str | os.PathLike[str]) -> onnx.ModelProto | None:
 
 
 def _describe(
-    file: ModelFile, data: bytes, model: onnx.ModelProto, external: ExternalData, budget: ZeroBudget
+    file: ModelFile,
+    data: bytes,
+    model: onnx.ModelProto,
+    external: ExternalData,
+    budget: ZeroBudget,
+    hashes: Checksums,
 ) -> ModelSummary:
     operators = Counter(_operator(node) for node in walk_nodes(model))
     types = Counter[str]()
@@ -60,9 +68,10 @@ def _describe(
             raise ModelError(f"{show(file.path)}: {what}", "export the model again")
         types[dtype_name(weight.data_type)] += elements
     zeros = count_zeros(walk_weights(model), file.path, budget)
+    files, sha256 = hashes.stamps((file.path, *external.files), data)
     return ModelSummary(
         path=str(file.path),
-        sha256=digest(data, external),
+        sha256=sha256,
         file_bytes=len(data),
         external_bytes=external.total_bytes,
         inputs=input_ports(model.graph),
@@ -79,22 +88,27 @@ def _describe(
         external_files=external.locations,
         reason=zeros.reason,
         zero_tensors=zeros.tensors,
+        files=files,
     )
 
 
-def _describe_ort(file: ModelFile, data: bytes, read_interface: ReadInterface | None) -> ModelSummary:
+def _describe_ort(
+    file: ModelFile, data: bytes, read_interface: ReadInterface | None, hashes: Checksums
+) -> ModelSummary:
     if read_interface is None:
         raise ModelError(f"{show(file.path)} is an .ort file, which needs ONNX Runtime", "install onnxruntime")
     inputs, outputs = read_interface(str(file.path))
+    files, sha256 = hashes.stamps((file.path,), data)
     return ModelSummary(
         path=str(file.path),
-        sha256=digest(data, ExternalData((), (), 0)),
+        sha256=sha256,
         file_bytes=len(data),
         external_bytes=0,
         inputs=inputs,
         outputs=outputs,
         format="ort",
         reason=_ORT_REASON,
+        files=files,
     )
 
 

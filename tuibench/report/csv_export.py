@@ -22,7 +22,7 @@ COLUMNS = (
     "mean_ms", "median_ms", "std_ms", "iterations", "seconds_ran", "p50_ms", "p50_low_ms", "p50_high_ms", "p90_ms",
     "p95_ms", "p99_ms", "p99_9_ms", "floor_ms", "steady_items_per_sec", "steady_low", "steady_high",
     "items_per_cpu_sec", "load_ms", "first_ms", "peak_bytes", "executions", "grade", "grade_cause", "check",
-    "stopped_by", "failure", "warmups_not_settled", "missing",
+    "stopped_by", "failure", "warmups_not_settled", "missing", "sittings", "measured_by",
 )  # fmt: skip
 """The header, in order."""
 
@@ -34,6 +34,7 @@ def dumps(run: RunResult) -> str:
     writer.writerow(COLUMNS)
     for cell in run.cells:
         row = {**_identity(run, cell), **_numbers(cell), **_words(cell)}
+        row |= {"sittings": str(cell.sittings), "measured_by": safe_text(run.foreign or "tuibench")}
         writer.writerow([row[column] for column in COLUMNS])
     return out.getvalue()
 

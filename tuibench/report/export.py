@@ -6,8 +6,10 @@ import errno
 import os
 import secrets
 import stat
+from collections.abc import Iterable
 
 from tuibench.core.errors import UsageError, WriteError
+from tuibench.core.model import ModelSummary
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 
@@ -35,6 +37,20 @@ def render(run: RunResult, form: str) -> str:
     from tuibench.report.json_export import dumps as to_json  # as above
 
     return to_json(run)
+
+
+def spare(target: str, files: Iterable[str]) -> None:
+    """Refuse to write a result over what it was measured from."""
+    for path in files:
+        if os.path.exists(target) and os.path.exists(path) and os.path.samefile(target, path):
+            raise UsageError(f"-x {show(target)} would overwrite {show(path)}", "give the result another name")
+
+
+def files_beside(model: ModelSummary) -> list[str]:
+    """The files with the weights of a model that has them outside, as far as they are there."""
+    folder = os.path.dirname(model.path)
+    paths = [os.path.join(folder, name) for name in model.external_files]
+    return [path for path in paths if os.path.exists(path)]
 
 
 def check_target(path: str) -> None:

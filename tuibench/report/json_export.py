@@ -26,9 +26,9 @@ def document(run: RunResult) -> dict[str, Any]:
     cell = first_cell(run)
     reasons: dict[str, str] = {}
     body = {**_compatible(run, cell, reasons), "tuibench": _own(run, cell, reasons)}
-    finite: dict[str, Any] = _finite(body, "", reasons)
-    finite["tuibench"]["reasons"] = reasons
-    return finite
+    plain: dict[str, Any] = finite(body, "", reasons)
+    plain["tuibench"]["reasons"] = reasons
+    return plain
 
 
 def dumps(run: RunResult) -> str:
@@ -173,12 +173,12 @@ def _pretty(value: Any, line: str) -> str:
     return json.dumps(value, ensure_ascii=True, allow_nan=False)
 
 
-def _finite(value: Any, path: str, reasons: dict[str, str]) -> Any:
+def finite(value: Any, path: str, reasons: dict[str, str]) -> Any:
     """Replace what JSON cannot hold by null, and say where and what it was."""
     if isinstance(value, dict):
-        return {name: _finite(part, f"{path}.{name}" if path else name, reasons) for name, part in value.items()}
+        return {name: finite(part, f"{path}.{name}" if path else name, reasons) for name, part in value.items()}
     if isinstance(value, list):
-        return [_finite(part, f"{path}[{i}]", reasons) for i, part in enumerate(value)]
+        return [finite(part, f"{path}[{i}]", reasons) for i, part in enumerate(value)]
     if isinstance(value, float) and not math.isfinite(value):
         reasons[path] = f"not finite: {value}"
         return None

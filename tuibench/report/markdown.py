@@ -12,6 +12,7 @@ from tuibench.core.units import number
 from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
 from tuibench.report.lines import check_text, differences
 from tuibench.report.missing import no_interval_notes
+from tuibench.report.provenance import provenance_lines
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _LONGEST = 100_000
@@ -69,7 +70,7 @@ def _number(estimate: Estimate) -> str:
 def _notes(run: RunResult) -> list[str]:
     axes = varying(run)
     notes = [f"{describe(run, cell, axes)}: {text}" for cell in run.cells for text in differences(cell)]
-    notes += no_interval_notes(run)
+    notes += no_interval_notes(run) + provenance_lines(run)
     return notes + [
         f"{describe(run, cell, axes)}: grade {cell.grade.letter}: {cell.grade.cause}"
         for cell in run.cells

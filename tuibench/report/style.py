@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
+from functools import lru_cache
 
 _ASCII = str.maketrans(
     {"µ": "u", "±": "+-", "·": "|", "×": "x", "…": "...", "–": "-", "—": "-", "→": "->", "✓": "ok", "✗": "x", "≤": "<="}
@@ -11,7 +12,8 @@ _ASCII = str.maketrans(
 
 def width_of(text: str) -> int:
     """Columns that a terminal uses for `text`, which must have been through `show` already."""
-    if text.isascii():
+    # Below the first combining mark every character takes one column: lists of thousands of rows consist of those.
+    if text.isascii() or max(text) < "\u0300":
         return len(text)
     return sum(_columns(char) for char in text)
 
@@ -45,6 +47,7 @@ def to_ascii(text: str) -> str:
     return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
 
 
+@lru_cache(maxsize=4096)
 def _columns(char: str) -> int:
     if unicodedata.combining(char) or char == "\u200d":
         return 0

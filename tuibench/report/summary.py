@@ -8,6 +8,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.label import first_cell, varying
 from tuibench.report.lines import cell_lines, differences, own_lines
+from tuibench.report.provenance import provenance_lines
 from tuibench.report.style import to_ascii
 from tuibench.report.table import table
 
@@ -17,7 +18,7 @@ _LONGEST = 100_000
 
 def summary(run: RunResult, ascii_only: bool = False) -> str:
     """Return the text for stdout; its last line is the headline."""
-    lines = [*_cells(run), *_ending(run)]
+    lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
     lines += [show(comparison.sentence, 500) for comparison in run.comparisons]
     lines += [show(sentence, 500) for sentence in run.conclusions]
     lines += [f"Again: {show(run.again, _LONGEST)}"] if run.again else []

@@ -2,17 +2,25 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
 import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.errors import StoreError
+
 VERSION = 1
 NAME = "journal.jsonl"
-DURABLE = frozenset({"run_start", "plan", "execution_done", "execution_failed", "cell_done", "run_end"})
+DURABLE = frozenset({"run_start", "sitting", "plan", "execution_done", "execution_failed", "cell_done", "run_end"})
+_RESERVE = "reserve"
+_RESERVE_BYTES = 1 << 18
+_FULL = (errno.ENOSPC, errno.EDQUOT)
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def encode(event: dict[str, Any]) -> bytes:
@@ -33,41 +41,94 @@ def decode(line: bytes) -> dict[str, Any] | None:
     return event if isinstance(event, dict) else None
 
 
+class DiskFull(StoreError):
+    """The disk is full; the event that found out was kept all the same."""
+
+
 class Journal:
-    """Appends events; one write each, so that a reader never sees half an event that was acknowledged."""
+    """Appends events; one write each, so that a reader never sees half an event that was acknowledged.
+
+    A reserve beside it is given up when the disk is full: what was just measured, and how the run ended, still fit.
+    """
 
     def __init__(self, run_dir: Path, seq: int = 0) -> None:
-        self._fd = os.open(run_dir / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        self._reserve = run_dir / _RESERVE
+        self._fd = os.open(run_dir / NAME, _NEW, 0o600)
         self._seq = seq
-        if seq:
-            # Its first writer may have died in the middle of a line.
-            os.write(self._fd, b"\n")
+        self.latest: dict[str, Any] = {}
+        """The last progress, for whoever asks how long this still takes."""
+        _fill(self._reserve)
+        if not seq:
+            self._sync_name(run_dir)
 
     def append(self, ev: str, **fields: Any) -> None:
         """Write one event and, where it carries a result, wait until the disk has it."""
         line = encode({"v": VERSION, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **fields})
+        full = not self._write_whole(line, ev in DURABLE)
         self._seq += 1
-        written = os.write(self._fd, line)
-        if written != len(line):
-            raise OSError(f"the journal took {written} of {len(line)} bytes")
-        if ev in DURABLE:
-            os.fdatasync(self._fd)
+        if ev == "progress":
+            self.latest = fields
+        if full:
+            raise DiskFull("the disk is full", "free some space, then tuibench resume goes on")
+
+    def _write_whole(self, line: bytes, durable: bool) -> bool:
+        """Whether it went without the reserve; OSError where even that did not help."""
+        try:
+            self._write(line, durable)
+        except OSError as error:
+            if error.errno not in _FULL or not self._reserve.exists():
+                raise
+            self._reserve.unlink()
+            self._write(line, durable)
+            return False
+        return True
+
+    def _write(self, line: bytes, durable: bool) -> None:
+        before = os.fstat(self._fd).st_size
+        try:
+            written = os.write(self._fd, line)
+            if written != len(line):
+                raise OSError(errno.ENOSPC, f"the journal took {written} of {len(line)} bytes")
+            if durable:
+                os.fdatasync(self._fd)
+        except OSError:
+            # Half a line must not be glued to the next one, nor an unacknowledged one be there twice.
+            os.ftruncate(self._fd, before)
+            raise
+
+    def _sync_name(self, run_dir: Path) -> None:
+        """A file is only as durable as its name."""
+        directory = os.open(run_dir, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        try:
+            os.fsync(directory)
+        finally:
+            os.close(directory)
 
     def close(self) -> None:
-        """Give the descriptor back."""
+        """Give descriptor and reserve back."""
         os.close(self._fd)
+        self._reserve.unlink(missing_ok=True)
+
+
+def _fill(path: Path) -> None:
+    """Blocks that are really there: a hole would reserve nothing."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    try:
+        os.posix_fallocate(descriptor, 0, _RESERVE_BYTES)
+    finally:
+        os.close(descriptor)
 
 
 class Follower:
-    """Reads what was appended since the last look; costs one fstat where nothing was."""
+    """Reads what was appended since the last look; costs one stat where nothing was."""
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, first_seq: int = 0) -> None:
         self._path = run_dir / NAME
+        self._first_seq = first_seq
         self._offset = 0
-        self._rest = b""
 
     def read(self) -> list[dict[str, Any]]:
-        """The new events; a line that is still being written waits for its end."""
+        """The new events; a line that is still being written, or was broken off, is looked at again."""
         try:
             if os.stat(self._path).st_size <= self._offset:
                 return []
@@ -76,9 +137,10 @@ class Follower:
                 data = handle.read()
         except FileNotFoundError:
             return []
-        self._offset += len(data)
-        *lines, self._rest = (self._rest + data).split(b"\n")
-        return [event for event in map(decode, lines) if event is not None]
+        whole = data.rfind(b"\n") + 1
+        self._offset += whole
+        events = (event for event in map(decode, data[:whole].split(b"\n")) if event is not None)
+        return [event for event in events if int(event.get("seq", 0)) >= self._first_seq]
 
 
 def read_events(run_dir: Path) -> Iterator[dict[str, Any]]:
@@ -88,3 +150,58 @@ def read_events(run_dir: Path) -> Iterator[dict[str, Any]]:
             event = decode(line)
             if event is not None:
                 yield event
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """A whole journal, and what of it nobody can read any more."""
+
+    events: tuple[dict[str, Any], ...]
+    damaged: tuple[int, ...]
+    """Numbers of lines, from 1. The last one may be torn by the end of its writer, which is no damage."""
+    lost: int
+    """Events that were numbered and are not there."""
+    whole_bytes: int
+    """Where the next writer goes on: behind the last line that can be read."""
+
+    @property
+    def next_seq(self) -> int:
+        """What the next event is numbered."""
+        return int(self.events[-1]["seq"]) + 1 if self.events else 0
+
+
+def read_history(run_dir: Path) -> History:
+    """The journal as far as it can be read; StoreError where there is none."""
+    try:
+        descriptor = os.open(run_dir / NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    except OSError as error:
+        raise StoreError(f"the journal of run {run_dir.name} cannot be read: {error.strerror}") from error
+    events: list[dict[str, Any]] = []
+    damaged: list[int] = []
+    whole = position = 0
+    with os.fdopen(descriptor, "rb") as handle:
+        for number, line in enumerate(handle, 1):
+            event = decode(line) if line.endswith(b"\n") else None
+            if event is None:
+                whole = position
+                damaged.append(number)
+            else:
+                events.append(event)
+                whole = position + len(line)
+            position += len(line)
+    if damaged and whole < position:
+        # The last line: its writer died in the middle of it, or its disk did.
+        damaged.pop()
+    seqs = [int(event["seq"]) for event in events]
+    lost = max(seqs) + 1 - len(set(seqs)) if seqs else 0
+    return History(tuple(events), tuple(damaged), lost, whole)
+
+
+def cut_tail(run_dir: Path, history: History) -> None:
+    """Take away what the last writer could not finish; damage before the last whole line stays for whoever looks."""
+    descriptor = os.open(run_dir / NAME, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    try:
+        os.ftruncate(descriptor, history.whole_bytes)
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 
 from tuibench.core.cell import CellResult, Execution
 from tuibench.core.model import ModelSummary
 from tuibench.core.run import Comparison
 from tuibench.core.text import show
 from tuibench.runs.choice import Names, describe, measured, model_name
-from tuibench.stats.comparison import DELTA, LATENCY, THROUGHPUT, Side, compare
+from tuibench.runs.side import bars_between, metric_of, side_of, without_axis
+from tuibench.stats.comparison import DELTA, compare
 
 _MOST_SAID = 3
 
@@ -32,12 +31,12 @@ def compare_cells(
     able = measured(cells)
     found = []
     for base, new, axis in _pairs(able):
-        left = _side(base, rounds, _base_name(base, axis, able, names))
-        right = _side(new, rounds, _name(new, axis, names))
+        left = side_of(base, rounds.get(base.key, ()), _base_name(base, axis, able, names))
+        right = side_of(new, rounds.get(new.key, ()), _name(new, axis, names))
         if interleaved and not {r for r, _ in left.logs} & {r for r, _ in right.logs}:
             continue
-        bars = _bars(base, new, axis)
-        metric = _metric(base)
+        bars = bars_between(base, new, axis)
+        metric = metric_of(base)
         found.append(
             compare(left, right, interleaved=interleaved, bars=bars, metric=metric, delta=delta, pair_s=pair_s)
         )
@@ -87,33 +86,9 @@ def _pairs(cells: Sequence[CellResult]) -> Iterator[tuple[CellResult, CellResult
     for axis in ("engine", "model"):
         first: dict[str, CellResult] = {}
         for cell in cells:
-            base = first.setdefault(_without(cell, axis), cell)
+            base = first.setdefault(without_axis(cell.asked, axis), cell)
             if base is not cell:
                 yield base, cell, axis
-
-
-def _without(cell: CellResult, axis: str) -> str:
-    """The identity of a cell but for one axis: equal for the sides of a pair."""
-    if axis == "engine":
-        return replace(cell.asked, engine="").key
-    return replace(cell.asked, model_sha256="", version="").key
-
-
-def _metric(cell: CellResult) -> str:
-    return LATENCY if cell.asked.scenario == "sync" else THROUGHPUT
-
-
-def _side(cell: CellResult, rounds: Rounds, name: str) -> Side:
-    logs = [(number, _log_time(cell, execution)) for number, execution in rounds.get(cell.key, ())]
-    return Side(cell.key, name, [(number, value) for number, value in logs if value is not None])
-
-
-def _log_time(cell: CellResult, execution: Execution) -> float | None:
-    """ln of the time that the metric goes by; None where an execution did not get as far."""
-    if _metric(cell) == LATENCY:
-        return math.log(execution.p50_ns) if execution.p50_ns > 0 else None
-    per_second = execution.calls_per_s * cell.items
-    return -math.log(per_second) if per_second > 0 else None
 
 
 def _name(cell: CellResult, axis: str, names: Names) -> str:
@@ -126,27 +101,3 @@ def _base_name(cell: CellResult, axis: str, cells: Sequence[CellResult], names: 
     same = [c for c in cells if getattr(c.asked, field) == getattr(cell.asked, field)]
     name = _name(cell, axis, names)
     return name if len(same) < 2 else f"{name} ({describe(cell, same, names)})"
-
-
-def _bars(base: CellResult, new: CellResult, axis: str) -> list[str]:
-    """Why a verdict would compare unequal work."""
-    bars = []
-    if axis == "model":
-        bars.append("the models differ, and their outputs were not held against each other")
-    for cell in (base, new):
-        check, engine = cell.check, cell.asked.engine
-        if check is None or check.state == "unchecked":
-            bars.append(f"outputs of {engine} were not checked")
-        elif check.state == "differs":
-            bars.append(f"outputs of {engine} differ from the reference")
-    if base.used is not None and new.used is not None:
-        for field, noun in (
-            ("precision", "precision"),
-            ("io", "I/O class"),
-            ("batch", "batch"),
-            ("streams", "streams"),
-        ):
-            sides = (getattr(base.used, field), getattr(new.used, field))
-            if None not in sides and sides[0] != sides[1]:
-                bars.append(f"{noun}: {sides[0]} against {sides[1]}")
-    return list(dict.fromkeys(bars))

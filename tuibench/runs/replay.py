@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import from_plain
-from tuibench.core.run import Comparison, RunResult
+from tuibench.core.run import Comparison, RunResult, Sitting
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import count_of
 from tuibench.runs.conclusion import conclude, headline
@@ -19,16 +19,32 @@ from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
 
 
+@dataclass(frozen=True, slots=True)
+class Done:
+    """One execution that is in the journal."""
+
+    n: int
+    round: int
+    sitting: int
+    """From 0."""
+    wall_s: float
+    execution: Execution
+
+
 @dataclass(slots=True)
-class _Track:
+class Track:
     """What the journal says of one cell."""
 
     cell: Cell
-    executions: list[tuple[int, Execution]] = field(default_factory=list)
+    executions: list[Done] = field(default_factory=list)
     failure: Failure | None = None
     stopped_by: str = ""
     done: bool = False
     pooled: Pooled | None = None
+    turns: int = 0
+    """Executions started, whatever became of them."""
+    crashes: int = 0
+    spent_s: float = 0.0
 
 
 class Replay:
@@ -40,19 +56,35 @@ class Replay:
         self.models: tuple[ModelSummary, ...] = ()
         self.points: tuple[Point, ...] = ()
         self.warnings: list[str] = []
-        self._tracks: dict[str, _Track] = {}
+        self.tracks: dict[str, Track] = {}
+        self.anchors = 0
+        """Anchor executions started."""
+        self.boot_id = ""
+        self.pid: int | None = None
+        """Of the last sitting."""
+        self.waiting: dict[str, Any] = {}
+        """Where the run stands in line; empty once it measures."""
         self._anchor: list[Execution] = []
         self._walls_s: list[float] = []
-        self._last_ns = 0
+        self._sittings: list[Sitting] = []
+        self._first_ns = self._last_ns = 0
+        self._before_s = 0.0
+        self._waited_s = 0.0
+        self._shared = False
         self.events = 0
         """How many the journal has so far."""
 
     def take(self, event: dict[str, Any]) -> None:
         """One event."""
+        if event["ev"] in ("run_start", "sitting", "granted"):
+            # Clocks of two boots have nothing in common, and standing in line is not measuring.
+            self._before_s += (self._last_ns - self._first_ns) / 1e9
+            self._first_ns = int(event["t_ns"])
         self._last_ns = int(event["t_ns"])
         self.events = int(event["seq"]) + 1
         handler = getattr(self, f"_on_{event['ev']}", None)
-        if handler is not None:
+        # What is said of a cell whose plan was lost to damage cannot be placed.
+        if handler is not None and (event.get("cell") is None or event["cell"] in self.tracks):
             handler(event)
 
     @property
@@ -63,16 +95,16 @@ class Replay:
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The plan, once it is known."""
-        return tuple(track.cell for track in self._tracks.values())
+        return tuple(track.cell for track in self.tracks.values())
 
     def cell(self, key: str) -> CellResult:
         """One cell as it stands."""
-        return self._summarize(self._tracks[key])
+        return self._summarize(self.tracks[key])
 
-    def result(self, again: str) -> RunResult:
-        """Everything; `again` is the command that repeats the run."""
-        cells = tuple(self._summarize(t) for t in self._tracks.values())
-        rounds = {t.cell.key: t.executions for t in self._tracks.values()}
+    def result(self, again: str | None = None) -> RunResult:
+        """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
+        cells = tuple(self._summarize(t) for t in self.tracks.values())
+        rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in self.tracks.values()}
         spec = self.spec
         names = self.names()
         pair_s = 2 * sum(self._walls_s) / len(self._walls_s) if self._walls_s else None
@@ -87,8 +119,8 @@ class Replay:
             environment=dict(self.start.get("host", {})),
             versions=dict(self.start.get("versions", {})),
             started_utc=str(self.start.get("started_utc", "")),
-            seconds=(self._last_ns - int(self.start.get("t_ns", self._last_ns))) / 1e9,
-            again=again,
+            seconds=self._before_s + (self._last_ns - self._first_ns) / 1e9,
+            again=str(self.start.get("again", "")) if again is None else again,
             warnings=tuple(self.warnings),
             headline=self._headline(cells, names, comparisons),
             comparisons=comparisons,
@@ -97,6 +129,10 @@ class Replay:
                 *explain_missing(self.models, model_names(spec.models), cells, comparisons),
             ),
             anchor=self._drift(),
+            host=str(self.start.get("host_id", "")),
+            sittings=tuple(self._sittings),
+            waited_s=self._waited_s,
+            shared_host=self._shared,
         )
 
     def _headline(
@@ -128,8 +164,8 @@ class Replay:
             "high": spread.high,
         }
 
-    def _summarize(self, track: _Track) -> CellResult:
-        executions = [e for _, e in track.executions]
+    def _summarize(self, track: Track) -> CellResult:
+        executions = [done.execution for done in track.executions]
         point = next(p for p in self.points if p.id == track.cell.point)
         stopped_by = track.stopped_by
         if track.failure is not None:
@@ -151,39 +187,74 @@ class Replay:
             stopped_by=stopped_by,
             pooled=pooled,
             items=point.items,
+            sittings=max(1, len({done.sitting for done in track.executions})),
         )
 
     def _why_early(self, count: int) -> str:
         if self.end.get("status") == "cancelled":
             return f"cancelled after {count_of(count, 'execution')}"
         if self.end.get("status") == "interrupted":
-            return f"{self.end['reason']} after {count_of(count, 'execution')}"
+            return f"{self.end.get('reason', 'interrupted')} after {count_of(count, 'execution')}"
         done = count_of(count, "execution")
         return f"--max-time was reached after {done}" if self.end else f"going on, {done}"
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
         self.start = event
+        self._on_sitting(event)
+
+    def _on_sitting(self, event: dict[str, Any]) -> None:
+        self._sittings.append(_sitting(event))
+        self.boot_id, self.pid = str(event.get("boot_id", "")), event.get("pid")
+        self.end, self.waiting = {}, {}
+
+    def _on_waiting(self, event: dict[str, Any]) -> None:
+        self.waiting = event
+
+    def _on_granted(self, event: dict[str, Any]) -> None:
+        self.waiting = {}
+        self._waited_s += float(event["waited_s"])
+        self._shared = self._shared or bool(event["shared"])
 
     def _on_plan(self, event: dict[str, Any]) -> None:
         self.models = tuple(from_plain(ModelSummary, m) for m in event["models"])
         self.points = tuple(from_plain(Point, p) for p in event["points"])
         cells = [from_plain(Cell, c) for c in event["cells"]]
-        self._tracks = {cell.key: _Track(cell) for cell in cells}
+        self.tracks = {cell.key: Track(cell) for cell in cells}
+
+    def _on_execution_start(self, event: dict[str, Any]) -> None:
+        if event.get("anchor"):
+            self.anchors += 1
+        else:
+            track = self.tracks[event["cell"]]
+            track.turns = max(track.turns, int(event["n"]))
 
     def _on_execution_done(self, event: dict[str, Any]) -> None:
         execution = from_plain(Execution, event["result"])
-        self._walls_s.append(float(event["wall_s"]))
+        wall_s = float(event["wall_s"])
+        self._walls_s.append(wall_s)
+        if not self._sittings:
+            # The head of the journal was lost to damage.
+            self._sittings.append(_sitting({}))
+        place = len(self._sittings) - 1
+        self._sittings[place] = replace(self._sittings[place], executions=self._sittings[place].executions + 1)
         if event.get("anchor"):
             self._anchor.append(execution)
-        else:
-            self._tracks[event["cell"]].executions.append((int(event["round"]), execution))
+            return
+        track = self.tracks[event["cell"]]
+        track.spent_s += wall_s
+        track.executions.append(Done(int(event["n"]), int(event["round"]), place, wall_s, execution))
 
     def _on_execution_failed(self, event: dict[str, Any]) -> None:
-        if not event.get("anchor") and not event.get("again"):
-            self._tracks[event["cell"]].failure = from_plain(Failure, event["failure"])
+        if event.get("anchor"):
+            return
+        track = self.tracks[event["cell"]]
+        track.crashes += 1
+        track.spent_s += float(event["wall_s"])
+        if not event.get("again"):
+            track.failure = from_plain(Failure, event["failure"])
 
     def _on_cell_done(self, event: dict[str, Any]) -> None:
-        track = self._tracks[event["cell"]]
+        track = self.tracks[event["cell"]]
         track.done = True
         track.stopped_by = str(event["stopped_by"])
         if event.get("pooled"):
@@ -192,12 +263,18 @@ class Replay:
     def _on_warning(self, event: dict[str, Any]) -> None:
         self.warnings.append(str(event["message"]))
         if event.get("keep_io"):
-            track = self._tracks[event["cell"]]
-            track.executions = [(r, e) for r, e in track.executions if e.used.io == event["keep_io"]]
+            track = self.tracks[event["cell"]]
+            track.executions = [d for d in track.executions if d.execution.used.io == event["keep_io"]]
             track.done, track.pooled, track.stopped_by = False, None, ""
+            track.spent_s, track.crashes = 0.0, 0
 
     def _on_run_end(self, event: dict[str, Any]) -> None:
         self.end = event
+
+
+def _sitting(event: Mapping[str, Any]) -> Sitting:
+    changes = tuple(str(change) for change in event.get("mixed", ()))
+    return Sitting(str(event.get("started_utc", "")), str(event.get("boot_id", "")), 0, changes)
 
 
 def replay(events: Iterable[dict[str, Any]]) -> Replay:

@@ -18,22 +18,20 @@ from tuibench.core.units import seconds
 from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
-from tuibench.runs.journal import Journal
+from tuibench.runs.job import make_job
+from tuibench.runs.journal import DiskFull, Journal
 from tuibench.runs.machine import Machine
 from tuibench.runs.plan import make_cells, twins
 from tuibench.runs.preparation import Preparation, Prepared
+from tuibench.runs.replay import Replay
+from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, restore
 from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_executions
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.summary import grade_executions, pool
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
-from tuibench.stats.histogram import MOST_BINS
 from tuibench.stats.sample_file import read_samples, spans
 
-_MOST_POINTS = 512
-_CELL_POINTS = 450
-_CELL_BINS = 1500
-"""Of the series and histograms of all executions of a cell: a stored cell stays below 64 kB with them."""
-
+Save = Callable[[dict[str, Any]], dict[str, Any]]
 Execute = Callable[[Job, Bounds, StopSwitch, Callable[[Mapping[str, Any]], None], int], Execution | Failure]
 
 
@@ -58,6 +56,12 @@ class Setup:
     execute: Execute = execute
     plan_only: bool = False
     """For --dry-run: nothing is measured once the plan stands."""
+    past: Replay | None = None
+    """What earlier sittings of this run have measured."""
+    mixed: bool = False
+    """Whether to go on although the machine may have changed since."""
+    save: Save = dict
+    """Called when all is measured, before the journal says so; what it returns joins that last event."""
 
 
 class Run:
@@ -74,24 +78,37 @@ class Run:
         self._prepared = Prepared()
         self._schedule = Schedule([], spec.effort, self._rng)
         self._twins: dict[str, tuple[str, ...]] = {}
+        self._planned = False
+        self._anchored: Execution | None = None
+        """The last anchor execution."""
 
     def carry_out(self) -> str:
-        """The status the run ended with: finished, cancelled or failed; the journal has the rest."""
+        """The status the run ended with: finished, cancelled, interrupted or failed; the journal has the rest."""
+        status = self._measure()
+        if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.past is not None):
+            status |= self._setup.save(dict(status))
+        self._journal.append("run_end", **status)
+        return str(status["status"])
+
+    def _measure(self) -> dict[str, Any]:
         try:
             self._prepare()
             while not self._setup.plan_only and self._round():
                 continue
-            status: dict[str, Any] = {"status": "finished"}
+            return {"status": "finished"}
         except OutOfTime:
             self._journal.append("warning", message="--max-time was reached; cells not measured are skipped")
-            status = {"status": "finished", "reason": "max-time"}
+            return {"status": "finished", "reason": "max-time"}
         except Cancelled as cancelled:
-            status = {"status": "cancelled", "reason": cancelled.reason}
+            return {"status": "cancelled", "reason": cancelled.reason}
+        except (DiskFull, Disagreement) as error:
+            # Nothing is lost and nothing is wrong with what is there: the rest can be measured later.
+            return {"status": "interrupted", "reason": error.message, "exit_code": int(error.exit_code)}
         except TuibenchError as error:
             problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-            status = {"status": "failed", "error": problem}
-        self._journal.append("run_end", **status)
-        return str(status["status"])
+            # What earlier sittings measured is not lost by what went wrong in this one.
+            status = "interrupted" if self._setup.past is not None else "failed"
+            return {"status": status, "reason": error.message, "error": problem}
 
     def _prepare(self) -> None:
         setup = self._setup
@@ -100,9 +117,16 @@ class Run:
         memory = self._spec.limits.memory_bytes or setup.memory_room()
         preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell)
         self._prepared = preparation.carry_out()
+        past = setup.past if setup.past is not None and setup.past.cells else None
         cells = make_cells(self._spec, self._prepared.models, self._prepared.points)
+        if past is not None:
+            check_plan(past, self._prepared, cells)
         self._twins = twins(cells)
         self._schedule = Schedule(cells, self._spec.effort, self._rng)
+        self._planned = True
+        if past is not None:
+            self._go_on(past)
+            return
         self._journal.append(
             "plan",
             cells=to_plain(cells),
@@ -112,6 +136,26 @@ class Run:
         )
         for cell in cells:
             self._refuse_early(cell)
+
+    def _go_on(self, past: Replay) -> None:
+        """Take up where the last sitting ended, once the machine has shown that it measures as it did then."""
+        for progress in restore(self._schedule, past):
+            self._done(progress)
+        for progress in self._schedule.live:
+            self._refuse_early(progress.cell)
+        anchor = cheapest(past) if self._schedule.live else None
+        if anchor is None:
+            return
+        turn = self._schedule.anchor_turn(anchor.cell)
+        self._take(turn)
+        answer = self._anchored
+        if answer is None:
+            raise Disagreement("the anchor execution failed, so this machine may not be what it was")
+        difference = disagreement(answer.p50_ns, [done.execution.p50_ns for done in anchor.executions])
+        if difference is not None and self._setup.mixed:
+            self._journal.append("warning", message=f"{difference}; measured on all the same, as --mixed asks")
+        elif difference is not None:
+            raise Disagreement(difference)
 
     def _refuse_early(self, cell: Cell) -> None:
         """Fail a cell for which no inputs could be made, or whose first inference hung already."""
@@ -157,6 +201,7 @@ class Run:
     def _keep(self, turn: Turn, execution: Execution, wall_s: float) -> None:
         self._journal.append("execution_done", **_place(turn), wall_s=wall_s, result=to_plain(execution))
         if turn.anchor:
+            self._anchored = execution
             return
         key, io = turn.cell.key, execution.used.io
         progress = self._schedule.progress[key]
@@ -204,32 +249,10 @@ class Run:
         self._journal.append("cell_done", cell=progress.cell.key, stopped_by=progress.stopped_by, pooled=pooled)
 
     def _job(self, turn: Turn) -> Job:
-        spec, run_dir, cell = self._spec, self._setup.run_dir, turn.cell
-        point = next(p for p in self._prepared.points if p.id == cell.point)
-        name = f"{cell.key}-{turn.n}" if not turn.anchor else f"{cell.key}-anchor{-turn.n}"
-        return Job(
-            cell=cell,
-            model_path=spec.models[cell.model].path,
-            bundle=point.bundle or "",
-            reference=point.reference,
-            check=spec.check,
-            cpus=self._setup.machine.choose(cell.asked.cores),
-            streams=cell.asked.streams,
-            stream_kind=spec.stream_kind or self._schedule.progress[cell.key].stream_kind,
-            io=self._schedule.progress[cell.key].io or spec.io,
-            timed_s=spec.effort.timed_s,
-            warmup_s=spec.effort.warmup_s,
-            work_dir=str(run_dir / "work"),
-            log_path=str(run_dir / "logs" / f"{name}.log"),
-            samples_path=str(run_dir / "samples" / f"{name}.z"),
-            keep_raw=spec.keep_raw,
-            memory_room_bytes=self._setup.memory_room(),
-            memory_limit_bytes=spec.limits.memory_bytes,
-            seed=spec.inputs.seed,
-            weight_types=tuple(self._prepared.models[cell.model].weight_types or ()),
-            series_points=max(6, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
-            histogram_bins=max(48, min(MOST_BINS, _CELL_BINS // spec.effort.max_executions)),
-        )
+        setup, progress = self._setup, self._schedule.progress[turn.cell.key]
+        io, kind = progress.io or self._spec.io, self._spec.stream_kind or progress.stream_kind
+        cpus = setup.machine.choose(turn.cell.asked.cores)
+        return make_job(self._spec, self._prepared, turn, setup.run_dir, cpus, io, kind, setup.memory_room())
 
     def _hear(self, turn: Turn, frame: Mapping[str, Any]) -> None:
         if frame["f"] == "progress":

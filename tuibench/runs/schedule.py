@@ -82,7 +82,7 @@ class Schedule:
         self._rng = rng
         self.round = 0
         self._anchor: Cell | None = None
-        self._anchor_turns = 0
+        self.anchor_turns = 0
 
     @property
     def live(self) -> list[Progress]:
@@ -99,9 +99,13 @@ class Schedule:
         turns = [Turn(c, self._next_n(c), self.round, False) for c in cells]
         anchor = self._pick_anchor()
         if anchor is not None:
-            self._anchor_turns += 1
-            turns.insert(self._rng.randrange(2) * len(turns), Turn(anchor, -self._anchor_turns, self.round, True))
+            turns.insert(self._rng.randrange(2) * len(turns), self.anchor_turn(anchor))
         return turns
+
+    def anchor_turn(self, cell: Cell) -> Turn:
+        """One more execution of a cell that tells the machine of now from that of before."""
+        self.anchor_turns += 1
+        return Turn(cell, -self.anchor_turns, self.round, True)
 
     def _next_n(self, cell: Cell) -> int:
         progress = self.progress[cell.key]

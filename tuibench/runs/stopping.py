@@ -5,9 +5,13 @@ from __future__ import annotations
 import os
 import select
 import signal
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
 from types import FrameType
 
+DETACH = b"detach\n"
+"""What a client says on the lifeline before it goes, when the run is to go on without it."""
+BEAT_S = 5.0
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -26,6 +30,17 @@ class StopSwitch:
         self._read, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._lifeline = lifeline
         self._reason: str | None = None
+        self._beat: Callable[[], None] = lambda: None
+        self._beat_at = float("inf")
+
+    @property
+    def has_client(self) -> bool:
+        """Whether somebody is there whose end would be the run's."""
+        return self._lifeline is not None
+
+    def beat_with(self, beat: Callable[[], None]) -> None:
+        """Have `beat` called every five seconds of waiting: a sign of life, and a look for wishes left in files."""
+        self._beat, self._beat_at = beat, time.monotonic() + BEAT_S
 
     def listen(self) -> None:
         """Take the signals that mean cancel; only the main thread may."""
@@ -38,6 +53,11 @@ class StopSwitch:
         """What to wait on."""
         return (self._read,) if self._lifeline is None else (self._read, self._lifeline)
 
+    def close(self) -> None:
+        """Give its descriptors back, for processes that outlive many of them."""
+        os.close(self._read)
+        os.close(self._write)
+
     def trip(self, reason: str) -> None:
         """Ask the run to end."""
         if self._reason is None:
@@ -46,20 +66,30 @@ class StopSwitch:
 
     def check(self) -> None:
         """Raise Cancelled when the run should end."""
-        if self._reason is None and self._lifeline is not None and _at_end(self._lifeline):
-            self._reason = "the client went away"
+        if self._lifeline is not None:
+            self._hear_the_client(self._lifeline)
         if self._reason is not None:
             raise Cancelled(self._reason)
 
     def wait(self, fds: Sequence[int], timeout_s: float) -> set[int]:
         """Those of `fds` that are ready within the time; Cancelled when the run should end first."""
+        deadline = time.monotonic() + timeout_s
+        while True:
+            ready = self._poll(fds, min(deadline, self._beat_at) - time.monotonic())
+            if ready & set(self.fds()):
+                self.check()
+            now = time.monotonic()
+            if now >= self._beat_at:
+                self._beat_at = now + BEAT_S
+                self._beat()
+            if ready & set(fds) or now >= deadline:
+                return ready & set(fds)
+
+    def _poll(self, fds: Sequence[int], seconds: float) -> set[int]:
         poll = select.poll()
         for fd in (*fds, *self.fds()):
             poll.register(fd, select.POLLIN)
-        ready = {fd for fd, _ in poll.poll(max(0.0, timeout_s) * 1000)}
-        if ready & set(self.fds()):
-            self.check()
-        return ready & set(fds)
+        return {fd for fd, _ in poll.poll(max(0.0, seconds) * 1000)}
 
     def pause(self, seconds: float) -> None:
         """Sleep, unless the run should end."""
@@ -68,8 +98,12 @@ class StopSwitch:
     def _hear(self, number: int, _: FrameType | None) -> None:
         self.trip(signal.Signals(number).name)
 
-
-def _at_end(fd: int) -> bool:
-    poll = select.poll()
-    poll.register(fd, select.POLLIN)
-    return any(mask & (select.POLLHUP | select.POLLERR | select.POLLIN) for _, mask in poll.poll(0))
+    def _hear_the_client(self, lifeline: int) -> None:
+        poll = select.poll()
+        poll.register(lifeline, select.POLLIN)
+        if not poll.poll(0):
+            return
+        if os.read(lifeline, len(DETACH)) == DETACH:
+            self._lifeline = None
+        elif self._reason is None:
+            self._reason = "the client went away"

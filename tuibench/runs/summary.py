@@ -30,6 +30,7 @@ def summarize(
     stopped_by: str = "",
     pooled: Pooled | None = None,
     items: int = 1,
+    sittings: int = 1,
 ) -> CellResult:
     """The result of a cell from whatever executions it has; without any, every number says why it is missing."""
     result = CellResult(cell.key, cell.asked, status, failure=failure, stopped_by=stopped_by, items=items)
@@ -51,6 +52,7 @@ def summarize(
         pooled=pooled,
         executions=tuple(executions),
         samples=_samples(executions),
+        sittings=sittings,
     )
 
 

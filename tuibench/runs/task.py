@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError, UsageError
+from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError, UsageError, WriteError
 from tuibench.core.text import show
 from tuibench.runs.stopping import StopSwitch
 
@@ -25,6 +25,7 @@ _KINDS: dict[int, type[TuibenchError]] = {
     ExitCode.MODEL: ModelError,
     ExitCode.ENGINE: EngineError,
     ExitCode.TIMEOUT: PhaseTimeout,
+    ExitCode.STORE: WriteError,
 }
 
 

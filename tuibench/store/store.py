@@ -22,6 +22,7 @@ from tuibench.store.files import Files
 from tuibench.store.lock import Waiting
 from tuibench.store.migrate import migrate_store
 from tuibench.store.probe import probe_store
+from tuibench.store.projects import Projects
 from tuibench.store.salt import HostIdentity
 from tuibench.store.sealed import Sealing
 from tuibench.store.steady import SteadyDisk
@@ -35,6 +36,7 @@ class Store:
     """
 
     benchmarks: Benchmarks
+    projects: Projects
     trash: Trash
 
     def __init__(
@@ -69,6 +71,7 @@ class Store:
         self.benchmarks = Benchmarks(self._context, entropy)
         self.trash = Trash(self._context, self.benchmarks, ProjectFiles(self._context), entropy)
         self.benchmarks.attend(self.trash)
+        self.projects = Projects(self._context, self.benchmarks, entropy, self._trashed_projects)
 
     @property
     def host_id(self) -> str:
@@ -89,6 +92,9 @@ class Store:
     def probe(self) -> str:
         """'' where the store can be written with room to spare, else why not, in words."""
         return probe_store(self._context.files)
+
+    def _trashed_projects(self) -> tuple[str, ...]:
+        return tuple(one for entry in self.trash.entries() for one in entry.projects)
 
     def notices(self) -> tuple[str, ...]:
         """What was met on the way that somebody should know: hand edits, damage, newer forms."""

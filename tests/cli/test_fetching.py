@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import io
+from pathlib import Path
+
+from tests.cli.shell import Shell
+from tests.fetch.server import file_route, serve
+from tuibench.cli.fetching import ArrivalView
+from tuibench.cli.sample import SAMPLES
+from tuibench.core.remote import FetchedModel, FetchProgress
+from tuibench.core.spec import ModelSource
+from tuibench.report.progress import ProgressPainter
+
+TINY = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / SAMPLES["sample:tiny"][0]
+MODEL = FetchedModel(ModelSource("a", "/a"), "m\x1b.onnx", "0123456789abcdef" * 4, 5_000_000, 5_000_000)
+
+
+class Screen:
+    """A view on a stream, with a clock that only the test moves."""
+
+    def __init__(self, in_place: bool) -> None:
+        self.now = 0.0
+        self.stream = io.StringIO()
+        painter = ProgressPainter(self.stream, lambda: self.now, in_place)
+        self.view = ArrivalView("https://h/m.onnx", painter, lambda: self.now)
+
+    def at(self, now: float, fetched: int, total: int | None = 10_000_000, waiting: bool = False) -> None:
+        self.now = now
+        self.view.update(FetchProgress(fetched, total, waiting))
+
+
+def test_on_a_terminal_one_line_follows_the_model() -> None:
+    screen = Screen(in_place=True)
+    screen.at(0, 0)
+    screen.at(5, 5_000_000)
+    screen.now = 6
+    screen.view.done(MODEL)
+    text = screen.stream.getvalue()
+    assert text.startswith("fetching https://h/m.onnx: 10.0 MB\n")
+    assert "5.0 s left" in text and "5.00 MB of 10.0 MB, 50 %" in text
+    assert text.endswith("fetched m\\e.onnx: 5.00 MB, sha256 0123456789a…\n")
+
+
+def test_elsewhere_lines_are_few() -> None:
+    screen = Screen(in_place=False)
+    for second in range(61):
+        screen.at(second, second * 100_000, None)
+    assert len(screen.stream.getvalue().splitlines()) == 3
+    assert screen.stream.getvalue().startswith("fetching https://h/m.onnx: of unknown size\n")
+
+
+def test_what_goes_on_says_how_much_is_here() -> None:
+    screen = Screen(in_place=True)
+    screen.at(0, 4_000_000)
+    screen.at(3, 7_000_000)
+    assert "10.0 MB, 4.00 MB of it here already\n" in screen.stream.getvalue()
+    assert "3.0 s left" in screen.stream.getvalue(), "what was here before says nothing about the speed"
+
+
+def test_waiting_for_another_process_is_said() -> None:
+    screen = Screen(in_place=True)
+    screen.at(2, 0, waiting=True)
+    assert "another process is fetching it" in screen.stream.getvalue()
+
+
+def test_what_was_here_already_is_not_announced() -> None:
+    screen = Screen(in_place=True)
+    screen.view.done(FetchedModel(MODEL.source, "m", "0" * 64, 5, 0))
+    assert screen.stream.getvalue() == ""
+
+
+def test_an_address_is_measured_like_a_file(shell: Shell, tmp_path: Path) -> None:
+    with serve(tmp_path) as loopback:
+        loopback.routes["/tiny.onnx"] = file_route(TINY.read_bytes())
+        environment = {"SSL_CERT_FILE": loopback.certificates}
+        address = loopback.url("/tiny.onnx") + "?key=secret"
+        flags = ("-s", "sync", "-ncores", "1", "--no-save")
+        wrong = shell.benchmark(address, "-s", "sync", "-b", "none", env=environment)
+        assert wrong.code == 2 and not loopback.seen, "nothing is fetched for a command that cannot be carried out"
+        done = shell.benchmark(address, *flags, env=environment)
+        assert done.code == 0, done.err
+        assert "fetching " in done.err and "fetched tiny.onnx" in done.err and "sha256" in done.err
+        assert "secret" not in done.err + done.out
+        again = shell.benchmark(address, *flags, "-q", env=environment)
+    assert again.code == 0 and again.err == "" and len(loopback.seen) == 1
+
+
+def test_a_page_instead_of_a_model_is_told_by_what_looks_at_it(shell: Shell, tmp_path: Path) -> None:
+    with serve(tmp_path) as loopback:
+        loopback.routes["/m.onnx"] = file_route(b"<!DOCTYPE html><html>log in</html>")
+        done = shell.benchmark(loopback.url("/m.onnx"), "--no-save", env={"SSL_CERT_FILE": loopback.certificates})
+    assert done.code == 3 and "is a web page, not a model" in done.err
+
+
+def test_http_and_nobody_are_told_in_two_lines(shell: Shell) -> None:
+    refused = shell.benchmark("http://localhost/m.onnx")
+    assert refused.code == 2 and "https:" in refused.err
+    nobody = shell.benchmark("https://localhost:1/m.onnx")
+    assert nobody.code == 3 and "Connection refused" in nobody.err and len(nobody.err.splitlines()) == 2

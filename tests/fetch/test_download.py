@@ -1,0 +1,268 @@
+"""Downloads as they happen: real children against a server on this machine that does what servers do."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import random
+import stat
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.fetch.server import Fetcher, Handler, Loopback, file_route
+
+BODY = random.Random(1).randbytes(300_000)
+SHA256 = hashlib.sha256(BODY).hexdigest()
+
+
+def read(result: dict[str, object]) -> bytes:
+    return Path(str(result["path"])).read_bytes()
+
+
+def test_a_file_arrives_whole_with_its_size_said_first(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    done = fetch(loopback.url("/m.onnx"))
+    assert done.lines[0] == {"fetched": 0, "total": len(BODY)} and done.progress[-1] == (len(BODY), len(BODY))
+    assert read(done.result) == BODY and done.result["sha256"] == SHA256
+    assert done.result["bytes"] == done.result["fetched"] == len(BODY)
+    folder = Path(done.result["path"]).parent
+    key = hashlib.sha256(loopback.url("/m.onnx").encode()).hexdigest()[:16]
+    assert folder == fetch.cache / "models" / key and Path(done.result["path"]).name == "m.onnx"
+    note = json.loads((folder / "m.onnx.json").read_text())
+    assert note["sha256"] == SHA256 and note["bytes"] == len(BODY)
+    assert not [name for name in fetch.files() if "part" in name or "tmp" in name]
+
+
+def test_what_is_fetched_is_for_its_owner_alone(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    before = os.umask(0)
+    try:
+        fetch(loopback.url("/m.onnx"))
+    finally:
+        os.umask(before)
+    modes = {stat.S_IMODE(path.stat().st_mode) for path in fetch.cache.rglob("*") if path.is_file()}
+    folders = {stat.S_IMODE(path.stat().st_mode) for path in [fetch.cache, *fetch.cache.rglob("*")] if path.is_dir()}
+    assert modes == {0o600} and folders == {0o700}
+
+
+def test_the_second_time_nobody_is_asked(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    first = fetch(loopback.url("/m.onnx"))
+    again = fetch(loopback.url("/m.onnx"))
+    assert len(loopback.seen) == 1 and again.result["fetched"] == 0
+    assert again.result["path"] == first.result["path"] and again.result["sha256"] == SHA256
+
+
+def test_a_cut_says_what_is_here_and_the_next_time_goes_on(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
+    error = fetch(loopback.url("/m.onnx")).error
+    assert "100 kB of 300 kB are here" in error["message"] and error["exit_code"] == 3
+    assert "goes on from there" in error["hint"]
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    done = fetch(loopback.url("/m.onnx"))
+    assert loopback.headers()["Range"] == "bytes=100000-" and loopback.headers()["If-Range"] == '"v1"'
+    assert done.lines[0] == {"fetched": 100_000, "total": len(BODY)}
+    assert done.result["fetched"] == 200_000 and read(done.result) == BODY and done.result["sha256"] == SHA256
+
+
+def test_a_file_without_a_tag_goes_on_by_its_date(loopback: Loopback, fetch: Fetcher) -> None:
+    date = "Mon, 02 Mar 2026 10:00:00 GMT"
+    loopback.routes["/m.onnx"] = file_route(BODY, etag='W/"weak"', modified=date, cut=5)
+    assert fetch(loopback.url("/m.onnx")).error
+    loopback.routes["/m.onnx"] = file_route(BODY, etag='W/"weak"', modified=date)
+    assert read(fetch(loopback.url("/m.onnx")).result) == BODY and loopback.headers()["If-Range"] == date
+
+
+def test_without_tag_and_date_it_starts_anew(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY, etag=None, cut=5)
+    assert "only start anew" in fetch(loopback.url("/m.onnx")).error["hint"]
+    loopback.routes["/m.onnx"] = file_route(BODY, etag=None)
+    assert read(fetch(loopback.url("/m.onnx")).result) == BODY and "Range" not in loopback.headers()
+
+
+def test_a_file_that_changed_in_between_is_never_mixed(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
+    assert fetch(loopback.url("/m.onnx")).error
+    other = random.Random(2).randbytes(250_000)
+    loopback.routes["/m.onnx"] = file_route(other, etag='"v2"')
+    done = fetch(loopback.url("/m.onnx"))
+    assert read(done.result) == other and done.result["fetched"] == len(other)
+
+
+def test_a_server_that_ignores_if_range_is_found_out_by_its_tag(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
+    assert fetch(loopback.url("/m.onnx")).error
+    other = random.Random(2).randbytes(300_000)
+
+    def careless(handler: Handler) -> None:
+        if "Range" in handler.headers:
+            handler.reply(206, other[100_000:], ETag='"v2"', Content_Range=f"bytes 100000-299999/{len(other)}")
+        else:
+            handler.reply(200, other, ETag='"v2"')
+
+    loopback.routes["/m.onnx"] = careless
+    assert read(fetch(loopback.url("/m.onnx")).result) == other
+
+
+@pytest.mark.parametrize("given", ["bytes 5-299999/300000", "bytes */300000", "nonsense", "bytes 100000-299999/*"])
+def test_a_wrong_range_starts_anew(loopback: Loopback, fetch: Fetcher, given: str) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
+    assert fetch(loopback.url("/m.onnx")).error
+
+    def confused(handler: Handler) -> None:
+        if "Range" in handler.headers:
+            handler.reply(206, b"wrong", Content_Range=given)
+        else:
+            handler.reply(200, BODY)
+
+    loopback.routes["/m.onnx"] = confused
+    assert read(fetch(loopback.url("/m.onnx")).result) == BODY
+
+
+def test_a_part_longer_than_the_file_starts_anew(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
+    assert fetch(loopback.url("/m.onnx")).error
+
+    def short(handler: Handler) -> None:
+        if "Range" in handler.headers:
+            handler.reply(416, b"")
+        else:
+            handler.reply(200, b"small", ETag='"v1"')
+
+    loopback.routes["/m.onnx"] = short
+    assert read(fetch(loopback.url("/m.onnx")).result) == b"small"
+
+
+def test_a_partial_answer_to_a_plain_request_is_no_file(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = lambda h: h.reply(206, b"x" * 5, Content_Range="bytes 0-4/300000")
+    assert "206" in fetch(loopback.url("/m.onnx")).error["message"]
+    assert not [name for name in fetch.files() if name.endswith("m.onnx")]
+
+
+def test_what_was_being_written_when_the_power_went_is_not_trusted(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
+    assert fetch(loopback.url("/m.onnx")).error
+    (note,) = fetch.cache.rglob("*.part.json")
+    note.write_text(json.dumps({**json.loads(note.read_text()), "boot": "another"}))
+    (part,) = fetch.cache.rglob("*.part")
+    part.write_bytes(bytes(100_000))
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    assert read(fetch(loopback.url("/m.onnx")).result) == BODY
+
+
+@pytest.mark.parametrize("damage", ["{", "[]", "null", '{"sha256": 5}', ""])
+def test_damaged_notes_only_cost_the_download(loopback: Loopback, fetch: Fetcher, damage: str) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    fetch(loopback.url("/m.onnx"))
+    (note,) = fetch.cache.rglob("*.json")
+    note.write_text(damage)
+    assert read(fetch(loopback.url("/m.onnx")).result) == BODY and len(loopback.seen) == 2
+
+
+def test_refetch_asks_whether_it_is_still_the_same(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    fetch(loopback.url("/m.onnx"))
+    same = fetch(loopback.url("/m.onnx"), refetch=True)
+    assert loopback.headers()["If-None-Match"] == '"v1"' and same.result["fetched"] == 0
+    loopback.routes["/m.onnx"] = file_route(b"newer", etag='"v2"')
+    assert read(fetch(loopback.url("/m.onnx"), refetch=True).result) == b"newer"
+    loopback.routes["/m.onnx"] = file_route(b"newest of all", etag='"v3"', cut=3)
+    assert fetch(loopback.url("/m.onnx"), refetch=True).error
+    assert read(fetch(loopback.url("/m.onnx")).result) == b"newer", "a download that fails leaves what was there"
+
+
+def test_a_body_of_unknown_size_is_taken(loopback: Loopback, fetch: Fetcher) -> None:
+    def chunked(handler: Handler) -> None:
+        handler.protocol_version = "HTTP/1.1"
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        handler.wfile.write(b"5\r\nfirst\r\n6\r\nsecond\r\n0\r\n\r\n")
+
+    loopback.routes["/m.onnx"] = chunked
+    done = fetch(loopback.url("/m.onnx"))
+    assert read(done.result) == b"firstsecond" and done.lines[0]["total"] is None
+
+
+def test_chunks_that_end_too_early_are_a_cut(loopback: Loopback, fetch: Fetcher) -> None:
+    def chunked(handler: Handler) -> None:
+        handler.protocol_version = "HTTP/1.1"
+        handler.send_response(200)
+        handler.send_header("Transfer-Encoding", "chunked")
+        handler.end_headers()
+        handler.wfile.write(b"5\r\nfirst\r\n")
+
+    loopback.routes["/m.onnx"] = chunked
+    assert "broke off (the connection was closed): 5 B are here" in fetch(loopback.url("/m.onnx")).error["message"]
+
+
+def test_a_server_that_stalls_is_left(loopback: Loopback, fetch: Fetcher) -> None:
+    released = threading.Event()
+
+    def stall(handler: Handler) -> None:
+        handler.reply(200, b"x" * 7, declared=1000, ETag='"v1"')
+        released.wait(30)
+
+    loopback.routes["/m.onnx"] = stall
+    try:
+        message = fetch(loopback.url("/m.onnx"), stall_s=0.2).error["message"]
+    finally:
+        released.set()
+    assert "broke off (no data for 0.2 s): 7 B of 1.00 kB are here" in message
+
+
+def test_more_than_a_model_can_be_is_refused_by_its_size(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = lambda h: h.reply(200, b"x", declared=3_000_000_000)
+    error = fetch(loopback.url("/m.onnx")).error
+    assert "has 3.00 GB, more than the 2 GB" in error["message"] and error["exit_code"] == 3
+    assert not [name for name in fetch.files() if name.endswith(".part")]
+
+
+def test_an_endless_body_ends_at_the_limit(loopback: Loopback, fetch: Fetcher) -> None:
+    def endless(handler: Handler) -> None:
+        handler.send_response(200)
+        handler.end_headers()
+        while True:
+            handler.wfile.write(b"x" * 65536)
+
+    loopback.routes["/m.onnx"] = endless
+    assert "has more than 1.00 MB" in fetch(loopback.url("/m.onnx"), most_bytes=1_000_000).error["message"]
+    assert sum(path.stat().st_size for path in fetch.cache.rglob("*.part")) <= 1_000_000
+
+
+def test_a_disk_without_room_is_told_before_anything_is_written(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    error = fetch(loopback.url("/m.onnx"), spare_bytes=1 << 60).error
+    assert "needs 300 kB more" in error["message"] and error["exit_code"] == 6 and "TUIBENCH_HOME" in error["hint"]
+    assert not list(fetch.cache.rglob("*.part"))
+
+
+def test_a_disk_that_fills_up_keeps_what_it_took(loopback: Loopback, fetch: Fetcher) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    # A limit on the size of files refuses a write as a full disk does, in the middle.
+    error = fetch(loopback.url("/m.onnx"), largest_file=100_000).error
+    assert "cannot be written" in error["message"] and error["exit_code"] == 6
+    done = fetch(loopback.url("/m.onnx"))
+    assert done.result["fetched"] == 200_000 and read(done.result) == BODY
+
+
+def test_links_planted_at_our_names_are_not_followed(loopback: Loopback, fetch: Fetcher, tmp_path: Path) -> None:
+    loopback.routes["/m.onnx"] = file_route(BODY, cut=100)
+    assert fetch(loopback.url("/m.onnx")).error
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"precious")
+    (part,) = fetch.cache.rglob("*.part")
+    part.unlink()
+    part.symlink_to(victim)
+    loopback.routes["/m.onnx"] = file_route(BODY)
+    assert fetch(loopback.url("/m.onnx")).error["exit_code"] == 6
+    assert victim.read_bytes() == b"precious"
+
+
+def test_a_cache_that_cannot_be_made_is_said(loopback: Loopback, fetch: Fetcher) -> None:
+    fetch.cache.write_bytes(b"a file")
+    error = fetch(loopback.url("/m.onnx")).error
+    assert "cannot be written" in error["message"] and error["exit_code"] == 6 and not loopback.seen

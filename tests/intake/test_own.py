@@ -1,0 +1,168 @@
+from __future__ import annotations
+
+import copy
+import json
+import math
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report import build
+from tuibench.core.cell import CellResult, Samples
+from tuibench.core.errors import UsageError
+from tuibench.core.run import RunResult, Sitting
+from tuibench.core.text import show
+from tuibench.intake.result import read_result
+from tuibench.report.json_export import dumps
+
+
+def nameless(result: RunResult) -> RunResult:
+    """Without names of sample files, which stay where the result was measured."""
+
+    def strip(cell: CellResult) -> CellResult:
+        samples = replace(cell.samples, file=None) if cell.samples else None
+        executions = tuple(replace(e, samples=replace(e.samples, file=None)) for e in cell.executions)
+        return replace(cell, samples=samples, executions=executions)
+
+    return replace(result, cells=tuple(strip(cell) for cell in result.cells))
+
+
+RUNS = {
+    "default": build.default_run(), "sweep": build.sweep_run(), "hostile": build.hostile_run(),
+    "lone": build.run(build.lone_cell()), "empty": build.run(models=(), status="interrupted"),
+    "resumed": build.run(build.ok_cell(sittings=2), host="ab", waited_s=3.0, shared_host=True,
+                         sittings=(Sitting("2026-01-02T03:04:05Z", "b", 3, ("kernel: 1 → 2",)),)),
+    "foreign": build.run(build.ok_cell(executions=(), grade=None), foreign="deepsparse.benchmark 1.8.0"),
+}  # fmt: skip
+
+
+def write(tmp_path: Path, text: str) -> str:
+    (tmp_path / "x.json").write_text(text)
+    return str(tmp_path / "x.json")
+
+
+def taken(tmp_path: Path, result: RunResult) -> RunResult:
+    return read_result(write(tmp_path, dumps(result)))
+
+
+def refused(tmp_path: Path, change: Callable[[Any], Any]) -> UsageError:
+    document = json.loads(dumps(build.default_run()))
+    change(document)
+    with pytest.raises(UsageError) as caught:
+        read_result(write(tmp_path, json.dumps(document)))
+    assert "\n" not in caught.value.message and show(caught.value.message, 10_000) == caught.value.message
+    assert caught.value.message.startswith(str(tmp_path / "x.json"))
+    return caught.value
+
+
+@pytest.mark.parametrize("name", RUNS)
+def test_exported_imported_and_exported_again_is_equal(name: str, tmp_path: Path) -> None:
+    original = nameless(RUNS[name])
+    again = taken(tmp_path, original)
+    assert dumps(again) == dumps(original)
+    # The export fills in why numbers are missing where a cell made by hand does not say.
+    measured = [cell for cell in original.cells if cell.pooled]
+    assert [cell for cell in again.cells if cell.pooled] == measured
+    assert replace(again, cells=()) == replace(original, cells=())
+
+
+def test_numbers_that_json_cannot_hold_come_back(tmp_path: Path) -> None:
+    cell = build.ok_cell(load_ms=math.inf, pooled=build.pooled(std=math.nan, mean=math.inf), executions=())
+    again = taken(tmp_path, build.run(cell))
+    found = again.cells[0]
+    assert found.load_ms == math.inf and found.pooled is not None
+    assert math.isnan(found.pooled.std)
+    assert dumps(again) == dumps(build.run(cell))
+
+
+def test_null_without_such_a_reason_is_refused(tmp_path: Path) -> None:
+    def empty(document: Any) -> None:
+        document["tuibench"]["cells"][1]["pooled"]["std"] = None
+        document["tuibench"]["reasons"]["tuibench.cells[1].pooled.std"] = "no reason at all"
+
+    assert "tuibench.cells[1].pooled.std is null, and no reason is given for it" in refused(tmp_path, empty).message
+
+
+def test_files_that_a_result_names_are_forgotten(tmp_path: Path) -> None:
+    samples = Samples(5, 5, "../../../etc/passwd")
+    cell = build.ok_cell(samples=samples, executions=(build.execution(samples=samples),))
+    point = build.point(bundle="/dev/zero")
+    again = taken(tmp_path, build.run(cell, points=(point,)))
+    assert again.cells[0].samples == again.cells[0].executions[0].samples == Samples(5, 5, None)
+    assert again.points[0].bundle is None
+
+
+def test_exports_of_the_first_version_of_this_schema_are_taken(tmp_path: Path) -> None:
+    document = json.loads(dumps(nameless(build.default_run())))
+    for name in ("host", "sittings", "waited_s", "shared_host", "foreign"):
+        del document["tuibench"][name]
+    for cell in document["tuibench"]["cells"]:
+        del cell["sittings"]
+    assert read_result(write(tmp_path, json.dumps(document))) == nameless(build.default_run())
+
+
+@pytest.mark.parametrize(
+    ("number", "version", "words"),
+    [
+        (2, "0.5.0", "has schema 2, written by tuibench 0.5.0; this version reads schema 1"),
+        (0, "0.0.1\x1b[31m", "has schema 0, written by tuibench 0.0.1\\e[31m; this version reads schema 1"),
+        (9, None, "has schema 9, written by another version of tuibench; this version reads schema 1"),
+        ("1", "0.1.0", "tuibench.schema is missing"),
+        (True, "0.1.0", "tuibench.schema is missing"),
+    ],
+)
+def test_other_schemas_are_refused_by_their_number(tmp_path: Path, number: Any, version: Any, words: str) -> None:
+    def change(document: Any) -> None:
+        document["tuibench"] = {"schema": number}
+        document["version"] = version
+
+    error = refused(tmp_path, change)
+    assert words in error.message and error.hint
+
+
+def _set(*path: Any) -> Callable[[Any], Any]:
+    *steps, value = path
+
+    def change(document: Any) -> None:
+        holder = document["tuibench"]
+        for step in steps[:-1]:
+            holder = holder[step]
+        holder[steps[-1]] = copy.deepcopy(holder[0]) if value == "first" else value
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (lambda d: d.update(tuibench=[]), "'tuibench' in it is no object"),
+        (_set("id", "../../x"), "tuibench.id is '../../x', which is no ULID"),
+        (_set("id", "01J0000000000000000000K3F9\n"), "which is no ULID"),
+        (_set("id", "01j0000000000000000000k3f9"), "which is no ULID"),
+        (_set("id", "91J0000000000000000000K3F9"), "which is no ULID"),
+        (_set("cells", 1, "first"), "tuibench.cells[1].key is that of a cell before it"),
+        (_set("cells", 0, "latency_ms", "p50", "low", 99.0), "cells[0].latency_ms.p50: its interval does not hold"),
+        (_set("cells", 0, "items_per_sec", "low", -1.0), "tuibench.cells[0].items_per_sec.low is below zero"),
+        (_set("cells", 0, "pooled", "median", -1.0), "tuibench.cells[0].pooled.median is below zero"),
+        (_set("cells", 0, "executions", 1, "p50_ns", -5), "tuibench.cells[0].executions[1].p50_ns is below zero"),
+        (_set("cells", 0, "executions", 1, "iterations", 0), "tuibench.cells[0].executions[1].iterations is 0"),
+        (_set("cells", 0, "executions", 1, "histogram", "ratio", 1e9), "cells[0].executions[1].histogram has bins"),
+        (_set("cells", 0, "items", 0), "tuibench.cells[0] has 0 items per call from 1 sittings"),
+        (_set("points", 0, "model", -1), "tuibench.points[0].model is -1"),
+        (_set("cells", 0, "status", 5), "tuibench.cells[0].status is 5, none of ok"),
+        (lambda d: d["tuibench"].pop("spec"), "tuibench.spec is missing"),
+        (_set("cells", [None]), "tuibench.cells[0] is null, not an object"),
+        (_set("cells", None), "tuibench.cells is null, not a list"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_is_refused_with_its_place(tmp_path: Path, change: Callable[[Any], Any], words: str) -> None:
+    error = refused(tmp_path, change)
+    assert words in error.message and error.hint
+
+
+def test_json_of_something_else_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match="is JSON, but no benchmark"):
+        read_result(write(tmp_path, '{"name": "package", "version": "1.0"}'))

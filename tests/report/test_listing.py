@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+import pytest
+
+from tests.report.build import HEADLINE, HOSTILE
+from tuibench.core import text
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.text import show
+from tuibench.core.ulid import make_ulid
+from tuibench.report import style
+from tuibench.report.listing import headline_words, hidden_words, listing, rows_csv, rows_json
+from tuibench.report.style import width_of
+
+NOW = 1_767_323_045.0
+"""2026-01-02T03:04:05Z."""
+
+
+def row(number: int = 0, **changes: Any) -> BenchmarkRow:
+    base: dict[str, Any] = {
+        "id": make_ulid(1_767_000_000_000 + number, number.to_bytes(10, "big")), "host": "ab" * 8,
+        "started_utc": "2026-01-02T00:00:00Z", "status": "finished", "models": "resnet50.onnx",
+        "model_sha256": "cd" * 32, "engines": "onnxruntime", "scenarios": "async,sync", "cores": "1,2",
+        "batches": "1,8", "cells": 4, "measured": 4, "headline": HEADLINE, "grade": "A", "foreign": "",
+    }  # fmt: skip
+    return BenchmarkRow(**{**base, **changes})
+
+
+def test_eighty_columns_show_id_age_name_result_and_grade() -> None:
+    assert listing([row(1), row(2, name="mine")], NOW).splitlines() == [
+        "id    age  name           result                                grade",
+        "0001   3h  resnet50.onnx  1.92 ms ±0.7 % · 1011 items/s ±1.4 %  A",
+        "0002   3h  mine           1.92 ms ±0.7 % · 1011 items/s ±1.4 %  A",
+    ]
+
+
+def test_more_room_shows_more_and_no_limit_everything() -> None:
+    wide = listing([row()], NOW, width=120).splitlines()[0].split()
+    assert wide == ["id", "age", "name", "engine", "scenario", "cores", "batch", "cells", "result", "grade"]
+    between = listing([row()], NOW, width=95).splitlines()[0].split()
+    assert between == ["id", "age", "name", "engine", "scenario", "result", "grade"]
+    long = row(name="n" * 150)
+    assert "n" * 150 in listing([long], NOW, width=None)
+    assert "n" * 150 not in listing([long], NOW, width=200)
+
+
+def test_a_run_that_did_not_end_by_itself_says_so_in_front() -> None:
+    assert headline_words(row(status="cancelled", headline=f"{HEADLINE} · cancelled")) == (
+        "cancelled · 1.92 ms ±0.7 % · 1011 items/s ±1.4 %"
+    )
+    assert headline_words(row(status="damaged", headline="")) == "damaged"
+    assert headline_words(row(headline="died by SIGSEGV in load: the worker died")) == (
+        "died by SIGSEGV in load: the worker died"
+    )
+    assert " 2/4 " in listing([row(measured=2)], NOW, width=120)
+
+
+def test_the_newest_thirty_are_shown_and_the_rest_is_told() -> None:
+    rows = [row(n) for n in range(100)]
+    assert len(listing(rows, NOW).splitlines()) == 31
+    assert listing(rows, NOW).splitlines()[1].startswith("0000")
+    assert hidden_words(100) == "and 70 older benchmarks (-n 100 or --all)"
+    assert len(listing(rows, NOW, limit=2).splitlines()) == 3
+    assert hidden_words(31) == "and 1 older benchmark (-n 31 or --all)"
+    assert (hidden_words(30), hidden_words(100, None)) == ("", "")
+    assert len(listing(rows, NOW, limit=None).splitlines()) == 101
+
+
+def test_an_empty_store_says_how_to_begin() -> None:
+    assert listing([], NOW) == ""
+    assert "tuibench benchmark MODEL" in hidden_words(0)
+
+
+def test_short_ids_are_unlike_those_that_are_not_shown_too() -> None:
+    first, second = row(id="01J0000000000000000000K3F9"), row(id="01J0000000000000000001K3F9")
+    assert listing([first, second], NOW, limit=1).splitlines()[1].startswith("0k3f9 ")
+
+
+@pytest.mark.parametrize("width", [80, 120, None])
+def test_hostile_names_stay_in_their_line_and_width(width: int | None) -> None:
+    hostile = HOSTILE + "\x9b2J\x85" + "宽" * 1000
+    names = ("status", "models", "engines", "scenarios", "cores", "batches", "headline", "grade", "name")
+    changes: dict[str, Any] = dict.fromkeys(names, hostile)
+    strange = row(**changes, started_utc=hostile)
+    lines = listing([strange, row(models=hostile, headline="x" * 1000), row()], NOW, width=width).splitlines()
+    assert len(lines) == 4
+    for line in lines:
+        assert show(line, 100_000) == line
+        assert width is None or width_of(line) <= width
+    assert listing([strange], NOW, ascii_only=True).isascii()
+
+
+def test_json_is_what_is_stored_with_the_short_id() -> None:
+    rows = [row(1), row(2, name=HOSTILE)]
+    printed = rows_json(rows)
+    loaded = json.loads(printed)
+    assert printed.isascii() and "\x1b" not in printed
+    assert (loaded["schema"], loaded["total"]) == (1, 2)
+    assert loaded["benchmarks"] == [{"short": f"000{n}", **asdict(one)} for n, one in enumerate(rows, 1)]
+    assert len(json.loads(rows_json(rows, 1))["benchmarks"]) == 1
+    assert json.loads(rows_json([]))["benchmarks"] == []
+
+
+def test_no_text_of_the_table_starts_a_formula() -> None:
+    rows = [row(name=HOSTILE, headline="-1+2", models="\t=x", note=" @x"), row(2)]
+    found = list(csv.DictReader(rows_csv(rows).splitlines()))
+    assert [found[0][name][0] for name in ("name", "headline", "models", "note")] == ["'"] * 4
+    assert (found[1]["cells"], found[1]["short"], len(found)) == ("4", "0002", 2)
+    assert len(list(csv.DictReader(rows_csv(rows, 1).splitlines()))) == 1
+
+
+def test_ten_thousand_rows_take_no_look_at_single_characters(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Counted instead of timed: text is checked and measured as a whole, and only what is odd letter by letter."""
+    calls = 0
+
+    def counted(original: Callable[..., Any]) -> Callable[..., Any]:
+        def count(*arguments: Any) -> Any:
+            nonlocal calls
+            calls += 1
+            return original(*arguments)
+
+        return count
+
+    monkeypatch.setattr(text, "_visible", counted(text._visible))
+    monkeypatch.setattr(style, "_columns", counted(style._columns))
+    rows = [row(n, name="näme ±µ·" if n % 2 else "") for n in range(10_000)]
+    assert len(listing(rows, NOW, limit=None, width=None).splitlines()) == 10_001
+    assert calls == 0

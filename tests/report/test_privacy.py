@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from jsonschema import Draft202012Validator
+
+from tests.report import build
+from tests.report.test_json_export import SCHEMA
+from tuibench.core.cell import Check, Estimate, Failure, Samples
+from tuibench.core.model import Reference
+from tuibench.core.run import RunResult
+from tuibench.core.spec import InputSettings, ModelSource
+from tuibench.report.json_export import dumps
+from tuibench.report.privacy import without_private
+
+HOME = "/srv/people/jo"
+SECRETS = ("Project X", "secret-client", "people", "/jo", "/vault", "/tmp", "/opt")
+
+
+def private_run() -> RunResult:
+    model = f"{HOME}/Project X/secret-client/it's.onnx"
+    asked = f"{HOME}/Project X/secret-client/it's.onnx"
+    inputs = "/vault/secret-client/in.npz"
+    message = f"Load model from {model} failed: {HOME}/lib/a.cc:12 at /layer1/conv/Conv in /opt/secret-client/lib.so"
+    failure = Failure("exception", "load", message, None, f"{model}_data is gone\n/proc/cpuinfo")
+    point = build.point(
+        bundle="/tmp/secret-client/b.npz", reference=Reference("/tmp/secret-client/r.npz", None, None),
+        notes=(f"from {inputs}",), failure=("inputs", "inputs", f"{inputs}: bad"),
+    )  # fmt: skip
+    samples = Samples(5, 5, "/tmp/secret-client/0-1.z")
+    cells = (
+        build.failed_cell(failure=failure),
+        build.ok_cell(asks={"batch": 2}, samples=samples, executions=(build.execution(samples=samples),),
+                      check=Check("unchecked", None, None, f"no {inputs}"), grade=None,
+                      items_per_sec=Estimate(None, reason=f"{model}: no")),
+    )  # fmt: skip
+    return build.run(
+        *cells, warnings=(f"{model} changed", "no boost switch in /sys: virtual machine"),
+        spec=build.spec(models=(ModelSource(asked, model),), inputs=InputSettings(file=inputs)),
+        models=(build.model(path=model, external_files=("/vault/secret-client/w.bin", "w2.bin")),),
+        points=(point,),
+        again=shlex.join(["tuibench", "benchmark", asked, "--inputs", inputs]),
+    )  # fmt: skip
+
+
+def test_no_directory_of_a_result_is_left_anywhere() -> None:
+    text = dumps(without_private(private_run(), HOME))
+    for secret in SECRETS:
+        assert secret not in text
+
+
+def test_what_identifies_and_explains_stays() -> None:
+    public = without_private(private_run(), HOME)
+    assert public.spec.models == (ModelSource("it's.onnx", "it's.onnx"),)
+    assert (public.models[0].path, public.models[0].sha256) == ("it's.onnx", build.SHA)
+    assert public.models[0].external_files == ("w.bin", "w2.bin")
+    assert public.spec.inputs.file == "in.npz"
+    assert shlex.split(public.again) == ["tuibench", "benchmark", "it's.onnx", "--inputs", "in.npz"]
+    failure = public.cells[0].failure
+    assert failure is not None
+    assert failure.message == "Load model from it's.onnx failed: ~/lib/a.cc:12 at /layer1/conv/Conv in lib.so"
+    assert failure.log_tail == "it's.onnx_data is gone\n/proc/cpuinfo"
+    assert public.warnings == ("it's.onnx changed", "no boost switch in /sys: virtual machine")
+    assert public.points[0].bundle == "b.npz" and public.points[0].notes == ("from in.npz",)
+    assert public.cells[1].samples == Samples(5, 5, "0-1.z")
+
+
+def test_the_numbers_are_untouched_and_the_export_is_one() -> None:
+    private = private_run()
+    public = without_private(private, HOME)
+    assert public.cells[1].latency_ms == private.cells[1].latency_ms
+    assert public.cells[1].pooled == private.cells[1].pooled
+    assert public.environment == private.environment and public.id == private.id
+    assert [cell.key for cell in public.cells] == [cell.key for cell in private.cells]
+    assert not list(Draft202012Validator(SCHEMA).iter_errors(json.loads(dumps(public))))
+    assert without_private(public, HOME) == public
+
+
+def test_a_result_without_directories_is_as_it_was() -> None:
+    run = build.default_run()
+    spec = build.spec(models=(ModelSource("model.onnx", "model.onnx"),))
+    plain = replace(run, spec=spec, models=(build.model(path="model.onnx"),), again="tuibench benchmark model.onnx")
+    assert without_private(plain) == plain
+
+
+def test_homes_become_a_tilde_whoever_they_belong_to() -> None:
+    warnings = ("/home/ann/x/y.so", "/root/z", "see /Users/bob, or not", "/srv/people/jo", "/mnt/root/q", "~/kept")
+    public = without_private(build.run(warnings=warnings), HOME)
+    assert public.warnings == ("~/x/y.so", "~/z", "see ~, or not", "~", "q", "~/kept")
+
+
+def test_names_of_nodes_and_ports_are_no_paths() -> None:
+    port = replace(build.model().inputs[0], name="/home/x/input")
+    model = build.model(inputs=(port,), zero_tensors=(("/home/w/weight", 4, 0),), producer="pytorch")
+    public = without_private(build.run(models=(model,), warnings=("node /model.0/conv/Conv",)))
+    assert public.models[0].inputs[0].name == "/home/x/input"
+    assert public.models[0].zero_tensors == (("/home/w/weight", 4, 0),)
+    assert public.warnings == ("node /model.0/conv/Conv",)
+
+
+def test_two_files_of_one_name_are_numbered_everywhere() -> None:
+    models = (ModelSource("a/m.onnx", "/x/a/m.onnx"), ModelSource("b/m.onnx", "/x/b/m.onnx"))
+    run = build.run(spec=build.spec(models=models), conclusions=("b/m.onnx is slower than a/m.onnx",),
+                    models=(build.model(path="/x/a/m.onnx"), build.model(path="/x/b/m.onnx", sha256=build.OTHER_SHA)),
+                    again="tuibench benchmark a/m.onnx b/m.onnx")  # fmt: skip
+    public = without_private(run)
+    assert [model.asked for model in public.spec.models] == ["m.onnx", "m (2).onnx"]
+    assert public.conclusions == ("m (2).onnx is slower than m.onnx",)
+    assert [model.path for model in public.models] == ["m.onnx", "m (2).onnx"]
+    assert shlex.split(public.again) == ["tuibench", "benchmark", "m.onnx", "m (2).onnx"]
+
+
+@pytest.mark.parametrize(
+    ("asked", "left"),
+    [
+        ("https://jo:hunter2@host/m.onnx?token=1#f", "https://host/m.onnx"),
+        ("https://host:8443/a/m.onnx", "https://host:8443/a/m.onnx"),
+        ("hf:org/repo/m.onnx", "hf:org/repo/m.onnx"),
+        ("sample:tiny", "sample:tiny"),
+        ("zoo:a/b", "zoo:a/b"),
+        ("https://[jo:hunter2@host", "https:"),
+    ],
+)
+def test_addresses_stay_without_what_opens_them(asked: str, left: str) -> None:
+    source = ModelSource(asked, "/home/jo/.cache/tuibench/m.onnx")
+    run = build.run(
+        spec=build.spec(models=(source,)), warnings=(f"{asked} was fetched",), again=f"tuibench benchmark '{asked}'"
+    )
+    public = without_private(run)
+    assert public.spec.models == (ModelSource(left, "m.onnx"),)
+    assert public.warnings == (f"{left} was fetched",)
+    assert shlex.split(public.again)[-1] == left
+
+
+NAME = st.text(
+    st.characters(min_codepoint=33, max_codepoint=0x2FF, exclude_characters="/\0\x7f"), min_size=1, max_size=12
+)
+
+
+@given(st.lists(NAME.filter(lambda name: name not in (".", "..")), min_size=2, max_size=4), NAME)
+def test_whatever_a_models_directory_is_called_it_goes(folders: list[str], name: str) -> None:
+    marked = [f"{folder}SECRET" for folder in folders]
+    path = "/" + "/".join([*marked, name + ".onnx"])
+    run = build.run(spec=build.spec(models=(ModelSource(path, path),)), models=(build.model(path=path),),
+                    warnings=(f"{path} changed", path), again=shlex.join(["tuibench", "benchmark", path]))  # fmt: skip
+    public = without_private(run)
+    assert "SECRET" not in repr(public)
+    assert shlex.split(public.again)[-1] == name + ".onnx"
+
+
+def test_what_lies_beside_a_model_loses_the_same_directory() -> None:
+    path = "/vault/Project X/m.onnx"
+    run = build.run(
+        spec=build.spec(models=(ModelSource(path, path),)), warnings=("/vault/Project X/other.bin is gone",)
+    )
+    assert without_private(run).warnings == ("other.bin is gone",)

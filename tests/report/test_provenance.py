@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+from tests.report import build
+from tuibench.core.run import Sitting
+from tuibench.core.text import show
+from tuibench.report.csv_export import COLUMNS
+from tuibench.report.csv_export import dumps as to_csv
+from tuibench.report.markdown import dumps as to_markdown
+from tuibench.report.provenance import provenance_lines
+from tuibench.report.summary import summary
+
+
+def test_a_run_in_one_go_on_a_machine_of_its_own_says_nothing() -> None:
+    assert provenance_lines(build.sweep_run()) == []
+    assert provenance_lines(build.run(build.ok_cell(), sittings=(Sitting("", "", 3),))) == []
+
+
+def test_another_tools_result_and_a_shared_machine_are_said() -> None:
+    run = build.run(build.ok_cell(grade=None), foreign="deepsparse.benchmark 1.8.0", shared_host=True)
+    lines = [
+        "Imported from deepsparse.benchmark 1.8.0: no grade, no interval",
+        "Measured beside another benchmark (--share-host)",
+    ]
+    assert provenance_lines(run) == lines
+    text = summary(run).splitlines()
+    assert text.index(lines[0]) == text.index(lines[1]) - 1
+    assert f"- {lines[1]}".replace("(", "(") in to_markdown(run)
+
+
+def test_cells_of_several_sittings_are_named_unless_they_are_all() -> None:
+    both = [build.ok_cell(sittings=2), build.ok_cell(asks={"cores": 1}, sittings=2)]
+    assert provenance_lines(build.run(*both)) == ["Executions from 2 sittings"]
+    some = [*both, build.ok_cell(asks={"cores": 4}), build.ok_cell(asks={"cores": 8}, sittings=3)]
+    assert provenance_lines(build.run(*some)) == [
+        "Executions from 2 sittings: sync, 2 cores, batch 1 / sync, 1 core, batch 1",
+        "Executions from 3 sittings: sync, 8 cores, batch 1",
+    ]
+    many = [build.ok_cell(asks={"cores": n}, sittings=2) for n in range(1, 9)]
+    (line,) = provenance_lines(build.run(*many, build.ok_cell(asks={"cores": 99})))
+    assert line.endswith("sync, 5 cores, batch 1 and 3 more")
+
+
+def test_what_changed_between_sittings_is_said_safely() -> None:
+    sittings = (Sitting("", "", 3), Sitting("", "", 2, ("kernel: 1 → 2", build.HOSTILE)))
+    (line,) = provenance_lines(build.run(build.ok_cell(), sittings=sittings))
+    assert line.startswith("Changed between sittings (--mixed): kernel: 1 → 2; =cmd")
+    assert show(line, 1000) == line
+
+
+def test_the_table_for_spreadsheets_tells_both() -> None:
+    import csv
+
+    run = build.run(build.ok_cell(sittings=2), foreign="=tool")
+    (row,) = csv.DictReader(to_csv(run).splitlines())
+    assert (row["sittings"], row["measured_by"]) == ("2", "'=tool")
+    assert COLUMNS[-2:] == ("sittings", "measured_by")
+    (own,) = csv.DictReader(to_csv(build.run(build.ok_cell())).splitlines())
+    assert (own["sittings"], own["measured_by"]) == ("1", "tuibench")

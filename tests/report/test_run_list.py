@@ -1,0 +1,87 @@
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from tests.report.build import HOSTILE
+from tests.report.test_listing import NOW
+from tuibench.core.activity import Holder, RunInfo
+from tuibench.core.text import show
+from tuibench.report.run_list import holder_words, run_list, runs_json, why_words
+from tuibench.report.style import width_of
+
+
+def info(**changes: Any) -> RunInfo:
+    base: dict[str, Any] = {
+        "id": "01J0000000000000000000K3F9", "state": "running", "detail": "", "started_utc": "2026-01-02T03:00:05Z",
+        "models": ("resnet50.onnx",), "name": "", "directory": "/d", "pid": 41, "cells": 4, "cells_done": 1,
+        "executions": 7, "eta_s": 62.4,
+    }  # fmt: skip
+    return RunInfo(**{**base, **changes})
+
+
+def test_a_run_is_a_line_with_what_is_left() -> None:
+    waiting = info(id="01J000000000000000000077ZZ", state="waiting", cells=0, cells_done=0, executions=0, eta_s=None,
+                   place=2, holder=Holder(41, "jo", "01J0000000000000000000K3F9", 62.0))  # fmt: skip
+    assert run_list([info(), waiting], NOW, width=None).splitlines() == [
+        "id    state    age  name           cells  executions  left  pid  why",
+        "k3f9  running   4m  resnet50.onnx    1/4           7  62 s   41",
+        "77zz  waiting   4m  resnet50.onnx      -           0         41  place 2 · behind run k3f9 of jo, 62 s left",
+    ]
+    narrow = run_list([info(), waiting], NOW).splitlines()
+    assert max(map(width_of, narrow)) <= 80 and "behind run k3f9" in narrow[2]
+
+
+def test_a_run_that_is_over_has_no_pid_and_nothing_left() -> None:
+    over = run_list([info(state="finished")], NOW).splitlines()
+    assert over[0].split() == ["id", "state", "age", "name", "cells", "executions", "left", "why"]
+    assert over[1].split() == ["k3f9", "finished", "4m", "resnet50.onnx", "1/4", "7"]
+
+
+def test_what_can_be_done_is_said_once() -> None:
+    runs = [
+        info(state="interrupted", detail="the runner died by SIGKILL"),
+        info(id="01J000000000000000000077ZZ", state="rebooted"),
+        info(id="01J000000000000000000077AA", state="unsaved", detail="no space left"),
+    ]
+    text = run_list(runs, NOW).splitlines()
+    assert "the runner died by SIGKILL" in text[1]
+    assert text[-2:] == [
+        "tuibench resume ID goes on with what is missing: k3f9, 77zz",
+        "tuibench resume ID saves what was measured: 77aa",
+    ]
+    assert run_list([info()], NOW).count("resume") == 0
+    assert run_list([], NOW) == ""
+
+
+@pytest.mark.parametrize(
+    ("holder", "words"),
+    [
+        (Holder(41, "jo", "01J0000000000000000000K3F9", 62.0), "behind run k3f9 of jo, 62 s left"),
+        (Holder(41, "jo", "", None), "behind pid 41 of jo"),
+        (Holder(41, "jo", "", -3.0, True), "behind pid 41 of jo, 0.0 s left, which is stopped and may never end"),
+    ],
+)
+def test_who_holds_the_machine(holder: Holder, words: str) -> None:
+    assert holder_words(holder) == words
+
+
+def test_a_silent_run_is_worth_a_word_only_while_it_should_live() -> None:
+    assert why_words(info(heartbeat_age_s=61.0)) == "silent for 61 s"
+    assert why_words(info(heartbeat_age_s=59.0)) == ""
+    assert why_words(info(state="finished", heartbeat_age_s=9e9)) == ""
+
+
+def test_hostile_names_and_json() -> None:
+    hostile = HOSTILE + "\x9b" + "x" * 1000
+    strange = info(state=hostile, detail=hostile, models=(hostile,), started_utc=hostile,
+                   holder=Holder(1, hostile, hostile, None), id=hostile)  # fmt: skip
+    waiting = info(state="waiting", holder=Holder(1, hostile, hostile, None), name=hostile)
+    for line in run_list([strange, waiting], NOW).splitlines():
+        assert show(line, 10_000) == line
+    assert run_list([strange], NOW, ascii_only=True).isascii()
+    loaded = json.loads(runs_json([waiting]))
+    assert loaded["runs"][0]["name"] == hostile and loaded["runs"][0]["short"] == "k3f9"
+    assert runs_json([strange]).isascii()

@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.report import build
+from tuibench.core.cell import Estimate
+from tuibench.core.comparison import CellPair, Figure, SideBySide
+from tuibench.core.run import Comparison
+from tuibench.core.text import show
+from tuibench.report.side_by_side import document, dumps, side_by_side
+from tuibench.report.style import width_of
+
+OLD_ID, NEW_ID = "01J0000000000000000000K3F9", "01J000000000000000000077ZZ"
+COMPARISON = Comparison("a", "b", "p50 latency", 0.9, 0.85, 0.95, 4, False, None, "measured at different times", "said")
+
+
+def figure(value: float | None = 1.92, half: float | None = 0.007, grade: str = "A", status: str = "ok") -> Figure:
+    estimate = Estimate(value, reason="few") if value is None or half is None else build.estimate(value, half)
+    return Figure("0" * 12, estimate, grade, status)
+
+
+def pair(name: str = "sync, 2 cores, batch 1", **changes: Any) -> CellPair:
+    base = CellPair(name, (), "ms", figure(), figure(1.73), COMPARISON)
+    return replace(base, **changes)
+
+
+def side(*pairs: CellPair, **changes: Any) -> SideBySide:
+    return replace(SideBySide(OLD_ID, NEW_ID, pairs, (), (), ()), **changes)
+
+
+def test_a_pair_is_a_row_of_both_figures_and_the_ratio() -> None:
+    found = side(pair("sync, 1 core"), pair("async", unit="items/s", old=figure(1011.2, 0.014, "B")))
+    assert _stripped(found) == [
+        "old k3f9 new 77zz ratio",
+        "sync, 1 core 1.92 ms ±0.7 % A 1.73 ms ±0.7 % A 0.900 (0.850 to 0.950)",
+        "async 1011/s ±1.4 % B 1.73/s ±0.7 % A 0.900 (0.850 to 0.950)",
+        "Ratio: new / old in time (below 1 is faster), measured at different times.",
+        "Environment: nothing that matters for speed is known to differ.",
+    ]
+
+
+def _stripped(found: SideBySide) -> list[str]:
+    return [" ".join(line.split()) for line in side_by_side(found).splitlines()]
+
+
+def test_settings_that_are_too_long_stand_above_their_figures() -> None:
+    text = side_by_side(side(pair("onnxruntime, sync, 2 cores, batch 1"))).splitlines()
+    assert text[1] == "onnxruntime, sync, 2 cores, batch 1"
+    assert text[2].split() == [
+        "1.92",
+        "ms",
+        "±0.7",
+        "%",
+        "A",
+        "1.73",
+        "ms",
+        "±0.7",
+        "%",
+        "A",
+        "0.900",
+        "(0.850",
+        "to",
+        "0.950)",
+    ]
+    wide = side_by_side(side(pair("onnxruntime, sync, 2 cores, batch 1")), width=120).splitlines()
+    assert wide[1].startswith("onnxruntime, sync, 2 cores, batch 1  1.92 ms")
+
+
+@pytest.mark.parametrize("count", [1, 200])
+@pytest.mark.parametrize("width", [80, 120])
+def test_rows_keep_to_the_width_however_long_the_names_are(count: int, width: int) -> None:
+    pairs = [pair(f"{'n' * (n * 7 % 300)} cell {n}", old=figure(0.001234 * 10 ** (n % 9))) for n in range(count)]
+    lines = side_by_side(side(*pairs), width).splitlines()
+    rows = lines[: lines.index(next(line for line in lines if line.startswith("Ratio:")))]
+    assert sum("0.900 (" in line for line in rows) == count
+    assert max(map(width_of, rows)) <= width
+
+
+def test_a_side_without_numbers_shows_its_status_and_the_reason_once() -> None:
+    gone = pair(new=figure(None, None, "", "failed"), comparison=None, reason="77zz: died by SIGSEGV in load")
+    text = side_by_side(side(pair(), gone, gone))
+    assert text.count("died by SIGSEGV") == 1
+    assert "77zz: died by SIGSEGV in load (2 of 3 cells)" in text
+    row = side_by_side(side(gone)).splitlines()
+    assert any(line.split()[-2:] == ["failed", "-"] for line in row)
+    assert not any(line.startswith("Ratio") for line in row)
+
+
+def test_no_interval_and_what_is_not_the_same_are_said() -> None:
+    bare = replace(COMPARISON, low=None, high=None)
+    found = pair(old=figure(half=None, grade=""), comparison=bare, reason="no interval: tool keeps no executions",
+                 bars=("engine: a against b",))  # fmt: skip
+    text = side_by_side(side(found)).splitlines()
+    assert any(" ".join(line.split()).endswith("1.92 ms 1.73 ms ±0.7 % A 0.900") for line in text)
+    assert "no interval: tool keeps no executions" in text
+    assert "Not the same: engine: a against b" in text
+
+
+def test_cells_alone_and_environments_are_named() -> None:
+    found = side(old_only=("sync, 1 core",), new_only=("sync, 8 cores",), environment=("kernel: 1 → 2",))
+    assert side_by_side(found).splitlines() == [
+        "No cell of one was asked for what a cell of the other was: nothing to compare.",
+        "Only in k3f9: sync, 1 core",
+        "Only in 77zz: sync, 8 cores",
+        "Environment: kernel: 1 → 2",
+    ]
+
+
+def test_ascii_is_ascii_and_nothing_foreign_arrives_raw() -> None:
+    hostile = build.HOSTILE + "\x9b2J" + "x" * 1000
+    found = side(
+        pair(hostile, reason=hostile, bars=(hostile,), old=figure(None, None, hostile, hostile)), old_id=hostile,
+        new_id=hostile, old_only=(hostile,), new_only=(hostile,), environment=(hostile,),
+    )  # fmt: skip
+    for line in side_by_side(found).splitlines():
+        assert show(line, 10_000) == line
+    assert side_by_side(found, ascii_only=True).isascii()
+    assert dumps(found).isascii()
+
+
+def test_json_holds_all_of_it_and_only_finite_numbers() -> None:
+    loaded = json.loads(dumps(side(pair(), environment=("x",))))
+    assert loaded == document(side(pair(), environment=("x",)))
+    assert (loaded["schema"], loaded["old_id"], loaded["reasons"]) == (1, OLD_ID, {})
+    assert loaded["pairs"][0]["comparison"]["ratio"] == 0.9
+    broken = document(side(pair(comparison=replace(COMPARISON, ratio=math.nan))))
+    assert broken["pairs"][0]["comparison"]["ratio"] is None
+    assert broken["reasons"] == {"pairs[0].comparison.ratio": "not finite: nan"}

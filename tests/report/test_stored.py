@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from typing import Any
+
+from tests.report import build
+from tests.report.test_listing import NOW, row
+from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.run import RunResult, Sitting
+from tuibench.core.text import show
+from tuibench.report.stored import stored_page
+from tuibench.report.summary import summary
+
+
+def page(result: RunResult, card: Card | None = None, **options: Any) -> str:
+    return stored_page(StoredBenchmark(row(), card or Card(), result), NOW, **options)
+
+
+def test_a_page_is_a_head_and_the_result_as_it_was_printed() -> None:
+    run = build.default_run()
+    head, _, body = page(run).partition("\n\n")
+    assert body == summary(run)
+    assert head.splitlines() == [
+        "Benchmark: k3f9 (01J0000000000000000000K3F9)",
+        "Measured: 2026-01-02 03:04:05 UTC (just now), in 12 s",
+    ]
+
+
+def test_the_head_says_all_that_is_known() -> None:
+    sittings = (Sitting("2026-01-02T02:04:05Z", "a", 3), Sitting("", "b", 1, ("kernel: 1 → 2",)))
+    run = build.run(build.ok_cell(), host="ab12", status="cancelled", sittings=sittings, waited_s=90.0)
+    card = Card("mine", "a note", "01J000000000000000000077PP", "01J000000000000000000077QQ")
+    head = page(run, card, own_host="ab12").partition("\n\n")[0].splitlines()
+    assert head[1:] == [
+        "Name: mine",
+        "Note: a note",
+        "Project: 77pp",
+        "Measured: 2026-01-02 03:04:05 UTC (just now), in 12 s, after 90 s of waiting for another benchmark",
+        "Host: ab12 (this machine)",
+        "Status: cancelled",
+        "Re-run of: 77qq",
+        "Sitting 1: 3 executions, 2026-01-02 02:04:05 UTC (1h ago)",
+        "Sitting 2: 1 execution, changed before it: kernel: 1 → 2",
+    ]
+    assert "Project: vision" in page(run, card, project="vision")
+    assert "Host: ab12\n" in page(run, own_host="cd")
+
+
+def test_another_tools_result_claims_no_time() -> None:
+    run = build.run(build.ok_cell(grade=None), foreign="deepsparse.benchmark 1.8.0", started_utc="", seconds=10.0)
+    assert "Measured: 10 s of measuring\n" in page(run)
+    assert "Imported from deepsparse.benchmark 1.8.0: no grade, no interval" in page(run)
+
+
+def test_nothing_foreign_arrives_raw() -> None:
+    hostile = build.HOSTILE + "\x9b" + "x" * 5000
+    run = build.run(id=hostile, host=hostile, status=hostile, started_utc=hostile, foreign=hostile,
+                    sittings=(Sitting(hostile, "", 1, (hostile,)),) * 2)  # fmt: skip
+    text = page(run, Card(hostile, hostile, hostile, hostile), project=hostile)
+    for line in text.splitlines():
+        assert show(line, 100_000) == line
+    assert page(run, Card(hostile), ascii_only=True).isascii()

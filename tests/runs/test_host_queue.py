@@ -1,0 +1,204 @@
+"""Who may measure on a machine: one at a time, oldest first, whatever becomes of the others."""
+
+from __future__ import annotations
+
+import os
+import secrets
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import until
+from tuibench.core.errors import HostBusy
+from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets, holder_words
+from tuibench.runs.stopping import Cancelled, StopSwitch
+
+HOLD = """
+import sys, time
+from tuibench.runs.host_queue import HostQueue
+from tuibench.runs.stopping import StopSwitch
+queue = HostQueue(sys.argv[1], sys.argv[2], lambda: {"run": sys.argv[2], "eta_s": 42}, StopSwitch())
+queue.enter(None, lambda wait: None)
+print("in", flush=True)
+sys.stdin.read()
+"""
+
+
+def ticket(number: int) -> str:
+    return f"{number:026d}"
+
+
+@pytest.fixture
+def name() -> str:
+    """A host of the test's own."""
+    return f"tuibench-test-{secrets.token_hex(6)}"
+
+
+@pytest.fixture
+def holder(name: str) -> Iterator[subprocess.Popen[bytes]]:
+    """A process that measures."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", HOLD, name, ticket(1)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stdout is not None
+    assert process.stdout.readline() == b"in\n"
+    yield process
+    process.kill()
+    process.communicate()
+
+
+def queue(name: str, number: int, stop: StopSwitch | None = None) -> HostQueue:
+    return HostQueue(
+        name, ticket(number), lambda: {"run": ticket(number), "eta_s": None}, stop or StopSwitch(), look_s=0.1
+    )
+
+
+def refuse(wait: Wait) -> None:
+    raise AssertionError(f"waited: {wait}")
+
+
+def test_a_free_host_is_taken_at_once_and_given_back(name: str) -> None:
+    for number in (1, 2):
+        mine = queue(name, number)
+        assert mine.enter(None, refuse) < 1
+        found = find_holder(name)
+        assert found is not None
+        assert (found.pid, found.run, found.eta_s, found.stopped) == (os.getpid(), ticket(number), None, False)
+        mine.leave()
+        assert find_holder(name) is None
+        assert find_tickets(name) == []
+
+
+def test_who_does_not_wait_is_told_who_measures(name: str, holder: subprocess.Popen[bytes]) -> None:
+    with pytest.raises(HostBusy) as caught:
+        queue(name, 2).enter(0, refuse)
+    assert f"pid {holder.pid}" in caught.value.message
+    assert "42 s left" in caught.value.message
+    assert "--share-host" in caught.value.hint
+    assert int(caught.value.exit_code) == 7
+
+
+def test_a_killed_holder_lets_the_next_one_in(name: str, holder: subprocess.Popen[bytes]) -> None:
+    seen: list[Wait] = []
+
+    def kill(wait: Wait) -> None:
+        seen.append(wait)
+        if len(seen) == 1:
+            holder.kill()
+
+    mine = queue(name, 2)
+    mine.enter(None, kill)
+    assert seen[0].place == 1
+    assert seen[0].holder is not None
+    assert seen[0].holder.pid == holder.pid
+    found = find_holder(name)
+    assert found is not None
+    assert found.pid == os.getpid()
+    mine.leave()
+
+
+def test_a_stopped_holder_is_named_as_such(name: str, holder: subprocess.Popen[bytes]) -> None:
+    holder.send_signal(signal.SIGSTOP)
+    until(lambda: (found := find_holder(name)) is not None and found.stopped, "a stopped holder")
+    with pytest.raises(HostBusy, match="which is stopped"):
+        queue(name, 2).enter(0, refuse)
+
+
+def test_the_oldest_ticket_comes_first_whoever_looks_first(name: str, holder: subprocess.Popen[bytes]) -> None:
+    order: list[int] = []
+    places: dict[int, list[int]] = {2: [], 3: []}
+    released = threading.Event()
+
+    def stand(number: int) -> None:
+        mine = queue(name, number)
+        mine.enter(None, lambda wait: places[number].append(wait.place))
+        order.append(number)
+        if number == 2:
+            released.wait(30)
+        mine.leave()
+
+    late = threading.Thread(target=stand, args=(3,))
+    late.start()
+    until(lambda: find_tickets(name) == [ticket(3)], "the later one in line")
+    early = threading.Thread(target=stand, args=(2,))
+    early.start()
+    until(lambda: find_tickets(name) == [ticket(2), ticket(3)], "both in line")
+    until(lambda: 2 in places[3], "the later one sees the earlier one before it")
+    holder.kill()
+    until(lambda: order == [2], "the older one measures")
+    released.set()
+    early.join(30)
+    late.join(30)
+    assert order == [2, 3]
+    assert places[2][0] == 1
+
+
+def test_a_stopped_waiter_does_not_hold_up_the_line(name: str, holder: subprocess.Popen[bytes]) -> None:
+    waiter = subprocess.Popen(
+        [sys.executable, "-c", HOLD, name, ticket(2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        until(lambda: find_tickets(name) == [ticket(2)], "a waiter")
+        waiter.send_signal(signal.SIGSTOP)
+        mine = queue(name, 3)
+        mine.enter(None, lambda wait: holder.kill())
+        mine.leave()
+    finally:
+        waiter.kill()
+        waiter.communicate()
+
+
+def test_waiting_ends_when_the_run_is_cancelled(name: str, holder: subprocess.Popen[bytes]) -> None:
+    stop = StopSwitch()
+    with pytest.raises(Cancelled):
+        queue(name, 2, stop).enter(None, lambda wait: stop.trip("SIGTERM"))
+    assert find_tickets(name) == []
+
+
+def test_sharing_says_whether_somebody_else_measures(name: str, holder: subprocess.Popen[bytes]) -> None:
+    mine = queue(name, 2)
+    assert mine.share() is True
+    mine.leave()
+    free = queue(f"{name}-free", 2)
+    assert free.share() is False
+    free.leave()
+
+
+def test_a_stranger_at_the_name_is_believed_nothing(name: str) -> None:
+    import json
+    import socket
+
+    said = [b"", b"\x1b[31m", json.dumps({"run": "\x1b]0;x\x07", "eta_s": "soon"}).encode(), b"[1]", b"{" * 9000]
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as server:
+        server.bind(f"\0{name}")
+        server.listen(8)
+
+        def serve() -> None:
+            for answer in said:
+                peer, _ = server.accept()
+                with peer:
+                    try:
+                        peer.sendall(answer)
+                    except OSError:
+                        continue  # it has heard enough
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        for _ in said:
+            found = find_holder(name)
+            assert found is not None
+            assert (found.pid, found.run, found.eta_s) == (os.getpid(), "", None)
+            assert holder_words(found).isprintable()
+        thread.join(10)
+
+
+def test_names_of_others_in_the_kernels_list_are_left_alone(tmp_path: Path) -> None:
+    (tmp_path / "proc/net").mkdir(parents=True)
+    lines = [f"0: 2 0 0 1 1 1 @h-line-{ticket(n)}" for n in (3, 1)] + ["0: @h-line-junk", "0: /run/x", "0: @h"]
+    (tmp_path / "proc/net/unix").write_text("\n".join(lines), encoding="utf-8")
+    assert find_tickets("h", tmp_path) == [ticket(1), ticket(3)]

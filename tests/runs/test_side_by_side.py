@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.report import build
+from tuibench.core.cell import CellResult, Execution
+from tuibench.core.comparison import CellPair, SideBySide
+from tuibench.core.run import RunResult, Sitting
+from tuibench.core.spec import ModelSource
+from tuibench.runs.side_by_side import compare_results
+from tuibench.stats.comparison import unpaired
+
+OLD_ID, NEW_ID = "01J0000000000000000000K3F9", "01J000000000000000000077ZZ"
+WOBBLE = (1.0, 1.01, 0.99, 1.02)
+
+
+def timed(factor: float = 1.0, count: int = 4) -> tuple[Execution, ...]:
+    return tuple(build.execution(p50_ns=2e6 * factor * w, calls_per_s=500 / factor / w) for w in WOBBLE[:count])
+
+
+def cell(factor: float = 1.0, count: int = 4, changes: dict[str, Any] | None = None, **asks: Any) -> CellResult:
+    return build.ok_cell(p50=2.0 * factor, asks=asks, executions=timed(factor, count), **(changes or {}))
+
+
+def side(old: list[CellResult], new: list[CellResult], *changes: dict[str, Any]) -> SideBySide:
+    both = [*changes, {}, {}][:2]
+    return compare_results(build.run(*old, **{"id": OLD_ID, **both[0]}), build.run(*new, **{"id": NEW_ID, **both[1]}))
+
+
+def only(found: SideBySide) -> CellPair:
+    assert len(found.pairs) == 1
+    return found.pairs[0]
+
+
+def foreign(**changes: Any) -> RunResult:
+    """As a result of another tool comes out of its import."""
+    asks = {"engine": "deepsparse", "model_sha256": "", "pin": "", "precision": "", "options": {}, **changes}
+    pooled = build.pooled(median=4.0, items_per_sec=250.0)
+    measured = build.ok_cell(asks=asks, executions=(), grade=None, check=None, used=None, pooled=pooled)
+    return build.run(measured, id=OLD_ID, foreign="deepsparse.benchmark 1.8.0", environment={}, models=())
+
+
+def test_equal_requests_are_paired_and_compared_by_welch_without_a_verdict() -> None:
+    pair = only(side([cell()], [cell(0.9)]))
+    logs = [[(0, math.log(e.p50_ns)) for e in timed(factor)] for factor in (1.0, 0.9)]
+    expected = unpaired(*logs)
+    assert pair.comparison is not None and expected.half is not None
+    assert pair.comparison.ratio == pytest.approx(0.9)
+    assert pair.comparison.low == pytest.approx(math.exp(expected.center - expected.half))
+    assert (pair.comparison.verdict, pair.comparison.why_no_verdict) == (None, "measured at different times")
+    assert not pair.comparison.interleaved and pair.bars == ()
+    assert (pair.unit, pair.old.estimate.value, pair.new.estimate.value, pair.old.grade) == ("ms", 2.0, 1.8, "A")
+    assert pair.comparison.sentence.startswith("77zz / k3f9 in p50 latency: 0.900 (")
+
+
+def test_streams_go_by_time_per_item() -> None:
+    pair = only(side([cell(scenario="async")], [cell(2.0, scenario="async")]))
+    assert pair.comparison is not None
+    assert pair.unit == "items/s"
+    assert pair.comparison.ratio == pytest.approx(2.0)
+
+
+@pytest.mark.parametrize(
+    ("asks", "bar"),
+    [
+        ({"engine": "openvino"}, "engine: onnxruntime against openvino"),
+        ({"pin": "none"}, "pinning: core against none"),
+        ({"precision": "bf16"}, "precision: f32 against bf16"),
+        ({"cores": 4}, "cores: 2 against 4"),
+        ({"options": {"seed": "1"}}, "options: none against seed=1"),
+    ],
+)
+def test_a_request_that_differs_in_one_setting_is_paired_and_says_so(asks: dict[str, Any], bar: str) -> None:
+    pair = only(side([cell()], [cell(**asks)]))
+    assert bar in pair.bars
+    assert pair.comparison is not None and bar in str(pair.comparison.why_no_verdict)
+
+
+@pytest.mark.parametrize(
+    "asks", [{"batch": 8}, {"dims": {"seq": 8}}, {"scenario": "async"}, {"engine": "x", "pin": "none"}]
+)
+def test_other_work_or_two_settings_leave_cells_alone_and_named(asks: dict[str, Any]) -> None:
+    found = side([cell()], [cell(**asks)])
+    assert found.pairs == () and len(found.old_only) == len(found.new_only) == 1
+    assert "sync" in found.old_only[0]
+
+
+def test_several_candidates_for_a_changed_setting_are_not_guessed_between() -> None:
+    found = side([cell(cores=1), cell(cores=2)], [cell(cores=4)])
+    assert found.pairs == ()
+    assert found.old_only == ("sync, 1 core, batch 1", "sync, 2 cores, batch 1")
+    assert found.new_only == ("sync, 4 cores, batch 1",)
+
+
+def test_equal_requests_come_before_those_that_differ() -> None:
+    found = side([cell(), cell(engine="openvino")], [cell(engine="openvino"), cell(engine="fake")])
+    assert [(pair.name.split(",")[0], bool(pair.bars)) for pair in found.pairs] == [("openvino", False), ("sync", True)]
+    assert found.old_only == found.new_only == ()
+
+
+def test_a_model_that_changed_is_held_against_the_file_of_its_name() -> None:
+    shas = ["aa" * 32, "bb" * 32, "cc" * 32, "dd" * 32]
+    spec = build.spec(models=(ModelSource("a.onnx", "/a.onnx"), ModelSource("b.onnx", "/b.onnx")))
+    swapped = build.spec(models=(ModelSource("b.onnx", "/b.onnx"), ModelSource("a.onnx", "/a.onnx")))
+    old, new = shas[:2], shas[2:]
+    found = side(
+        [cell(model_sha256=sha) for sha in old], [cell(model_sha256=sha) for sha in new],
+        {"spec": spec, "models": tuple(build.model(sha256=sha) for sha in old)},
+        {"spec": swapped, "models": tuple(build.model(sha256=sha) for sha in new)},
+    )  # fmt: skip
+    keys = {pair.old.key: pair.new.key for pair in found.pairs}
+    assert keys == {cell(model_sha256=a).key: cell(model_sha256=b).key for a, b in zip(old, reversed(new), strict=True)}
+    assert "model: b.onnx bbbbbbbb against b.onnx cccccccc" in found.pairs[0].bars
+    assert "the models differ, and their outputs were not held against each other" in found.pairs[0].bars
+
+
+def test_what_bars_a_verdict_within_a_run_bars_it_here_too() -> None:
+    used = build.used(io="call")
+    pair = only(side([cell()], [cell(changes={"used": used, "check": None})]))
+    assert pair.bars == ("outputs of onnxruntime were not checked", "I/O class: bound against call")
+
+
+def test_a_failed_side_gives_no_ratio_but_its_reason() -> None:
+    pair = only(side([cell()], [build.failed_cell()]))
+    assert (pair.comparison, pair.new.status) == (None, "failed")
+    assert pair.reason == "77zz: died by SIGSEGV in load: the worker died"
+    skipped = only(side([build.skipped_cell()], [cell()]))
+    assert skipped.reason == "k3f9: skipped: --max-time reached"
+
+
+def test_few_executions_give_a_ratio_without_an_interval() -> None:
+    pair = only(side([cell()], [cell(1.1, count=2)]))
+    assert pair.comparison is not None and (pair.comparison.low, pair.comparison.high) == (None, None)
+    assert pair.reason == "no interval: 2 of at least 3 executions on a side"
+
+
+def test_another_tools_side_has_a_ratio_of_what_it_counts_and_no_interval() -> None:
+    new = build.run(cell(changes={"pooled": build.pooled(median=2.0)}), id=NEW_ID)
+    found = compare_results(foreign(), new)
+    pair = only(found)
+    assert pair.comparison is not None and pair.comparison.low is None
+    # By the median over all iterations on both sides, as the other tool defines it.
+    assert pair.comparison.ratio == pytest.approx(0.5)
+    assert pair.reason == "no interval: deepsparse.benchmark 1.8.0 keeps no executions"
+    assert (pair.old.grade, pair.old.estimate.low) == ("", None)
+    assert "engine: deepsparse against onnxruntime" in pair.bars
+    assert found.environment == ("nothing is known of the machine of k3f9, by deepsparse.benchmark 1.8.0",)
+
+
+def test_two_of_another_tool_are_never_called_the_same_work() -> None:
+    pair = only(compare_results(foreign(), replace(foreign(), id=NEW_ID)))
+    assert any("not known" in bar for bar in pair.bars)
+
+
+def test_another_tools_side_needs_the_settings_that_it_tells() -> None:
+    found = compare_results(foreign(cores=8), build.run(cell(), id=NEW_ID))
+    assert found.pairs == () and len(found.old_only) == 1
+
+
+def test_conditions_of_a_whole_result_are_bars() -> None:
+    sittings = (Sitting("", "", 3), Sitting("", "", 2, ("kernel: 1 → 2",)))
+    pair = only(side([cell()], [cell()], {"shared_host": True}, {"sittings": sittings}))
+    assert pair.bars == (
+        "k3f9 was measured beside another benchmark",
+        "77zz was measured in sittings under unequal conditions",
+    )
+
+
+def test_environments_are_compared_and_another_machine_is_said_first() -> None:
+    first = {"environment": {"kernel": {"release": "1"}}, "host": "aa"}
+    second = {"environment": {"kernel": {"release": "2"}}, "host": "bb"}
+    assert side([cell()], [cell()], first, second).environment == ("another machine: aa → bb", "kernel: 1 → 2")
+    assert side([cell()], [cell()], first, first).environment == ()
+
+
+def test_results_without_cells_are_beside_each_other_too() -> None:
+    assert side([], []).pairs == ()
+    assert side([], [cell()]).new_only == ("sync, 2 cores, batch 1",)

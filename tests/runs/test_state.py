@@ -1,0 +1,196 @@
+"""States of runs, each made on disk as it comes about, and looked at as a stranger would."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.build import make_cell, make_execution, make_spec
+from tuibench.core import activity
+from tuibench.core.model import Point, Reference
+from tuibench.core.record import to_plain
+from tuibench.runs.directory import LOCK, RunDirectory
+from tuibench.runs.journal import NAME, Journal
+from tuibench.runs.state import Observer, read_state, resume_refusal, this_boot
+
+BOOT, OTHER_BOOT = "b" * 36, "c" * 36
+HERE, ELSEWHERE = "a" * 16, "e" * 16
+RUN = "01M7QJXH866DK1S3FNRAFAA4P6"
+OBSERVER = Observer(HERE, BOOT, now=lambda: 2e9)
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> RunDirectory:
+    """A run that has begun."""
+    directory = RunDirectory(tmp_path / RUN)
+    directory.make({"id": RUN, "card": {"name": "mine"}})
+    return directory
+
+
+def write(run: RunDirectory, *events: tuple[str, dict[str, Any]], start: dict[str, Any] | None = None) -> None:
+    cell = make_cell("p0")
+    point = Point("p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None))
+    journal = Journal(run.path)
+    journal.append(
+        "run_start",
+        **{"run": RUN, "spec": to_plain(make_spec(Path("/m/model.onnx"))), "host_id": HERE, "boot_id": BOOT, "pid": 7}
+        | {"started_utc": "2026-11-18T10:00:00Z"}
+        | (start or {}),
+    )
+    journal.append("plan", models=[], points=[to_plain(point)], cells=[to_plain(cell)])
+    journal.append(
+        "execution_done", cell=cell.key, n=1, round=1, anchor=False, wall_s=1.0, result=to_plain(make_execution())
+    )
+    for name, fields in events:
+        journal.append(name, **fields)
+    journal.close()
+
+
+@contextmanager
+def a_runner(run: RunDirectory) -> Iterator[None]:
+    descriptor = os.open(run.path / LOCK, os.O_RDWR | os.O_CREAT, 0o600)
+    fcntl.flock(descriptor, fcntl.LOCK_EX)
+    yield
+    os.close(descriptor)
+
+
+def end(**fields: Any) -> tuple[str, dict[str, Any]]:
+    return "run_end", fields
+
+
+@pytest.mark.parametrize(
+    ("events", "state", "word"),
+    [
+        ([], activity.INTERRUPTED, "its runner died"),
+        ([end(status="finished", saved=True)], activity.FINISHED, ""),
+        ([end(status="cancelled", reason="SIGTERM", saved=True)], activity.CANCELLED, "SIGTERM"),
+        ([end(status="finished", saved=False, why="disk full")], activity.UNSAVED, "disk full"),
+        ([end(status="failed", error={"message": "no such model"})], activity.FAILED, "no such model"),
+        ([end(status="interrupted", reason="the disk is full")], activity.INTERRUPTED, "the disk is full"),
+        ([end(status="interrupted", reason="x", saved=True)], activity.FINISHED, "as far as it was measured"),
+        ([end(status="interrupted", reason="x"), ("sitting", {"boot_id": BOOT})], activity.INTERRUPTED, "runner died"),
+    ],
+)
+def test_without_a_runner_the_last_event_tells(run: RunDirectory, events: Any, state: str, word: str) -> None:
+    write(run, *events)
+    info = read_state(run, OBSERVER)
+    assert (info.state, info.pid, info.eta_s) == (state, None, None)
+    assert word in info.detail
+    assert (info.cells, info.cells_done, info.executions) == (1, 0, 1)
+    assert (info.name, info.models, info.started_utc) == ("mine", ("model.onnx",), "2026-11-18T10:00:00Z")
+
+
+def test_a_runner_that_holds_the_lock_is_alive_whatever_the_journal_says(run: RunDirectory) -> None:
+    write(run, ("progress", {"cell": None, "eta_s": 12.5}))
+    with a_runner(run):
+        info = read_state(run, OBSERVER)
+        assert (info.state, info.pid, info.eta_s) == (activity.RUNNING, 7, 12.5)
+        # Looking must not take the lock from the one that is looked at.
+        assert run.is_held()
+    assert not run.is_held()
+
+
+def test_a_waiting_run_tells_place_and_holder(run: RunDirectory) -> None:
+    holder = {"pid": 9, "user": "ada", "run": "R", "eta_s": 3.0, "stopped": False}
+    write(run, ("waiting", {"place": 2, "holder": holder, "words": ""}))
+    with a_runner(run):
+        info = read_state(run, OBSERVER)
+        assert (info.state, info.place) == (activity.WAITING, 2)
+        assert info.holder is not None
+        assert (info.holder.pid, info.holder.user, info.holder.eta_s) == (9, "ada", 3.0)
+    write_more(run, "granted", waited_s=1.0, shared=False)
+    with a_runner(run):
+        assert read_state(run, OBSERVER).state == activity.RUNNING
+
+
+def write_more(run: RunDirectory, name: str, **fields: Any) -> None:
+    journal = Journal(run.path, 90)
+    journal.append(name, **fields)
+    journal.close()
+
+
+def test_another_boot_means_the_machine_was_started_anew(run: RunDirectory) -> None:
+    write(run, start={"boot_id": OTHER_BOOT})
+    info = read_state(run, OBSERVER)
+    assert (info.state, resume_refusal(info)) == (activity.REBOOTED, "")
+    write_more(run, "sitting", boot_id=BOOT)
+    assert read_state(run, OBSERVER).state == activity.INTERRUPTED
+
+
+def test_a_run_of_another_machine_is_not_judged_by_this_ones_lock(run: RunDirectory) -> None:
+    write(run, start={"host_id": ELSEWHERE})
+    os.utime(run.path / NAME, (2e9 - 60, 2e9 - 60))
+    info = read_state(run, OBSERVER)
+    assert (info.state, info.heartbeat_age_s) == (activity.ELSEWHERE, 60.0)
+    assert "another machine" in resume_refusal(info)
+
+
+def test_a_record_in_the_store_is_the_last_word(run: RunDirectory) -> None:
+    observer = Observer(HERE, BOOT, is_saved=lambda wanted: wanted == RUN)
+    write(run)
+    assert read_state(run, observer).state == activity.FINISHED
+    write_more(run, "run_end", status="finished", saved=False, why="busy")
+    assert read_state(run, observer).state == activity.FINISHED
+
+
+@pytest.mark.parametrize("line", [0, 1, 2])
+def test_damage_is_told_and_what_is_readable_counts(run: RunDirectory, line: int) -> None:
+    write(run, end(status="finished", saved=True))
+    lines = (run.path / NAME).read_bytes().splitlines(keepends=True)
+    lines[line] = b"00000000 {}\n"
+    (run.path / NAME).write_bytes(b"".join(lines))
+    info = read_state(run, OBSERVER)
+    if line == 0:
+        assert (info.state, info.detail) == (activity.INTERRUPTED, "its journal is damaged at the head")
+        assert resume_refusal(info) == info.detail
+    else:
+        assert info.state == activity.FINISHED
+        assert "1 line of its journal cannot be read" in info.detail
+        assert (info.cells, info.executions) == ((0, 0) if line == 1 else (1, 0))
+
+
+@pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"[1, 2", b'"text"'])
+def test_a_damaged_request_is_told(run: RunDirectory, content: bytes) -> None:
+    write(run)
+    (run.path / "request.json").write_bytes(content)
+    info = read_state(run, OBSERVER)
+    assert info.state == activity.INTERRUPTED
+    assert "request" in info.detail
+
+
+def test_a_journal_of_another_version_is_told_and_never_raises(run: RunDirectory) -> None:
+    write(run, ("granted", {"something": "else"}))
+    info = read_state(run, OBSERVER)
+    assert "cannot be understood" in info.detail
+
+
+def test_an_empty_directory_and_one_without_a_journal_are_told(tmp_path: Path) -> None:
+    (tmp_path / "x").mkdir()
+    assert "cannot be read" in read_state(RunDirectory(tmp_path / "x"), OBSERVER).detail
+
+
+def test_the_boot_of_this_machine_is_read_from_the_kernel(tmp_path: Path) -> None:
+    assert len(this_boot()) == 36
+    assert this_boot(tmp_path) == ""
+
+
+@pytest.mark.parametrize("now", [0.0, 2e9, -1e9])
+def test_a_clock_that_jumps_changes_no_state(run: RunDirectory, now: float) -> None:
+    write(run)
+    observer = Observer(HERE, BOOT, now=lambda: now)
+    assert read_state(run, observer).state == activity.INTERRUPTED
+    with a_runner(run):
+        assert read_state(run, observer).state == activity.RUNNING
+
+
+def test_requests_are_kept_whole(run: RunDirectory) -> None:
+    assert run.request() == {"id": RUN, "card": {"name": "mine"}}
+    assert json.loads((run.path / "request.json").read_bytes())["id"] == RUN
+    assert {oct(os.stat(run.path / name).st_mode & 0o777) for name in ("request.json", ".")} == {"0o600", "0o700"}

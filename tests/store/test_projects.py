@@ -1,0 +1,387 @@
+from __future__ import annotations
+
+import json
+import threading
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from tinydb import TinyDB
+
+from tests.store.build import Clock, make_id, make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, StoreReadOnly, UnknownId, UsageError
+from tuibench.core.project import FileStamp, ModelReference
+from tuibench.core.short_id import short_id
+from tuibench.store.documents import Documents
+from tuibench.store.project_list import sort_rows
+from tuibench.store.store import Store
+
+
+def make_model(name: str = "resnet", content: str = "a", asked: str = "") -> ModelReference:
+    path = f"/models/{name}.onnx"
+    return ModelReference(asked or path, FileStamp(path, 5, 6, content * 64), content * 64)
+
+
+@pytest.fixture
+def clock() -> Clock:
+    return Clock()
+
+
+@pytest.fixture
+def store(tmp_path: Path, clock: Clock) -> Store:
+    return make_store(tmp_path / "data", clock=clock)
+
+
+def test_looking_makes_nothing(store: Store, tmp_path: Path) -> None:
+    assert store.projects.rows() == () and store.projects.search("x") == ()
+    with pytest.raises(UnknownId):
+        store.projects.get(make_id(1))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_project_comes_back_as_it_was_made(store: Store, tmp_path: Path) -> None:
+    made = store.projects.create("  R\u0065\u0301sNet  ", make_model(), "on two cores", {"seq": 128})
+    assert made.name == "R\u00e9sNet" and made.versions[0].name == "original" and made.generation == 1
+    assert made.versions[0].model == make_model() and made.created_utc == made.modified_utc
+    assert make_store(tmp_path / "data").projects.get(made.id) == made
+    for kind, holding in (("projects", made.id), ("versions", made.versions[0].id)):
+        path = tmp_path / "data" / kind / f"{holding}.json"
+        assert path.stat().st_mode & 0o777 == 0o600
+        with TinyDB(path) as database:
+            assert len(database.table(kind).all()) == 1, "stock TinyDB reads it"
+
+
+@pytest.mark.parametrize("name", ["", "   ", "x" * 201, "a\x1b[2Jb", "a\nb", "a\u202eb", "\udce9"])
+def test_names_that_cannot_be_read_are_refused(store: Store, name: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        store.projects.create(name, make_model())
+    assert caught.value.message.isprintable() and caught.value.hint
+    made = store.projects.create("x" * 200, make_model())
+    with pytest.raises(UsageError):
+        store.projects.rename(made.id, name)
+
+
+def test_a_name_is_taken_once(store: Store) -> None:
+    first = store.projects.create("one", make_model())
+    second = store.projects.create("two", make_model())
+    with pytest.raises(UsageError, match=short_id(first.id)):
+        store.projects.create("one ", make_model())
+    with pytest.raises(UsageError, match=short_id(first.id)):
+        store.projects.rename(second.id, "one")
+    with pytest.raises(UsageError, match=short_id(first.id)):
+        store.projects.duplicate(second.id, "one")
+    assert store.projects.rename(second.id, "two") == second, "its own name is no news"
+
+
+def test_adopting_the_same_content_is_the_same_project(store: Store, clock: Clock) -> None:
+    made, said = store.projects.adopt(make_model("resnet50"))
+    assert made.name == "resnet50" and said == f"a project was made for it: resnet50 ({short_id(made.id)})"
+    clock.now += 60
+    moved = replace(make_model("elsewhere"), asked="copy.onnx")
+    again, said = store.projects.adopt(moved)
+    assert again.id == made.id and said == "" and again.versions == made.versions
+    assert again.modified_utc > made.modified_utc
+
+
+def test_adopting_notes_when_a_file_was_seen_last(store: Store) -> None:
+    made, _ = store.projects.adopt(make_model())
+    touched = make_model()
+    touched = replace(touched, file=replace(touched.file, mtime_ns=99))
+    again, _ = store.projects.adopt(touched)
+    assert again.versions[0].model.file.mtime_ns == 99 and again.versions[0].id == made.versions[0].id
+
+
+def test_adopting_other_content_at_the_same_path_is_a_new_version(store: Store) -> None:
+    made, _ = store.projects.adopt(make_model(content="a"))
+    changed, said = store.projects.adopt(make_model(content="b"))
+    assert changed.id == made.id and [one.name for one in changed.versions] == ["original", "v2"]
+    assert said == f"/models/resnet.onnx has changed: it is measured as v2 of resnet ({short_id(made.id)})"
+    assert [one.name for one in store.projects.adopt(make_model(content="c"))[0].versions][-1] == "v3"
+    back, said = store.projects.adopt(make_model(content="a"))
+    assert len(back.versions) == 3 and said == ""
+
+
+def test_adopting_prefers_the_project_that_was_used_last(store: Store, clock: Clock) -> None:
+    first, _ = store.projects.adopt(make_model())
+    clock.now += 5
+    copy = store.projects.duplicate(first.id, "copy")
+    clock.now += 5
+    assert store.projects.adopt(make_model())[0].id == copy.id
+    clock.now += 5
+    store.projects.describe(first.id, "again")
+    assert store.projects.adopt(make_model())[0].id == first.id
+
+
+@pytest.mark.parametrize(
+    ("path", "asked", "name"),
+    [
+        ("/m/bert.onnx", "bert.onnx", "bert"),
+        ("/m/bert/model.onnx", "bert", "bert"),
+        ("/x/cnn.onnx", "sample", "sample"),
+        ("/x/tiny.onnx", "sample:tiny", "sample:tiny"),
+        ("/cache/1/model.onnx", "hf:org/repo/onnx/model.onnx", "org/repo/onnx/model.onnx"),
+        ("/cache/1/net.onnx", "https://h/net.onnx?…", "net"),
+        ("/cache/1/model.onnx", "https://h/resnet/model.onnx", "resnet"),
+        ("/m/\x1b[2J.onnx", "\x1b[2J.onnx", "\\e[2J"),
+        ("/m/" + "x" * 250 + ".onnx", "x", "x" * 189 + "…"),
+        ("/m/.onnx", ".onnx", ".onnx"),
+    ],
+)
+def test_projects_are_named_after_their_models(store: Store, path: str, asked: str, name: str) -> None:
+    model = ModelReference(asked, FileStamp(path, 1, 1, "0" * 64), "0" * 64)
+    assert store.projects.adopt(model)[0].name == name
+    other = replace(model, file=replace(model.file, path=f"/other{path}"), sha256="1" * 64)
+    assert store.projects.adopt(other)[0].name == f"{name} (2)"
+
+
+def test_an_edit_changes_what_is_given(store: Store, clock: Clock) -> None:
+    made = store.projects.create("one", make_model(), "words", {"seq": 1})
+    clock.now += 60
+    edited = store.projects.edit(made.id, description="", dims={"seq": 2})
+    assert (edited.name, edited.description, edited.dims) == ("one", "", {"seq": 2})
+    assert edited.generation == 2 and edited.modified_utc > made.modified_utc
+    assert edited.created_utc == made.created_utc and edited.versions == made.versions
+    assert store.projects.edit(made.id, name="one") == edited, "no change is no generation"
+
+
+def test_two_sessions_keep_each_other_s_edits(store: Store, tmp_path: Path) -> None:
+    shown = store.projects.create("one", make_model(), "words", {"seq": 1})
+    other = make_store(tmp_path / "data")
+    other.projects.edit(shown.id, description="theirs")
+    form = {"name": "mine", "description": shown.description, "dims": shown.dims}
+    merged = store.projects.edit(shown.id, base=shown, **form)  # type: ignore[arg-type]
+    assert (merged.name, merged.description) == ("mine", "theirs")
+    last = store.projects.edit(shown.id, base=shown, description="ours")
+    assert last.description == "ours" and other.projects.get(shown.id) == last
+    previous = json.loads((tmp_path / "data" / "projects" / f"{shown.id}.json.prev").read_text())
+    assert previous["projects"]["1"]["description"] == "theirs", "what was overwritten is still there"
+
+
+def test_an_edit_is_made_again_where_no_lock_keeps_others_out(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = store.projects.create("one", make_model())
+    other = make_store(tmp_path / "elsewhere")
+    put = Documents.put
+    raced: list[int] = []
+
+    def put_after_another(self: Documents, id: str, values: dict[str, object], generation: int) -> object:  # noqa: A002
+        if len(raced) < 3:
+            raced.append(1)
+            current = self.get(id)
+            assert current is not None
+            put(self, id, {**current.values, "description": f"theirs {len(raced)}"}, current.generation)
+        return put(self, id, values, generation)
+
+    monkeypatch.setattr(Documents, "put", put_after_another)
+    edited = store.projects.edit(made.id, name="mine")
+    assert (edited.name, edited.description) == ("mine", "theirs 3") and len(raced) == 3
+    assert other.projects.rows() == ()
+
+
+def test_one_who_always_comes_too_late_is_told(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    made = store.projects.create("one", make_model())
+
+    def refuse(*_: object) -> None:
+        raise StoreConflict("one was changed by another session meanwhile")
+
+    monkeypatch.setattr(Documents, "put", refuse)
+    with pytest.raises(StoreConflict):
+        store.projects.edit(made.id, name="mine")
+
+
+def test_many_sessions_at_once_lose_nothing(tmp_path: Path) -> None:
+    made = make_store(tmp_path).projects.create("one", make_model(), dims={})
+    names = [f"d{n}" for n in range(4)]
+
+    def work(name: str) -> None:
+        own = Store(tmp_path, "machine")
+        for number in range(10):
+            current = own.projects.get(made.id)
+            own.projects.edit(made.id, description=f"{name} {number}", base=current)
+            own.projects.adopt(make_model(name, content=name[1]))
+
+    threads = [threading.Thread(target=work, args=(name,)) for name in names]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    store = make_store(tmp_path)
+    assert sorted(project.name for project in store.projects.all()) == ["d0", "d1", "d2", "d3", "one"]
+    assert store.projects.get(made.id).generation == 41 and store.notices() == ()
+
+
+def test_a_duplicate_has_versions_of_its_own_and_no_benchmarks(store: Store) -> None:
+    store.projects.adopt(make_model(content="a"))
+    first, _ = store.projects.adopt(make_model(content="b"))
+    store.benchmarks.add(make_result(1), Card(project=first.id))
+    copy = store.projects.duplicate(first.id, "copy")
+    assert [one.model for one in copy.versions] == [one.model for one in first.versions]
+    assert [one.name for one in copy.versions] == ["original", "v2"]
+    assert not {one.id for one in copy.versions} & {one.id for one in first.versions}
+    rows = {row.project.name: row.benchmarks for row in store.projects.rows()}
+    assert rows == {"resnet": 1, "copy": 0}
+
+
+def test_rows_count_weigh_and_date_what_was_measured(store: Store, tmp_path: Path) -> None:
+    first, _ = store.projects.adopt(make_model())
+    assert store.projects.row(first.id).last_run_utc == ""
+    samples = tmp_path / "samples"
+    samples.mkdir()
+    (samples / "a-0.z").write_bytes(b"x" * 1000)
+    store.benchmarks.add(make_result(1, started_utc="2026-01-01T00:00:00Z"), Card(project=first.id), samples)
+    store.benchmarks.add(make_result(2, started_utc="2026-03-01T00:00:00Z"), Card(project=first.id))
+    store.benchmarks.add(make_result(3, started_utc="2026-09-01T00:00:00Z"), Card())
+    row = store.projects.row(first.id)
+    mine = [make_id(1), make_id(2), first.id, first.versions[0].id]
+    every = [path for path in (tmp_path / "data").rglob("*") if path.is_file()]
+    expected = sum(path.stat().st_size for path in every if any(str(one) in str(path) for one in mine))
+    assert (row.benchmarks, row.last_run_utc, row.size_bytes) == (2, "2026-03-01T00:00:00Z", expected)
+    store.benchmarks.edit(make_id(1), note="a longer note than before " * 40)
+    assert store.projects.row(first.id).size_bytes > expected + 900
+
+
+def test_search_finds_words_in_names_descriptions_and_models(store: Store) -> None:
+    store.projects.create("ResNet", make_model("deep/resnet50"), "on the new servers")
+    store.projects.create("bert", make_model("bert"), "language")
+
+    def found(text: str) -> list[str]:
+        return sorted(row.project.name for row in store.projects.search(text))
+
+    assert (
+        found("resnet NEW") == ["ResNet"] and found("deep/") == ["ResNet"] and found("original") == ["ResNet", "bert"]
+    )
+    assert found("language resnet") == [] and found("  ") == ["ResNet", "bert"]
+    assert found("serversoriginal") == []
+
+
+def test_lists_can_be_sorted(store: Store, clock: Clock) -> None:
+    ids = {}
+    for name in ("beta", "Alpha", "gamma"):
+        clock.now += 10
+        ids[name] = store.projects.create(name, make_model(name, content=name[0].lower())).id
+    clock.now += 10
+    store.projects.describe(ids["beta"], "touched")
+
+    def names(by: str) -> list[str]:
+        return [row.project.name for row in sort_rows(store.projects.rows(), by)]
+
+    assert names("name") == ["Alpha", "beta", "gamma"]
+    assert names("created") == ["gamma", "Alpha", "beta"]
+    assert names("modified") == ["beta", "gamma", "Alpha"]
+    assert [row.project.name for row in store.projects.rows()] == names("modified")
+
+
+def test_a_project_is_meant_by_its_name_its_short_id_or_its_id(store: Store) -> None:
+    made = store.projects.create("my net", make_model())
+    store.projects.create("other", make_model("other"))
+    for token in ("my net", made.id, made.id.lower(), short_id(made.id)):
+        assert store.projects.resolve(token) == made.id
+    with pytest.raises(UnknownId, match="no project is called nothing"):
+        store.projects.resolve("nothing")
+
+
+def test_a_model_in_the_root_is_named_after_its_file(store: Store) -> None:
+    model = ModelReference("/model.onnx", FileStamp("/model.onnx", 1, 1, "0" * 64), "0" * 64)
+    assert store.projects.adopt(model)[0].name == "model"
+
+
+def test_ids_end_differently(tmp_path: Path) -> None:
+    drawn = [bytes([n]) * 10 for n in (0, 1, 0, 1, 2, 0, 3)]
+    store = make_store(tmp_path, entropy=lambda _: drawn.pop(0))
+    one, other = store.projects.create("one", make_model()), store.projects.create("other", make_model("o"))
+    ids = [one.id, one.versions[0].id, other.id, other.versions[0].id]
+    assert len({short_id(one) for one in ids}) == 4 and drawn == []
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [b"", b"{", b"\0" * 100, b'{"projects": {}}', b'{"projects": {"1": {"name": 5}}}', b"[]"],
+)
+def test_a_damaged_project_is_named_and_the_others_are_read(store: Store, tmp_path: Path, damage: bytes) -> None:
+    bad = store.projects.create("bad", make_model("bad"))
+    store.projects.create("good", make_model("good"))
+    (tmp_path / "data" / "projects" / f"{bad.id}.json").write_bytes(damage)
+    again = make_store(tmp_path / "data")
+    assert [row.project.name for row in again.projects.rows()] == ["good"]
+    assert any(bad.id in notice for notice in again.notices())
+    with pytest.raises(StoreDamaged, match=bad.id):
+        again.projects.get(bad.id)
+    with pytest.raises(StoreDamaged):
+        again.projects.edit(bad.id, name="x")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"name": 5},
+        {"name": None},
+        {"dims": {"a": "b"}},
+        {"dims": []},
+        {"modified_utc": 7},
+        {"description": {}},
+    ],
+)
+def test_hand_edits_that_are_no_project_are_damage(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
+    bad = store.projects.create("bad", make_model())
+    edit_by_hand(tmp_path / "data" / "projects" / f"{bad.id}.json", "projects", change)
+    with pytest.raises(StoreDamaged, match=bad.id):
+        make_store(tmp_path / "data").projects.get(bad.id)
+
+
+@pytest.mark.parametrize("change", [{"model": 5}, {"model": {}}, {"project": None}, {"recipe": {"a": 1}}])
+def test_a_damaged_version_leaves_its_project_readable(store: Store, tmp_path: Path, change: dict[str, object]) -> None:
+    made, _ = store.projects.adopt(make_model(content="a"))
+    made, _ = store.projects.adopt(make_model(content="b"))
+    edit_by_hand(tmp_path / "data" / "versions" / f"{made.versions[0].id}.json", "versions", change)
+    again = make_store(tmp_path / "data")
+    assert [one.name for one in again.projects.get(made.id).versions] == ["v2"]
+    assert any(made.versions[0].id in notice for notice in again.notices())
+
+
+def test_a_correct_hand_edit_is_taken_and_kept_safe(store: Store, tmp_path: Path) -> None:
+    made = store.projects.create("one", make_model())
+    edit_by_hand(tmp_path / "data" / "projects" / f"{made.id}.json", "projects", {"name": "by \x1b hand"})
+    again = make_store(tmp_path / "data")
+    assert again.projects.get(made.id).name == "by \x1b hand", "shown escaped, kept as it is"
+    assert again.projects.describe(made.id, "x").name == "by \x1b hand"
+
+
+def edit_by_hand(path: Path, table: str, change: dict[str, object]) -> None:
+    content = json.loads(path.read_text())
+    content[table]["1"].update(change)
+    path.write_text(json.dumps(content))
+
+
+def test_a_removed_project_cannot_be_edited(store: Store, tmp_path: Path) -> None:
+    made = store.projects.create("one", make_model())
+    (tmp_path / "data" / "projects" / f"{made.id}.json").unlink()
+    with pytest.raises(UnknownId):
+        store.projects.edit(made.id, name="two")
+    assert store.projects.all() == ()
+
+
+def test_a_newer_form_is_read_and_not_written(store: Store, tmp_path: Path) -> None:
+    made = store.projects.create("one", make_model())
+    path = tmp_path / "data" / "projects" / f"{made.id}.json"
+    content = json.loads(path.read_text())
+    content["_meta"]["1"].update(schema=99, tool="9.9")
+    content["projects"]["1"]["colour"] = "blue"
+    path.write_text(json.dumps(content))
+    again = make_store(tmp_path / "data")
+    assert again.projects.get(made.id).name == "one"
+    with pytest.raises(StoreReadOnly, match=r"tuibench 9\.9"):
+        again.projects.rename(made.id, "two")
+
+
+def test_a_link_planted_at_a_project_is_not_followed(store: Store, tmp_path: Path) -> None:
+    made = store.projects.create("one", make_model())
+    path = tmp_path / "data" / "projects" / f"{made.id}.json"
+    victim = tmp_path / "victim.json"
+    path.rename(victim)
+    path.symlink_to(victim)
+    before = victim.read_bytes()
+    with pytest.raises(StoreError):
+        store.projects.rename(made.id, "two")
+    assert victim.read_bytes() == before

@@ -1,0 +1,104 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import onnx
+import pytest
+
+from tests.models.factory import encoder, save
+from tuibench.core.errors import ModelError
+from tuibench.core.place import Places
+from tuibench.core.project import ModelReference
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.reference import refer
+from tuibench.core.spec import ModelSource
+from tuibench.workbench import model
+from tuibench.workbench.model import find_state, inspect
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    return Places(*(tmp_path / name for name in ("data", "state", "cache", "config")))
+
+
+@pytest.fixture
+def reference(tmp_path: Path, places: Places) -> ModelReference:
+    """To a model whose weights lie beside it."""
+    folder = tmp_path / "models"
+    folder.mkdir()
+    path = folder / "m.onnx"
+    made = encoder()
+    onnx.save_model(made, str(path), save_as_external_data=True, location="w.data", size_threshold=0)
+    found = refer("./m.onnx", inspect(ModelSource("./m.onnx", str(path)), places))
+    assert found is not None
+    return found
+
+
+def test_a_reference_holds_every_file(reference: ModelReference) -> None:
+    assert reference.asked == "./m.onnx" and [Path(one.path).name for one in reference.external] == ["w.data"]
+    assert reference.file.size == os.path.getsize(reference.file.path)
+    assert len({reference.sha256, reference.file.sha256, reference.external[0].sha256}) == 3
+    assert from_plain(ModelReference, to_plain(reference)) == reference
+
+
+def test_what_was_not_touched_is_unchanged_and_not_read(
+    reference: ModelReference, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model, "ask_child", lambda *_, **__: pytest.fail("a look is enough"))
+    assert find_state(reference, places).state == "unchanged"
+
+
+@pytest.mark.parametrize("which", [0, 1])
+def test_a_touch_is_no_change_and_an_edit_is(reference: ModelReference, places: Places, which: int) -> None:
+    path = Path((reference.file, *reference.external)[which].path)
+    os.utime(path, ns=(1, 1))
+    assert find_state(reference, places).state == "unchanged"
+    data = bytearray(path.read_bytes())
+    data[-1] ^= 1
+    path.write_bytes(data)
+    changed = find_state(reference, places)
+    assert (changed.state, changed.file) == ("changed", str(path))
+
+
+def test_another_size_needs_no_reading(
+    reference: ModelReference, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(model, "ask_child", lambda *_, **__: pytest.fail("a look is enough"))
+    with open(reference.file.path, "ab") as handle:
+        handle.write(b"x")
+    assert find_state(reference, places).state == "changed"
+
+
+@pytest.mark.parametrize("instead", ["nothing", "directory", "pipe", "link"])
+def test_what_is_no_file_any_more_is_gone(reference: ModelReference, places: Places, instead: str) -> None:
+    path = Path(reference.external[0].path)
+    path.unlink()
+    if instead == "directory":
+        path.mkdir()
+    elif instead == "pipe":
+        os.mkfifo(path)
+    elif instead == "link":
+        path.symlink_to("nowhere")
+    found = find_state(reference, places)
+    assert (found.state, found.file) == ("gone", str(path))
+
+
+def test_what_cannot_be_read_when_it_must_be_is_gone(
+    reference: ModelReference, places: Places, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    os.utime(reference.file.path, ns=(1, 1))
+    monkeypatch.setattr(model, "ask_child", lambda *_, **__: [None])
+    assert find_state(reference, places).state == "gone"
+
+
+def test_what_is_no_model_has_no_summary(tmp_path: Path, places: Places) -> None:
+    (tmp_path / "m.onnx").write_bytes(b"<html>")
+    with pytest.raises(ModelError, match="web page"):
+        inspect(ModelSource("m.onnx", str(tmp_path / "m.onnx")), places)
+
+
+def test_a_model_that_was_not_read_has_no_reference(tmp_path: Path, places: Places) -> None:
+    summary = inspect(ModelSource("m", save(encoder(), tmp_path / "m.onnx")), places)
+    unread = from_plain(type(summary), {**to_plain(summary), "files": []})
+    assert refer("m", unread) is None and refer("m", summary) is not None

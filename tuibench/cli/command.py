@@ -1,0 +1,69 @@
+"""The commands in one table: which module carries each out, and what `tuibench --help` says of it.
+
+A module has `add_parser(subparsers)`, which adds every command that names it here and sets `run(args, interruption)`
+as each one's default. `benchmark` and `rerun` read the table of flags instead.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """One command: its usage begins with its name."""
+
+    usage: str
+    text: str
+    module: str = ""
+    """In tuibench.cli; '' for what `arguments` reads itself."""
+
+    @property
+    def name(self) -> str:
+        """What is typed after `tuibench`."""
+        return self.usage.split()[0]
+
+
+GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
+    (
+        "Measure",
+        (
+            Command("benchmark MODEL [MODEL ...]", "measure, and keep the result"),
+            Command("ps [--all]", "runs: measuring, waiting, broken off", "ps"),
+            Command("attach ID", "follow a run; Ctrl-C leaves it going", "attach"),
+            Command("cancel ID ...", "end runs, keeping what they measured", "cancel"),
+            Command("resume ID", "measure what is missing of a broken run", "resume"),
+            Command("project [ACTION]", "list, show, new, edit, copy, remove", "project"),
+            Command("doctor", "this machine, noise, engines, store", "doctor"),
+        ),
+    ),
+    (
+        "Results",
+        (
+            Command("list [WORD ...]", "what was measured, newest first", "listing"),
+            Command("show ID", "one of them, with all that is known of it", "detail"),
+            Command("edit ID", "its name, note and project", "card"),
+            Command("remove ID [ID ...]", "move to the trash", "removal"),
+            Command("undo", "bring back what was removed last", "removal"),
+            Command("trash [list|restore|empty]", "what was removed", "trash"),
+            Command("export ID -x FILE", "as JSON, CSV or Markdown", "export"),
+            Command("import FILE [FILE ...]", "from such JSON, or deepsparse.benchmark's", "intake"),
+            Command("store check|migrate", "whether all is as it was written", "store"),
+        ),
+    ),
+)
+
+COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
+
+LATER = (
+    "profile",
+    "versions",
+    "compare",
+    "gate",
+    "check",
+    "rerun",
+    "engines",
+    "config",
+    "completion",
+)
+"""Known and not built."""

@@ -1,0 +1,85 @@
+"""`tuibench show`: one benchmark with all that is known of it."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import time
+from typing import Any
+
+from tuibench.cli.output import emit
+from tuibench.cli.parser import Subparsers
+from tuibench.cli.session import opened, tell
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.errors import ExitCode, StoreError, UnknownId
+from tuibench.core.record import to_plain
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+from tuibench.report.json_export import document
+from tuibench.report.stored import stored_page
+from tuibench.workbench.hall import Workbench
+
+SCHEMA = 1
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command and its flags."""
+    parser = subparsers.add_parser("show", description="Show one benchmark: its name, its conditions, its result.")
+    parser.add_argument("id", metavar="ID", help="short id, any part of the long one, a name, last, last~1 or ID~")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    parser.add_argument("--samples", action="store_true", help="print only the directory with its samples")
+    parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
+    """Print the benchmark."""
+    with opened() as bench:
+        if args.samples:
+            return _show_samples(bench, args.id)
+        stored = bench.library.get(args.id)
+        project = _project_name(bench, stored)
+        if args.json:
+            emit(json.dumps(_document(stored, project), indent=1, ensure_ascii=True, allow_nan=False) + "\n")
+        else:
+            own = _own_host(bench)
+            emit(stored_page(stored, time.time(), project=project, own_host=own, ascii_only=args.ascii))
+    return int(ExitCode.OK)
+
+
+def _show_samples(bench: Workbench, token: str) -> int:
+    row = bench.library.find(token)
+    found = bench.store.benchmarks.samples(row.id)
+    if found is None:
+        tell(f"{short_id(row.id)} has no samples: it was imported, or they were not kept")
+    else:
+        emit(f"{show(found, 4096)}\n")
+    return int(ExitCode.OK)
+
+
+def _document(stored: StoredBenchmark, project: str) -> dict[str, Any]:
+    return {
+        "schema": SCHEMA,
+        "id": stored.row.id,
+        "short_id": short_id(stored.row.id),
+        "card": to_plain(stored.card),
+        "project": project or None,
+        "benchmark": document(stored.result),
+    }
+
+
+def _project_name(bench: Workbench, stored: StoredBenchmark) -> str:
+    """Its name, '' where it has none or cannot be read: the benchmark is to be seen all the same."""
+    if not stored.card.project:
+        return ""
+    try:
+        return bench.store.projects.get(stored.card.project).name
+    except (StoreError, UnknownId):
+        return ""
+
+
+def _own_host(bench: Workbench) -> str:
+    try:
+        return bench.store.host_id
+    except StoreError:
+        return ""

@@ -1,0 +1,84 @@
+"""Shows on stderr how a model from elsewhere arrives: its size first, then how far it is, then what it is."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Callable
+
+from tuibench.core.place import Places
+from tuibench.core.remote import FetchedModel, FetchProgress, public_name
+from tuibench.core.spec import ModelSource
+from tuibench.core.text import show
+from tuibench.core.units import percent, size
+from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
+
+_MEASURE_AFTER_S = 1.0
+
+
+class ArrivalView:
+    """Says once how large a model is, and from then on how much of it is here."""
+
+    def __init__(self, label: str, painter: ProgressPainter, clock: Callable[[], float]) -> None:
+        self._label = label
+        self._painter = painter
+        self._clock = clock
+        self._first: tuple[float, int] | None = None
+
+    def update(self, progress: FetchProgress) -> None:
+        """Paint if it is time."""
+        if progress.waiting:
+            self._painter.update(Snapshot(0, 0, self._label, activity="another process is fetching it"))
+            return
+        if self._first is None:
+            self._first = (self._clock(), progress.fetched)
+            here = f", {size(progress.fetched)} of it here already" if progress.fetched else ""
+            total = "of unknown size" if progress.total is None else size(progress.total)
+            self._painter.say(f"fetching {self._label}: {total}{here}")
+        self._painter.update(Snapshot(0, 0, self._label, eta_s=self._left_s(progress), activity=_share(progress)))
+
+    def done(self, model: FetchedModel) -> None:
+        """The last line; nothing where the model was here already."""
+        self._painter.clear()
+        if model.fetched:
+            self._painter.say(f"fetched {show(model.name)}: {size(model.bytes)}, sha256 {show(model.sha256, 12)}")
+
+    def _left_s(self, progress: FetchProgress) -> float | None:
+        if self._first is None or progress.total is None:
+            return None
+        began, before = self._first
+        spent, arrived = self._clock() - began, progress.fetched - before
+        if spent < _MEASURE_AFTER_S or arrived <= 0:
+            return None
+        return (progress.total - progress.fetched) * spent / arrived
+
+
+def fetcher(places: Places, quiet: bool, ascii_only: bool) -> Callable[[str], ModelSource]:
+    """What makes a file of a name such as hf:ORG/REPO or https://…, telling on stderr how it arrives."""
+
+    def fetch(token: str) -> ModelSource:
+        from tuibench.workbench.fetching import ModelFetch  # only for models that lie elsewhere
+
+        in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
+        painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
+        view = ArrivalView(show(public_name(token), 50), painter, time.monotonic)
+        try:
+            model = ModelFetch(token, places).carry_out(_unheard if quiet else view.update)
+        finally:
+            painter.clear()
+        if not quiet:
+            view.done(model)
+        return model.source
+
+    return fetch
+
+
+def _share(progress: FetchProgress) -> str:
+    if not progress.total:
+        return size(progress.fetched)
+    return f"{size(progress.fetched)} of {size(progress.total)}, {percent(progress.fetched / progress.total)}"
+
+
+def _unheard(_: FetchProgress) -> None:
+    """What -q does with progress."""

@@ -1,0 +1,128 @@
+"""Staying with a run that this command started: to its end, to the user's end of it, or until it is let go."""
+
+from __future__ import annotations
+
+from contextlib import nullcontext
+from pathlib import Path
+
+from tuibench.cli.interruption import Ended, Interruption, held_back
+from tuibench.cli.output import emit
+from tuibench.cli.publication import publish
+from tuibench.cli.request import BenchmarkRequest
+from tuibench.cli.terminal import Terminal
+from tuibench.cli.view import View
+from tuibench.core.errors import ExitCode, StoreError, TuibenchError
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.units import count_of
+from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
+from tuibench.workbench.active_run import ActiveRun
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.watched_run import ending_code
+
+
+class Following:
+    """One run, one view of it, one request that says what comes out."""
+
+    def __init__(self, bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest) -> None:
+        self._bench = bench
+        self._view = view
+        self._run = view.active
+        self._request = request
+        self._terminal = Terminal()
+
+    def follow(self, interruption: Interruption) -> int:
+        """Watch to the end, publish what there is, and return the exit code."""
+        run = self._run
+        try:
+            asks = run.kept and self._terminal.can_be_asked()
+            with interruption.asking() if asks else nullcontext():
+                self._view.watch(interruption, self._answer)
+        except BaseException as error:
+            self._end(error)
+            raise
+        if run.detached:
+            return self._say_farewell()
+        result = run.result()
+        if self._request.dry_run:
+            return self._show_plan(self._view.plan(), result)
+        if result.status == "interrupted":
+            self._say(f"tuibench: the run broke off: {run.replay.end.get('reason', '')}")
+        publish(self._request, result, self._samples())
+        return self._report_saving(result)
+
+    def _answer(self) -> None:
+        """Ctrl-C was pressed: cancel, detach or go on."""
+        run = self._run
+        cells = sum(bool(track.executions) for track in run.replay.tracks.values())
+        kept = f"{count_of(cells, 'cell')} kept" if cells else "nothing measured yet"
+        painter = self._view.painter
+        painter.write(f"again: cancel ({kept}) · d: detach · any other key: go on ")
+        try:
+            key = self._terminal.read_key(run.done_fd)
+        finally:
+            painter.write("\n")
+        if key in ("d", "D"):
+            with held_back():
+                run.detach()
+
+    def _end(self, error: BaseException) -> None:
+        """The command is being ended: let the run go where its terminal went away, else end it with what it has."""
+        run = self._run
+        if isinstance(error, Ended) and error.code == ExitCode.HANGUP and run.kept and self._terminal.went_away:
+            run.detach()
+            return
+        run.cancel()
+        if not self._request.dry_run and any(track.executions for track in run.replay.tracks.values()):
+            self._publish_at_last(run.result())
+        elif not self._request.quiet:
+            self._say("tuibench: ended before anything was measured")
+
+    def _publish_at_last(self, result: RunResult) -> None:
+        """Publish as far as possible when the command is being ended: why it ends decides the exit code."""
+        self._view.painter.clear()
+        # Terminal and pipes may have gone already; the export must be written all the same.
+        try:
+            publish(self._request, result, self._samples())
+            self._report_saving(result)
+        except (OSError, TuibenchError) as error:
+            self._say(f"tuibench: {error}")
+
+    def _samples(self) -> Path | None:
+        """Where the run's samples lie now."""
+        if not self._run.replay.end.get("saved"):
+            return self._run.run_dir / "samples"
+        try:
+            return self._bench.store.benchmarks.samples(self._run.id)
+        except StoreError:
+            return None
+
+    def _report_saving(self, result: RunResult) -> int:
+        """Say where the result lies, or what to do as it lies nowhere yet."""
+        run, end = self._run, self._run.replay.end
+        short = short_id(run.id)
+        if end.get("saved") is False:
+            self._say(
+                f"tuibench: measured, not saved: {end.get('why', '')}; "
+                f"tuibench resume {short} tries again, tuibench export {short} -x FILE saves it elsewhere"
+            )
+        elif end.get("saved") and not self._request.quiet:
+            self._say(f"saved as {short}" + (f"; {end['note']}" if end.get("note") else ""))
+        elif run.kept and result.status == "interrupted":
+            self._say(f"tuibench resume {short} measures what is missing")
+        return int(ending_code(run.replay, result))
+
+    def _say_farewell(self) -> int:
+        short = short_id(self._run.id)
+        self._say(f"goes on alone: tuibench attach {short} follows it, tuibench cancel {short} ends it")
+        return int(ExitCode.OK)
+
+    def _show_plan(self, plan: DryRun, result: RunResult) -> int:
+        """Print the plan; what must fail fails here with the code that measuring would have."""
+        emit(dry_run_json(plan) if self._request.json else dry_run_text(plan, self._request.ascii))
+        if not plan.failed:
+            return int(ExitCode.OK)
+        return int(ExitCode.SOME_FAILED if plan.cells else ending_code(self._run.replay, result))
+
+    def _say(self, text: str) -> None:
+        self._view.painter.say(text)

@@ -1,0 +1,44 @@
+"""`tuibench import`: results from files into the store."""
+
+from __future__ import annotations
+
+import argparse
+
+from tuibench.cli.output import emit
+from tuibench.cli.parser import Subparsers
+from tuibench.cli.session import opened, tell
+from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command and its flags."""
+    parser = subparsers.add_parser(
+        "import",
+        description="Take benchmarks into the store from what tuibench export wrote as JSON, or deepsparse.benchmark "
+        "0.10 to 1.8 with -x. What is there already stays as it is.",
+    )
+    parser.add_argument("files", nargs="+", metavar="FILE", help="JSON of a benchmark")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
+    """Import each file, print its id, and end with what was wrong with the first that could not be taken."""
+    code = int(ExitCode.OK)
+    with opened() as bench:
+        for file in args.files:
+            try:
+                found = bench.exchange.import_file(file)
+            except TuibenchError as error:
+                if len(args.files) == 1:
+                    raise
+                tell(f"tuibench: {show(error.message, 1000)}" + (f"\n  {show(error.hint, 1000)}" if error.hint else ""))
+                code = code or int(error.exit_code)
+                continue
+            emit(f"{short_id(found.row.id)}\n")
+            if found.known:
+                tell(f"{show(file)} was imported before; nothing was changed")
+            elif found.row.foreign:
+                tell(f"{show(file)}: measured by {show(found.row.foreign, 80)}, so it has no grade and no interval")
+    return code

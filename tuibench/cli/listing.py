@@ -1,0 +1,46 @@
+"""`tuibench list`: what was measured, newest first."""
+
+from __future__ import annotations
+
+import argparse
+import time
+
+from tuibench.cli import value
+from tuibench.cli.output import emit
+from tuibench.cli.parser import Subparsers, reads
+from tuibench.cli.session import opened, tell, width
+from tuibench.core.errors import ExitCode
+from tuibench.report.listing import NEWEST, hidden_words, listing, rows_json
+
+_MOST = 10**9
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command and its flags."""
+    parser = subparsers.add_parser("list", description="List what was measured, newest first.")
+    parser.add_argument("words", nargs="*", metavar="WORD", help="only those that have every WORD in some field")
+    parser.add_argument("--project", metavar="NAME", help="only those of this project")
+    many = parser.add_mutually_exclusive_group()
+    number = reads("-n", value.whole(1, _MOST))
+    many.add_argument("-n", type=number, default=NEWEST, metavar="N", help=f"how many [{NEWEST}]")
+    many.add_argument("--all", action="store_true", help="all of them")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
+    """Print the list; that there is nothing in it is no error."""
+    limit = None if args.all else args.n
+    with opened() as bench:
+        rows = bench.library.list(args.project, " ".join(args.words))
+        if args.json:
+            emit(rows_json(rows, limit))
+        else:
+            emit(listing(rows, time.time(), limit=limit, width=width(), ascii_only=args.ascii))
+        filtered = bool(args.words or args.project)
+        if filtered and not rows:
+            tell(f"none of {len(bench.library.list())} is meant by that")
+        elif words := hidden_words(len(rows), limit):
+            tell(words)
+    return int(ExitCode.OK)

@@ -1,0 +1,16 @@
+"""Asking before something goes: only where somebody sits at a terminal, and never anywhere else."""
+
+from __future__ import annotations
+
+import sys
+
+from tuibench.core.errors import UsageError
+
+
+def confirmed(question: str, answer: str, command: str) -> bool:
+    """Whether `answer` was typed; UsageError where nobody can be asked."""
+    if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
+        raise UsageError(f"{command} asks first, and here is no terminal to ask on", f"{command} -y does it unasked")
+    sys.stderr.write(f"{question} ")
+    sys.stderr.flush()
+    return sys.stdin.readline().strip().lower() == answer

@@ -1,0 +1,47 @@
+"""`tuibench store`: whether what lies in the store is what was written, and bringing old forms up to date."""
+
+from __future__ import annotations
+
+import argparse
+
+from tuibench.cli.output import emit
+from tuibench.cli.parser import Subparsers
+from tuibench.cli.session import opened
+from tuibench.core.trash import StoreReport
+from tuibench.report.store_report import store_json, store_report
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command with what can be done to the store."""
+    parser = subparsers.add_parser("store", description="Check the store, or bring files of older versions up to date.")
+    actions = parser.add_subparsers(dest="action", required=True, metavar="check|migrate")
+    check = actions.add_parser(
+        "check",
+        description="Look at every file of the store.",
+        epilog="Exit codes: 0 nothing is wrong, 1 all that was wrong is repaired, 2 damage is left.",
+    )
+    check.add_argument("--read-data", action="store_true", help="read every byte and compare it with its checksum")
+    check.add_argument("--repair", action="store_true", help="mend what can be mended; nothing is deleted")
+    check.set_defaults(run=check_store)
+    migrate = actions.add_parser("migrate", description="Write files of older forms anew; the old ones are kept.")
+    migrate.set_defaults(run=migrate_store)
+    for each in (check, migrate):
+        each.add_argument("--json", action="store_true", help="one JSON object instead of text")
+        each.add_argument("--ascii", action="store_true", help="plain ASCII only")
+
+
+def check_store(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
+    """Print what is wrong, or was."""
+    with opened() as bench:
+        return _report(args, bench.library.check(read_data=args.read_data, repair=args.repair))
+
+
+def migrate_store(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - as above
+    """Print what was brought up to date."""
+    with opened() as bench:
+        return _report(args, bench.library.migrate())
+
+
+def _report(args: argparse.Namespace, report: StoreReport) -> int:
+    emit(store_json(report) if args.json else store_report(report, ascii_only=args.ascii))
+    return report.exit_code

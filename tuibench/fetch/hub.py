@@ -1,0 +1,147 @@
+"""What `hf:ORG/REPO[/FILE]` means: which files of which commit, asked of the hub by its own library."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import TYPE_CHECKING, Any
+
+from tuibench.core.errors import EngineError, ModelError, TuibenchError, UsageError
+from tuibench.core.text import show
+from tuibench.core.units import size
+from tuibench.fetch.address import Address, parse_address, safe_name
+from tuibench.fetch.download import Wanted, find_kept
+from tuibench.fetch.shelf import Shelf
+
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_NOTE = "hub"
+_MOST_NAMED = 8
+_FORM = "such as hf:ORG/REPO or hf:ORG/REPO/onnx/model.onnx"
+_SILENT = {
+    "HF_HUB_DISABLE_TELEMETRY": "1",
+    "HF_HUB_DISABLE_UPDATE_CHECK": "1",
+    "HF_HUB_DISABLE_PROGRESS_BARS": "1",
+}
+
+File = dict[str, Any]
+
+
+def find_wanted(token: str, shelf: Shelf, refetch: bool, timeout_s: float) -> list[Wanted]:
+    """The model first, then the files with its weights; the hub is asked only while something is missing."""
+    repo, file = split_token(token)
+    note = shelf.read_note(_NOTE)
+    if refetch or not _is_whole(note):
+        note = _look_up(repo, file, timeout_s)
+        shelf.write_note(_NOTE, note)
+    names = _local_names(note["files"])
+    if not refetch and all(find_kept(shelf, name) for name in names):
+        return [_wanted(Address("", "hf"), file, name) for file, name in zip(note["files"], names, strict=True)]
+    hub = _library()
+    found = []
+    for entry, name in zip(note["files"], names, strict=True):
+        address = parse_address(hub.hf_hub_url(repo, entry["path"], revision=note["commit"]))
+        token_of_user = hub.get_token()
+        bearer = f"Bearer {token_of_user}" if token_of_user else None
+        found.append(_wanted(Address(address.url, address.host, bearer), entry, name))
+    return found
+
+
+def split_token(token: str) -> tuple[str, str]:
+    """Repository and file of a token; the file is '' where none is named."""
+    parts = token.partition(":")[2].split("/")
+    word = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,95}")
+    if len(parts) < 2 or not all(word.fullmatch(part) for part in parts[:2]):
+        raise UsageError(f"{show(token, 120)} names no repository", _FORM)
+    if any(part in ("", ".", "..") or not part.isprintable() for part in parts[2:]):
+        raise UsageError(f"{show(token, 120)} names no file", _FORM)
+    return "/".join(parts[:2]), "/".join(parts[2:])
+
+
+def choose(repo: str, file: str, files: list[File]) -> File:
+    """The file that is meant, or an error that lists what there is."""
+    models = [entry for entry in files if entry["path"].lower().endswith((".onnx", ".ort"))]
+    listed = ", ".join(f"{show(entry['path'], 80)} ({size(entry['bytes'] or 0)})" for entry in models[:_MOST_NAMED])
+    listed += f" and {len(models) - _MOST_NAMED} more" if len(models) > _MOST_NAMED else ""
+    if file:
+        found = next((entry for entry in files if entry["path"] == file), None)
+        if found is None:
+            raise ModelError(f"hf:{repo} has no {show(file, 80)}", f"it has {listed}" if listed else "it has no model")
+        return found
+    if not models:
+        raise ModelError(f"hf:{repo} has no .onnx file", "name a repository with one, or export the model to ONNX")
+    if len(models) > 1:
+        raise UsageError(f"hf:{repo} has {len(models)} models", f"name one, as hf:{repo}/FILE: {listed}")
+    return models[0]
+
+
+def find_data(model: File, files: list[File]) -> list[File]:
+    """The files beside a model that hold its weights, by the names that exporters give them."""
+    folder, _, name = model["path"].rpartition("/")
+    stem = name.rpartition(".")[0]
+    beside = [entry for entry in files if entry["path"].rpartition("/")[0] == folder and entry is not model]
+    alone = not any(entry["path"].lower().endswith(".onnx") for entry in beside)
+
+    def belongs(entry: File) -> bool:
+        other = entry["path"].rpartition("/")[2]
+        if not re.fullmatch(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,199}", other):
+            return False
+        own = other.startswith((f"{name}_data", f"{name}.data")) or other in (f"{stem}.data", f"{stem}.bin")
+        return own or (alone and other.endswith((".data", "_data")))
+
+    return [entry for entry in beside if belongs(entry)]
+
+
+def _look_up(repo: str, file: str, timeout_s: float) -> dict[str, Any]:
+    hub = _library()
+    try:
+        info = hub.HfApi().model_info(repo, files_metadata=True, timeout=timeout_s)
+        files = [_describe(sibling) for sibling in info.siblings or ()]
+    except Exception as error:  # its HTTP client changes between versions, and so does what it raises
+        raise _explain(repo, error) from error
+    model = choose(repo, file, files)
+    return {"repo": repo, "commit": str(info.sha), "files": [model, *find_data(model, files)]}
+
+
+def _describe(sibling: Any) -> File:
+    stored = getattr(sibling, "lfs", None)
+    sha256 = stored.get("sha256") if isinstance(stored, dict) else getattr(stored, "sha256", None)
+    return {"path": str(sibling.rfilename), "bytes": getattr(sibling, "size", None), "sha256": sha256}
+
+
+def _explain(repo: str, error: Exception) -> TuibenchError:
+    kind = type(error).__name__
+    if kind == "GatedRepoError":
+        return ModelError(
+            f"hf:{repo} is only for those whom its authors let in", "ask there, then log in: hf auth login"
+        )
+    if kind == "RepositoryNotFoundError" or getattr(getattr(error, "response", None), "status_code", 0) == 404:
+        return ModelError(f"hf:{repo}: there is no such repository, or it is private", "check the name; hf auth login")
+    said = show(str(error).strip().splitlines()[0] if str(error).strip() else kind, 200)
+    return ModelError(f"hf:{repo}: the hub does not answer: {said}", "check the connection and HF_ENDPOINT")
+
+
+def _library() -> ModuleType:
+    os.environ.update(_SILENT)
+    try:
+        import huggingface_hub
+    except ImportError as error:
+        what = f"hf: needs the package huggingface_hub, which cannot be imported: {show(error, 120)}"
+        raise EngineError(what, "pip install 'tuibench[hf]'") from error
+    return huggingface_hub
+
+
+def _is_whole(note: dict[str, Any]) -> bool:
+    files = note.get("files")
+    return isinstance(files, list) and bool(files) and isinstance(note.get("commit"), str)
+
+
+def _local_names(files: list[File]) -> list[str]:
+    """The data files keep their names, because the model names them."""
+    names = [entry["path"].rpartition("/")[2] for entry in files]
+    return [safe_name(names[0]), *names[1:]]
+
+
+def _wanted(address: Address, entry: File, name: str) -> Wanted:
+    return Wanted(address, name, entry["bytes"], entry["sha256"])

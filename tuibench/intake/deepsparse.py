@@ -1,0 +1,169 @@
+"""The file of deepsparse.benchmark -x as a result of one cell, with nothing in it that the file does not say."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from tuibench.core.cell import Asked, CellResult, Estimate, Pooled
+from tuibench.core.label import model_names, name_cell
+from tuibench.core.run import RunResult
+from tuibench.core.spec import SCENARIO_LABELS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
+from tuibench.core.units import ms, short
+from tuibench.intake.refusal import Refusal
+
+KEY = "benchmark_result"
+"""Under which its figures stand."""
+TOOL = "deepsparse.benchmark"
+
+_SCENARIOS = {label: name for name, label in SCENARIO_LABELS.items()} | {name: name for name in SCENARIO_LABELS}
+_LATENCIES = {"p50": "50.0", "p90": "90.0", "p95": "95.0", "p99": "99.0", "p99_9": "99.9"}
+_PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
+_LENGTHS = ("sequence_length", "input_ids_length")
+_UNKNOWN = "unknown"
+_HINT = f"import takes files that {TOOL} 0.10 to 1.8 wrote with -x"
+
+
+def read_deepsparse(document: dict[str, Any]) -> RunResult:
+    """Its numbers as they stand, ungraded and without intervals; the id is left to the store, the time is not known."""
+    file = _File(document)
+    version = file.text("version")
+    tool = f"{TOOL} {version}".rstrip()
+    asked = _asked(file)
+    pooled = _pooled(file.block(KEY))
+    source = ModelSource(file.text("orig_model_path") or file.text("model_path"), file.text("model_path"))
+    cell = CellResult(
+        key=asked.key, asked=asked, status="ok", latency_ms=_latencies(pooled, tool), pooled=pooled,
+        items_per_sec=Estimate(None, n=1, reason=f"{tool} counts the drain in, so the steady rate is not known"),
+        items_per_cpu_sec=Estimate(None, n=1, reason=f"{tool} does not read the CPU time"), items=asked.batch or 1,
+    )  # fmt: skip
+    return RunResult(
+        id="", status="finished", spec=_spec(file, asked, source), models=(), points=(), cells=(cell,), environment={},
+        versions={"deepsparse": version} if version else {}, started_utc="", seconds=pooled.seconds_ran, again="",
+        headline=_headline(cell, pooled, source, tool), foreign=tool,
+    )  # fmt: skip
+
+
+class _File:
+    """Typed access to its keys; null and absent are the same, as versions differ in which they write."""
+
+    def __init__(self, block: dict[str, Any], place: str = "") -> None:
+        self._block = block
+        self._place = place
+
+    def text(self, name: str) -> str:
+        value = self._block.get(name)
+        if value is not None and not isinstance(value, str):
+            raise self._wrong(name, "a text")
+        return value or ""
+
+    def count(self, name: str) -> int | None:
+        value = self._block.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
+            raise self._wrong(name, "a whole number")
+        return value
+
+    def number(self, name: str) -> float | None:
+        value = self._block.get(name)
+        if value is None:
+            return None
+        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
+            raise self._wrong(name, "a number of at least 0")
+        return float(value)
+
+    def needed(self, name: str) -> float:
+        value = self.number(name)
+        if value is None:
+            raise Refusal(f"{self._place}{name} is missing", _HINT)
+        return value
+
+    def block(self, name: str) -> _File:
+        value = self._block.get(name)
+        if not isinstance(value, dict):
+            raise self._wrong(name, "an object")
+        return _File(value, f"{self._place}{name}.")
+
+    def shapes(self, name: str) -> tuple[tuple[int, ...], ...]:
+        value: Any = self._block.get(name) or []
+        fits = isinstance(value, list) and all(isinstance(row, list) for row in value)
+        if not fits or not all(type(size) is int for row in value for size in row):
+            raise self._wrong(name, "a list of shapes")
+        return tuple(tuple(row) for row in value)
+
+    def _wrong(self, name: str, wanted: str) -> Refusal:
+        return Refusal(f"{self._place}{name} is not {wanted}", _HINT)
+
+
+def _asked(file: _File) -> Asked:
+    written = file.text("scenario") or file.block(KEY).text("scenario")
+    scenario = _SCENARIOS.get(written)
+    if scenario is None:
+        raise Refusal(f"scenario is none of {', '.join(SCENARIO_LABELS.values())}", _HINT)
+    batch = file.count("batch_size")
+    streams = 1 if scenario == "sync" else _told(file, "num_streams")
+    lengths = {name: length for name in _LENGTHS for length in [file.count(name)] if length is not None}
+    return Asked(
+        engine=_engine(file.text("engine")), model_sha256="", version="original", scenario=scenario,
+        cores=_told(file, "num_cores"),
+        # Below one it stands for the model's own.
+        batch=batch if batch is not None and batch > 0 else None,
+        dims=lengths, streams=streams, pin=_UNKNOWN, precision=_UNKNOWN, options={},
+    )  # fmt: skip
+
+
+def _told(file: _File, name: str) -> int:
+    """A count by its key, or by the line of it in the description of the engine."""
+    value = file.count(name)
+    if value is None:
+        line = re.search(rf"^\s*{name}: ([0-9]{{1,6}})\s*$", file.text("engine"), re.MULTILINE)
+        value = int(line[1]) if line else None
+    if value is None or value < 1:
+        raise Refusal(f"{name} is missing", _HINT)
+    return value
+
+
+def _engine(description: str) -> str:
+    """The name of an engine from its description, whose first line is the name of a class."""
+    first = description.strip().splitlines()[0].strip().rstrip(":") if description.strip() else ""
+    last = first.rpartition(".")[2]
+    if last.lower().startswith(("ort", "onnxruntime")):
+        return "onnxruntime"
+    return "deepsparse" if last == "Engine" or first.startswith("deepsparse") else last or _UNKNOWN
+
+
+def _pooled(figures: _File) -> Pooled:
+    iterations = figures.count("iterations")
+    if iterations is None or iterations < 1:
+        raise Refusal(f"{KEY}.iterations is missing", _HINT)
+    return Pooled(
+        items_per_sec=figures.needed("items_per_sec"), seconds_ran=figures.needed("seconds_ran"),
+        iterations=iterations, median=figures.needed("median"), mean=figures.needed("mean"), std=figures.needed("std"),
+        percentiles={name: figures.number(f"{name}%") for name in _PERCENTILES},
+    )  # fmt: skip
+
+
+def _latencies(pooled: Pooled, tool: str) -> dict[str, Estimate]:
+    values = {name: pooled.percentiles[label] for name, label in _LATENCIES.items()}
+    values["p50"] = pooled.median
+    values |= {"mean": pooled.mean, "std": pooled.std, "floor": None}
+    bare, absent = f"no interval: {tool} keeps no executions", f"{tool} does not tell it"
+    return {name: Estimate(value, n=1, reason=absent if value is None else bare) for name, value in values.items()}
+
+
+def _spec(file: _File, asked: Asked, source: ModelSource) -> BenchmarkSpec:
+    seconds = file.number("seconds_to_run") or 0.0
+    return BenchmarkSpec(
+        models=(source,), engines=(asked.engine,), scenarios=(asked.scenario,), cores=(asked.cores,),
+        batches=() if asked.batch is None else (asked.batch,),
+        dims=tuple((name, (length,)) for name, length in asked.dims.items()), sequence_lengths=(),
+        streams=asked.streams, stream_kind=None, pin=asked.pin, precision=asked.precision, io=None,
+        effort=Effort(TOOL, 1, 1, seconds, 0.0, None, seconds), limits=Limits(), check=False,
+        inputs=InputSettings(shapes=file.shapes("input_shapes")),
+    )  # fmt: skip
+
+
+def _headline(cell: CellResult, pooled: Pooled, source: ModelSource, tool: str) -> str:
+    alone = cell.asked.scenario == "sync"
+    amount = ms(pooled.median) if alone else f"{short(pooled.items_per_sec)} items/s"
+    name = name_cell(cell.asked, (), model=model_names([source])[0])
+    return f"{amount} ({name}) · {tool}, no grade, no interval"

@@ -1,0 +1,41 @@
+"""How long ago something was, as short as a column of a list wants it."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+
+_MINUTE, _HOUR, _DAY = 60, 3600, 86400
+_MOST_DAYS = 100
+
+
+def age(utc: str, now: float) -> str:
+    """The time since `utc` until `now` (seconds since 1970): 12m, 3h, 5d, then the month; '-' where it is none."""
+    moment = _parse(utc)
+    if moment is None:
+        return "-"
+    seconds = now - moment.timestamp()
+    # A clock that was set back, or another machine's, must not give ages below nothing.
+    if seconds < _MINUTE:
+        return "now"
+    for unit, length, most in (("m", _MINUTE, _HOUR), ("h", _HOUR, _DAY), ("d", _DAY, _MOST_DAYS * _DAY)):
+        if seconds < most:
+            return f"{int(seconds // length)}{unit}"
+    return f"{moment.year:04d}-{moment.month:02d}"
+
+
+def moment_words(utc: str, now: float) -> str:
+    """Date, time and age for a page that has room; the text as it is where it is no time."""
+    moment = _parse(utc)
+    if moment is None:
+        return ""
+    ago = age(utc, now)
+    said = f"{moment:%Y-%m-%d %H:%M:%S} UTC"
+    return said if "-" in ago else f"{said} (just now)" if ago == "now" else f"{said} ({ago} ago)"
+
+
+def _parse(utc: str) -> datetime | None:
+    try:
+        moment = datetime.fromisoformat(utc)
+        return moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment.astimezone(UTC)
+    except (ValueError, OverflowError):
+        return None

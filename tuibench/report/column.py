@@ -1,0 +1,72 @@
+"""Rows of a list as aligned plain lines: what matters least goes first where the terminal is narrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tuibench.report.style import fit, pad, width_of
+
+_GAP = "  "
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """How one column may give way."""
+
+    title: str
+    right: bool = False
+    least: int | None = None
+    """Columns that must be left when it is cut; None where it is never cut."""
+    rank: int = 0
+    """0 always stays; of the others the highest goes first."""
+
+
+def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
+    """A line of titles and one per row; `width` None cuts nothing, for pipes."""
+    texts = [[column.title, *(row[i] for row in rows)] for i, column in enumerate(columns)]
+    # Empty throughout says nothing: no place for it.
+    kept = [i for i, column in enumerate(columns) if column.rank == 0 or any(texts[i][1:])]
+    natural = {i: max(map(width_of, texts[i])) for i in kept}
+    if width is not None:
+        kept = _drop(columns, kept, natural, width)
+    widths = dict(natural) if width is None else _shrink(columns, kept, natural, width)
+    last = kept[-1]
+    laid = [_set(texts[i], widths[i], natural[i], columns[i].right, pads=i != last) for i in kept]
+    return [_GAP.join(line).rstrip() for line in zip(*laid, strict=True)]
+
+
+def _drop(columns: Sequence[Column], kept: list[int], natural: dict[int, int], width: int) -> list[int]:
+    while _least_total(columns, kept, natural) > width:
+        able = [i for i in kept if columns[i].rank]
+        if not able:
+            break
+        kept = [i for i in kept if i != max(able, key=lambda i: columns[i].rank)]
+    return kept
+
+
+def _least_total(columns: Sequence[Column], kept: Sequence[int], natural: dict[int, int]) -> int:
+    return sum(_floor(columns[i], natural[i]) for i in kept) + len(_GAP) * (len(kept) - 1)
+
+
+def _floor(column: Column, natural: int) -> int:
+    return natural if column.least is None else min(column.least, natural)
+
+
+def _shrink(columns: Sequence[Column], kept: Sequence[int], natural: dict[int, int], width: int) -> dict[int, int]:
+    """Take from the widest first, as long as there is something to take."""
+    widths = {i: natural[i] for i in kept}
+    excess = sum(widths.values()) + len(_GAP) * (len(kept) - 1) - width
+    while excess > 0:
+        able = [i for i in kept if widths[i] > _floor(columns[i], natural[i])]
+        if not able:
+            break
+        widest = max(able, key=lambda i: widths[i])
+        widths[widest] -= 1
+        excess -= 1
+    return widths
+
+
+def _set(texts: list[str], width: int, natural: int, right: bool, pads: bool) -> list[str]:
+    cut = texts if width >= natural else [fit(text, width) for text in texts]
+    return [pad(text, width, right) for text in cut] if pads or right else cut

@@ -1,0 +1,114 @@
+"""The list of benchmarks: a line each, newest first, or the same for programs as JSON and CSV."""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import fields
+
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.short_id import short_ids
+from tuibench.core.text import show
+from tuibench.core.units import count_of
+from tuibench.report.age import age
+from tuibench.report.column import Column, lay_out
+from tuibench.report.csv_export import safe_text
+from tuibench.report.style import to_ascii
+
+WIDTH = 80
+NEWEST = 30
+"""How many are shown unless more are asked for."""
+SCHEMA = 1
+
+_COLUMNS = (
+    Column("id"),
+    Column("age", right=True),
+    Column("name", least=16),
+    Column("engine", least=10, rank=1),
+    Column("scenario", rank=2),
+    Column("cores", least=5, rank=3),
+    Column("batch", least=5, rank=4),
+    Column("cells", right=True, rank=5),
+    Column("result", least=40),
+    Column("grade"),
+)
+_FIELDS = tuple(field.name for field in fields(BenchmarkRow))
+_IN_BRACKETS = re.compile(r" \([^()]*\)")
+_LONGEST = 200
+_FINISHED = "finished"
+
+
+def listing(
+    rows: Sequence[BenchmarkRow],
+    now: float,
+    *,
+    limit: int | None = NEWEST,
+    width: int | None = WIDTH,
+    ascii_only: bool = False,
+) -> str:
+    """The first `limit` of all rows, which come newest first; '' for none. `width` None cuts nothing, for pipes."""
+    names = short_ids(row.id for row in rows)
+    shown = rows if limit is None else rows[: max(limit, 0)]
+    if not shown:
+        return ""
+    lines = lay_out(_COLUMNS, [_cells(row, names[row.id], now) for row in shown], width)
+    text = "\n".join(lines) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def hidden_words(total: int, limit: int | None = NEWEST) -> str:
+    """What stands below a list that was cut; '' where nothing was left out."""
+    if total == 0:
+        return "no benchmark is stored yet: tuibench benchmark MODEL measures one"
+    more = 0 if limit is None else total - max(limit, 0)
+    return f"and {count_of(more, 'older benchmark')} (-n {total} or --all)" if more > 0 else ""
+
+
+def rows_json(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
+    """The rows as they are stored, each with its short id; ASCII, so that no name can drive what prints it."""
+    names = short_ids(row.id for row in rows)
+    shown = rows if limit is None else rows[: max(limit, 0)]
+    lines = [json.dumps({"short": names[row.id], **{field: getattr(row, field) for field in _FIELDS}}) for row in shown]
+    # A line per benchmark: for eyes, for diff, and because indenting takes ten times as long.
+    listed = "".join(f"\n{line}" + "," * (i < len(lines)) for i, line in enumerate(lines, 1))
+    return f'{{"schema": {SCHEMA}, "total": {len(rows)}, "benchmarks": [{listed}\n]}}\n'
+
+
+def rows_csv(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
+    """The rows as a table in which no text can start a formula."""
+    names = short_ids(row.id for row in rows)
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(["short", *_FIELDS])
+    for row in rows if limit is None else rows[: max(limit, 0)]:
+        values = [getattr(row, name) for name in _FIELDS]
+        writer.writerow([names[row.id], *(value if isinstance(value, int) else safe_text(value) for value in values)])
+    return out.getvalue()
+
+
+def headline_words(row: BenchmarkRow) -> str:
+    """The headline without what other columns say, and with how the run ended where that was not of itself."""
+    parts = _IN_BRACKETS.sub("", row.headline).split(" · ")
+    parts = [part for part in parts if part and part != row.status and not part.startswith("grade ")]
+    # In front, where it is never cut.
+    parts = parts if row.status == _FINISHED else [row.status, *parts]
+    return show(" · ".join(parts), _LONGEST)
+
+
+def _cells(row: BenchmarkRow, name: str, now: float) -> tuple[str, ...]:
+    measured = str(row.cells) if row.measured == row.cells else f"{row.measured}/{row.cells}"
+    return (
+        name,
+        age(row.started_utc, now),
+        show(row.name or row.models, _LONGEST),
+        show(row.engines, _LONGEST),
+        show(row.scenarios, _LONGEST),
+        show(row.cores, _LONGEST),
+        show(row.batches, _LONGEST),
+        measured,
+        headline_words(row),
+        show(row.grade, 4) or "-",
+    )

@@ -1,0 +1,148 @@
+"""A result as it may leave the machine: no directory, no address with a password, nothing else missing."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import Any
+from urllib.parse import urlsplit, urlunsplit
+
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.run import RunResult
+from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.core.text import show
+
+LEFT_OUT = (
+    "directories of models, inputs and samples: the file's name stays, its sha256 identifies it",
+    "other absolute paths in messages and commands: the last part stays, a home directory becomes ~",
+    "user, password, query and fragment of web addresses",
+)
+"""What an export leaves out unless --include-private, for help and dialogs. Host names and users are in no result."""
+
+_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:")
+_TOPS = frozenset(
+    {"home", "root", "Users", "mnt", "media", "data", "srv", "opt", "tmp", "var", "usr", "run", "work"}
+    | {"scratch", "workspace", "private", "nfs", "net", "export", "storage", "content", "etc", "lib", "lib64"}
+)
+"""Where paths begin. Names of nodes in a model look like paths too, and must stay: /layer1/conv/Conv."""
+_HOME = re.compile(r"(?<![\w.~/-])/(?:home|Users)/[^/\s'\"]+(?=/|\b)|(?<![\w.~/-])/root(?=/|\b)")
+_ADDRESS = re.compile(r"https?://[^\s'\"<>]+", re.IGNORECASE)
+_FILES = frozenset({"path", "file", "bundle"})
+_NAMES = frozenset({"name", "zero_tensors"})
+"""Keys whose texts come from inside a model."""
+
+
+def without_private(result: RunResult, home: str = "") -> RunResult:
+    """The result without what `LEFT_OUT` says; `home` is the user's own, wherever it is."""
+    sources = _public_sources(result.spec.models)
+    scrubber = _Scrubber(_known(result.spec, sources), _tops(result.spec), home)
+    plain = scrubber.walk(to_plain(result))
+    cleaned = from_plain(RunResult, plain)
+    return replace(cleaned, spec=replace(cleaned.spec, models=sources))
+
+
+class _Scrubber:
+    """Replaces paths in texts: those that the result itself names first, then whatever else looks like one."""
+
+    def __init__(self, known: Sequence[tuple[str, str]], tops: frozenset[str], home: str) -> None:
+        self._exact = dict(known)
+        forms = {form: new for old, new in known for form in (old, show(old, 4096))}
+        # Longest first, as one may begin like another.
+        self._known = [(_start(form), forms[form]) for form in sorted(forms, key=len, reverse=True)]
+        self._path = re.compile(rf"(?<![\w.~/-])/(?:{'|'.join(map(re.escape, sorted(tops)))})/[^\s'\"`,;()\[\]<>|]*")
+        self._home = re.compile(rf"{_start(home.rstrip('/')).pattern}(?![\w-])") if home.strip("/") else None
+
+    def walk(self, value: Any, key: str = "") -> Any:
+        """The same value with every text in it made public; keys stay."""
+        if isinstance(value, dict):
+            return {name: self.walk(part, name) for name, part in value.items()}
+        if isinstance(value, list):
+            return value if key in _NAMES else [self.walk(part, key) for part in value]
+        if not isinstance(value, str) or key in _NAMES or ("/" not in value):
+            return value
+        if key in _FILES:
+            return self._exact.get(value, _last_part(value))
+        return self._command(value) if key == "again" else self._text(value)
+
+    def _command(self, line: str) -> str:
+        """Word by word, so that it stays a command whatever stands in the names of files."""
+        try:
+            words = shlex.split(line)
+        except ValueError:
+            return self._text(line)
+        return shlex.join(self._exact[word] if word in self._exact else self._text(word) for word in words)
+
+    def _text(self, text: str) -> str:
+        for old, new in self._known:
+            text = old.sub(_say(new), text)
+        text = _ADDRESS.sub(lambda found: _public_address(found[0]), text)
+        text = self._home.sub("~", text) if self._home else text
+        text = _HOME.sub("~", text)
+        return self._path.sub(lambda found: _last_part(found[0]), text)
+
+
+def _start(path: str) -> re.Pattern[str]:
+    """The path as the beginning of one: what follows, as in m.onnx_data, still names a file beside it."""
+    return re.compile(rf"(?<![\w./-]){re.escape(path)}")
+
+
+def _say(text: str) -> Callable[[re.Match[str]], str]:
+    """As a function, since a replacement that is a text would have its backslashes read."""
+    return lambda _: text
+
+
+def _public_sources(models: Sequence[ModelSource]) -> tuple[ModelSource, ...]:
+    """Models by the names of their files, numbered where two files have the same."""
+    taken: dict[str, int] = {}
+    sources = []
+    for model in models:
+        address = _is_address(model.asked)
+        name = _public_address(model.asked) if address else _last_part(model.asked)
+        taken[name] = taken.get(name, 0) + 1
+        if taken[name] > 1 and not address:
+            stem, ending = os.path.splitext(name)
+            name = f"{stem} ({taken[name]}){ending}"
+        sources.append(ModelSource(name, _last_part(model.path) if address else name))
+    return tuple(sources)
+
+
+def _known(spec: BenchmarkSpec, public: Sequence[ModelSource]) -> list[tuple[str, str]]:
+    """Texts that stand for files of this run, each with what may be known of it."""
+    pairs = []
+    for model, clean in zip(spec.models, public, strict=True):
+        pairs += [(model.asked, clean.asked), (model.path, clean.path)]
+    if spec.inputs.file is not None:
+        pairs.append((spec.inputs.file, _last_part(spec.inputs.file)))
+    # What lies beside them is named by the same directories.
+    folders = {f"{os.path.dirname(old)}/" for old, _ in pairs if os.path.isabs(old)} - {"//"}
+    # A file that never had a directory needs no other name, but where two share it.
+    return [(old, new) for old, new in pairs if old != new and "/" in old] + [(folder, "") for folder in folders]
+
+
+def _tops(spec: BenchmarkSpec) -> frozenset[str]:
+    files = [*(model.path for model in spec.models), spec.inputs.file or ""]
+    found = {path.split("/")[1] for path in files if path.startswith("/") and path.count("/") > 1}
+    return _TOPS | {top for top in found if top}
+
+
+def _is_address(asked: str) -> bool:
+    return bool(_SCHEME.match(asked)) and not os.path.isabs(asked)
+
+
+def _public_address(address: str) -> str:
+    """An address without what lets somebody in."""
+    if not address.lower().startswith(("http:", "https:")):
+        return address
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return f"{address.partition(':')[0]}:"
+    host = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, host, parts.path, "", ""))
+
+
+def _last_part(path: str) -> str:
+    return os.path.basename(path.rstrip("/")) or path

@@ -1,0 +1,43 @@
+"""How a result came about, where that was not one uninterrupted run of ours on a machine left to itself."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tuibench.core.cell import CellResult
+from tuibench.core.run import RunResult
+from tuibench.core.text import show
+from tuibench.report.label import describe, varying
+
+_MOST_NAMED = 5
+
+
+def provenance_lines(run: RunResult) -> list[str]:
+    """A line for each reason to read the numbers otherwise; empty for most results."""
+    return list(_lines(run))
+
+
+def _lines(run: RunResult) -> Iterator[str]:
+    if run.foreign:
+        yield f"Imported from {show(run.foreign, 100)}: no grade, no interval"
+    if run.shared_host:
+        yield "Measured beside another benchmark (--share-host)"
+    yield from _resumed(run)
+    for sitting in run.sittings:
+        if sitting.mixed:
+            changes = "; ".join(show(change, 200) for change in sitting.mixed)
+            yield f"Changed between sittings (--mixed): {changes}"
+
+
+def _resumed(run: RunResult) -> Iterator[str]:
+    """Which cells were not measured in one go; all of them need no names."""
+    counts: dict[int, list[CellResult]] = {}
+    for cell in run.cells:
+        if cell.sittings > 1:
+            counts.setdefault(cell.sittings, []).append(cell)
+    axes = varying(run)
+    for sittings, cells in sorted(counts.items()):
+        named = [describe(run, cell, axes) for cell in cells[:_MOST_NAMED]]
+        more = f" and {len(cells) - len(named)} more" if len(cells) > len(named) else ""
+        which = "" if len(cells) == len(run.cells) else f": {' / '.join(named)}{more}"
+        yield f"Executions from {sittings} sittings{which}"

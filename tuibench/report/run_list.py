@@ -1,0 +1,88 @@
+"""The runs of this machine as `ps` lists them: what each is doing, and for what it waits."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+
+from tuibench.core.activity import ALIVE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
+from tuibench.core.record import to_plain
+from tuibench.core.short_id import short_id, short_ids
+from tuibench.core.text import show
+from tuibench.core.units import seconds
+from tuibench.report.age import age
+from tuibench.report.column import Column, lay_out
+from tuibench.report.style import to_ascii
+
+WIDTH = 80
+SCHEMA = 1
+_SILENT_S = 60.0
+"""A heartbeat older than this is worth a word."""
+_COLUMNS = (
+    Column("id"),
+    Column("state"),
+    Column("age", right=True),
+    Column("name", least=12),
+    Column("cells", right=True),
+    Column("executions", right=True, rank=2),
+    Column("left", right=True),
+    Column("pid", right=True, rank=1),
+    Column("why", least=28),
+)
+_LONGEST = 200
+
+
+def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, ascii_only: bool = False) -> str:
+    """A line per run in the order given, then what can be done for those that broke off; '' for none."""
+    if not runs:
+        return ""
+    names = short_ids(run.id for run in runs)
+    lines = lay_out(_COLUMNS, [_cells(run, names[run.id], now) for run in runs], width)
+    text = "\n".join([*lines, *_advice(runs, names)]) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def runs_json(runs: Sequence[RunInfo]) -> str:
+    """The same for programs."""
+    names = short_ids(run.id for run in runs)
+    listed = [{"short": names[run.id], **to_plain(run)} for run in runs]
+    return json.dumps({"schema": SCHEMA, "runs": listed}, indent=1) + "\n"
+
+
+def why_words(run: RunInfo) -> str:
+    """Why a run is in its state: for what it waits, or what ended it."""
+    words = [f"place {run.place}" if run.state == WAITING and run.place is not None else ""]
+    words.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
+    words.append(show(run.detail, _LONGEST))
+    if run.state in ALIVE and run.heartbeat_age_s is not None and run.heartbeat_age_s > _SILENT_S:
+        words.append(f"silent for {seconds(run.heartbeat_age_s)}")
+    return " · ".join(filter(None, words))
+
+
+def holder_words(holder: Holder) -> str:
+    """Who measures on this machine and for how long still, as far as it tells."""
+    who = f"run {show(short_id(holder.run), 10)}" if holder.run else f"pid {holder.pid}"
+    left = f", {seconds(max(holder.eta_s, 0.0))} left" if holder.eta_s is not None else ""
+    stopped = ", which is stopped and may never end" if holder.stopped else ""
+    return f"behind {who} of {show(holder.user, 40)}{left}{stopped}"
+
+
+def _cells(run: RunInfo, name: str, now: float) -> tuple[str, ...]:
+    return (
+        name,
+        show(run.state, 20),
+        age(run.started_utc, now),
+        show(run.name or ", ".join(run.models), _LONGEST),
+        f"{run.cells_done}/{run.cells}" if run.cells else "-",
+        str(run.executions),
+        seconds(max(run.eta_s, 0.0)) if run.state in ALIVE and run.eta_s is not None else "",
+        str(run.pid) if run.state in ALIVE and run.pid is not None else "",
+        why_words(run),
+    )
+
+
+def _advice(runs: Sequence[RunInfo], names: dict[str, str]) -> list[str]:
+    resumable = [names[run.id] for run in runs if run.state in RESUMABLE and run.state != UNSAVED]
+    unsaved = [names[run.id] for run in runs if run.state == UNSAVED]
+    lines = [f"tuibench resume ID goes on with what is missing: {', '.join(resumable)}"] if resumable else []
+    return lines + ([f"tuibench resume ID saves what was measured: {', '.join(unsaved)}"] if unsaved else [])

@@ -1,0 +1,60 @@
+"""One stored benchmark as a page: what it is called and where it comes from, then the result as it was printed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.run import RunResult, Sitting
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+from tuibench.core.units import count_of, seconds
+from tuibench.report.age import moment_words
+from tuibench.report.style import to_ascii
+from tuibench.report.summary import summary
+
+_LONGEST = 4096
+
+
+def stored_page(
+    stored: StoredBenchmark, now: float, *, project: str = "", own_host: str = "", ascii_only: bool = False
+) -> str:
+    """The page of `show`; `project` is the name of its project, `own_host` the id of this machine."""
+    lines = [f"{label}: {text}" for label, text in _facts(stored, now, project, own_host) if text]
+    text = "\n".join(lines) + "\n\n"
+    return (to_ascii(text) if ascii_only else text) + summary(stored.result, ascii_only)
+
+
+def _facts(stored: StoredBenchmark, now: float, project: str, own_host: str) -> Iterator[tuple[str, str]]:
+    result, card = stored.result, stored.card
+    yield "Benchmark", f"{show(short_id(result.id), 10)} ({show(result.id, 40)})"
+    yield "Name", show(card.name, _LONGEST)
+    yield "Note", show(card.note, _LONGEST)
+    yield "Project", show(project or (short_id(card.project) if card.project else ""), _LONGEST)
+    yield "Measured", _measured(result, now)
+    yield "Host", _host(result.host, own_host)
+    yield "Status", "" if result.status == "finished" else show(result.status, 40)
+    yield "Re-run of", show(short_id(card.rerun_of), 10) if card.rerun_of else ""
+    for number, sitting in enumerate(result.sittings if len(result.sittings) > 1 else (), 1):
+        yield f"Sitting {number}", _sitting(sitting, now)
+
+
+def _measured(result: RunResult, now: float) -> str:
+    when = moment_words(result.started_utc, now)
+    if result.foreign:
+        # Of a run that was not ours, the time that it measured is all that is known.
+        return f"{when}, {seconds(result.seconds)} of measuring".removeprefix(", ")
+    waited = f", after {seconds(result.waited_s)} of waiting for another benchmark" if result.waited_s >= 1 else ""
+    return f"{when or 'at an unknown time'}, in {seconds(result.seconds)}{waited}"
+
+
+def _host(host: str, own: str) -> str:
+    if not host:
+        return ""
+    return f"{show(host, 40)} (this machine)" if host == own else show(host, 40)
+
+
+def _sitting(sitting: Sitting, now: float) -> str:
+    words = [count_of(sitting.executions, "execution"), moment_words(sitting.started_utc, now)]
+    words += [f"changed before it: {'; '.join(show(change, 200) for change in sitting.mixed)}"] if sitting.mixed else []
+    return ", ".join(filter(None, words))

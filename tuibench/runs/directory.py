@@ -1,0 +1,196 @@
+"""The directory of one run: its request, journal, log and lock, and who may write into it."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import shutil
+import time
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.errors import StoreError
+from tuibench.runs.journal import NAME, read_history
+
+REQUEST = "request.json"
+LOCK = "runner.lock"
+LOG = "runner.log"
+CANCEL = "cancel"
+_WORK = ("logs", "inputs", "samples", "work")
+_LASTING = frozenset({REQUEST, LOCK, LOG, NAME, "logs"})
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
+_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
+_LOCK_TRIES = 40
+_LOCK_PAUSE_S = 0.025
+_KEEP_NEWEST = 30
+_KEEP_S = 7 * 86_400.0
+
+
+@dataclass(frozen=True, slots=True)
+class RunDirectory:
+    """Paths and the few things that are done to them; the journal has a module of its own."""
+
+    path: Path
+
+    @property
+    def id(self) -> str:
+        """The run's, which is the name of its directory."""
+        return self.path.name
+
+    @property
+    def log(self) -> Path:
+        """What the runner's process said outside of its protocol."""
+        return self.path / LOG
+
+    @property
+    def samples(self) -> Path:
+        """Where workers leave theirs."""
+        return self.path / "samples"
+
+    def make(self, request: dict[str, Any]) -> None:
+        """The directory with what was asked in it, durable before anything is measured."""
+        self.path.mkdir(mode=0o700, parents=False)
+        self.make_places()
+        write_whole(self.path / REQUEST, json.dumps(request).encode("ascii"))
+        _sync(self.path.parent)
+
+    def make_places(self) -> None:
+        """Where the parts of a run put their files; those that are there stay."""
+        for name in _WORK:
+            (self.path / name).mkdir(mode=0o700, exist_ok=True)
+
+    def request(self) -> dict[str, Any]:
+        """What was asked; StoreError where it cannot be read."""
+        try:
+            found = json.loads((self.path / REQUEST).read_bytes())
+        except (OSError, ValueError) as error:
+            raise StoreError(f"the request of run {self.id} cannot be read: {error}") from error
+        if not isinstance(found, dict):
+            raise StoreError(f"the request of run {self.id} is damaged")
+        return found
+
+    def lock(self, pause: Callable[[float], None] = time.sleep) -> int | None:
+        """Make this process the run's runner for as long as the descriptor lives; None where another one is.
+
+        Whoever only looks holds the lock for an instant, so it is tried for a second.
+        """
+        descriptor = os.open(self.path / LOCK, _LOCK_FLAGS, 0o600)
+        for _ in range(_LOCK_TRIES):
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                pause(_LOCK_PAUSE_S)
+                continue
+            return descriptor
+        os.close(descriptor)
+        return None
+
+    def is_held(self) -> bool:
+        """Whether a runner lives: the kernel lets go of its lock the moment it does not."""
+        try:
+            descriptor = os.open(self.path / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        except OSError:
+            return False
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+        except BlockingIOError:
+            return True
+        finally:
+            os.close(descriptor)
+        return False
+
+    def ask_to_cancel(self) -> None:
+        """Leave the wish where the runner looks for it, for one that no signal reaches."""
+        (self.path / CANCEL).touch(mode=0o600)
+
+    @property
+    def cancel_asked(self) -> bool:
+        """Whether somebody wants the run to end."""
+        return (self.path / CANCEL).exists()
+
+    def forget_cancel(self) -> None:
+        """A run that is taken up again is wanted."""
+        (self.path / CANCEL).unlink(missing_ok=True)
+
+    def thin(self) -> None:
+        """Keep journal and logs of a run whose result lies in the store."""
+        for name in os.listdir(self.path):
+            if name in _LASTING:
+                continue
+            if (self.path / name).is_dir():
+                shutil.rmtree(self.path / name, ignore_errors=True)
+            else:
+                (self.path / name).unlink(missing_ok=True)
+
+    def remove(self) -> None:
+        """Leave nothing of the run."""
+        shutil.rmtree(self.path, ignore_errors=True)
+
+
+def list_runs(root: Path) -> list[RunDirectory]:
+    """Every run below `root`, newest first: their names sort by time."""
+    try:
+        names = sorted(os.listdir(root), reverse=True)
+    except OSError:
+        return []
+    return [RunDirectory(root / name) for name in names if (root / name).is_dir() and not name.startswith(".")]
+
+
+def prune(root: Path, now: float) -> None:
+    """Remove what is left of runs that are saved and older than a week, or beyond the newest thirty."""
+    for place, run in enumerate(list_runs(root)):
+        if run.is_held() or (place < _KEEP_NEWEST and _age_s(run, now) < _KEEP_S):
+            continue
+        try:
+            history = read_history(run.path)
+        except StoreError:
+            continue
+        last = history.events[-1] if history.events else {}
+        if last.get("ev") == "run_end" and (last.get("saved") or _has_nothing(last)):
+            run.remove()
+
+
+def _has_nothing(end: dict[str, Any]) -> bool:
+    """Whether a run ended without anything that the store should have."""
+    return end.get("status") in ("failed", "cancelled", "finished") and "saved" not in end
+
+
+def _age_s(run: RunDirectory, now: float) -> float:
+    try:
+        return now - os.stat(run.path / NAME).st_mtime
+    except OSError:
+        return 0.0
+
+
+def write_whole(path: Path, data: bytes) -> None:
+    """A new file that is there with all of its content or not at all."""
+    partial = path.with_name(f".{path.name}.part")
+    partial.unlink(missing_ok=True)
+    descriptor = os.open(partial, _NEW, 0o600)
+    with os.fdopen(descriptor, "wb") as handle:
+        handle.write(data)
+        handle.flush()
+        os.fsync(handle.fileno())
+    os.replace(partial, path)
+    _sync(path.parent)
+
+
+def make_private(path: Path) -> None:
+    """A directory and those above it, for their owner alone where they have to be made."""
+    missing = []
+    while not path.is_dir():
+        missing.append(path)
+        path = path.parent
+    for each in reversed(missing):
+        each.mkdir(mode=0o700, exist_ok=True)
+
+
+def _sync(directory: Path) -> None:
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

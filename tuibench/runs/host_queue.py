@@ -1,0 +1,240 @@
+"""One benchmark at a time on a machine, for all users: whoever binds its name measures, the others stand in line.
+
+Abstract sockets: the kernel frees the name the moment its owner is gone, tells everybody who owns it, and needs no file
+that all users could write to. They belong to a network namespace, so containers do not see each other.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import json
+import os
+import pwd
+import re
+import socket
+import struct
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.activity import Holder
+from tuibench.core.errors import HostBusy
+from tuibench.core.text import show
+from tuibench.core.units import seconds
+from tuibench.runs.stopping import StopSwitch
+
+DEFAULT_NAME = "tuibench-host"
+_CREDENTIALS = struct.Struct("3i")
+_ANSWER_S = 0.3
+_LOOK_S = 2.0
+_SHORT_LOOK_S = 0.05
+_LONGEST_ANSWER = 4096
+_BACKLOG = 64
+_TICKET = re.compile(r"[0-9A-Z]{26}")
+
+Describe = Callable[[], dict[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """Where a run stands in line."""
+
+    place: int
+    """1: next."""
+    holder: Holder | None
+    """Who measures now; None where that is not to be found out."""
+
+
+class Doorman:
+    """Owns a name and answers whoever asks who that is; a thread of its own that sleeps until then."""
+
+    def __init__(self, name: str, describe: Describe) -> None:
+        self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        try:
+            self._socket.bind(f"\0{name}")
+            self._socket.listen(_BACKLOG)
+        except BaseException:
+            self._socket.close()
+            raise
+        self._describe = describe
+        self._thread = threading.Thread(target=self._answer, name="doorman", daemon=True)
+        self._thread.start()
+
+    def close(self) -> None:
+        """Give the name up."""
+        # Closing alone would not wake a thread that accepts, and the name lives as long as it does.
+        with contextlib.suppress(OSError):
+            self._socket.shutdown(socket.SHUT_RDWR)
+        self._thread.join(1.0)
+        self._socket.close()
+
+    def _answer(self) -> None:
+        while True:
+            try:
+                peer, _ = self._socket.accept()
+            except OSError:
+                return
+            with peer, contextlib.suppress(OSError):  # whoever asked has gone
+                peer.settimeout(_ANSWER_S)
+                peer.sendall(json.dumps(self._describe()).encode("ascii"))
+
+
+class HostQueue:
+    """This run's place in line on this machine."""
+
+    def __init__(
+        self,
+        name: str,
+        ticket: str,
+        describe: Describe,
+        stop: StopSwitch,
+        *,
+        root: Path = Path("/"),
+        look_s: float = _LOOK_S,
+    ) -> None:
+        self._look_s = look_s
+        self._name = name
+        self._ticket = ticket
+        self._describe = describe
+        self._stop = stop
+        self._root = root
+        self._held: list[Doorman] = []
+
+    def enter(self, wait_s: float | None, tell: Callable[[Wait], None]) -> float:
+        """Come back when this run may measure, with the seconds that took; HostBusy after `wait_s`."""
+        begin = time.monotonic()
+        line = Doorman(self._line(self._ticket), self._describe)
+        try:
+            said: Wait | None = None
+            while not self._try():
+                waited = time.monotonic() - begin
+                now = self._look()
+                if wait_s is not None and waited >= wait_s:
+                    raise _busy(now, wait_s)
+                if now != said:
+                    tell(now)
+                    said = now
+                left = self._look_s if wait_s is None else min(self._look_s, wait_s - waited)
+                # Without a holder somebody is about to come in or has just gone out.
+                self._stop.pause(left if now.holder else min(left, _SHORT_LOOK_S))
+        finally:
+            line.close()
+        return time.monotonic() - begin
+
+    def share(self) -> bool:
+        """Measure at once; whether somebody else does so, too."""
+        return not self._take()
+
+    def leave(self) -> None:
+        """Let the next one in."""
+        while self._held:
+            self._held.pop().close()
+
+    def _try(self) -> bool:
+        return not self._before() and self._take()
+
+    def _take(self) -> bool:
+        try:
+            self._held.append(Doorman(self._name, self._describe))
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            return False
+        return True
+
+    def _look(self) -> Wait:
+        return Wait(len(self._before()) + 1, find_holder(self._name, self._root))
+
+    def _before(self) -> list[str]:
+        """The tickets drawn before ours; one whose process is stopped must not hold up the line."""
+        earlier = [ticket for ticket in find_tickets(self._name, self._root) if ticket < self._ticket]
+        found = ((ticket, find_holder(self._line(ticket), self._root)) for ticket in earlier)
+        return [ticket for ticket, owner in found if owner is not None and not owner.stopped]
+
+    def _line(self, ticket: str) -> str:
+        return f"{self._name}-line-{ticket}"
+
+
+def find_tickets(name: str, root: Path = Path("/")) -> list[str]:
+    """The tickets of all that stand in line, oldest first; the kernel lists every name of this network namespace."""
+    try:
+        text = (root / "proc/net/unix").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return []
+    mark = f"@{name}-line-"
+    found = (line.rpartition(mark)[2].strip() for line in text.splitlines() if mark in line)
+    return sorted({ticket for ticket in found if _TICKET.fullmatch(ticket)})
+
+
+def find_holder(name: str, root: Path = Path("/")) -> Holder | None:
+    """Who owns a name, and what it says of itself in a third of a second; None where nobody does."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+        client.settimeout(_ANSWER_S)
+        try:
+            client.connect(f"\0{name}")
+        except OSError:
+            return None
+        pid, uid, _ = _CREDENTIALS.unpack(client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+        known = Holder(pid, _user(uid), "", None, _is_stopped(pid, root))
+        return known if known.stopped else _hear(client, known)
+
+
+def _hear(client: socket.socket, known: Holder) -> Holder:
+    """What the owner says, believed only as far as it has the form."""
+    data = b""
+    with contextlib.suppress(OSError):  # too busy to answer; who it is we know from the kernel
+        while len(data) < _LONGEST_ANSWER and (part := client.recv(_LONGEST_ANSWER)):
+            data += part
+    try:
+        said = json.loads(data)
+    except ValueError:
+        return known
+    if not isinstance(said, dict):
+        return known
+    eta, run = said.get("eta_s"), said.get("run")
+    return replace(
+        known,
+        run=run if isinstance(run, str) and _TICKET.fullmatch(run) else "",
+        eta_s=float(eta) if isinstance(eta, (int, float)) and 0 <= eta < 1e9 else None,
+    )
+
+
+def holder_words(holder: Holder | None) -> str:
+    """Who measures, in words for a person who waits."""
+    if holder is None:
+        return "another benchmark"
+    who = f"pid {holder.pid} of {show(holder.user, 40)}" + (f", run {holder.run[-4:].lower()}" if holder.run else "")
+    if holder.stopped:
+        return f"{who}, which is stopped"
+    return who + ("" if holder.eta_s is None else f", about {seconds(holder.eta_s)} left")
+
+
+def _busy(wait: Wait, wait_s: float) -> HostBusy:
+    place = "" if wait.place == 1 else f"; {wait.place - 1} more before this one"
+    waited = "" if wait_s == 0 else f" after {seconds(wait_s)}"
+    hint = "wait without --no-wait, or measure beside it with --share-host; tuibench ps shows who"
+    return HostBusy(f"this machine is measuring{waited}: {holder_words(wait.holder)}{place}", hint)
+
+
+def _user(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"uid {uid}"
+
+
+def _is_stopped(pid: int, root: Path) -> bool:
+    try:
+        stat = (root / "proc" / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
+    except OSError:
+        return False
+    return stat.rpartition(")")[2].split()[:1] in (["T"], ["t"])
+
+
+def own_user() -> str:
+    """Whose run this is."""
+    return _user(os.getuid())

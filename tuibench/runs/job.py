@@ -1,0 +1,55 @@
+"""What a worker is told: one execution of one cell, with everything it may look at and where its samples go."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.measure.job import Job
+from tuibench.runs.preparation import Prepared
+from tuibench.runs.schedule import Turn
+from tuibench.stats.histogram import MOST_BINS
+
+_MOST_POINTS = 512
+_CELL_POINTS = 450
+_CELL_BINS = 1500
+"""Of the series and histograms of all executions of a cell: a stored cell stays below 64 kB with them."""
+
+
+def make_job(
+    spec: BenchmarkSpec,
+    prepared: Prepared,
+    turn: Turn,
+    run_dir: Path,
+    cpus: tuple[int, ...],
+    io: str | None,
+    stream_kind: str | None,
+    memory_room_bytes: int | None,
+) -> Job:
+    """The job for one turn; `io` and `stream_kind` are what the cell was held to, else what was asked."""
+    cell = turn.cell
+    point = next(p for p in prepared.points if p.id == cell.point)
+    name = f"{cell.key}-{turn.n}" if not turn.anchor else f"{cell.key}-anchor{-turn.n}"
+    return Job(
+        cell=cell,
+        model_path=spec.models[cell.model].path,
+        bundle=point.bundle or "",
+        reference=point.reference,
+        check=spec.check,
+        cpus=cpus,
+        streams=cell.asked.streams,
+        stream_kind=stream_kind,
+        io=io,
+        timed_s=spec.effort.timed_s,
+        warmup_s=spec.effort.warmup_s,
+        work_dir=str(run_dir / "work"),
+        log_path=str(run_dir / "logs" / f"{name}.log"),
+        samples_path=str(run_dir / "samples" / f"{name}.z"),
+        keep_raw=spec.keep_raw,
+        memory_room_bytes=memory_room_bytes,
+        memory_limit_bytes=spec.limits.memory_bytes,
+        seed=spec.inputs.seed,
+        weight_types=tuple(prepared.models[cell.model].weight_types or ()),
+        series_points=max(6, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
+        histogram_bins=max(48, min(MOST_BINS, _CELL_BINS // spec.effort.max_executions)),
+    )

@@ -1,0 +1,80 @@
+"""Taking up a run that broke off: nothing is measured twice, and nothing is mixed that was not alike."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+from tuibench.core.cell import Cell
+from tuibench.core.errors import ExitCode, ModelError, TuibenchError
+from tuibench.core.text import show
+from tuibench.core.units import percent
+from tuibench.runs.preparation import Prepared
+from tuibench.runs.replay import Replay, Track
+from tuibench.runs.schedule import Progress, Schedule
+from tuibench.stats.interval import LEAST, mean_and_deviation
+from tuibench.stats.student import t_quantile
+
+_LEAST_MARGIN = 0.05
+_UNKNOWN_MARGIN = 0.15
+"""As a difference of logarithms: where there are too few executions to know their spread."""
+
+
+class Disagreement(TuibenchError):
+    """The machine does not measure as it did before; going on would mix two populations in one number."""
+
+    exit_code = ExitCode.NOT_COMPARABLE
+
+
+def check_plan(past: Replay, prepared: Prepared, cells: Sequence[Cell]) -> None:
+    """Raise ModelError unless models, inputs and cells are those of the first sitting."""
+    for old, new in zip(past.models, prepared.models, strict=True):
+        if old.sha256 != new.sha256:
+            hint = "measure it as it is now with tuibench rerun, or put the old file back"
+            raise ModelError(f"{show(new.path)} changed since this run began", hint)
+    if [cell.key for cell in past.cells] != [cell.key for cell in cells]:
+        raise ModelError("the plan of this run cannot be made again on this machine", "tuibench rerun starts anew")
+
+
+def restore(schedule: Schedule, past: Replay) -> list[Progress]:
+    """Bring a schedule to where the journal ends; returns the cells that have had enough and were not told so."""
+    enough = []
+    for key, track in past.tracks.items():
+        progress = schedule.progress[key]
+        progress.executions.extend(done.execution for done in track.executions)
+        progress.turns, progress.crashes, progress.spent_s = track.turns, track.crashes, track.spent_s
+        progress.failure = track.failure
+        if track.executions:
+            progress.stream_kind = track.executions[-1].execution.used.stream_kind
+        if track.done or track.failure is not None:
+            progress.stopped_by = track.stopped_by or "failed"
+        elif track.executions and schedule.decide_again(key).stop:
+            enough.append(progress)
+    schedule.round = max((done.round for track in past.tracks.values() for done in track.executions), default=0)
+    schedule.anchor_turns = past.anchors
+    return enough
+
+
+def cheapest(past: Replay) -> Track | None:
+    """The measured cell that takes the least time to measure once more."""
+    measured = [t for t in past.tracks.values() if t.executions and t.failure is None]
+    return min(measured, key=lambda t: t.spent_s / len(t.executions), default=None)
+
+
+def disagreement(p50_ns: float, before_ns: Sequence[float]) -> str | None:
+    """Why an anchor execution cannot come from the same machine as those before it; None where it can.
+
+    The margin is a 95 % prediction interval for one more execution, and never below 5 %.
+    """
+    logs = [math.log(value) for value in before_ns]
+    center, deviation = mean_and_deviation(logs)
+    margin = _UNKNOWN_MARGIN
+    if len(logs) >= LEAST:
+        spread = t_quantile(len(logs) - 1) * deviation * math.sqrt(1 + 1 / len(logs))
+        margin = max(_LEAST_MARGIN, spread)
+    difference = math.log(p50_ns) - center
+    if abs(difference) <= margin:
+        return None
+    word = "slower" if difference > 0 else "faster"
+    change = percent(abs(math.expm1(difference)))
+    return f"the anchor execution is {change} {word} than before the break (allowed {percent(math.expm1(margin))})"

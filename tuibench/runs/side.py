@@ -1,0 +1,60 @@
+"""One cell as a side of a comparison: what it goes by, its figures per execution, and what keeps two from a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import replace
+
+from tuibench.core.cell import Asked, CellResult, Execution
+from tuibench.stats.comparison import LATENCY, THROUGHPUT, Side
+
+
+def metric_of(cell: CellResult) -> str:
+    """What a cell is compared by: one request at a time by its latency, streams by what they get done."""
+    return LATENCY if cell.asked.scenario == "sync" else THROUGHPUT
+
+
+def side_of(cell: CellResult, executions: Sequence[tuple[int, Execution]], name: str) -> Side:
+    """The side that `compare` takes, from executions with the round each belongs to."""
+    logs = [(number, _log_time(cell, execution)) for number, execution in executions]
+    return Side(cell.key, name, [(number, value) for number, value in logs if value is not None])
+
+
+def without_axis(asked: Asked, axis: str) -> str:
+    """The identity of a request but for one axis: equal for the sides of a pair that differ in nothing else."""
+    if axis == "engine":
+        return replace(asked, engine="").key
+    return replace(asked, model_sha256="", version="").key
+
+
+def bars_between(base: CellResult, new: CellResult, axis: str) -> list[str]:
+    """Why a verdict would compare unequal work; `axis` is what the two were asked to differ in."""
+    bars = []
+    if axis == "model":
+        bars.append("the models differ, and their outputs were not held against each other")
+    for cell in (base, new):
+        check, engine = cell.check, cell.asked.engine
+        if check is None or check.state == "unchecked":
+            bars.append(f"outputs of {engine} were not checked")
+        elif check.state == "differs":
+            bars.append(f"outputs of {engine} differ from the reference")
+    if base.used is not None and new.used is not None:
+        for field, noun in (
+            ("precision", "precision"),
+            ("io", "I/O class"),
+            ("batch", "batch"),
+            ("streams", "streams"),
+        ):
+            sides = (getattr(base.used, field), getattr(new.used, field))
+            if None not in sides and sides[0] != sides[1]:
+                bars.append(f"{noun}: {sides[0]} against {sides[1]}")
+    return list(dict.fromkeys(bars))
+
+
+def _log_time(cell: CellResult, execution: Execution) -> float | None:
+    """ln of the time that the metric goes by; None where an execution did not get as far."""
+    if metric_of(cell) == LATENCY:
+        return math.log(execution.p50_ns) if execution.p50_ns > 0 else None
+    per_second = execution.calls_per_s * cell.items
+    return -math.log(per_second) if per_second > 0 else None

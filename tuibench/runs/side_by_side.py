@@ -1,0 +1,161 @@
+"""Two stored results held against each other: the same comparison as within a run, but never a verdict."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.comparison import CellPair, Figure, SideBySide
+from tuibench.core.failure import failure_words
+from tuibench.core.label import model_names, name_cell, varying_axes
+from tuibench.core.run import Comparison, RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+from tuibench.runs.choice import latency, throughput
+from tuibench.runs.environment import environment_changes
+from tuibench.runs.partner import Match, Names, match_cells
+from tuibench.runs.side import bars_between, metric_of, side_of
+from tuibench.stats.comparison import LATENCY, Side, compare
+from tuibench.stats.interval import LEAST
+
+_LONGEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class _Book:
+    """What the words about a pair are made of."""
+
+    old: RunResult
+    new: RunResult
+    names: tuple[Names, Names]
+    """Of the models of either."""
+    axes: tuple[str, ...]
+    """In which any two cells differ."""
+
+    @property
+    def ids(self) -> tuple[str, str]:
+        return short_id(self.old.id), short_id(self.new.id)
+
+
+def compare_results(old: RunResult, new: RunResult) -> SideBySide:
+    """Every cell of `new` beside the one of `old` that was asked for the same, or for all but one setting."""
+    names = _names(old), _names(new)
+    every = [cell.asked for cell in (*old.cells, *new.cells)]
+    book = _Book(old, new, names, varying_axes(every))
+    matches = match_cells(old, new, names)
+    paired = {id(cell) for match in matches for cell in (match.old, match.new)}
+    return SideBySide(
+        old_id=old.id,
+        new_id=new.id,
+        pairs=tuple(_pair(match, book) for match in matches),
+        old_only=tuple(_name(cell, book, 0) for cell in old.cells if id(cell) not in paired),
+        new_only=tuple(_name(cell, book, 1) for cell in new.cells if id(cell) not in paired),
+        environment=tuple(_environment(book)),
+    )
+
+
+def _pair(match: Match, book: _Book) -> CellPair:
+    old, new = match.old, match.new
+    metric = metric_of(new)
+    # Only where both sides keep executions can either be taken for more than one long measurement.
+    whole = bool(old.executions and new.executions)
+    figures = [_figure(cell, metric, whole) for cell in (old, new)]
+    bars = tuple(dict.fromkeys([*bars_between(old, new, match.axis), *match.differs, *_conditions(book)]))
+    comparison, reason = _compare(match, bars, book, whole)
+    return CellPair(
+        name=_name(new, book, 1, but=match.axis),
+        bars=bars,
+        unit="ms" if metric == LATENCY else "items/s",
+        old=figures[0],
+        new=figures[1],
+        comparison=comparison,
+        reason=reason,
+    )
+
+
+def _compare(match: Match, bars: Sequence[str], book: _Book, whole: bool) -> tuple[Comparison | None, str]:
+    metric = metric_of(match.new)
+    silent = [f"{name}: {_silence(cell)}" for cell, name in zip((match.old, match.new), book.ids, strict=True)
+              if _value(cell, metric, whole) is None]  # fmt: skip
+    if silent:
+        return None, "; ".join(silent)
+    sides = [_side(cell, name, metric, whole) for cell, name in zip((match.old, match.new), book.ids, strict=True)]
+    if not all(side.logs for side in sides):
+        return None, "no execution of a side has a time"
+    found = compare(sides[0], sides[1], interleaved=False, bars=bars, metric=metric)
+    return found, "" if found.low is not None else _why_no_interval(match, book, whole)
+
+
+def _side(cell: CellResult, name: str, metric: str, whole: bool) -> Side:
+    if whole:
+        return side_of(cell, list(enumerate(cell.executions)), name)
+    value = _value(cell, metric, whole)
+    if value is None or not value > 0:
+        return Side(cell.key, name, [])
+    return Side(cell.key, name, [(0, math.log(value) if metric == LATENCY else -math.log(value))])
+
+
+def _value(cell: CellResult, metric: str, whole: bool) -> float | None:
+    return _figure(cell, metric, whole).estimate.value
+
+
+def _figure(cell: CellResult, metric: str, whole: bool) -> Figure:
+    if whole:
+        estimate = latency(cell) if metric == LATENCY else throughput(cell)
+    elif cell.pooled is not None:
+        value = cell.pooled.median if metric == LATENCY else cell.pooled.items_per_sec
+        estimate = Estimate(value, reason="of all iterations together")
+    else:
+        estimate = Estimate(None, reason="not measured")
+    return Figure(cell.key, estimate, cell.grade.letter if cell.grade else "", cell.status)
+
+
+def _silence(cell: CellResult) -> str:
+    """Why a side has no number."""
+    return failure_words(cell.failure) if cell.failure else f"{cell.status}: {show(cell.stopped_by) or 'not measured'}"
+
+
+def _why_no_interval(match: Match, book: _Book, whole: bool) -> str:
+    if whole:
+        fewer = min(len(match.old.executions), len(match.new.executions))
+        return f"no interval: {fewer} of at least {LEAST} executions on a side"
+    tools = [run.foreign or "it" for run, cell in ((book.old, match.old), (book.new, match.new)) if not cell.executions]
+    return f"no interval: {' and '.join(dict.fromkeys(show(tool, _LONGEST) for tool in tools))} keeps no executions"
+
+
+def _conditions(book: _Book) -> Iterator[str]:
+    """What sets a whole result apart from one that was measured alone and in one go."""
+    for run, name in zip((book.old, book.new), book.ids, strict=True):
+        if run.shared_host:
+            yield f"{name} was measured beside another benchmark"
+        if any(sitting.mixed for sitting in run.sittings):
+            yield f"{name} was measured in sittings under unequal conditions"
+
+
+def _environment(book: _Book) -> Iterator[str]:
+    old, new = book.old, book.new
+    for run, name in zip((old, new), book.ids, strict=True):
+        if not run.environment:
+            yield f"nothing is known of the machine of {name}" + (f", by {show(run.foreign)}" if run.foreign else "")
+    if old.host and new.host and old.host != new.host:
+        yield f"another machine: {show(old.host, _LONGEST)} → {show(new.host, _LONGEST)}"
+    if old.environment and new.environment:
+        yield from environment_changes(old.environment, old.versions, new.environment, new.versions)
+
+
+def _name(cell: CellResult, book: _Book, side: int, but: str = "") -> str:
+    """The settings; what the sides of a pair differ in is said beside them."""
+    axes = [axis for axis in book.axes if axis != but]
+    model = book.names[side].get(cell.asked.model_sha256, cell.asked.model_sha256[:12])
+    return name_cell(cell.asked, axes, model=model, streams=cell.used.streams if cell.used else None)
+
+
+def _names(run: RunResult) -> dict[str, str]:
+    """Names of models by their content; the first where two files have the same."""
+    names: dict[str, str] = {}
+    hashes = [model.sha256 for model in run.models] or [cell.asked.model_sha256 for cell in run.cells[:1]]
+    for sha256, name in zip(hashes, model_names(run.spec.models), strict=False):
+        names.setdefault(sha256, name)
+    return names

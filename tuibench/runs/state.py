@@ -1,0 +1,163 @@
+"""In what state a run is, told from what lies on disk and from the kernel's lock alone: no daemon, no pid file."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from tuibench.core import activity
+from tuibench.core.activity import Holder, RunInfo
+from tuibench.core.errors import StoreError
+from tuibench.core.label import model_names
+from tuibench.core.units import count_of, seconds
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.journal import NAME, History, read_history
+from tuibench.runs.replay import Replay, replay
+
+_BOOT_ID = re.compile(r"[0-9a-f-]{36}")
+
+
+@dataclass(frozen=True, slots=True)
+class Observer:
+    """Who looks: what the same words on disk mean depends on the machine and on when it was started."""
+
+    host_id: str
+    boot_id: str
+    now: Callable[[], float] = time.time
+    is_saved: Callable[[str], bool] = lambda _: False
+    """Whether the store has a record of that id: the last word, should the journal lack its end."""
+
+
+def this_boot(root: Path = Path("/")) -> str:
+    """The kernel's id of this start of the machine; '' where it has none."""
+    try:
+        text = (root / "proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+    except (OSError, ValueError):
+        return ""
+    return text if _BOOT_ID.fullmatch(text) else ""
+
+
+def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
+    """The run as it is now; never raises for what is damaged, since that is what must be told."""
+    held = run.is_held()
+    try:
+        request = run.request()
+        if not (run.path / NAME).exists():
+            return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
+        history = read_history(run.path)
+    except StoreError as error:
+        return _unreadable(run, held, error.message)
+    try:
+        past = replay(history.events)
+    except (KeyError, ValueError, TypeError) as error:
+        # Each line is whole, and yet they do not make sense: another version wrote them.
+        return _unreadable(run, held, f"its journal cannot be understood: {type(error).__name__} {error}")
+    if not past.start:
+        if history.damaged:
+            return _unreadable(run, held, "its journal is damaged at the head")
+        return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
+    info = _describe(run, past, request, history)
+    state, detail = _judge(past, observer, held, run.id)
+    if history.damaged or history.lost:
+        detail += f"; {count_of(len(history.damaged) or history.lost, 'line')} of its journal cannot be read"
+    # Without its plan nobody knows what the executions in the journal belong to.
+    lost = bool(info.executions == 0 and history.damaged)
+    info = replace(info, state=state, detail=detail, resumable=state in activity.RESUMABLE and not lost)
+    if state == activity.ELSEWHERE:
+        return replace(info, heartbeat_age_s=max(0.0, observer.now() - _changed_s(run)), eta_s=None)
+    if state == activity.WAITING:
+        return replace(info, place=int(past.waiting["place"]), holder=_holder(past.waiting), eta_s=None)
+    return info if state == activity.RUNNING else replace(info, eta_s=None, pid=None)
+
+
+def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str, str]:
+    """State and reason of a run whose journal makes sense."""
+    start = past.start
+    if observer.host_id and start.get("host_id") and start["host_id"] != observer.host_id:
+        return activity.ELSEWHERE, f"on another machine ({start['host_id'][:4]})"
+    if held:
+        return (activity.WAITING, "for the machine") if past.waiting else (activity.RUNNING, "")
+    end, status = past.end, str(past.end.get("status", ""))
+    if status == "failed":
+        return activity.FAILED, str(end.get("error", {}).get("message", ""))
+    if end.get("saved") and status == "interrupted":
+        return activity.FINISHED, "saved as far as it was measured"
+    if status in ("finished", "cancelled"):
+        if end.get("saved") is False and not observer.is_saved(run):
+            return activity.UNSAVED, str(end.get("why", "the store could not be written"))
+        return (activity.FINISHED, "") if status == "finished" else (activity.CANCELLED, str(end.get("reason", "")))
+    if observer.is_saved(run):
+        return activity.FINISHED, "saved, and ended before it could say so"
+    if status == "interrupted":
+        return activity.INTERRUPTED, str(end.get("reason", ""))
+    if past.boot_id and observer.boot_id and past.boot_id != observer.boot_id:
+        return activity.REBOOTED, "the machine was started anew"
+    return activity.INTERRUPTED, "its runner died"
+
+
+def _describe(run: RunDirectory, past: Replay, request: dict[str, Any], history: History) -> RunInfo:
+    latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
+    eta = latest.get("eta_s")
+    return RunInfo(
+        id=run.id,
+        state="",
+        detail="",
+        started_utc=str(past.start.get("started_utc", "")),
+        models=tuple(model_names(past.spec.models)),
+        name=str((request.get("card") or {}).get("name", "")),
+        directory=str(run.path),
+        pid=past.pid,
+        cells=len(past.tracks),
+        cells_done=sum(track.done or track.failure is not None for track in past.tracks.values()),
+        executions=sum(len(track.executions) for track in past.tracks.values()),
+        eta_s=float(eta) if isinstance(eta, (int, float)) else None,
+    )
+
+
+def _unreadable(run: RunDirectory, held: bool, why: str) -> RunInfo:
+    state = activity.RUNNING if held else activity.INTERRUPTED
+    return RunInfo(run.id, state, why, "", (), "", str(run.path), None, 0, 0, 0, None)
+
+
+def _holder(waiting: dict[str, Any]) -> Holder | None:
+    found = waiting.get("holder")
+    if not isinstance(found, dict):
+        return None
+    eta = found.get("eta_s")
+    return Holder(
+        int(found.get("pid", 0)),
+        str(found.get("user", "")),
+        str(found.get("run", "")),
+        None if eta is None else float(eta),
+        bool(found.get("stopped")),
+    )
+
+
+def _changed_s(run: RunDirectory) -> float:
+    try:
+        return os.stat(run.path / NAME).st_mtime
+    except OSError:
+        return 0.0
+
+
+def resume_refusal(info: RunInfo) -> str:
+    """Why a run cannot be taken up again, in words; '' where it can."""
+    if info.resumable:
+        return ""
+    words = {
+        activity.ELSEWHERE: f"it ran on another machine, last heard of {seconds(info.heartbeat_age_s or 0)} ago",
+        activity.FINISHED: "it is finished and saved",
+        activity.CANCELLED: "it was cancelled, and what it had is saved",
+        activity.FAILED: f"it failed: {info.detail}",
+    }
+    return words.get(info.state, info.detail if info.state in activity.RESUMABLE else f"it is {info.state}")
+
+
+def states_of(runs: Sequence[RunDirectory], observer: Observer) -> tuple[RunInfo, ...]:
+    """Each of them, in the given order."""
+    return tuple(read_state(run, observer) for run in runs)

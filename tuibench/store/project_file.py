@@ -1,0 +1,114 @@
+"""What the files of projects and versions hold, and what of it can be believed: people edit them, disks lose bits."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from tuibench.core.errors import StoreDamaged, UsageError
+from tuibench.core.project import FileStamp, ModelReference, Project, Version
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.remote import public_name, remote_scheme
+from tuibench.core.text import show
+from tuibench.store.documents import Document
+
+LONGEST_NAME = 200
+_NOTED_APART = ("id", "versions", "generation")
+_PLAIN_NAMES = ("model", "")
+
+
+def encode_project(project: Project) -> dict[str, Any]:
+    """The document of a project; its versions have their own, its id is the file's name."""
+    plain: dict[str, Any] = to_plain(project)
+    return {name: value for name, value in plain.items() if name not in _NOTED_APART}
+
+
+def encode_version(version: Version) -> dict[str, Any]:
+    """The document of a version."""
+    plain: dict[str, Any] = to_plain(version)
+    return {name: value for name, value in plain.items() if name != "id"}
+
+
+def decode_project(document: Document, versions: Iterable[Version]) -> Project:
+    """The project of a document; StoreDamaged where that is not what one looks like."""
+    values = {**document.values, "id": document.id, "versions": [], "generation": document.generation}
+    try:
+        found = from_plain(Project, values)
+        texts = (found.name, found.description, found.created_utc, found.modified_utc)
+        sound = _are(str, (*texts, *found.dims)) and _are(int, found.dims.values())
+    except (TypeError, ValueError, AttributeError):
+        sound = False
+    if not sound:
+        raise _damaged("projects", document.id)
+    return Project(**{**_fields(found), "versions": tuple(versions)})
+
+
+def decode_version(document: Document) -> Version:
+    """The version of a document; StoreDamaged where that is not what one looks like."""
+    try:
+        found = from_plain(Version, {**document.values, "id": document.id})
+        texts = (found.project, found.name, found.created_utc, found.note, *found.recipe, *found.recipe.values())
+        sound = _are(str, texts) and _is_reference(found.model)
+    except (TypeError, ValueError, AttributeError):
+        sound = False
+    if not sound:
+        raise _damaged("versions", document.id)
+    return found
+
+
+def check_name(name: str) -> str:
+    """The name that is stored for what a user typed; UsageError where nobody could read or type it."""
+    trimmed = name.strip()
+    if not trimmed:
+        raise UsageError("a project needs a name", "such as --name 'resnet on the new servers'")
+    if len(trimmed) > LONGEST_NAME:
+        raise UsageError(f"the name has {len(trimmed)} characters", f"give one of at most {LONGEST_NAME}")
+    if show(trimmed, LONGEST_NAME) != trimmed:
+        raise UsageError(f"the name holds what cannot be shown: {show(trimmed, 80)}", "give one without it")
+    return trimmed
+
+
+def name_after(model: ModelReference) -> str:
+    """A name for the project of a model: that of the file, or of its directory where all files are called the same."""
+    if remote_scheme(model.asked) in ("hf", "sample") or model.asked == "sample":
+        found = model.asked.removeprefix("hf:")
+    else:
+        elsewhere = remote_scheme(model.asked) == "https"
+        folder, file = os.path.split(public_name(model.asked).partition("?")[0] if elsewhere else model.file.path)
+        stem = os.path.splitext(file)[0]
+        found = (os.path.basename(folder) if stem in _PLAIN_NAMES else stem) or stem
+    # Room is left for what tells it from others of its name.
+    return show(found.strip(), LONGEST_NAME - 10) or "model"
+
+
+def _is_reference(model: Any) -> bool:
+    return (
+        isinstance(model, ModelReference)
+        and _are(str, (model.asked, model.sha256))
+        and all(_is_stamp(stamp) for stamp in (model.file, *model.external))
+    )
+
+
+def _is_stamp(stamp: Any) -> bool:
+    return (
+        isinstance(stamp, FileStamp)
+        and _are(str, (stamp.path, stamp.sha256))
+        and _are(int, (stamp.size, stamp.mtime_ns))
+    )
+
+
+def _are(kind: type, values: Iterable[object]) -> bool:
+    # A bool is an int to isinstance, and none here.
+    return all(type(value) is kind for value in values)
+
+
+def _fields(project: Project) -> Mapping[str, Any]:
+    return {name: getattr(project, name) for name in Project.__dataclass_fields__}
+
+
+def _damaged(kind: str, ulid: str) -> StoreDamaged:
+    what = f"{kind}/{ulid}.json of the store is damaged: it is not what one of its {kind} looks like"
+    return StoreDamaged(
+        what, "`tuibench store check --repair` puts it aside; the rest of the store is not touched by it."
+    )

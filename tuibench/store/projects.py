@@ -1,0 +1,273 @@
+"""The projects of a store: found by their models, named and described by people, shared by all hosts.
+
+Every change names the generation that it was made from; where another session was faster, the change is made again on
+what that one left, so that an edit loses nothing but the very field that both changed.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+
+from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, UnknownId, UsageError
+from tuibench.core.project import ModelReference, Project, ProjectRow, Version
+from tuibench.core.short_id import LENGTH, resolve, short_id, short_ids
+from tuibench.core.text import show
+from tuibench.core.ulid import make_ulid
+from tuibench.store.benchmarks import Benchmarks
+from tuibench.store.context import Context
+from tuibench.store.documents import Documents
+from tuibench.store.layout import PROJECTS, VERSIONS
+from tuibench.store.project_file import (
+    check_name,
+    decode_project,
+    decode_version,
+    encode_project,
+    encode_version,
+    name_after,
+)
+from tuibench.store.project_list import ProjectList, has_words
+
+_TRIES = 20
+_DRAWS = 1000
+ORIGINAL = "original"
+
+
+class Projects:
+    """Projects and their versions, a file each."""
+
+    def __init__(
+        self,
+        context: Context,
+        benchmarks: Benchmarks,
+        entropy: Callable[[int], bytes],
+        trashed: Callable[[], Iterable[str]] = tuple,
+    ) -> None:
+        self._context = context
+        self._entropy = entropy
+        self._trashed = trashed
+        self._list = ProjectList(context, benchmarks)
+        self._projects = Documents(context, PROJECTS)
+        self._versions = Documents(context, VERSIONS)
+
+    def all(self) -> tuple[Project, ...]:
+        """Every project that can be read, the last modified first; what cannot be read is said."""
+        versions = self._read_versions()
+        found = []
+        for document in self._projects.all():
+            with self._saying_damage():
+                found.append(decode_project(document, versions.get(document.id, ())))
+        return tuple(sorted(found, key=lambda one: (one.modified_utc, one.id), reverse=True))
+
+    def rows(self) -> tuple[ProjectRow, ...]:
+        """Every project with what was measured for it, the last modified first."""
+        return self._list.rows(self.all())
+
+    def search(self, text: str) -> tuple[ProjectRow, ...]:
+        """The projects that have every word of `text` in their names, descriptions or models."""
+        return self._list.rows(one for one in self.all() if has_words(one, text))
+
+    def row(self, id: str) -> ProjectRow:  # noqa: A002
+        """A project by its whole id, with what was measured for it."""
+        return self._list.rows([self.get(id)])[0]
+
+    def get(self, id: str) -> Project:  # noqa: A002
+        """A project by its whole id; StoreDamaged names its file."""
+        document = self._projects.get(id)
+        if document is None:
+            raise _unknown(id)
+        return decode_project(document, self._read_versions().get(id, ()))
+
+    def resolve(self, token: str) -> str:
+        """The id that is meant by a name, a short id or an id."""
+        every = self.all()
+        named = [one.id for one in every if one.name == _normal(token)]
+        if len(named) > 1:
+            # An undo may bring back a name that was given away meanwhile.
+            shown = ", ".join(short_ids(named).values())
+            raise UnknownId(f"{len(named)} projects are called {show(token, 80)}", f"Name one by its id: {shown}")
+        return named[0] if named else resolve(token, [one.id for one in every], {}, "project")
+
+    def create(
+        self, name: str, model: ModelReference, description: str = "", dims: Mapping[str, int] | None = None
+    ) -> Project:
+        """A new project of a model; UsageError where the name is taken."""
+        name = check_name(_normal(name))
+        with self._projects.writing():
+            self._check_free(name)
+            return self._make(name, model, description, dims or {})
+
+    def adopt(self, model: ModelReference) -> tuple[Project, str]:
+        """The project that a measured model belongs to, and what should be said about it, '' where nothing.
+
+        The same content is the same project; other content at the same path is a new version of it.
+        """
+        with self._projects.writing():
+            every = self.all()
+            for project in every:
+                for version in project.versions:
+                    if version.model.sha256 == model.sha256:
+                        self._refresh(version, model)
+                        return self.touch(project.id), ""
+            for project in every:
+                if any(version.model.file.path == model.file.path for version in project.versions):
+                    added = self._add_version(project, model)
+                    said = f"{show(model.file.path)} has changed: it is measured as {added.name} of {_call(project)}"
+                    return self.touch(project.id), said
+            name = _untaken(name_after(model), {one.name for one in every})
+            made = self._make(name, model, "", {})
+            return made, f"a project was made for it: {_call(made)}"
+
+    def edit(
+        self,
+        id: str,  # noqa: A002
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        dims: Mapping[str, int] | None = None,
+        base: Project | None = None,
+    ) -> Project:
+        """Change what is given, on top of what others changed meanwhile.
+
+        A form gives every field, so it also gives the project that it showed as `base`: fields like that are no edits.
+        """
+        if name is not None and (base is None or name != base.name):
+            name = check_name(_normal(name))
+        given = {"name": name, "description": description, "dims": None if dims is None else dict(dims)}
+        wanted = {
+            field: value
+            for field, value in given.items()
+            if value is not None and (base is None or value != getattr(base, field))
+        }
+
+        def change(project: Project) -> Project:
+            if "name" in wanted and wanted["name"] != project.name:
+                self._check_free(str(wanted["name"]))
+            changed = replace(project, **wanted)  # type: ignore[arg-type]
+            return project if changed == project else replace(changed, modified_utc=self._context.now_utc())
+
+        return self._change(id, change)
+
+    def rename(self, id: str, name: str) -> Project:  # noqa: A002
+        """Give it another name."""
+        return self.edit(id, name=name)
+
+    def describe(self, id: str, description: str) -> Project:  # noqa: A002
+        """Give it another description."""
+        return self.edit(id, description=description)
+
+    def touch(self, id: str) -> Project:  # noqa: A002
+        """Note that something was measured for it."""
+        return self._change(id, lambda one: replace(one, modified_utc=self._context.now_utc()))
+
+    def duplicate(self, id: str, name: str) -> Project:  # noqa: A002
+        """A second project with the same versions; benchmarks stay with the first."""
+        name = check_name(_normal(name))
+        with self._projects.writing():
+            self._check_free(name)
+            source = self.get(id)
+            now = self._context.now_utc()
+            copy = replace(source, id=self._draw(), name=name, created_utc=now, modified_utc=now)
+            for version in source.versions:
+                own = replace(version, id=self._draw(), project=copy.id)
+                self._versions.put(own.id, encode_version(own), 0)
+            self._projects.put(copy.id, encode_project(copy), 0)
+            return self.get(copy.id)
+
+    def _make(self, name: str, model: ModelReference, description: str, dims: Mapping[str, int]) -> Project:
+        now = self._context.now_utc()
+        project = Project(self._draw(), name, description, now, now, (), dict(dims))
+        # Its version first: a project without one would be no use, a version without a project is in nobody's way.
+        self._write_version(project, ORIGINAL, model)
+        self._projects.put(project.id, encode_project(project), 0)
+        return self.get(project.id)
+
+    def _add_version(self, project: Project, model: ModelReference) -> Version:
+        taken = {version.name for version in project.versions}
+        number = len(project.versions) + 1
+        while f"v{number}" in taken:
+            number += 1
+        return self._write_version(project, f"v{number}", model)
+
+    def _write_version(self, project: Project, name: str, model: ModelReference) -> Version:
+        version = Version(self._draw(), project.id, name, self._context.now_utc(), model)
+        self._versions.put(version.id, encode_version(version), 0)
+        return version
+
+    def _refresh(self, version: Version, model: ModelReference) -> None:
+        """Note when the same content was seen last, so that the next look at its files is enough again."""
+        if version.model.file.path == model.file.path and version.model != model:
+            document = self._versions.get(version.id)
+            if document is not None:
+                fresh = replace(version, model=replace(model, asked=version.model.asked))
+                self._versions.put(version.id, encode_version(fresh), document.generation)
+
+    def _change(self, id: str, change: Callable[[Project], Project]) -> Project:  # noqa: A002
+        last: StoreError | None = None
+        for _ in range(_TRIES):
+            with self._projects.writing():
+                before = self.get(id)
+                after = change(before)
+                if after == before:
+                    return before
+                try:
+                    self._projects.put(id, encode_project(after), before.generation)
+                except StoreConflict as error:
+                    # Locks do not hold on every file system: whoever was faster is met again with a fresh look.
+                    last = error
+                    continue
+                return self.get(id)
+        raise last or _unknown(id)
+
+    def _check_free(self, name: str) -> None:
+        for project in self.all():
+            if project.name == name:
+                what = f"a project is called {show(name, 80)} already: {short_id(project.id)}"
+                raise UsageError(what, "give another name")
+
+    def _draw(self) -> str:
+        taken = (*self._projects.ids(), *self._versions.ids(), *self._trashed())
+        ends = {one[-LENGTH:] for one in taken}
+        for _ in range(_DRAWS):
+            ulid = make_ulid(self._context.now_ms(), self._entropy(10))
+            if ulid[-LENGTH:] not in ends:
+                return ulid
+        raise UnknownId("a thousand new ids were all taken", "Empty the trash.")
+
+    def _read_versions(self) -> dict[str, list[Version]]:
+        found: dict[str, list[Version]] = {}
+        for document in self._versions.all():
+            with self._saying_damage():
+                version = decode_version(document)
+                found.setdefault(version.project, []).append(version)
+        return found
+
+    @contextmanager
+    def _saying_damage(self) -> Iterator[None]:
+        try:
+            yield
+        except StoreDamaged as error:
+            self._context.notices.say(str(error))
+
+
+def _normal(name: str) -> str:
+    # The same letters typed on two keyboards are the same name.
+    return unicodedata.normalize("NFC", name).strip()
+
+
+def _untaken(name: str, taken: set[str]) -> str:
+    number, found = 1, name
+    while found in taken:
+        number += 1
+        found = f"{name} ({number})"
+    return found
+
+
+def _call(project: Project) -> str:
+    return f"{show(project.name, 80)} ({short_id(project.id)})"
+
+
+def _unknown(ulid: str) -> UnknownId:
+    return UnknownId(f"no project has the id {show(ulid, 60)}", "`tuibench project list` shows them.")

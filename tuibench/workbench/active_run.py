@@ -1,0 +1,161 @@
+"""A run that this process started, watches, and ends or lets go."""
+
+from __future__ import annotations
+
+import os
+import select
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
+from tuibench.core.run import RunResult
+from tuibench.runs.directory import LOG
+from tuibench.runs.journal import Follower
+from tuibench.runs.replay import Replay
+from tuibench.runs.stopping import DETACH
+from tuibench.runs.task import read_tail
+from tuibench.workbench.launch import no_room
+from tuibench.workbench.watched_run import Event, end_error
+
+_LOOK_S = 0.25
+_END_S = 1.5
+_SAVE_S = 15.0
+"""For the runner to put what it has into the store before it is killed."""
+
+
+class ActiveRun:
+    """The client's end of a runner: its lifeline, its journal, its end."""
+
+    def __init__(
+        self,
+        run_dir: Path,
+        log: int,
+        process: subprocess.Popen[bytes],
+        request: bytes,
+        *,
+        kept: bool = False,
+        first_seq: int = 0,
+    ) -> None:
+        if process.stdin is None or process.stdout is None:
+            raise RuntimeError("the runner has no channel")
+        self.run_dir = run_dir
+        self.replay = Replay()
+        self.kept = kept
+        """Whether the run has a directory that outlives this process, and a place in the store."""
+        self.detached = False
+        self._process = process
+        self._log = log
+        self._first_seq = first_seq
+        self._follower = Follower(run_dir)
+        self._lifeline, self._done = process.stdin, process.stdout
+        try:
+            self._lifeline.write(request)
+        except BrokenPipeError:
+            return  # it is dead already, and how it died is found by waiting for it
+
+    @property
+    def id(self) -> str:
+        """The run's."""
+        return self.run_dir.name
+
+    @property
+    def done_fd(self) -> int:
+        """Readable once the run has ended."""
+        return self._done.fileno()
+
+    def events(self) -> Iterator[list[Event]]:
+        """What happened since the last look, four times a second at most, until the run has ended or was let go."""
+        ended = False
+        while not ended and not self.detached:
+            ended = self._wait(_LOOK_S)
+            yield self._read()
+        if not self.detached:
+            self._note_break()
+
+    def detach(self) -> None:
+        """Let the run go on without this process."""
+        self._lifeline.write(DETACH)
+        self.detached = True
+
+    def cancel(self) -> None:
+        """End the run now; what was measured stays in its journal and goes to the store."""
+        if not self._wait(0):
+            self._process.terminate()
+            if not self._wait(_SAVE_S if self.kept else _END_S):
+                self._process.kill()
+        self._read()
+        self._note_break()
+
+    def _wait(self, seconds: float) -> bool:
+        """Whether the journal is complete: the runner, alive or dead, has closed its end."""
+        poll = select.poll()
+        poll.register(self._done, select.POLLIN)
+        return bool(poll.poll(seconds * 1000))
+
+    def _read(self) -> list[Event]:
+        events = self._follower.read()
+        for event in events:
+            self.replay.take(event)
+        # What an earlier sitting did is no news.
+        return [event for event in events if int(event["seq"]) >= self._first_seq]
+
+    def _note_break(self) -> None:
+        """Give what is known an end where the journal has none; the journal itself is its runner's alone."""
+        if not self.replay.end and self.replay.start:
+            self.replay.end = {"status": "interrupted", "reason": self._how_it_ended()}
+            if self._process.wait() == ExitCode.STORE:
+                self.replay.end["exit_code"] = int(ExitCode.STORE)
+
+    def _how_it_ended(self) -> str:
+        code = self._process.wait()
+        if code < 0:
+            return f"the runner died by {signal.Signals(-code).name}"
+        tail = self._last_words()
+        return f"the runner ended with code {code}" + (f" ({tail})" if tail else "")
+
+    def _last_words(self) -> str | None:
+        return read_tail(f"/proc/self/fd/{self._log}") or read_tail(str(self.run_dir / LOG))
+
+    def result(self, again: str | None = None) -> RunResult:
+        """The result as the journal has it; TuibenchError where the run could not even be planned."""
+        error = end_error(self.replay)
+        if error is not None:
+            raise error
+        if not self.replay.cells and self.replay.end.get("status", "interrupted") == "interrupted":
+            code = self._process.wait()
+            if code == ExitCode.STORE:
+                raise no_room(self.run_dir.parent, self._last_words())
+            if code == ExitCode.BUSY:
+                raise HostBusy(self._last_words() or "the run has a runner already", "tuibench ps shows it")
+            raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
+        return self.replay.result(again)
+
+    def close(self) -> None:
+        """Leave nothing behind of a run that nobody wants kept; one that was let go stays alone."""
+        if not self.detached:
+            self.cancel()
+        self._lifeline.close()
+        if not self.detached:
+            try:
+                self._process.wait(_END_S)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait()
+        else:
+            # It is init's child once this process has gone, and nothing here waits for it.
+            self._process.returncode = 0
+        self._done.close()
+        os.close(self._log)
+        if not self.detached and not self._worth_keeping():
+            shutil.rmtree(self.run_dir, ignore_errors=True)
+
+    def _worth_keeping(self) -> bool:
+        """A run that failed before it measured anything, and has said so to whoever asked for it, is no news."""
+        end = self.replay.end
+        if not self.kept:
+            return False
+        measured = any(track.executions for track in self.replay.tracks.values())
+        return measured or bool(end.get("saved")) or end.get("saved") is False

@@ -1,0 +1,151 @@
+"""Results that leave the store, come into it, and are held against each other."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from tuibench.core import activity
+from tuibench.core.card import BenchmarkRow, Card
+from tuibench.core.comparison import SideBySide
+from tuibench.core.errors import TuibenchError, UnknownId, UsageError
+from tuibench.core.record import from_plain
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import LENGTH, short_id
+from tuibench.core.text import show
+from tuibench.core.ulid import make_ulid
+from tuibench.report.export import check_target, files_beside, form_of, render, spare, write_export
+from tuibench.report.privacy import without_private
+from tuibench.runs.side_by_side import compare_results
+from tuibench.store.store import Store
+from tuibench.workbench.asking import ask_child
+from tuibench.workbench.library import Library
+from tuibench.workbench.saving import result_of
+from tuibench.workbench.watched_run import settle_samples
+
+if TYPE_CHECKING:
+    from tuibench.workbench.runs import Runs
+
+_IMPORT_S = 120.0
+_RANDOM = 16
+"""Characters of an id that are not its time."""
+_TRIES = 100
+
+
+@dataclass(frozen=True, slots=True)
+class Imported:
+    """A benchmark that came from a file."""
+
+    row: BenchmarkRow
+    known: bool
+    """Whether it was in the store already, so that nothing was changed."""
+
+
+class Exchange:
+    """What goes over the border of the store; `home` and `now_ms` are the user's directory and the clock."""
+
+    def __init__(
+        self, store: Store, library: Library, runs: Callable[[], Runs], home: str, now_ms: Callable[[], int]
+    ) -> None:
+        self._store = store
+        self._library = library
+        self._runs = runs
+        self._home = home
+        self._now_ms = now_ms
+
+    def result(self, token: str) -> RunResult:
+        """What was measured under that name, be it in the store or in a run that was never saved."""
+        try:
+            return self._library.get(token).result
+        except UnknownId as error:
+            unsaved = self._unsaved(token)
+            if unsaved is None:
+                raise
+            if not unsaved.cells:
+                raise UsageError(f"{show(token, 40)} has measured nothing", error.hint) from None
+            return unsaved
+
+    def text(self, token: str, form: str = "json", *, include_private: bool = False) -> str:
+        """An export as text: json, csv or markdown."""
+        return self._text(self.result(token), form, include_private)
+
+    def export(self, token: str, path: str, *, include_private: bool = False) -> None:
+        """Write an export to a file, whose ending says its form; whole or not at all."""
+        form = form_of(path)
+        result = self.result(token)
+        spec = result.spec
+        beside = [file for model in result.models for file in files_beside(model)]
+        spare(path, [*(model.path for model in spec.models), *beside, *filter(None, [spec.inputs.file])])
+        check_target(path)
+        write_export(path, self._text(result, form, include_private))
+
+    def import_file(self, path: str) -> Imported:
+        """Take in a file that `export` or deepsparse.benchmark wrote; what is there already stays as it is."""
+        plain = ask_child(
+            "import",
+            {"path": os.path.abspath(path)},
+            what=f"{show(path)}: reading it",
+            timeout_s=_IMPORT_S,
+            kind=UsageError,
+        )
+        result = from_plain(RunResult, plain)
+        if not result.id:
+            result = replace(result, id=self._id_of(plain))
+        for row in self._store.benchmarks.rows():
+            if row.id == result.id:
+                return Imported(row, True)
+        for entry in self._store.trash.entries():
+            if result.id in entry.benchmarks:
+                hint = f"tuibench trash restore {short_id(result.id)} brings it back"
+                raise UsageError(f"{show(path)}: what is in it was removed and lies in the trash", hint)
+        return Imported(self._store.benchmarks.add(result, Card(project=self._project_of(result))), False)
+
+    def side_by_side(self, old_token: str, new_token: str) -> SideBySide:
+        """Two results held against each other, cell by cell."""
+        return compare_results(self.result(old_token), self.result(new_token))
+
+    def _unsaved(self, token: str) -> RunResult | None:
+        runs = self._runs()
+        try:
+            info = runs.info(token)
+        except UnknownId:
+            return None
+        short = short_id(info.id)
+        if info.state in activity.ALIVE:
+            raise UsageError(f"{short} is still going on", f"tuibench attach {short} follows it to its end")
+        try:
+            return result_of(runs.directory(info.id))
+        except (KeyError, ValueError, TypeError) as error:
+            raise TuibenchError(f"the journal of run {short} cannot be understood: {info.detail}") from error
+
+    def _text(self, result: RunResult, form: str, include_private: bool) -> str:
+        # Sample files stay where they are, and a name of what did not come along helps nobody.
+        result = settle_samples(result, None, None)
+        return render(result if include_private else without_private(result, self._home), form)
+
+    def _id_of(self, plain: dict[str, Any]) -> str:
+        """An id that the same content gets again, so that a file that was imported before is known."""
+        content = json.dumps(plain, sort_keys=True).encode()
+        known = {row.id[-_RANDOM:]: row.id for row in self._store.benchmarks.rows()}
+        known |= {one[-_RANDOM:]: one for entry in self._store.trash.entries() for one in entry.benchmarks}
+        ends = {one[-LENGTH:] for one in known}
+        for attempt in range(_TRIES):
+            drawn = make_ulid(self._now_ms(), hashlib.sha256(b"%d:%b" % (attempt, content)).digest()[:10])
+            if drawn[-_RANDOM:] in known:
+                return known[drawn[-_RANDOM:]]
+            # Another benchmark may have the same name on screen by chance.
+            if drawn[-LENGTH:] not in ends:
+                return drawn
+        raise TuibenchError("a hundred new ids were all taken", "empty the trash")
+
+    def _project_of(self, result: RunResult) -> str | None:
+        """The project that has the model already; a file from elsewhere makes none, as its model is not here."""
+        sha256 = result.models[0].sha256 if result.models else ""
+        for project in self._store.projects.all() if sha256 else ():
+            if any(version.model.sha256 == sha256 for version in project.versions):
+                return project.id
+        return None

@@ -1,0 +1,59 @@
+"""Gets a model from elsewhere by a child, so that whatever a server sends is met by a process that may die of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from tuibench.core.place import Places
+from tuibench.core.remote import FetchedModel, FetchProgress, public_name
+from tuibench.core.spec import ModelSource
+from tuibench.core.text import show
+from tuibench.runs.stopping import StopSwitch
+from tuibench.workbench.asking import ask_child
+
+_SILENCE_S = 150.0
+"""The child itself gives up sooner on a server that says nothing: this is for a child that hangs."""
+_AGAIN = "the same command again goes on from there"
+
+
+class ModelFetch:
+    """One model on its way here; `cancel` ends it from any thread, and what has arrived stays for the next time."""
+
+    def __init__(
+        self, token: str, places: Places, *, refetch: bool = False, bounds: Mapping[str, Any] | None = None
+    ) -> None:
+        self._token = token
+        self._shown = show(public_name(token), 120)
+        # `bounds` are the child's own: stall_s, most_bytes, spare_bytes.
+        self._request = {"address": token, "cache": str(places.cache), "refetch": refetch, **(bounds or {})}
+        self._stop = StopSwitch()
+
+    def carry_out(self, tell: Callable[[FetchProgress], None]) -> FetchedModel:
+        """Have the model here; once. `tell` hears how far it is, a few times a second; Cancelled after `cancel`."""
+        progress = FetchProgress(0, None)
+
+        def hear(line: dict[str, Any]) -> float:
+            nonlocal progress
+            if "fetched" in line:
+                progress = FetchProgress(int(line["fetched"]), line.get("total"))
+                tell(progress)
+            elif line.get("waiting"):
+                tell(FetchProgress(progress.fetched, progress.total, waiting=True))
+            return _SILENCE_S
+
+        try:
+            what = f"fetching {self._shown}"
+            answer = ask_child(
+                "fetch", self._request, what=what, timeout_s=_SILENCE_S, hint=_AGAIN, stop=self._stop, hear=hear
+            )
+        finally:
+            self._stop.close()
+        source = ModelSource(public_name(self._token), str(answer["path"]))
+        return FetchedModel(
+            source, str(answer["name"]), str(answer["sha256"]), int(answer["bytes"]), int(answer["fetched"])
+        )
+
+    def cancel(self) -> None:
+        """End it now."""
+        self._stop.trip("cancelled")

@@ -1,0 +1,96 @@
+"""Starting a runner: a process of its own session, told by one line what to do, watched through two pipes."""
+
+from __future__ import annotations
+
+import errno
+import os
+import secrets
+import stat
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tuibench.core.errors import WriteError
+from tuibench.core.text import show
+from tuibench.runs.directory import make_private
+
+_LEAST_ROOM = 16 << 20
+"""Bytes that a run's directory should have to itself before a run begins there."""
+
+
+def start_runner(run_dir: Path, log: int) -> subprocess.Popen[bytes]:
+    """The runner makes the directory itself: what it has made it also removes, even when this process is killed."""
+    return subprocess.Popen(
+        [sys.executable, "-m", "tuibench.runner", str(run_dir), str(os.getpid())],
+        bufsize=0,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=log,
+        cwd="/",
+        env=_environment(),
+        start_new_session=True,
+    )
+
+
+def _environment() -> dict[str, str]:
+    """This process's own, in which the package is found from any directory, wherever it was found here."""
+    home = Path(__file__).resolve().parents[2]
+    search = os.environ.get("PYTHONPATH", "")
+    paths = [os.path.abspath(part) for part in search.split(os.pathsep) if part]
+    if home.name not in ("site-packages", "dist-packages") and str(home) not in paths:
+        paths.append(str(home))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)} if paths else dict(os.environ)
+
+
+def passing_directory() -> Path:
+    """A name that nobody has; a TMPDIR that was asked for is not silently replaced by another place."""
+    return _temporary() / f"tuibench-{secrets.token_hex(6)}"
+
+
+def spare_root() -> Path:
+    """Where runs are kept while the user's own place for them cannot be written."""
+    return _temporary() / f"tuibench-{os.getuid()}" / "runs"
+
+
+def usable_root(root: Path) -> tuple[Path, str]:
+    """A place where a run can write, and why it is not `root` where it is another."""
+    why = why_unusable(root)
+    if not why:
+        return root, ""
+    spare = spare_root()
+    problem = why_unusable(spare)
+    if problem:
+        raise no_room(spare, problem)
+    return spare, f"{show(str(root), 120)}: {why}"
+
+
+def why_unusable(root: Path) -> str:
+    """Why no run can be kept below `root`; '' where one can. It is made where it is not there."""
+    try:
+        make_private(root)
+        # A directory of that name in a place where everybody may write could be anybody's.
+        found = os.lstat(root)
+        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+            return "it belongs to somebody else"
+        if not os.access(root, os.W_OK | os.X_OK):
+            return os.strerror(errno.EACCES).lower()
+        room = os.statvfs(root)
+    except OSError as error:
+        return (error.strerror or str(error)).lower()
+    if room.f_flag & os.ST_RDONLY:
+        return os.strerror(errno.EROFS).lower()
+    return "the disk is full" if room.f_bavail * room.f_frsize < _LEAST_ROOM else ""
+
+
+def no_room(where: object, reason: str | None) -> WriteError:
+    """Nothing can be measured where nothing can be written."""
+    what = f"no directory for the run can be made in {show(where)}: {reason or 'no reason is known'}"
+    return WriteError(what, "set TMPDIR to a directory that can be written to")
+
+
+def _temporary() -> Path:
+    try:
+        return Path(os.path.abspath(os.environ.get("TMPDIR") or tempfile.gettempdir()))
+    except FileNotFoundError as error:
+        raise no_room("any temporary directory", error.strerror) from error

@@ -1,0 +1,163 @@
+"""What was measured and kept: listed, read, renamed, removed, brought back, checked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.card import BenchmarkRow, StoredBenchmark
+from tuibench.core.errors import UnknownId, UsageError
+from tuibench.core.short_id import LENGTH, resolve, short_id
+from tuibench.core.text import show
+from tuibench.core.trash import StoreReport, TrashEntry
+from tuibench.store.store import Store
+from tuibench.workbench.naming import find_row
+
+if TYPE_CHECKING:
+    from tuibench.workbench.runs import Runs
+
+
+class StillRunning(UsageError):
+    """What is to be removed is still being measured; `runs` must be cancelled first, and somebody must want that."""
+
+    def __init__(self, runs: Sequence[RunInfo]) -> None:
+        names = ", ".join(short_id(run.id) for run in runs)
+        verb = "is" if len(runs) == 1 else "are"
+        super().__init__(f"{names} {verb} still going on", "tuibench cancel ID ends a run, and keeps what it measured")
+        self.runs = tuple(runs)
+
+
+@dataclass(frozen=True, slots=True)
+class Targets:
+    """What is meant by some tokens: benchmarks that are saved, and runs that still go on and are in no list yet."""
+
+    rows: tuple[BenchmarkRow, ...]
+    going: tuple[RunInfo, ...]
+
+    @property
+    def ids(self) -> tuple[str, ...]:
+        """Of all of them."""
+        return (*(row.id for row in self.rows), *(run.id for run in self.going))
+
+
+@dataclass(frozen=True, slots=True)
+class Removal:
+    """What came of removing: the trash has it, unless nothing of it was ever saved."""
+
+    entry: TrashEntry | None
+    cancelled: tuple[RunInfo, ...] = ()
+
+
+class Library:
+    """Everything about what the store holds, but for projects; a token is any form of an id, or a unique name."""
+
+    def __init__(self, store: Store, runs: Callable[[], Runs]) -> None:
+        self._store = store
+        self._runs = runs
+
+    def list(self, project: str | None = None, text: str = "", limit: int | None = None) -> tuple[BenchmarkRow, ...]:
+        """Newest first: those with every word of `text` somewhere, of one project where one is named."""
+        rows = self._store.benchmarks.search(text)
+        if project is not None:
+            wanted = self._store.projects.resolve(project)
+            rows = tuple(row for row in rows if row.project == wanted)
+        return rows if limit is None else rows[:limit]
+
+    def find(self, token: str) -> BenchmarkRow:
+        """The row of the benchmark that is meant; UnknownId says what it may be, or where it is if not here."""
+        try:
+            return find_row(token, self._store.benchmarks.rows())
+        except UnknownId as error:
+            raise self._look_elsewhere(token.strip()) or error from None
+
+    def get(self, token: str) -> StoredBenchmark:
+        """The whole benchmark that is meant."""
+        return self._store.benchmarks.get(self.find(token).id)
+
+    def edit(
+        self, token: str, name: str | None = None, note: str | None = None, project: str | None = None
+    ) -> BenchmarkRow:
+        """Change what is given; '' as the project takes the benchmark out of it."""
+        row = self.find(token)
+        wanted = self._store.projects.resolve(project) if project else project
+        return self._store.benchmarks.edit(row.id, name=name, note=note, project=wanted)
+
+    def targets(self, tokens: Iterable[str]) -> Targets:
+        """What `remove` would take for these tokens."""
+        rows: dict[str, BenchmarkRow] = {}
+        going: dict[str, RunInfo] = {}
+        for token in tokens:
+            run = self._run(token.strip())
+            if run is not None and run.state in activity.ALIVE:
+                going[run.id] = run
+            else:
+                row = self.find(token)
+                rows[row.id] = row
+        return Targets(tuple(rows.values()), tuple(going.values()))
+
+    def remove(self, tokens: Iterable[str], *, cancel: bool = False) -> Removal:
+        """Move benchmarks to the trash as one removal; StillRunning where one goes on and `cancel` is not given."""
+        targets = self.targets(tokens)
+        if targets.going and not cancel:
+            raise StillRunning(targets.going)
+        cancelled = tuple(self._runs().cancel(run.id) for run in targets.going)
+        # A run that had measured nothing has left nothing.
+        saved = {row.id for row in self._store.benchmarks.rows()}
+        kept = [one for one in targets.ids if one in saved]
+        return Removal(self._store.trash.remove(kept) if kept else None, cancelled)
+
+    def undo(self) -> TrashEntry:
+        """Bring back what was removed last on this machine."""
+        return self._store.trash.restore()
+
+    def restore(self, token: str) -> TrashEntry:
+        """Bring back a removal, named by what it holds or by its own id; everything in it comes with it."""
+        entries = self._store.trash.entries()
+        held = {one: entry.id for entry in entries for one in (*entry.benchmarks, *entry.projects, entry.id)}
+        if not held:
+            raise UnknownId("the trash is empty", "there is nothing to bring back")
+        return self._store.trash.restore(held[resolve(token, list(held), {}, "removed benchmark")])
+
+    def trash(self) -> tuple[TrashEntry, ...]:
+        """What can come back, newest first."""
+        return self._store.trash.entries()
+
+    def empty_trash(self) -> tuple[int, int]:
+        """Delete what is in the trash for good; how many removals and bytes that were."""
+        return self._store.trash.empty()
+
+    def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
+        """Look for what is wrong in the store, and mend what can be mended where `repair` is given."""
+        return self._store.check(read_data=read_data, repair=repair)
+
+    def migrate(self) -> StoreReport:
+        """Bring files of an older form into the present one, all or none."""
+        return self._store.migrate()
+
+    def _look_elsewhere(self, typed: str) -> UnknownId | None:
+        wanted = typed.upper()
+        if len(wanted) < LENGTH:
+            return None
+        for entry in self._store.trash.entries():
+            for one in entry.benchmarks:
+                if one.endswith(wanted):
+                    hint = f"tuibench trash restore {short_id(one)} brings it back"
+                    return UnknownId(f"{show(typed, 40)} is in the trash", hint)
+        run = self._run(typed)
+        if run is None:
+            return None
+        hint = "tuibench ps --all says more; tuibench export ID -x FILE writes what there is"
+        return UnknownId(f"{show(typed, 40)} is a run that is not in the store: it is {run.state}", hint)
+
+    def _run(self, typed: str) -> RunInfo | None:
+        """The run whose name on screen that is."""
+        if len(typed) < LENGTH:
+            return None
+        try:
+            found = self._runs().info(typed)
+        except UnknownId:
+            return None
+        return found if found.id.endswith(typed.upper()) else None

@@ -1,0 +1,44 @@
+"""What a user means by a token: a benchmark by any form of its id, or by a name that only one has."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.errors import UnknownId
+from tuibench.core.short_id import LENGTH, resolve, short_ids
+from tuibench.core.text import show
+
+_SHOWN = 8
+
+
+def find_row(token: str, rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
+    """The row that a token means among `rows`, newest first; UnknownId lists what it may mean."""
+    typed = unicodedata.normalize("NFC", token.strip())
+    if not _is_id(typed, rows):
+        named = [row for row in rows if row.name and unicodedata.normalize("NFC", row.name) == typed]
+        if len(named) == 1:
+            return named[0]
+        if named:
+            raise _several(typed, named, rows)
+    wanted = resolve(typed, [row.id for row in rows], {row.id: row.rerun_of for row in rows if row.rerun_of})
+    found = next((row for row in rows if row.id == wanted), None)
+    if found is None:
+        raise UnknownId(f"what {show(typed, 40)} repeats was removed", "`tuibench trash` shows what can come back.")
+    return found
+
+
+def _is_id(typed: str, rows: Sequence[BenchmarkRow]) -> bool:
+    """Whether it is one whatever somebody has called a benchmark: what stands on screen means what it stands for."""
+    lowered = typed.lower()
+    if lowered == "last" or lowered.startswith("last~") or lowered.endswith("~"):
+        return True
+    return len(typed) >= LENGTH and sum(row.id.endswith(typed.upper()) for row in rows) == 1
+
+
+def _several(typed: str, named: Sequence[BenchmarkRow], rows: Sequence[BenchmarkRow]) -> UnknownId:
+    names = short_ids(row.id for row in rows)
+    listed = ", ".join(names[row.id] for row in named[:_SHOWN])
+    more = f" and {len(named) - _SHOWN} more" if len(named) > _SHOWN else ""
+    return UnknownId(f"{len(named)} benchmarks are called {show(typed, 40)}", f"Type the id of one: {listed}{more}")

@@ -1,0 +1,86 @@
+"""What is done with projects: models are looked at by children, everything else is the store's."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from tuibench.core.errors import ModelError
+from tuibench.core.model import ModelSummary
+from tuibench.core.place import Places
+from tuibench.core.project import ModelReference, Project, ProjectRow, Version
+from tuibench.core.reference import ModelState, refer
+from tuibench.core.spec import ModelSource
+from tuibench.core.text import show
+from tuibench.core.trash import TrashEntry
+from tuibench.store.project_file import name_after
+from tuibench.store.project_list import ORDERS, sort_rows
+from tuibench.store.store import Store
+from tuibench.workbench.model import find_state, inspect
+
+SORTS = tuple(ORDERS)
+"""What lists can be sorted by."""
+
+
+class Projects:
+    """Every action on projects; a project is named by its name, short id or id."""
+
+    def __init__(self, places: Places, store: Store) -> None:
+        self.places = places
+        self._store = store
+
+    def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
+        """The projects that have every word of `text` somewhere, sorted."""
+        projects = self._store.projects
+        return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
+
+    def get(self, token: str) -> ProjectRow:
+        """The project that is meant."""
+        return self._store.projects.row(self._store.projects.resolve(token))
+
+    def create(
+        self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
+    ) -> tuple[ProjectRow, ModelSummary]:
+        """A new project of a model, named after it where no name is given; ModelError where it is none."""
+        summary = inspect(source, self.places)
+        model = refer(source.asked, summary)
+        if model is None:
+            raise ModelError(f"{show(source.asked)} could not be read", "give the path of an .onnx file")
+        made = self._store.projects.create(name or name_after(model), model, description, dims)
+        return self._store.projects.row(made.id), summary
+
+    def adopt(self, model: ModelReference) -> tuple[Project, str]:
+        """The project of a model that was measured, and what to tell the user about it, '' where nothing."""
+        return self._store.projects.adopt(model)
+
+    def edit(
+        self,
+        token: str,
+        *,
+        name: str | None = None,
+        description: str | None = None,
+        dims: Mapping[str, int] | None = None,
+        base: Project | None = None,
+    ) -> ProjectRow:
+        """Change what is given; with the project that a form showed as `base`, only what differs from that."""
+        projects = self._store.projects
+        found = projects.resolve(token)
+        return projects.row(projects.edit(found, name=name, description=description, dims=dims, base=base).id)
+
+    def duplicate(self, token: str, name: str) -> ProjectRow:
+        """A second project with the same versions and no benchmarks."""
+        projects = self._store.projects
+        return projects.row(projects.duplicate(projects.resolve(token), name).id)
+
+    def remove(self, token: str) -> TrashEntry:
+        """Move a project with its versions and benchmarks to the trash, from where one undo brings all back."""
+        found = self._store.projects.resolve(token)
+        benchmarks = [row.id for row in self._store.benchmarks.rows() if row.project == found]
+        return self._store.trash.remove(benchmarks, [found])
+
+    def model_state(self, version: Version) -> ModelState:
+        """Whether the model of a version is what it was."""
+        return find_state(version.model, self.places)
+
+    def notices(self) -> tuple[str, ...]:
+        """What the store met that somebody should know."""
+        return self._store.notices()

@@ -1,0 +1,205 @@
+"""Runs as their user deals with them: start, watch, leave, find again, end, take up."""
+
+from __future__ import annotations
+
+import json
+import os
+import secrets
+import signal
+import time
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.card import Card
+from tuibench.core.errors import ModelError, StoreError, TuibenchError, UsageError
+from tuibench.core.record import to_plain
+from tuibench.core.short_id import resolve, short_id
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.ulid import make_ulid
+from tuibench.runs.directory import RunDirectory, list_runs
+from tuibench.runs.journal import NAME, read_history
+from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
+from tuibench.workbench.active_run import ActiveRun
+from tuibench.workbench.attached_run import AttachedRun
+from tuibench.workbench.launch import passing_directory, spare_root, start_runner, usable_root
+from tuibench.workbench.setting import Settings
+
+if TYPE_CHECKING:
+    from tuibench.store.store import Store
+
+_LOG = "runner.log"
+_CANCEL_S = 20.0
+_CANCEL_LOOK_S = 0.05
+
+
+@dataclass(frozen=True, slots=True)
+class Wishes:
+    """How a run should be carried out, beside what it should measure."""
+
+    save: bool = True
+    plan_only: bool = False
+    card: Card = field(default_factory=Card)
+    again: str = ""
+    """The command that repeats it."""
+    wait_s: float | None = None
+    """For another benchmark on this machine to end: None is as long as it takes, 0 not at all."""
+    share_host: bool = False
+
+
+class Runs:
+    """Everything about runs; their results are the library's."""
+
+    def __init__(self, settings: Settings, store: Store) -> None:
+        self._settings = settings
+        self._store = store
+
+    def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
+        """A runner for `spec`, which ends with this process unless it is let go; and what the user should know."""
+        kept = wishes.save and not wishes.plan_only
+        notes: list[str] = []
+        request: dict[str, Any] = {
+            "spec": to_plain(spec),
+            "seed": spec.inputs.seed,
+            "plan_only": wishes.plan_only,
+            "ephemeral": not kept,
+            "wait_s": wishes.wait_s,
+            "share_host": wishes.share_host,
+            "host_lock": self._settings.host_lock,
+            "again": wishes.again,
+        }
+        if not kept:
+            request["id"] = _draw_id()
+            return self._launch(passing_directory(), request, kept=False), ()
+        root, why = usable_root(self._settings.places.runs)
+        notes += [f"runs cannot be kept in {why}; this one is kept in {root}"] if why else []
+        problem = self._store.probe()
+        notes += [f"the store cannot be written ({problem}): the result will be kept with the run"] if problem else []
+        request |= self._identity(problem)
+        request["card"] = to_plain(wishes.card)
+        request["store"] = str(self._settings.places.data)
+        return self._launch(root / request["id"], request, kept=True), tuple(notes)
+
+    def _identity(self, problem: str) -> dict[str, str]:
+        """Ids of run and machine; of a store that cannot be used neither can be had."""
+        if problem:
+            return {"id": _draw_id(), "host_id": self._host_id()}
+        taken = [run.id for run in self._directories()]
+        return {"id": self._store.benchmarks.draw_id(_now_ms(), taken), "host_id": self._store.host_id}
+
+    def _host_id(self) -> str:
+        try:
+            return self._store.host_id
+        except StoreError:
+            return ""
+
+    def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int = 0) -> ActiveRun:
+        line = json.dumps(request).encode("ascii") + b"\n"
+        log = os.memfd_create(_LOG)
+        try:
+            return ActiveRun(run_dir, log, start_runner(run_dir, log), line, kept=kept, first_seq=first_seq)
+        except BaseException:
+            os.close(log)
+            raise
+
+    def every(self) -> tuple[RunInfo, ...]:
+        """Every run there is a trace of, newest first."""
+        return states_of(self._directories(), self._observer())
+
+    def info(self, token: str) -> RunInfo:
+        """One run, by any part of its id that means only one."""
+        return read_state(self._find(token), self._observer())
+
+    def attach(self, token: str) -> AttachedRun:
+        """Follow a run from its beginning."""
+        return AttachedRun(self._find(token))
+
+    def cancel(self, token: str) -> RunInfo:
+        """End a run and come back when it has ended; what it measured is saved. UsageError where it goes on nowhere."""
+        directory = self._find(token)
+        info = read_state(directory, self._observer())
+        if info.state == activity.ELSEWHERE:
+            directory.ask_to_cancel()
+            return info
+        if info.state not in activity.ALIVE:
+            raise UsageError(f"run {short_id(info.id)} is not going on: it is {info.state}", "tuibench ps --all lists")
+        directory.ask_to_cancel()
+        if info.pid is not None and directory.is_held():
+            _terminate(info.pid)
+        deadline = time.monotonic() + _CANCEL_S
+        while directory.is_held():
+            if time.monotonic() > deadline:
+                raise TuibenchError(f"run {short_id(info.id)} has not ended yet", "it will within a minute")
+            time.sleep(_CANCEL_LOOK_S)
+        return read_state(directory, self._observer())
+
+    def resume(
+        self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None
+    ) -> ActiveRun:
+        """Take up a run that broke off, or with `finish` save what it has as it is."""
+        directory = self._find(token)
+        info = read_state(directory, self._observer())
+        refusal = resume_refusal(info)
+        if refusal:
+            hint = (
+                "tuibench rerun measures it anew" if info.state not in activity.ALIVE else "tuibench attach follows it"
+            )
+            raise UsageError(f"run {short_id(info.id)} cannot be resumed: {refusal}", hint)
+        request = directory.request()
+        _require_models(request)
+        request |= {"resume": {"mixed": mixed, "finish": finish}, "wait_s": wait_s, "share_host": False}
+        request |= {"host_lock": self._settings.host_lock, "store": str(self._settings.places.data)}
+        begun = (directory.path / NAME).exists()
+        seq = read_history(directory.path).next_seq if begun else 0
+        return self._launch(directory.path, request, kept=True, first_seq=seq)
+
+    def directory(self, token: str) -> RunDirectory:
+        """Where a run keeps its things."""
+        return self._find(token)
+
+    def _find(self, token: str) -> RunDirectory:
+        found = self._directories()
+        wanted = resolve(token, [run.id for run in found], {}, noun="run")
+        return next(run for run in found if run.id == wanted)
+
+    def _directories(self) -> list[RunDirectory]:
+        every = [*list_runs(self._settings.places.runs), *list_runs(spare_root())]
+        return sorted(every, key=lambda run: run.id, reverse=True)
+
+    def _observer(self) -> Observer:
+        saved: set[str] = set()
+
+        def is_saved(run: str) -> bool:
+            if not saved:
+                saved.update(row.id for row in self._store.benchmarks.rows())
+                saved.add("")
+            return run in saved
+
+        return Observer(self._host_id(), this_boot(), is_saved=is_saved)
+
+
+def _require_models(request: dict[str, Any]) -> None:
+    for source in request["spec"]["models"]:
+        if not os.path.isfile(source["path"]):
+            raise ModelError(
+                f"{source['asked']} is no longer there", "put it back, or save what there is with --finish"
+            )
+
+
+def _terminate(pid: int) -> None:
+    try:
+        os.kill(pid, signal.SIGTERM)
+    except ProcessLookupError:
+        return  # it has just ended by itself
+    except PermissionError as error:
+        raise UsageError(f"process {pid} belongs to somebody else", "ask its owner") from error
+
+
+def _draw_id() -> str:
+    return make_ulid(_now_ms(), secrets.token_bytes(10))
+
+
+def _now_ms() -> int:
+    return int(time.time() * 1000)

@@ -1,0 +1,64 @@
+"""The last step of a run: its result goes into the store, from the journal alone, as often as it takes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreError
+from tuibench.core.record import from_plain
+from tuibench.core.run import RunResult
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.journal import read_history
+from tuibench.runs.replay import replay
+from tuibench.store.store import Store
+from tuibench.workbench.belonging import place
+from tuibench.workbench.opening import open_store
+from tuibench.workbench.watched_run import unfile_points
+
+_PAUSE_S = 1.0
+
+
+def save_run(
+    directory: RunDirectory,
+    request: dict[str, Any],
+    end: dict[str, Any],
+    pause: Callable[[float], None] = time.sleep,
+) -> dict[str, Any]:
+    """What the journal should say about it: saved or not, why not, and which project it went to.
+
+    The record has the id of the run, so that doing it twice is the same as once.
+    """
+    result = result_of(directory, end)
+    if not result.cells or (end["status"] != "finished" and not any(cell.executions for cell in result.cells)):
+        return {}
+    card = from_plain(Card, request.get("card") or {})
+    last: StoreError | None = None
+    for attempt in range(2):
+        if attempt:
+            pause(_PAUSE_S)
+        try:
+            return _save(open_store(Path(request["store"])), result, card, directory.samples)
+        except StoreError as error:
+            last = error
+    return {"saved": False, "why": last.message if last else ""}
+
+
+def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> RunResult:
+    """What a journal comes to, with `end` where it does not have its own yet."""
+    past = replay(read_history(directory.path).events)
+    if end is not None:
+        past.end = end
+    elif not past.end:
+        past.end = {"status": "interrupted", "reason": "the runner died"}
+    return unfile_points(past.result())
+
+
+def _save(store: Store, result: RunResult, card: Card, samples: Path) -> dict[str, Any]:
+    placed, said = place(store, result, replace(card, updated_utc=result.started_utc))
+    row = store.benchmarks.add(result, placed, samples if samples.is_dir() else None)
+    return {"saved": True, "project": row.project, "note": said}
