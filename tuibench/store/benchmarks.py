@@ -198,7 +198,7 @@ class Benchmarks:
         keys = tuple((host, key) for host, key, _ in parts)
         kept = self._listing
         if kept is None or kept[0] != keys or any(key is None for _, key in keys):
-            kept = self._listing = keys, Listing(join_rows([rows for _, _, rows in parts]))
+            kept = self._listing = keys, Listing(join_rows([rows for _, _, rows in parts]), kept[1] if kept else None)
         return kept[1]
 
 
