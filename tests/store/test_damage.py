@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.store.data import make_id, make_small
-from tests.store.disks.failing import SyncingNothing
-from tests.store.disks.powerloss import Tree, lay_out
-from tests.store.disks.relay import CountingDisk
+from tests.store.fault.failing import SyncingNothing
+from tests.store.fault.powerloss import Tree, lay_out
+from tests.store.fault.relay import CountingDisk
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreDamaged
 from tuibench.store.store import Store
@@ -115,18 +115,18 @@ def look(root: Path, path: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, tmp_path: Path) -> None:
-    hold(whole, tmp_path, TRIALS)
+def test_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, light_path: Path) -> None:
+    hold(whole, light_path, TRIALS)
 
 
-def test_some_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, tmp_path: Path) -> None:
-    hold(whole, tmp_path, 60)
+def test_some_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, light_path: Path) -> None:
+    hold(whole, light_path, 60)
 
 
-def hold(whole: Tree, tmp_path: Path, count: int) -> None:
+def hold(whole: Tree, light_path: Path, count: int) -> None:
     found = []
     for number, (path, data) in enumerate(trials(whole, count)):
-        root = tmp_path / str(number)
+        root = light_path / str(number)
         root.mkdir()
         lay_out({**whole, path: data}, root)
         found += [f"{number} {path}: {line}" for line in look(root, path)]
@@ -141,16 +141,16 @@ def test_every_kind_of_file_is_among_the_damaged(whole: Tree) -> None:
 
 @pytest.mark.parametrize("gone", [("tuibench.json",), ("tuibench.json", "tuibench.json.prev")])
 def test_a_lost_index_is_made_again_with_one_look_at_each_record(
-    whole: Tree, tmp_path: Path, gone: tuple[str, ...]
+    whole: Tree, light_path: Path, gone: tuple[str, ...]
 ) -> None:
-    lay_out(whole, tmp_path)
-    before = Store(tmp_path, MACHINE).benchmarks.rows()
-    (host,) = (tmp_path / "hosts").iterdir()
+    lay_out(whole, light_path)
+    before = Store(light_path, MACHINE).benchmarks.rows()
+    (host,) = (light_path / "hosts").iterdir()
     for name in gone:
         (host / name).unlink()
     disk = CountingDisk(SyncingNothing())
-    report = Store(tmp_path, MACHINE, disk=disk).check(repair=True)
+    report = Store(light_path, MACHINE, disk=disk).check(repair=True)
     assert report.exit_code == 1
-    assert Store(tmp_path, MACHINE).benchmarks.rows() == before
+    assert Store(light_path, MACHINE).benchmarks.rows() == before
     assert len(before) == LISTED
     assert disk.calls["open"] <= 2 * LISTED + 20 and disk.calls["fsync"] <= 12

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.data import make_id
-from tests.store.disks.failing import FailingDisk, SyncingNothing
+from tests.store.fault.failing import FailingDisk, SyncingNothing
 from tests.store.ledger import Ledger, Op, carry_out, differences
 from tests.store.test_power_loss import KEPT, MACHINE, added, do, prepare, restored, unsynced
 from tuibench.core.errors import StoreError
@@ -125,15 +125,15 @@ def refuse_each(base: Base, scratch: Path, name: str, codes: tuple[int, ...], **
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_any_call_may_be_refused(base: Base, tmp_path: Path, name: str) -> None:
+def test_any_call_may_be_refused(base: Base, light_path: Path, name: str) -> None:
     for refusal in ({"short": True}, {"reads": True}):
-        assert refuse_each(base, tmp_path / "copy", name, CODES, **refusal) == []
+        assert refuse_each(base, light_path / "copy", name, CODES, **refusal) == []
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_a_disk_that_stays_full_or_read_only_keeps_what_it_has(base: Base, tmp_path: Path, name: str) -> None:
+def test_a_disk_that_stays_full_or_read_only_keeps_what_it_has(base: Base, light_path: Path, name: str) -> None:
     codes = (errno.ENOSPC, errno.EROFS)
-    assert refuse_each(base, tmp_path / "copy", name, codes, lasting=True, short=True) == []
+    assert refuse_each(base, light_path / "copy", name, codes, lasting=True, short=True) == []
 
 
 def long_history(root: Path, steps: int, seed: int) -> int:
@@ -165,20 +165,22 @@ def long_history(root: Path, steps: int, seed: int) -> int:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_long_history_with_refusals_is_what_was_acknowledged(tmp_path: Path, seed: int) -> None:
-    assert long_history(tmp_path, 120, seed) > 8
+def test_a_long_history_with_refusals_is_what_was_acknowledged(light_path: Path, seed: int) -> None:
+    assert long_history(light_path, 120, seed) > 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 9))
-def test_longer_histories_with_refusals_are_what_was_acknowledged(tmp_path: Path, seed: int) -> None:
-    assert long_history(tmp_path, 600, seed) > 50
+def test_longer_histories_with_refusals_are_what_was_acknowledged(light_path: Path, seed: int) -> None:
+    assert long_history(light_path, 600, seed) > 50
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("short", [False, True], ids=["refused", "half taken"])
 @pytest.mark.parametrize("code", CODES, ids=lambda code: errno.errorcode[code])
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_call_is_refused_for_every_reason(base: Base, tmp_path: Path, name: str, code: int, short: bool) -> None:
-    assert refuse_each(base, tmp_path / "copy", name, (code,), short=short) == []
-    assert refuse_each(base, tmp_path / "copy", name, (code,), short=short, lasting=code != errno.EINTR) == []
+def test_every_call_is_refused_for_every_reason(
+    base: Base, light_path: Path, name: str, code: int, short: bool
+) -> None:
+    assert refuse_each(base, light_path / "copy", name, (code,), short=short) == []
+    assert refuse_each(base, light_path / "copy", name, (code,), short=short, lasting=code != errno.EINTR) == []
