@@ -24,8 +24,8 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.store.fault.failing import SyncingNothing
-from tests.store.fault.killing import AFTER, BEFORE, MIDDLE, KillingDisk
+from tests.store.disks.failing import SyncingNothing
+from tests.store.disks.killing import AFTER, BEFORE, MIDDLE, KillingDisk
 from tests.store.ledger import Ledger, carry_out, differences, parse
 from tuibench.store.store import Store
 

@@ -17,7 +17,7 @@ import traceback
 from pathlib import Path
 
 from tests.store.data import make_id, make_small
-from tests.store.fault.killing import MIDDLE, KillingDisk
+from tests.store.disks.killing import MIDDLE, KillingDisk
 from tuibench.core.card import Card
 from tuibench.store.store import Store
 

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 from tests.store.data import make_small
-from tests.store.fault.killing import BEFORE, KillingDisk, StoppingDisk
+from tests.store.disks.killing import BEFORE, KillingDisk, StoppingDisk
 from tuibench.core.card import Card
 from tuibench.store.store import Store
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from tinydb import TinyDB
 
 from tests.store.data import make_id, make_small
-from tests.store.fault.failing import SyncingNothing
+from tests.store.disks.failing import SyncingNothing
 from tuibench.core.card import Card
 from tuibench.store.store import Store
 

@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from tests.store.data import make_id, make_real
-from tests.store.fault.failing import SyncingNothing
-from tests.store.fault.relay import CountingDisk
+from tests.store.disks.failing import SyncingNothing
+from tests.store.disks.relay import CountingDisk
 from tests.store.volume import MACHINE, fill
 from tuibench.core.card import Card
 from tuibench.store.store import Store

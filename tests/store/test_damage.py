@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from tests.store.data import make_id, make_small
-from tests.store.fault.failing import SyncingNothing
-from tests.store.fault.powerloss import Tree, lay_out
-from tests.store.fault.relay import CountingDisk
+from tests.store.disks.failing import SyncingNothing
+from tests.store.disks.powerloss import Tree, lay_out
+from tests.store.disks.relay import CountingDisk
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreDamaged
 from tuibench.store.store import Store

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.data import make_id
-from tests.store.fault.failing import FailingDisk, SyncingNothing
+from tests.store.disks.failing import FailingDisk, SyncingNothing
 from tests.store.ledger import Ledger, Op, carry_out, differences
 from tests.store.test_power_loss import KEPT, MACHINE, added, do, prepare, restored, unsynced
 from tuibench.core.errors import StoreError

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from tests.store.data import make_id, make_small
-from tests.store.fault.relay import Relay, alters
+from tests.store.disks.relay import Relay, alters
 from tests.store.holder import MACHINE
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreBusy

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.data import make_id, make_samples, make_small
-from tests.store.fault.relay import Relay
+from tests.store.disks.relay import Relay
 from tests.store.test_power_loss import MACHINE, prepare
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError

@@ -13,9 +13,9 @@ import pytest
 
 from tests.report.build import asked
 from tests.store.data import make_id, make_small, sample_bytes
-from tests.store.fault.failing import SyncingNothing
-from tests.store.fault.powerloss import Machine, Tree, lay_out
-from tests.store.fault.recording import RecordingDisk
+from tests.store.disks.failing import SyncingNothing
+from tests.store.disks.powerloss import Machine, Tree, lay_out
+from tests.store.disks.recording import RecordingDisk
 from tests.store.ledger import Ledger, Op, carry_out, differences, is_sampled
 from tuibench.core.card import Card
 from tuibench.core.errors import TuibenchError

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.store.data import make_id, make_real
-from tests.store.fault.failing import SyncingNothing
+from tests.store.disks.failing import SyncingNothing
 from tuibench.core.card import Card
 from tuibench.core.run import RunResult
 from tuibench.store.record_file import RecordFiles

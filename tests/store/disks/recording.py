@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 from typing import Any
 
-from tests.store.fault.relay import Relay
+from tests.store.disks.relay import Relay
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import errno
 import os
 from typing import Any
 
-from tests.store.fault.relay import OpenFiles, alters
+from tests.store.disks.relay import OpenFiles, alters
 from tuibench.store.disk import Disk
 
 NEEDS_ROOM = frozenset({"open", "write", "mkdir", "link", "replace", "fsync"})

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
-from tests.store.fault.recording import Step
+from tests.store.disks.recording import Step
 
 Tree = dict[str, "bytes | None"]
 """Relative path to content; None for a directory."""

@@ -12,10 +12,10 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.fault.failing import FailingDisk, SyncingNothing
-from tests.store.fault.powerloss import Machine, Tree, lay_out
-from tests.store.fault.recording import RecordingDisk
-from tests.store.fault.relay import CountingDisk
+from tests.store.disks.failing import FailingDisk, SyncingNothing
+from tests.store.disks.powerloss import Machine, Tree, lay_out
+from tests.store.disks.recording import RecordingDisk
+from tests.store.disks.relay import CountingDisk
 from tuibench.store.disk import CREATE, DIRECTORY, Disk, RealDisk
 
 
@@ -141,8 +141,8 @@ def test_a_write_that_was_cut_short_and_not_refused_goes_on(tmp_path: Path) -> N
 @pytest.mark.parametrize(("moment", "found"), [("before", b""), ("middle", b"da"), ("after", b"data")])
 def test_a_process_dies_at_the_chosen_moment(tmp_path: Path, moment: str, found: bytes) -> None:
     code = (
-        "import sys\nfrom pathlib import Path\nfrom tests.store.test_fault import save\n"
-        "from tests.store.fault.killing import KillingDisk\n"
+        "import sys\nfrom pathlib import Path\nfrom tests.store.test_disks import save\n"
+        "from tests.store.disks.killing import KillingDisk\n"
         "save(KillingDisk(2, sys.argv[1]), Path(sys.argv[2]), b'data')\n"
     )
     done = subprocess.run([sys.executable, "-c", code, moment, str(tmp_path / "a")], check=False)

@@ -6,7 +6,7 @@ import os
 import signal
 from typing import Any, NoReturn
 
-from tests.store.fault.relay import Relay, alters
+from tests.store.disks.relay import Relay, alters
 from tuibench.store.disk import Disk
 
 BEFORE, MIDDLE, AFTER = "before", "middle", "after"
