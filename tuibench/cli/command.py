@@ -29,6 +29,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "Measure",
         (
             Command("benchmark MODEL [MODEL ...]", "measure, and keep the result"),
+            Command("rerun ID [flags]", "measure again, and show both side by side"),
             Command("doctor", "this machine, noise, engines, store", "doctor"),
         ),
     ),
@@ -56,7 +57,6 @@ LATER = (
     "compare",
     "gate",
     "check",
-    "rerun",
     "ps",
     "attach",
     "cancel",

@@ -13,9 +13,11 @@ from tuibench.host.topology import Topology, read_topology
 from tuibench.workbench.setting import Settings, read_settings
 
 if TYPE_CHECKING:
+    from tuibench.core.card import StoredBenchmark
     from tuibench.store.store import Store
     from tuibench.workbench.exchange import Exchange
     from tuibench.workbench.library import Library
+    from tuibench.workbench.repetition import Locate, Repetition
     from tuibench.workbench.runs import Runs
 
 
@@ -70,6 +72,12 @@ class Workbench:
         return Exchange(
             self.store, self.library, lambda: self.runs, os.path.expanduser("~"), lambda: int(time.time() * 1000)
         )
+
+    def repetition(self, stored: StoredBenchmark, locate: Locate) -> Repetition:
+        """The models of a stored benchmark, looked at whether they can be measured again."""
+        from tuibench.workbench.repetition import Repetition  # children and their limits: for re-runs alone
+
+        return Repetition(stored, self.settings.places, locate)
 
     @cached_property
     def runs(self) -> Runs:
