@@ -142,14 +142,17 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
 
 def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
     """A new journal, or the old one where it broke off with what it says."""
-    from tuibench.runs.journal import Journal, cut_tail, read_history
+    from tuibench.runs.journal import NAME, Journal, cut_tail, read_history
     from tuibench.runs.replay import replay
 
     if request.get("resume") is None:
         return Journal(directory.path), None
+    if not (directory.path / NAME).exists():
+        return Journal(directory.path), None
     history = read_history(directory.path)
     cut_tail(directory.path, history)
-    return Journal(directory.path, history.next_seq), replay(history.events)
+    past = replay(history.events)
+    return Journal(directory.path, history.next_seq), past if past.start else None
 
 
 def end_early(journal: Journal, past: Replay | None, why: dict[str, Any]) -> None:

@@ -15,7 +15,17 @@ from tests.cli.shell import Shell
 @pytest.fixture
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     """The command, in a temporary directory that must be empty again in the end."""
-    shell = Shell(tmp_path_factory.mktemp("tmp"))
+    yield from watched(Shell(tmp_path_factory.mktemp("tmp")))
+
+
+@pytest.fixture
+def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """The same with a store in the test's own home, as users have it."""
+    yield from watched(Shell(tmp_path_factory.mktemp("tmp"), save=True))
+
+
+def watched(shell: Shell) -> Iterator[Shell]:
+    """Fail where a process or a file is left in the end."""
     yield shell
     processes, files = shell.processes(), shell.leftovers()
     for pid in processes:

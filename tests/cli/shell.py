@@ -103,7 +103,7 @@ class Shell:
     def events(self) -> list[dict[str, Any]]:
         """What the journal of the run says so far."""
         found = []
-        for path in self.tmp.glob(f"*/{NAME}"):
+        for path in self.run_root.glob(f"*/{NAME}"):
             try:
                 found += [event for line in path.read_bytes().splitlines(True) if (event := decode(line))]
             except FileNotFoundError:
@@ -118,6 +118,11 @@ class Shell:
             return next((e for e in matching if all(e.get(k) == v for k, v in fields.items())), None)
 
         return until(find, f"{ev} {fields}")
+
+    @property
+    def run_root(self) -> Path:
+        """Where runs have their directories."""
+        return Path(os.environ["TUIBENCH_HOME"], "state", "runs") if self.save else self.tmp
 
     def leftovers(self) -> list[str]:
         """Names in the temporary directory."""

@@ -3,8 +3,6 @@ from __future__ import annotations
 import io
 from pathlib import Path
 
-import pytest
-
 from tests.cli.shell import Shell
 from tests.fetch.server import file_route, serve
 from tuibench.cli.fetching import ArrivalView
@@ -69,12 +67,6 @@ def test_what_was_here_already_is_not_announced() -> None:
     screen = Screen(in_place=True)
     screen.view.done(FetchedModel(MODEL.source, "m", "0" * 64, 5, 0))
     assert screen.stream.getvalue() == ""
-
-
-@pytest.fixture
-def shell(tmp_path: Path) -> Shell:
-    (tmp_path / "tmp").mkdir()
-    return Shell(tmp_path / "tmp")
 
 
 def test_an_address_is_measured_like_a_file(shell: Shell, tmp_path: Path) -> None:

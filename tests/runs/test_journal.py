@@ -148,9 +148,17 @@ def test_damage_before_the_end_is_named_and_never_cut_away(tmp_path: Path, line:
     assert (tmp_path / NAME).read_bytes() == b"".join(lines)
 
 
+def test_of_two_lines_that_cannot_be_read_only_the_last_is_taken_for_torn(tmp_path: Path) -> None:
+    lines = write_three(tmp_path)
+    content = lines[0] + b"#" + lines[1][1:] + lines[2][:-5]
+    (tmp_path / NAME).write_bytes(content)
+    history = read_history(tmp_path)
+    assert (history.damaged, history.whole_bytes) == ((2,), len(lines[0]) + len(lines[1]))
+
+
 def test_a_journal_with_nothing_readable_in_it_says_so(tmp_path: Path) -> None:
     (tmp_path / NAME).write_bytes(b"nonsense\nmore\n")
     history = read_history(tmp_path)
-    assert (history.events, history.damaged, history.next_seq) == ((), (1, 2), 0)
+    assert (history.events, history.damaged, history.next_seq) == ((), (1,), 0)
     with pytest.raises(StoreError, match="cannot be read"):
         read_history(tmp_path / "nowhere")

@@ -84,21 +84,33 @@ def measure(
         interruption.check()
         with held_back():
             active, said = bench.runs.start(spec, wishes)
-        cpus = bench.topology().allowed
-        view: View[ActiveRun] = View(active, cpus, (*notes, *said), quiet=request.quiet, ascii_only=request.ascii)
-        if request.detach:
-            return _let_go(view, request, interruption)
-        return Following(bench, view, request, partner).follow(interruption)
+        return stay_or_let_go(bench, active, request, (*notes, *said), interruption, partner)
     finally:
         if active is not None:
             with held_back():
                 active.close()
 
 
+def stay_or_let_go(
+    bench: Workbench,
+    active: ActiveRun,
+    request: BenchmarkRequest,
+    notes: Sequence[str],
+    interruption: Interruption,
+    partner: RunResult | None = None,
+) -> int:
+    """What every command does that has started a runner; `partner` is a result to be shown beside the new one."""
+    cpus = bench.topology().allowed
+    view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=request.quiet, ascii_only=request.ascii)
+    if request.detach:
+        return _let_go(view, request, interruption)
+    return Following(bench, view, request, partner).follow(interruption)
+
+
 def _let_go(view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
     """Stay until the run stands in line or has a plan: what is wrong with a model should be said now."""
     active = view.active
-    view.watch_until(interruption, ("plan", "waiting", "run_end"))
+    view.watch_until(interruption, ("plan", "waiting", "execution_start", "run_end"))
     if active.replay.end.get("error") is not None:
         active.result()
     with held_back():

@@ -31,7 +31,8 @@ tuibench benchmark: measure how fast ONNX models run on this machine
   tuibench benchmark MODEL [MODEL ...] [flags]
 
   MODEL is an .onnx file, a directory with a model.onnx, or a built-in one:
-  {samples} (sample:? says what they are).
+  {samples} (sample:? says what they are);
+  https://... and hf:ORG/REPO[/FILE] are fetched once and kept.
   Several models are measured in turns and compared with the first.
   Defaults stand in brackets.
 """

@@ -45,3 +45,5 @@ class RunInfo:
     """In the queue, 1 is next; only while waiting."""
     holder: Holder | None = None
     heartbeat_age_s: float | None = None
+    resumable: bool = False
+    """Whether it can be taken up where it broke off."""

@@ -177,21 +177,24 @@ def read_history(run_dir: Path) -> History:
     except OSError as error:
         raise StoreError(f"the journal of run {run_dir.name} cannot be read: {error.strerror}") from error
     events: list[dict[str, Any]] = []
-    bad: list[int] = []
-    position = whole = whole_lines = 0
+    damaged: list[int] = []
+    whole = position = 0
     with os.fdopen(descriptor, "rb") as handle:
         for number, line in enumerate(handle, 1):
-            position += len(line)
             event = decode(line) if line.endswith(b"\n") else None
             if event is None:
-                bad.append(number)
-                continue
-            events.append(event)
-            whole, whole_lines = position, number
-    damaged = tuple(number for number in bad if not events or number < whole_lines)
+                whole = position
+                damaged.append(number)
+            else:
+                events.append(event)
+                whole = position + len(line)
+            position += len(line)
+    if damaged and whole < position:
+        # The last line: its writer died in the middle of it, or its disk did.
+        damaged.pop()
     seqs = [int(event["seq"]) for event in events]
     lost = max(seqs) + 1 - len(set(seqs)) if seqs else 0
-    return History(tuple(events), damaged, lost, whole)
+    return History(tuple(events), tuple(damaged), lost, whole)
 
 
 def cut_tail(run_dir: Path, history: History) -> None:

@@ -46,8 +46,10 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
     """The run as it is now; never raises for what is damaged, since that is what must be told."""
     held = run.is_held()
     try:
-        history = read_history(run.path)
         request = run.request()
+        if not (run.path / NAME).exists():
+            return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
+        history = read_history(run.path)
     except StoreError as error:
         return _unreadable(run, held, error.message)
     try:
@@ -56,12 +58,16 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
         # Each line is whole, and yet they do not make sense: another version wrote them.
         return _unreadable(run, held, f"its journal cannot be understood: {type(error).__name__} {error}")
     if not past.start:
-        return _unreadable(run, held, "its journal is damaged at the head" if history.damaged else "it just begins")
+        if history.damaged:
+            return _unreadable(run, held, "its journal is damaged at the head")
+        return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
     info = _describe(run, past, request, history)
     state, detail = _judge(past, observer, held, run.id)
     if history.damaged or history.lost:
         detail += f"; {count_of(len(history.damaged) or history.lost, 'line')} of its journal cannot be read"
-    info = replace(info, state=state, detail=detail)
+    # Without its plan nobody knows what the executions in the journal belong to.
+    lost = bool(info.executions == 0 and history.damaged)
+    info = replace(info, state=state, detail=detail, resumable=state in activity.RESUMABLE and not lost)
     if state == activity.ELSEWHERE:
         return replace(info, heartbeat_age_s=max(0.0, observer.now() - _changed_s(run)), eta_s=None)
     if state == activity.WAITING:
@@ -141,15 +147,15 @@ def _changed_s(run: RunDirectory) -> float:
 
 def resume_refusal(info: RunInfo) -> str:
     """Why a run cannot be taken up again, in words; '' where it can."""
-    if info.state in activity.RESUMABLE:
-        return "" if info.started_utc else info.detail
+    if info.resumable:
+        return ""
     words = {
         activity.ELSEWHERE: f"it ran on another machine, last heard of {seconds(info.heartbeat_age_s or 0)} ago",
         activity.FINISHED: "it is finished and saved",
         activity.CANCELLED: "it was cancelled, and what it had is saved",
         activity.FAILED: f"it failed: {info.detail}",
     }
-    return words.get(info.state, f"it is {info.state}")
+    return words.get(info.state, info.detail if info.state in activity.RESUMABLE else f"it is {info.state}")
 
 
 def states_of(runs: Sequence[RunDirectory], observer: Observer) -> tuple[RunInfo, ...]:

@@ -113,6 +113,7 @@ class Benchmarks:
         self._context.check_writable(layout)
         with self.writing(layout):
             path = layout.record(id)
+            self._sweeper.once(layout.shelf(id))
             record = self._records.read(path)
             if record is None:
                 raise _unknown(id)

@@ -7,6 +7,7 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
+from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
@@ -44,6 +45,7 @@ class HostCheck:
         self._repair = repair
         self._file = FileCheck(context, findings, repair)
         self._records = RecordFiles(self._file.quiet)
+        self._seen: set[str] = set()
         self._index: Index = benchmarks.index(layout)
 
     def look(self, read_data: bool) -> None:
@@ -144,10 +146,8 @@ class HostCheck:
                 drop.append(ulid)
                 self._findings.add("missing", name, "listed, but there is no such record", self._repair)
                 continue
-            row = self._index.derive(ulid, self._records)
-            if row.status == DAMAGED:
-                if not any(problem.path == name for problem in self._findings.problems):
-                    self._look_at_record(ulid)
+            row = self._row(ulid)
+            if row is None:
                 continue
             if ulid not in listed:
                 self._findings.add("unlisted", name, "a whole record that no list has", self._repair)
@@ -161,12 +161,25 @@ class HostCheck:
                 self._index.put(put)
                 self._index.drop([*drop, *gone])
 
+    def _row(self, ulid: str) -> BenchmarkRow | None:
+        path = self._layout.record(ulid)
+        row = self._records.peek_row(path)
+        if row is None and ulid not in self._seen:
+            # Its beginning is not sound, so the whole of it must be seen.
+            self._look_at_record(ulid)
+        if row is None and self._context.files.kind(path):
+            row = self._index.derive(ulid, self._records)
+        return row if row is not None and row.status != DAMAGED else None
+
     def _look_at_record(self, ulid: str) -> None:
         path = self._layout.record(ulid)
+        self._seen.add(ulid)
         with self._locked() if self._repair else nullcontext():
             if self._file.look(path, self._load_record, self._accept_record):
                 self._file.look_at_previous(path)
                 self._look_at_samples(self._layout.samples(ulid))
+            elif self._repair and self._context.files.kind(samples := self._layout.samples(ulid)):
+                put_aside(self._context, samples)
 
     def _load_record(self, path: str) -> Loaded | None:
         return self._records.read_strictly(path)

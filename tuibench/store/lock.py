@@ -84,7 +84,10 @@ class StoreLock:
                 if error.errno not in _NOT_WRITABLE:
                     raise
                 # A lock can be taken through a descriptor that only reads.
-                fd = self._files.disk.open(self._path, READ)
+                try:
+                    fd = self._files.disk.open(self._path, READ)
+                except FileNotFoundError:
+                    raise error from None
             try:
                 if not stat.S_ISREG(self._files.disk.fstat(fd).st_mode):
                     raise in_the_way(self._files.name(self._path), "not a regular file")

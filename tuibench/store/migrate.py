@@ -48,6 +48,7 @@ class Migration:
         self._findings = findings
         self._records = RecordFiles(context.sealing)
         self._done: list[tuple[str, str]] = []
+        """Files that were written and what they were before."""
 
     def carry_out(self, layouts: list[HostLayout]) -> None:
         """Migrate all, or nothing."""
@@ -61,7 +62,6 @@ class Migration:
             for path, backup in reversed(self._done):
                 self._put_back(path, backup)
             raise
-        self._findings.migrated = len(self._done)
 
     def _migrate_host(self, layout: HostLayout) -> None:
         names = self._context.files.names(layout.records)
@@ -72,10 +72,9 @@ class Migration:
         index_is_older = self._is_older(layout.index)
         if not rows and not index_is_older:
             return
-        # A list may be as it was while its records are not: it goes with them, or comes back with them.
+        # A list in the present form changes too, and must come back with its records.
         if self._context.files.kind(layout.index):
-            backup = self._context.sealing.back_up(layout.index)
-            self._done += [(layout.index, backup)] if index_is_older else []
+            self._keep(layout.index, older=index_is_older)
         index = self._benchmarks.index(layout)
         with index.transaction():
             index.put(rows)
@@ -85,14 +84,18 @@ class Migration:
         record = self._records.read(path)
         if record is None:
             return []
-        self._done.append((path, self._context.sealing.back_up(path)))
+        self._keep(path)
         return [self._records.write_card(path, record, record.card)]
 
     def _rewrite_document(self, path: str) -> None:
         loaded = self._context.sealing.load(path, DOCUMENT, fall_back=False)
         if loaded is not None:
-            self._done.append((path, self._context.sealing.back_up(path)))
+            self._keep(path)
             self._context.sealing.write_tables(path, loaded.tables, loaded)
+
+    def _keep(self, path: str, *, older: bool = True) -> None:
+        self._done.append((path, self._context.sealing.back_up(path)))
+        self._findings.migrated += older
 
     def _older(self, directory: str) -> list[str]:
         names = self._context.files.names(directory)

@@ -22,7 +22,7 @@ def probe_store(files: Files) -> str:
     directory = files.root
     while not files.is_directory(directory):
         above = os.path.dirname(directory)
-        if files.kind(directory):
+        if _is_something(files, directory):
             return f"{directory} is not a directory that can be entered"
         if above == directory:
             return f"nothing of {files.root} is there"
@@ -38,6 +38,14 @@ def probe_store(files: Files) -> str:
     if room < ROOM_BYTES:
         return f"only {size(room)} left where the store lies, of {size(ROOM_BYTES)} that a sweep may take"
     return ""
+
+
+def _is_something(files: Files, path: str) -> bool:
+    try:
+        return bool(files.kind(path))
+    except StoreError:
+        # Below a file there is nothing; the file itself is met further up.
+        return False
 
 
 def _write_something(files: Files, directory: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import replace
 
 from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, UnknownId, UsageError
 from tuibench.core.project import ModelReference, Project, ProjectRow, Version
-from tuibench.core.short_id import LENGTH, resolve, short_id
+from tuibench.core.short_id import LENGTH, resolve, short_id, short_ids
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.store.benchmarks import Benchmarks
@@ -84,7 +84,11 @@ class Projects:
         """The id that is meant by a name, a short id or an id."""
         every = self.all()
         named = [one.id for one in every if one.name == _normal(token)]
-        return named[0] if len(named) == 1 else resolve(token, [one.id for one in every], {}, "project")
+        if len(named) > 1:
+            # An undo may bring back a name that was given away meanwhile.
+            shown = ", ".join(short_ids(named).values())
+            raise UnknownId(f"{len(named)} projects are called {show(token, 80)}", f"Name one by its id: {shown}")
+        return named[0] if named else resolve(token, [one.id for one in every], {}, "project")
 
     def create(
         self, name: str, model: ModelReference, description: str = "", dims: Mapping[str, int] | None = None
@@ -106,12 +110,12 @@ class Projects:
                 for version in project.versions:
                     if version.model.sha256 == model.sha256:
                         self._refresh(version, model)
-                        return self._touch(project), ""
+                        return self.touch(project.id), ""
             for project in every:
                 if any(version.model.file.path == model.file.path for version in project.versions):
                     added = self._add_version(project, model)
                     said = f"{show(model.file.path)} has changed: it is measured as {added.name} of {_call(project)}"
-                    return self._touch(project), said
+                    return self.touch(project.id), said
             name = _untaken(name_after(model), {one.name for one in every})
             made = self._make(name, model, "", {})
             return made, f"a project was made for it: {_call(made)}"
@@ -154,6 +158,10 @@ class Projects:
         """Give it another description."""
         return self.edit(id, description=description)
 
+    def touch(self, id: str) -> Project:  # noqa: A002
+        """Note that something was measured for it."""
+        return self._change(id, lambda one: replace(one, modified_utc=self._context.now_utc()))
+
     def duplicate(self, id: str, name: str) -> Project:  # noqa: A002
         """A second project with the same versions; benchmarks stay with the first."""
         name = check_name(_normal(name))
@@ -195,9 +203,6 @@ class Projects:
             if document is not None:
                 fresh = replace(version, model=replace(model, asked=version.model.asked))
                 self._versions.put(version.id, encode_version(fresh), document.generation)
-
-    def _touch(self, project: Project) -> Project:
-        return self._change(project.id, lambda one: replace(one, modified_utc=self._context.now_utc()))
 
     def _change(self, id: str, change: Callable[[Project], Project]) -> Project:  # noqa: A002
         last: StoreError | None = None

@@ -137,13 +137,9 @@ class RecordFiles:
         return StoredBenchmark(record.row, record.card, result)
 
     def read_row(self, path: str) -> BenchmarkRow:
-        """The row of a record from its beginning alone where that is sound; StoreDamaged or FileNotFoundError."""
-        found = self.sealing.files.read_beginning(path, _FIRST)
-        if found is None:
-            raise FileNotFoundError(path)
-        beginning, _ = found
-        stated, end = read_meta(beginning)
-        if stated is not None and (row := self._row_of_head(path, beginning, stated, end)) is not None:
+        """The row of a record, from its beginning alone where that is sound; StoreDamaged or FileNotFoundError."""
+        row = self.peek_row(path)
+        if row is not None:
             return row
         record = self.read(path)
         if record is None:
@@ -156,7 +152,15 @@ class RecordFiles:
             "`tuibench store check --repair` puts it aside; the rest of the store is not touched by it.",
         )
 
-    def _row_of_head(self, path: str, beginning: bytes, stated: Mapping[str, Any], end: int) -> BenchmarkRow | None:
+    def peek_row(self, path: str) -> BenchmarkRow | None:
+        """The row from the beginning of a record; None where that is not sound, or its rest has another length."""
+        found = self.sealing.files.read_beginning(path, _FIRST)
+        if found is None:
+            return None
+        beginning, size = found
+        stated, end = read_meta(beginning)
+        if stated is None or stated.get("length") != size - end:
+            return None
         meta = to_meta(stated)
         length = meta.marks.get(_HEAD)
         if meta.schema != SCHEMA or type(length) is not int or length < 0:

@@ -26,6 +26,7 @@ class Removals:
 
     def take(self, layout: HostLayout, manifest: Manifest) -> None:
         """Move what a manifest lists into the trash, then drop its rows."""
+        self._check_list(layout)
         directory = self._at(layout, manifest.id, MOVING)
         self._context.files.make_directory(directory)
         write_manifest(self._context.sealing, directory, manifest)
@@ -33,6 +34,7 @@ class Removals:
 
     def bring_back(self, layout: HostLayout, manifest: Manifest) -> None:
         """Move everything back and list it again; StoreError where something else is there by now."""
+        self._check_list(layout)
         files = self._context.files
         for move in manifest.moves:
             if files.kind(self._source(move.source)):
@@ -102,6 +104,11 @@ class Removals:
             index.put([index.derive(one) for one in there])
         files.remove_tree(directory)
         files.sync_directory(layout.trash)
+
+    def _check_list(self, layout: HostLayout) -> None:
+        # A list that can only be read is noticed before anything moves.
+        with self._index(layout).transaction():
+            return
 
     def _projects(self, manifest: Manifest) -> AbstractContextManager[object]:
         lock = self._context.lock(projects_lock(self._context.files.root))

@@ -106,8 +106,8 @@ class Sealing:
             self._save_old(path, old)
         generation = (old.meta.generation if old else 0) + 1
         meta = Meta(generation, SCHEMA, self.tool, dict(marks or {}))
-        # A damaged file must not push out the generation that stands in for it.
-        keep = old is not None and not old.from_previous
+        # A damaged or edited file is in quarantine: it must not push out the generation that can stand in for it.
+        keep = old is not None and old.sound and not old.from_previous
         return meta, self.files.replace(path, seal(parts, meta), keep=keep)
 
     def write_tables(self, path: str, tables: Tables, old: Loaded | None) -> tuple[Meta, Stamp]:
@@ -115,8 +115,7 @@ class Sealing:
         return self.write(path, {name: encode_table(table) for name, table in tables.items()}, old)
 
     def _save_old(self, path: str, old: Loaded) -> None:
-        if old.newer:
-            raise refuse_newer(self.files.name(path), old.meta.schema, old.meta.tool)
+        self.refuse_newer(path, old)
         if old.older:
             self.back_up(path)
         if not old.sound or old.from_previous:
@@ -132,6 +131,11 @@ class Sealing:
             stated, _ = read_meta(found[0]) if found else (None, 0)
             numbers.append(to_meta(stated).generation if stated else 0)
         return Loaded({}, Meta(max(numbers)), stamp, sound=False, from_previous=True)
+
+    def refuse_newer(self, path: str, old: Loaded) -> None:
+        """StoreReadOnly where a file may only be read."""
+        if old.newer:
+            raise refuse_newer(self.files.name(path), old.meta.schema, old.meta.tool)
 
     def back_up(self, path: str) -> str:
         """Keep a file of an older form under a name of its own."""

@@ -89,6 +89,8 @@ class SealedStorage(Storage):
         if cache is None:
             cache = self._load()
         _, self._pending, self._old = cache
+        if self._old is not None:
+            self._sealing.refuse_newer(self._path, self._old)
 
     def _persist(self) -> None:
         tables = self._pending if self._pending is not None else {}

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tuibench.store.store import Store
     from tuibench.workbench.exchange import Exchange
     from tuibench.workbench.library import Library
+    from tuibench.workbench.projects import Projects
     from tuibench.workbench.repetition import Locate, Repetition
     from tuibench.workbench.runs import Runs
 
@@ -78,6 +79,13 @@ class Workbench:
         from tuibench.workbench.repetition import Repetition  # children and their limits: for re-runs alone
 
         return Repetition(stored, self.settings.places, locate)
+
+    @cached_property
+    def projects(self) -> Projects:
+        """What keeps benchmarks of one model together."""
+        from tuibench.workbench.projects import Projects  # with the store, as above
+
+        return Projects(self.settings.places, self.store)
 
     @cached_property
     def runs(self) -> Runs:

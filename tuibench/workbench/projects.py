@@ -1,4 +1,4 @@
-"""What the shell and the dashboard do with projects: models are looked at by children, everything else is the store's."""
+"""What is done with projects: models are looked at by children, everything else is the store's."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Projects:
     """Every action on projects; a project is named by its name, short id or id."""
 
     def __init__(self, places: Places, store: Store) -> None:
-        self._places = places
+        self.places = places
         self._store = store
 
     def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
@@ -41,7 +41,7 @@ class Projects:
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
     ) -> tuple[ProjectRow, ModelSummary]:
         """A new project of a model, named after it where no name is given; ModelError where it is none."""
-        summary = inspect(source, self._places)
+        summary = inspect(source, self.places)
         model = refer(source.asked, summary)
         if model is None:
             raise ModelError(f"{show(source.asked)} could not be read", "give the path of an .onnx file")
@@ -79,7 +79,7 @@ class Projects:
 
     def model_state(self, version: Version) -> ModelState:
         """Whether the model of a version is what it was."""
-        return find_state(version.model, self._places)
+        return find_state(version.model, self.places)
 
     def notices(self) -> tuple[str, ...]:
         """What the store met that somebody should know."""

@@ -20,6 +20,7 @@ from tuibench.core.short_id import resolve, short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
 from tuibench.runs.directory import RunDirectory, list_runs
+from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.attached_run import AttachedRun
@@ -150,9 +151,8 @@ class Runs:
         _require_models(request)
         request |= {"resume": {"mixed": mixed, "finish": finish}, "wait_s": wait_s, "share_host": False}
         request |= {"host_lock": self._settings.host_lock, "store": str(self._settings.places.data)}
-        from tuibench.runs.journal import read_history
-
-        seq = read_history(directory.path).next_seq
+        begun = (directory.path / NAME).exists()
+        seq = read_history(directory.path).next_seq if begun else 0
         return self._launch(directory.path, request, kept=True, first_seq=seq)
 
     def directory(self, token: str) -> RunDirectory:

@@ -16,6 +16,7 @@ from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import read_history
 from tuibench.runs.replay import replay
 from tuibench.store.store import Store
+from tuibench.workbench.belonging import place
 from tuibench.workbench.opening import open_store
 from tuibench.workbench.watched_run import unfile_points
 
@@ -58,5 +59,6 @@ def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> Run
 
 
 def _save(store: Store, result: RunResult, card: Card, samples: Path) -> dict[str, Any]:
-    store.benchmarks.add(result, replace(card, updated_utc=result.started_utc), samples if samples.is_dir() else None)
-    return {"saved": True}
+    placed, said = place(store, result, replace(card, updated_utc=result.started_utc))
+    row = store.benchmarks.add(result, placed, samples if samples.is_dir() else None)
+    return {"saved": True, "project": row.project, "note": said}

@@ -1,0 +1,132 @@
+"""`tuibench project` as its users meet it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Done, Shell
+from tests.fetch.server import file_route, serve
+from tests.models.factory import encoder, save
+
+
+def names(done: Done) -> list[str]:
+    assert done.code == 0, done.err
+    return [project["name"] for project in json.loads(done.out)["projects"]]
+
+
+def test_the_life_of_a_project(shell: Shell, tmp_path: Path) -> None:
+    path = save(encoder(), tmp_path / "net.onnx")
+    made = shell.run("project", "new", path, "--description", "for the new servers", "--dim", "seq=128")
+    assert made.code == 0 and made.err == "" and made.lines[0].startswith("net (") and "seq=128" in made.out
+    short = made.lines[0].removeprefix("net (").rstrip(")")
+    assert names(shell.run("project", "edit", short, "--name", "encoder", "--dim", "batch=4", "--json")) == ["encoder"]
+    assert names(shell.run("project", "copy", "encoder", "second", "--json")) == ["second"]
+    assert names(shell.run("project", "list", "--sort", "name", "--json")) == ["encoder", "second"]
+    assert names(shell.run("project", "list", "SERVERS", "second", "--json")) == ["second"]
+    listed = shell.run("project")
+    assert listed.code == 0 and len(listed.lines) == 3 and "encoder" in listed.out
+    removed = shell.run("project", "remove", "encoder", "second", "--json")
+    assert [entry["kind"] for entry in json.loads(removed.out)["removed"]] == ["project", "project"]
+    assert "moved to the trash" in removed.err and "tuibench undo" in removed.err
+    empty = shell.run("project", "list")
+    assert (empty.code, empty.out) == (0, "") and "no projects yet" in empty.err
+
+
+def test_a_changed_and_a_lost_model_are_shown(shell: Shell, tmp_path: Path) -> None:
+    path = tmp_path / "net.onnx"
+    save(encoder(), path)
+    shell.run("project", "new", str(path), "--name", "mine")
+    path.write_bytes(b"other")
+    assert f"{path} is changed" in shell.run("project", "show", "mine").out
+    path.unlink()
+    assert f"{path} is gone" in shell.run("project", "show", "mine").out
+    (project,) = json.loads(shell.run("project", "show", "mine", "--json").out)["projects"]
+    assert project["versions"][0]["state"]["state"] == "gone" and project["dims"] == {}
+
+
+def test_a_model_from_elsewhere_gets_a_project(shell: Shell, tmp_path: Path) -> None:
+    body = Path(save(encoder(), tmp_path / "net.onnx")).read_bytes()
+    with serve(tmp_path) as loopback:
+        loopback.routes["/bert/model.onnx"] = file_route(body)
+        address = loopback.url("/bert/model.onnx") + "?key=secret"
+        done = shell.run("project", "new", address, env={"SSL_CERT_FILE": loopback.certificates})
+    assert done.code == 0 and done.lines[0].startswith("bert (") and "fetched model.onnx" in done.err
+    assert "secret" not in done.out + done.err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("new", "none.onnx"), 3, "no such file"),
+        (("new", "pyproject.toml"), 3, "not a readable ONNX model"),
+        (("new", "sample:tiny", "--name", "a\x1b[2J"), 2, "cannot be shown"),
+        (("new", "sample:tiny", "--name", "  "), 2, "needs a name"),
+        (("new", "sample:tiny", "--dim", "seq"), 2, "--dim takes NAME=N"),
+        (("new", "sample:tiny", "--dim", "seq=-1"), 2, "--dim takes NAME=N"),
+        (("new",), 2, "MODEL"),
+        (("show", "nothing"), 2, "no project is called nothing"),
+        (("edit", "nothing", "--name", "x"), 2, "no project is called nothing"),
+        (("edit", "nothing"), 2, "nothing to change"),
+        (("copy", "nothing", "x"), 2, "no project is called nothing"),
+        (("remove", "nothing"), 2, "no project is called nothing"),
+        (("list", "--sort", "colour"), 2, "--sort"),
+        (("burn",), 2, "burn"),
+    ],
+)
+def test_mistakes_are_told_in_two_lines(shell: Shell, arguments: tuple[str, ...], code: int, words: str) -> None:
+    done = shell.run("project", *arguments)
+    assert (done.code, done.out) == (code, ""), done.err
+    assert words in done.err and len(done.err.splitlines()) <= 2 and "\x1b" not in done.err
+
+
+def test_a_removal_with_a_mistake_removes_nothing(shell: Shell) -> None:
+    shell.run("project", "new", "sample:tiny", "--name", "one")
+    assert shell.run("project", "remove", "one", "nothing").code == 2
+    assert names(shell.run("project", "--json")) == ["one"]
+
+
+def test_a_name_that_is_taken_says_by_whom(shell: Shell) -> None:
+    first = shell.run("project", "new", "sample:tiny", "--json")
+    short = json.loads(first.out)["projects"][0]["short"]
+    again = shell.run("project", "new", "sample:tiny")
+    assert again.code == 2 and short in again.err
+
+
+def test_a_damaged_project_is_named_and_the_others_listed(shell: Shell, home: Path) -> None:
+    shell.run("project", "new", "sample:tiny", "--name", "good")
+    (good,) = (home / "tuibench" / "data" / "projects").glob("*.json")
+    bad = good.with_name("01M7QKKCAZ09667G12Y958W5FK.json")
+    bad.write_bytes(b"{")
+    done = shell.run("project", "--json")
+    assert names(done) == ["good"] and bad.stem in done.err
+
+
+def test_a_store_that_cannot_be_written_can_be_read(shell: Shell, home: Path) -> None:
+    (home / "tuibench").mkdir()
+    (home / "tuibench" / "data").write_bytes(b"a file")
+    done = shell.run("project", "new", "sample:tiny")
+    assert done.code == 6 and len(done.err.splitlines()) <= 2
+
+
+@pytest.mark.parametrize("action", ["", "list", "show", "new", "edit", "copy", "remove"])
+def test_help_says_what_an_action_takes(shell: Shell, action: str) -> None:
+    done = shell.run("project", *filter(None, [action]), "--help")
+    assert done.code == 0 and done.out.startswith("usage: tuibench project") and "--json" in done.out
+    assert all(len(line) <= 80 for line in done.lines)
+
+
+def test_a_benchmark_is_saved_into_the_project_of_its_model(shell: Shell, tmp_path: Path) -> None:
+    shell.save = True
+    path = save(encoder(), tmp_path / "net.onnx")
+    done = shell.benchmark(path, "-s", "sync", "-ncores", "1")
+    assert done.code == 0 and "a project was made for it: net (" in done.err
+    again = shell.benchmark(path, "-s", "sync", "-ncores", "1", "--project", "other")
+    assert again.code == 0 and "a project was made for it: other" in again.err
+    rows = json.loads(shell.run("project", "list", "--sort", "name", "--json").out)["projects"]
+    assert [(row["name"], row["benchmarks"]) for row in rows] == [("net", 1), ("other", 1)]
+    assert all(row["last_run_utc"] and row["size_bytes"] > 1000 for row in rows)
+    shell.run("project", "remove", "net")
+    assert names(shell.run("project", "--json")) == ["other"]

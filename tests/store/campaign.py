@@ -1,0 +1,162 @@
+"""Kills writers of a store again and again and looks each time at what is left; a process of its own, which forks.
+
+python -m tests.store.campaign DIRECTORY KILLS SEED
+
+Half of the writers are killed at a moment of the clock, half around one of their calls to the disk. They are forked
+from this process, which has one thread and has imported everything, because a fresh interpreter for each would take
+minutes.
+The last line of the output is JSON: what was done and what was found.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+import random
+import select
+import shutil
+import signal
+import sys
+import time
+import traceback
+from collections import Counter
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.store.disks.killing import AFTER, BEFORE, MIDDLE, KillingDisk
+from tests.store.ledger import Ledger, carry_out, differences, parse
+from tuibench.store.store import Store
+
+MACHINE = "machine of the campaign"
+OPERATIONS = 12
+"""Of one writer that nobody kills."""
+
+
+def work(root: Path, ledger: Ledger, draw: random.Random, disk: KillingDisk, tell: Callable[[str], None]) -> None:
+    """One writer's life: say what comes, do it, say that it is done."""
+    store = Store(root / "data", MACHINE, disk=disk)
+    for _ in range(OPERATIONS):
+        op = ledger.choose(draw)
+        tell(op.line("begin"))
+        ledger.begin(op)
+        done = carry_out(store, op, root / "scratch")
+        tell(done.line("done"))
+        ledger.done(done)
+
+
+def fork_writer(root: Path, ledger: Ledger, seed: int, disk: KillingDisk) -> tuple[int, int]:
+    """(pid, descriptor of what it tells)."""
+    reader, writer = os.pipe()
+    pid = os.fork()
+    if pid:
+        os.close(writer)
+        return pid, reader
+    code = 1
+    try:
+        os.close(reader)
+        work(root, copy.deepcopy(ledger), random.Random(seed), disk, lambda line: _tell(writer, line))
+        code = 0
+    except BaseException:
+        # A forked child must never return into its parent's code, and what ended it is for people to read.
+        traceback.print_exc()
+    finally:
+        os._exit(code)
+
+
+def _tell(fd: int, line: str) -> None:
+    os.write(fd, line.encode())
+
+
+def follow(ledger: Ledger, pid: int, fd: int, seconds: float | None) -> int:
+    """Enter what a writer tells until it is gone; kill it after so long. Return how it ended, as waitpid says."""
+    until = None if seconds is None else time.monotonic() + seconds
+    left = b""
+    while True:
+        wait = None if until is None else max(0.0, until - time.monotonic())
+        if not select.select([fd], [], [], wait)[0]:
+            os.kill(pid, signal.SIGKILL)
+            until = None
+            continue
+        chunk = os.read(fd, 65536)
+        if not chunk:
+            os.close(fd)
+            return os.waitpid(pid, 0)[1]
+        *lines, left = (left + chunk).split(b"\n")
+        for line in lines:
+            ledger.take(*parse(line.decode()))
+
+
+class Campaign:
+    """Rounds of one writer each, on one store."""
+
+    def __init__(self, root: Path, seed: int) -> None:
+        self.root, self.draw = root, random.Random(seed)
+        self.ledger = Ledger()
+        self.found: list[str] = []
+        self.repaired: Counter[str] = Counter()
+        self.moments: Counter[str] = Counter()
+        self.kills = self.rounds = 0
+        self.usual_calls, self.usual_s = 200, 0.2
+
+    def run(self, kills: int) -> None:
+        """Until so many writers were killed, or something is wrong."""
+        while self.kills < kills and not self.found:
+            self.rounds += 1
+            aimed = self.rounds % 2 == 0
+            moment = self.draw.choice((BEFORE, MIDDLE, AFTER)) if aimed else "any time"
+            disk = KillingDisk(self.draw.randint(1, self.usual_calls) if aimed else 0, moment)
+            begin = time.monotonic()
+            pid, fd = fork_writer(self.root, self.ledger, self.draw.getrandbits(64), disk)
+            ended = follow(self.ledger, pid, fd, None if aimed else self.draw.uniform(0, self.usual_s))
+            self._learn(ended, moment, disk.at, time.monotonic() - begin)
+            self._look(f"round {self.rounds}, killed {moment} (call {disk.at})")
+
+    def _learn(self, ended: int, moment: str, at: int, seconds: float) -> None:
+        if os.WIFSIGNALED(ended) and os.WTERMSIG(ended) == signal.SIGKILL:
+            self.kills += 1
+            self.moments[moment] += 1
+        elif ended:
+            self.found.append(f"a writer ended by itself with {ended}")
+        elif at:
+            self.usual_calls = max(10, at)
+        else:
+            self.usual_s = seconds
+
+    def _look(self, when: str) -> None:
+        store = Store(self.root / "data", MACHINE)
+        before = differences(store, self.ledger, settled=False)
+        report = store.check(read_data=self.rounds % 10 == 0, repair=True)
+        self.repaired.update(problem.kind for problem in report.problems)
+        left = [str(problem) for problem in store.check().problems]
+        damaged = [str(problem) for problem in report.problems if problem.kind == "damaged" or not problem.repaired]
+        fresh = Store(self.root / "data", MACHINE)
+        lost = differences(fresh, self.ledger, settled=True)
+        self.found += [f"{when}: {line}" for line in (*before, *damaged, *left, *lost)]
+        if not self.found:
+            self.ledger.settle(fresh)
+        shutil.rmtree(self.root / "scratch", ignore_errors=True)
+
+    def summary(self) -> dict[str, object]:
+        """Everything a test asks."""
+        return {
+            "kills": self.kills,
+            "rounds": self.rounds,
+            "moments": dict(self.moments),
+            "acknowledged": self.ledger.acknowledged,
+            "benchmarks": len(self.ledger.numbers),
+            "repaired": dict(self.repaired),
+            "found": self.found,
+        }
+
+
+def main() -> None:
+    """Run one campaign."""
+    root, kills, seed = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
+    campaign = Campaign(root, seed)
+    campaign.run(kills)
+    print(json.dumps(campaign.summary()))
+
+
+if __name__ == "__main__":
+    main()

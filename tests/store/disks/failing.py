@@ -1,0 +1,89 @@
+"""A disk that refuses: one call, or every one from some moment on."""
+
+from __future__ import annotations
+
+import errno
+import os
+from typing import Any
+
+from tests.store.disks.relay import OpenFiles, alters
+from tuibench.store.disk import Disk
+
+NEEDS_ROOM = frozenset({"open", "write", "mkdir", "link", "replace", "fsync"})
+"""What a full disk can refuse; it always lets go of what it has."""
+
+
+class FailingDisk(OpenFiles):
+    """Lets the `at`-th call that alters something (with `reads`, of all but locks) fail with `code`; 0 lets none.
+
+    `short` lets a write that would fail take half of its data first, as a disk does that becomes full in the middle.
+    `lasting` lets every later call fail as well that such a disk would refuse, until `heal` is called.
+    """
+
+    def __init__(
+        self,
+        at: int = 0,
+        code: int = errno.ENOSPC,
+        *,
+        short: bool = False,
+        lasting: bool = False,
+        reads: bool = False,
+        inner: Disk | None = None,
+    ) -> None:
+        super().__init__(inner)
+        self.at, self.code, self.short, self.lasting, self.reads = at, code, short, lasting, reads
+        self.seen = 0
+        self.failed: list[str] = []
+        """What was refused, as 'kind name'."""
+        self._due = False
+
+    def arm(self, at: int) -> None:
+        """Count from here."""
+        self.at, self.seen, self.failed, self._due = at, 0, [], False
+
+    def heal(self) -> None:
+        """Refuse nothing more."""
+        self.arm(0)
+
+    def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+        """Do the call or refuse it."""
+        if not self._counts(kind, arguments):
+            return super().touch(kind, arguments)
+        self.seen += 1
+        if self._due and kind == "write":
+            self._due = False
+            self._refuse(kind, arguments)
+        if self.at and (self.seen == self.at or (self.lasting and self.seen > self.at and self._lasts(kind))):
+            if self.short and kind == "write" and len(arguments[1]) > 1:
+                self._due = self.code != errno.EINTR
+                return super().touch(kind, (arguments[0], arguments[1][: len(arguments[1]) // 2]))
+            self._refuse(kind, arguments)
+        return super().touch(kind, arguments)
+
+    def _counts(self, kind: str, arguments: tuple[Any, ...]) -> bool:
+        return alters(kind, arguments) or (self.reads and kind in ("open", "read", "stat", "fstat", "scan", "close"))
+
+    def _lasts(self, kind: str) -> bool:
+        return kind in NEEDS_ROOM if self.code in (errno.ENOSPC, errno.EDQUOT) else True
+
+    def _refuse(self, kind: str, arguments: tuple[Any, ...]) -> None:
+        first = self.paths.get(arguments[0], "?") if isinstance(arguments[0], int) else arguments[0]
+        self.failed.append(f"{kind} {os.path.basename(first)}")
+        if kind == "close":
+            super().touch(kind, arguments)
+        raise OSError(self.code, os.strerror(self.code), str(first))
+
+
+class SyncingNothing(OpenFiles):
+    """Says that data is safe without making it so: quick, and right wherever only a process dies."""
+
+    def __init__(self, inner: Disk | None = None) -> None:
+        super().__init__(inner)
+        self.synced = 0
+
+    def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+        """Do every call but fsync."""
+        if kind == "fsync":
+            self.synced += 1
+            return None
+        return super().touch(kind, arguments)

@@ -1,0 +1,96 @@
+"""Fills a store until the kernel refuses, looks what is left, makes room and goes on; for a disk that is really full.
+
+python -m tests.store.fill DIRECTORY [GREATEST FILE IN BYTES]
+
+The last line of the output is JSON.
+"""
+
+from __future__ import annotations
+
+import json
+import resource
+import sys
+from pathlib import Path
+
+from tests.store.data import make_real
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreError
+from tuibench.store.store import Store
+
+MACHINE = "machine with a small disk"
+BALLAST = 300_000
+MOST = 5000
+DISCARDED = 10
+AFTER = 6
+"""How many fit for sure into the room that is made."""
+
+
+def fill(store: Store, first: int, most: int = MOST) -> tuple[list[str], str]:
+    """Add until it is refused: (acknowledged ids, what was said)."""
+    done: list[str] = []
+    for number in range(first, first + most):
+        result = make_real(number, 1)
+        try:
+            store.benchmarks.add(result, Card(name=f"name {number}"))
+        except StoreError as error:
+            return done, error.message
+        done.append(result.id)
+    return done, ""
+
+
+def look(root: Path, ids: list[str]) -> list[str]:
+    """What of the acknowledged ones is not there or not whole, for a fresh session."""
+    store = Store(root, MACHINE)
+    rows = {row.id for row in store.benchmarks.rows()}
+    return [one for one in ids if one not in rows or store.benchmarks.get(one).result.id != one]
+
+
+def main() -> None:
+    """Fill, look, empty the trash, fill again, make room from outside, go on, look again."""
+    place = Path(sys.argv[1])
+    root, ballast = place / "data", place / "ballast"
+    ballast.write_bytes(bytes(BALLAST))
+    store = Store(root, MACHINE)
+    discarded, _ = fill(store, 1, DISCARDED)
+    store.trash.remove(discarded)
+    if len(sys.argv) > 2:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (int(sys.argv[2]), resource.RLIM_INFINITY))
+    kept, said = fill(store, 100)
+    lost = look(root, kept)
+    same = {row.id for row in store.benchmarks.rows()} == {row.id for row in Store(root, MACHINE).benchmarks.rows()}
+    emptied, _ = store.trash.empty()
+    more, said_again = fill(store, MOST)
+    refused = try_removing(store, kept[:3])
+    ballast.unlink()
+    resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+    after, _ = fill(store, 2 * MOST, AFTER)
+    store.check(repair=True)
+    lost += look(root, [*kept[3:], *more, *after])
+    removed = {one for entry in store.trash.entries() for one in entry.benchmarks}
+    rows = {row.id for row in store.benchmarks.rows()}
+    lost += [one for one in kept[:3] if (one in removed) == (one in rows) or (not refused and one in rows)]
+    summary = {
+        "added": len(kept),
+        "said": [said, said_again],
+        "same": same,
+        "emptied": emptied,
+        "more": len(more),
+        "refused": refused,
+        "lost": lost,
+        "all_after": len(after) == AFTER,
+        "problems": [str(problem) for problem in Store(root, MACHINE).check(read_data=True).problems],
+    }
+    print(json.dumps(summary))
+
+
+def try_removing(store: Store, ids: list[str]) -> str:
+    """Remove some where there is no room even for that; what was said if it was refused."""
+    try:
+        store.trash.remove(ids)
+    except StoreError as error:
+        return error.message
+    return ""
+
+
+if __name__ == "__main__":
+    main()

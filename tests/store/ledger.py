@@ -1,0 +1,220 @@
+"""What a store was asked and what it acknowledged, held against what it says later."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+
+from tests.store.data import make_id, make_samples, make_small, sample_bytes
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreError, UnknownId
+from tuibench.store.store import Store
+
+LIVE, TRASH, GONE = "live", "trash", "gone"
+MOST_LIVE = 30
+"""Above this more is removed than added, so that a campaign of any length stays quick."""
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """What is known of one benchmark."""
+
+    where: str
+    name: str = ""
+    note: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Op:
+    """One operation, as a writer tells it before and after."""
+
+    kind: str
+    """add, name, note, remove, restore or empty."""
+    ids: tuple[str, ...] = ()
+    value: str = ""
+    number: int = 0
+    entry: str = ""
+    """Of the trash: what came of a removal, what is to come back."""
+
+    def line(self, word: str) -> str:
+        """One line of a writer."""
+        return json.dumps([word, asdict(self)]) + "\n"
+
+
+def parse(line: str) -> tuple[str, Op]:
+    """The inverse of `Op.line`."""
+    word, plain = json.loads(line)
+    return word, Op(**{**plain, "ids": tuple(plain["ids"])})
+
+
+def after(op: Op, fact: Fact) -> Fact:
+    """What a benchmark is once the operation is done."""
+    if op.kind in ("add", "restore"):
+        return replace(fact, where=LIVE, name=op.value if op.kind == "add" else fact.name)
+    if op.kind in ("name", "note"):
+        return replace(fact, **{op.kind: op.value})
+    return replace(fact, where=TRASH if op.kind == "remove" else GONE)
+
+
+@dataclass(slots=True)
+class Ledger:
+    """All facts, and the operations of which it is not known whether they happened."""
+
+    facts: dict[str, Fact] = field(default_factory=dict)
+    numbers: dict[str, int] = field(default_factory=dict)
+    entries: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Of the trash, oldest first."""
+    doubts: list[Op] = field(default_factory=list)
+    acknowledged: int = 0
+
+    def begin(self, op: Op) -> None:
+        """An operation may happen from now on."""
+        self.doubts.append(op)
+        if op.kind == "add":
+            self.numbers[op.ids[0]] = op.number
+            self.facts.setdefault(op.ids[0], Fact(GONE))
+
+    def done(self, op: Op) -> None:
+        """It was acknowledged, so it must never be undone by a fault."""
+        self.doubts.remove(replace(op, entry="") if op.kind == "remove" else op)
+        self.acknowledged += 1
+        for one in op.ids:
+            self.facts[one] = after(op, self.facts[one])
+        if op.kind == "remove":
+            self.entries[op.entry] = op.ids
+        elif op.kind == "restore":
+            del self.entries[op.entry]
+        elif op.kind == "empty":
+            self.entries.clear()
+
+    def take(self, word: str, op: Op) -> None:
+        """One line of a writer."""
+        (self.begin if word == "begin" else self.done)(op)
+
+    def of(self, where: str) -> list[str]:
+        """Ids, oldest first."""
+        return [one for one, fact in self.facts.items() if fact.where == where]
+
+    def allowed(self, one: str) -> set[Fact]:
+        """All that a benchmark may be now."""
+        facts = {self.facts.get(one, Fact(GONE))}
+        for op in self.doubts:
+            if one in op.ids:
+                facts |= {after(op, fact) for fact in facts}
+        return facts
+
+    def choose(self, draw: random.Random) -> Op:
+        """Something that makes sense now; the same seed makes the same history."""
+        live, number = self.of(LIVE), len(self.numbers) + 1
+        kinds, weights = ["add"], [4 if len(live) < MOST_LIVE else 1]
+        if live:
+            kinds += ["name", "note", "remove"]
+            weights += [2, 1, 2 if len(live) < MOST_LIVE else 6]
+        if self.entries:
+            kinds += ["restore", "empty"]
+            weights += [2, 1]
+        kind = draw.choices(kinds, weights)[0]
+        if kind == "add":
+            return Op(kind, (make_id(number),), f"name {number}", number)
+        if kind == "remove":
+            return Op(kind, tuple(draw.sample(live, min(len(live), draw.choice((1, 1, 1, 2, 4))))))
+        if kind == "restore":
+            entry = draw.choice(list(self.entries))
+            return Op(kind, self.entries[entry], entry=entry)
+        if kind == "empty":
+            return Op(kind, tuple(self.of(TRASH)))
+        return Op(kind, (draw.choice(live),), f"{kind} {draw.getrandbits(32)}")
+
+    def settle(self, store: Store) -> None:
+        """Take what is found for true, where it was in doubt."""
+        rows = {row.id: row for row in store.benchmarks.rows()}
+        self.entries = {entry.id: entry.benchmarks for entry in reversed(store.trash.entries())}
+        trashed = {one for ids in self.entries.values() for one in ids}
+        for one in {one for op in self.doubts for one in op.ids}:
+            fact = self.facts[one]
+            if one in rows:
+                fact = Fact(LIVE, rows[one].name, rows[one].note)
+            else:
+                fact = next(f for f in self.allowed(one) if f.where == (TRASH if one in trashed else GONE))
+            self.facts[one] = fact
+        self.doubts.clear()
+
+
+def is_sampled(number: int) -> bool:
+    """Every fourth benchmark comes with sample files."""
+    return number % 4 == 3
+
+
+def carry_out(store: Store, op: Op, scratch: Path) -> Op:
+    """Do it; the answer is what to acknowledge."""
+    if op.kind == "add":
+        samples = make_samples(scratch / op.ids[0], op.number) if is_sampled(op.number) else None
+        result = make_small(op.number, sampled=samples is not None)
+        store.benchmarks.add(result, Card(name=op.value), samples)
+    elif op.kind == "name":
+        store.benchmarks.edit(op.ids[0], name=op.value)
+    elif op.kind == "note":
+        store.benchmarks.edit(op.ids[0], note=op.value)
+    elif op.kind == "remove":
+        return replace(op, entry=store.trash.remove(op.ids).id)
+    elif op.kind == "restore":
+        store.trash.restore(op.entry)
+    else:
+        store.trash.empty()
+    return op
+
+
+def differences(store: Store, ledger: Ledger, *, settled: bool) -> list[str]:
+    """One line for everything that the store has lost, broken, mixed up or brought back.
+
+    Until it was checked and repaired, what an unfinished operation was about need not be readable; all else must be.
+    """
+    rows = {row.id: row for row in store.benchmarks.rows()}
+    trashed = [one for entry in store.trash.entries() for one in entry.benchmarks]
+    found = [f"{one} is in the trash twice" for one in set(trashed) if trashed.count(one) > 1]
+    doubted = {one for op in ledger.doubts for one in op.ids}
+    moves = [op for op in ledger.doubts if op.kind in ("remove", "restore")]
+    # Half-way to the trash or back it is in neither list, until the next writer or a check completes the move.
+    moving = set() if settled else {one for op in moves for one in op.ids}
+    for one in {*rows, *trashed, *ledger.facts}:
+        row = rows.get(one)
+        if settled and row and one in trashed:
+            found.append(f"{one} is listed and in the trash")
+        places = {place for place, there in ((LIVE, row is not None), (TRASH, one in trashed)) if there} or {GONE}
+        if one in moving and places == {GONE}:
+            continue
+        facts = {fact for fact in ledger.allowed(one) if fact.where in places}
+        if not facts:
+            found.append(f"{one}: found {'+'.join(sorted(places))}, may be {ledger.allowed(one)}")
+        elif row and TRASH not in places and not any((f.name, f.note) == (row.name, row.note) for f in facts):
+            found.append(f"{one}: found {row.name!r} {row.note!r}, may be {facts}")
+        if row:
+            found += read_back(store, one, ledger.numbers.get(one, 0), row.name, strict=settled or one not in doubted)
+    for op in ledger.doubts if settled else ():
+        if op.kind in ("remove", "restore") and len({one in rows for one in op.ids}) > 1:
+            found.append(f"{op.kind} of {op.ids} was done by half")
+    return found
+
+
+def read_back(store: Store, one: str, number: int, name: str, *, strict: bool) -> list[str]:
+    """What is wrong with one record that is listed."""
+    try:
+        whole = store.benchmarks.get(one)
+        directory = store.benchmarks.samples(one)
+    except (StoreError, UnknownId) as error:
+        return [f"{one} cannot be read: {error.message}"] if strict else []
+    sampled = is_sampled(number)
+    found = []
+    if replace(whole.result, host="") != make_small(number, sampled=sampled):
+        found.append(f"{one} holds another result than was added")
+    if strict and whole.card.name != name:
+        found.append(f"{one} is listed as {name!r} and is {whole.card.name!r}")
+    if sampled and strict:
+        (file,) = (execution.samples.file for execution in whole.result.cells[0].executions)
+        if directory is None or file is None or not (directory / file).is_file():
+            found.append(f"{one} has lost its samples")
+        elif (directory / file).read_bytes() != sample_bytes(number):
+            found.append(f"{one} has other samples")
+    return found

@@ -1,0 +1,43 @@
+"""Whatever a name, a note or a result says comes back as it was, from our reader and from stock TinyDB's."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import replace
+from pathlib import Path
+
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+from tinydb import TinyDB
+
+from tests.store.data import make_id, make_small
+from tests.store.disks.failing import SyncingNothing
+from tuibench.core.card import Card
+from tuibench.store.store import Store
+
+MACHINE = "machine"
+ANY = st.text(st.characters(exclude_categories=()), max_size=40)
+
+
+@settings(max_examples=60)
+@given(name=ANY, note=ANY, warning=ANY, key=ANY)
+@example(name="\ud800", note="\udfff\ud800", warning="\x00\x1b]0;x\x07", key='{"_meta"')
+@example(name="𝒳\u2028\u2029", note="\ufeff", warning='"}, "2": {"', key="\\ud83d\\ude00")
+def test_any_text_comes_back_equal(name: str, note: str, warning: str, key: str) -> None:
+    with tempfile.TemporaryDirectory() as scratch:
+        root = Path(scratch)
+        result = replace(make_small(1), warnings=(warning,), environment={key: warning}, headline=note)
+        store = Store(root, MACHINE, disk=SyncingNothing())
+        store.benchmarks.add(result, Card(name=name, note=note))
+        fresh = Store(root, MACHINE, disk=SyncingNothing())
+        whole = fresh.benchmarks.get(make_id(1))
+        assert replace(whole.result, host="") == result
+        assert (whole.card.name, whole.card.note) == (name, note)
+        assert (fresh.benchmarks.rows()[0].name, fresh.benchmarks.rows()[0].note) == (name, note)
+        fresh.benchmarks.edit(make_id(1), name=note, note=name)
+        card = Store(root, MACHINE).benchmarks.get(make_id(1)).card
+        assert (card.name, card.note) == (note, name)
+        (record,) = root.glob("hosts/*/records/*/*.json")
+        with TinyDB(record, access_mode="r") as plain:
+            assert plain.table("result").all()[0]["warnings"] == [warning]
+            assert [card["name"] for card in plain.table("card").all()] == [note]

@@ -1,0 +1,161 @@
+from __future__ import annotations
+
+import contextlib
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.store.build import make_id, make_result, make_store
+from tests.store.disks import Failing, Grudging, ReadOnly, Recording
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.store.disk import RealDisk
+
+
+def test_a_disk_that_takes_little_and_is_interrupted_holds_the_same_in_the_end(tmp_path: Path) -> None:
+    for name, disk in (("plain", RealDisk()), ("grudging", Grudging())):
+        store = make_store(tmp_path / name, disk=disk)
+        store.benchmarks.add(make_result(1, points=9), Card(name="x"))
+        store.benchmarks.edit(make_id(1), note="y")
+    plain, grudging = (
+        {path.relative_to(tmp_path / name): path.read_bytes() for path in (tmp_path / name).rglob("*.json*")}
+        for name in ("plain", "grudging")
+    )
+    locks = {path for path in plain if path.suffix == ".lock"}
+    assert {p: d for p, d in plain.items() if p not in locks} == {p: d for p, d in grudging.items() if p not in locks}
+
+
+def test_nothing_gets_its_name_before_it_is_durable_and_no_name_stays_unsynced(tmp_path: Path) -> None:
+    disk = Recording()
+    make_store(tmp_path / "a" / "data", disk=disk).benchmarks.add(make_result(1), Card())
+    calls = [call for call in disk.calls if not call[1].endswith(".lock")]
+    for place, (call, path) in enumerate(calls):
+        later = calls[place + 1 :]
+        if call == "mkdir":
+            assert ("fsync", os.path.dirname(path)) in later
+        if call == "replace":
+            assert calls[place - 1][0] in ("fsync", "link", "replace")
+            assert ("fsync", os.path.dirname(path)) in later
+    replaced = [path for call, path in calls if call == "replace"]
+    assert [os.path.basename(path) for path in replaced] == [f"{make_id(1)}.json", "tuibench.json"]
+
+
+def test_an_addition_costs_no_more_than_it_must(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(0), Card())
+    counts = []
+    for number in (32, 64):
+        disk = Recording()
+        fresh = make_store(tmp_path, disk=disk)
+        fresh.benchmarks.rows()
+        fresh.benchmarks.add(make_result(number), Card())
+        disk.calls.clear()
+        fresh.benchmarks.add(make_result(number + 500), Card())
+        counts.append(sum(call == "fsync" for call, _ in disk.calls))
+    # Record, its shelf's name and its own, index, the index's name.
+    assert counts == [5, 5]
+
+
+@pytest.mark.parametrize(
+    "number",
+    [errno.ENOSPC, *(pytest.param(one, marks=pytest.mark.slow) for one in (errno.EIO, errno.EDQUOT, errno.EROFS))],
+)
+def test_whatever_call_fails_nothing_is_lost_and_the_next_write_works(tmp_path: Path, number: int) -> None:
+    for at in range(1, 60):
+        root = tmp_path / str(at)
+        make_store(root).benchmarks.add(make_result(1), Card(name="before"))
+        disk = Failing(at, number)
+        store = make_store(root, disk=disk)
+        added = edited = False
+        with contextlib.suppress(StoreError):
+            added = store.benchmarks.add(make_result(2), Card(name="added")).name == "added"
+        with contextlib.suppress(StoreError):
+            edited = store.benchmarks.edit(make_id(1), name="edited").name == "edited"
+        if not disk.spent:
+            return
+        assert store.benchmarks.rows() == make_store(root).benchmarks.rows()
+        names = {row.name for row in store.benchmarks.rows()}
+        assert names & ({"edited"} if edited else {"before", "edited"})
+        assert "added" in names or not added
+        store.benchmarks.add(make_result(3), Card(name="next"))
+        store.benchmarks.edit(make_id(1), note="next")
+        fresh = make_store(root)
+        assert fresh.benchmarks.rows() == store.benchmarks.rows()
+        assert {problem.kind for problem in fresh.check(read_data=True).problems} <= {"unlisted"}
+    raise AssertionError("more calls than were tried")
+
+
+def test_a_store_that_can_only_be_read_is_read(tmp_path: Path) -> None:
+    make_store(tmp_path).benchmarks.add(make_result(1), Card(name="x"))
+    store = make_store(tmp_path, disk=ReadOnly())
+    assert store.benchmarks.rows()[0].name == "x"
+    assert store.benchmarks.get(make_id(1)).card.name == "x"
+    assert store.check(read_data=True).exit_code == 0
+    for act in (
+        lambda: store.benchmarks.add(make_result(2), Card()),
+        lambda: store.benchmarks.edit(make_id(1), name="y"),
+        lambda: store.trash.remove([make_id(1)]),
+    ):
+        with pytest.raises(StoreReadOnly, match="Read-only file system"):
+            act()
+    assert store.benchmarks.rows()[0].name == "x"
+    next(tmp_path.glob("hosts/*/tuibench.json")).unlink()
+    assert make_store(tmp_path, disk=ReadOnly()).benchmarks.rows()[0].name == "x"
+    with pytest.raises(StoreReadOnly):
+        make_store(tmp_path / "none", disk=ReadOnly()).benchmarks.add(make_result(2), Card())
+
+
+@pytest.mark.parametrize("kind", ["link", "dangling", "pipe", "directory"])
+@pytest.mark.parametrize("name", ["record", "index", "salt", "shelf", "records"])
+def test_what_is_planted_at_a_name_of_ours_is_refused(tmp_path: Path, name: str, kind: str) -> None:
+    root, victim = tmp_path / "data", tmp_path / "victim"
+    store = make_store(root)
+    store.benchmarks.add(make_result(1), Card())
+    layout = store._context.own()
+    paths = {
+        "record": layout.record(make_id(2)),
+        "index": layout.index,
+        "salt": str(root / "salt"),
+        "shelf": layout.shelf(make_id(2)),
+        "records": layout.records,
+    }
+    planted = Path(paths[name])
+    if name == "records":
+        planted.rename(tmp_path / "moved")
+    elif planted.exists():
+        planted.unlink()
+    planted.parent.mkdir(parents=True, exist_ok=True)
+    if kind == "link":
+        victim.mkdir() if name in ("shelf", "records") else victim.write_text("precious")
+        planted.symlink_to(victim)
+    elif kind == "dangling":
+        planted.symlink_to(victim)
+    elif kind == "pipe":
+        os.mkfifo(planted)
+    elif name in ("shelf", "records"):
+        return
+    else:
+        planted.mkdir()
+    with pytest.raises(StoreError) as caught:
+        make_store(root).benchmarks.add(make_result(2), Card())
+    assert os.path.relpath(planted, root) in caught.value.message
+    assert caught.value.hint
+    if kind == "link":
+        assert list(victim.iterdir()) == [] if victim.is_dir() else victim.read_text() == "precious"
+    if kind == "dangling":
+        assert not victim.exists()
+
+
+def test_a_link_planted_at_a_temporary_name_is_refused(tmp_path: Path) -> None:
+    root, victim = tmp_path / "data", tmp_path / "victim"
+    victim.write_text("precious")
+    store = make_store(root)
+    store.benchmarks.add(make_result(1), Card())
+    path = store._context.own().record(make_id(1))
+    expected = make_store(root)._context.files.temp(path)
+    Path(expected).symlink_to(victim)
+    with pytest.raises(StoreError, match=r"\.tmp of the store: a link or directory is there"):
+        make_store(root).benchmarks.edit(make_id(1), name="x")
+    assert victim.read_text() == "precious"

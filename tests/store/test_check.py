@@ -1,0 +1,232 @@
+from __future__ import annotations
+
+import json
+import os
+import zlib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from tinydb import TinyDB
+
+from tests.store.build import NOW, make_id, make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreDamaged, UnknownId
+from tuibench.store.documents import Documents
+from tuibench.store.store import Store
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    store = make_store(tmp_path / "data")
+    for number in range(3):
+        work = tmp_path / f"work-{number}"
+        work.mkdir()
+        result = make_result(number)
+        (work / Path(result.cells[0].executions[0].samples.file or "").name).write_bytes(zlib.compress(b"abcd" * 9))
+        store.benchmarks.add(result, Card(name=f"n{number}"), work)
+    store.benchmarks.edit(make_id(1), note="second generation")
+    Documents(store._context, "projects").put(make_id(50), {"name": "p"}, 0)
+    Documents(store._context, "projects").put(make_id(50), {"name": "q"}, 1)
+    return tmp_path / "data"
+
+
+def host(root: Path) -> Path:
+    return next(root.glob("hosts/*"))
+
+
+def record(root: Path, number: int) -> Path:
+    return next(root.glob(f"hosts/*/records/*/{make_id(number)}.json"))
+
+
+def flip(path: Path, place: int) -> None:
+    data = bytearray(path.read_bytes())
+    data[place] ^= 0x10
+    path.write_bytes(data)
+
+
+def lose_index(root: Path) -> None:
+    (host(root) / "tuibench.json").unlink()
+
+
+def damage_index(root: Path) -> None:
+    flip(host(root) / "tuibench.json", 300)
+    (host(root) / "tuibench.json").write_bytes((host(root) / "tuibench.json").read_bytes()[:-20])
+
+
+def edit_index(root: Path) -> None:
+    with TinyDB(host(root) / "tuibench.json") as database:
+        database.table("benchmarks").update({"note": "by hand"}, doc_ids=[1])
+
+
+def unlist(root: Path) -> None:
+    store = make_store(root)
+    store.benchmarks.index(store._context.own()).drop([make_id(2)])
+
+
+def lose_record(root: Path) -> None:
+    record(root, 2).unlink()
+
+
+def damage_result(root: Path) -> None:
+    data = record(root, 2).read_bytes()
+    record(root, 2).write_bytes(data.replace(b'"seconds": 12.5', b'"seconds": 12.6'))
+
+
+def cut_record(root: Path) -> None:
+    record(root, 2).write_bytes(record(root, 2).read_bytes()[:-100])
+
+
+def edit_card(root: Path) -> None:
+    with TinyDB(record(root, 2)) as database:
+        database.table("card").update({"note": "by hand"})
+
+
+def make_stale(root: Path) -> None:
+    store = make_store(root)
+    index = host(root) / "tuibench.json"
+    before = index.read_bytes()
+    store.benchmarks.edit(make_id(2), note="newer")
+    index.write_bytes(before)
+
+
+def leave_temp(root: Path) -> None:
+    temp = record(root, 2).parent / f".{make_id(2)}.json.{make_store(root)._context.files.node}-999999999-1.tmp"
+    temp.write_bytes(b"x")
+    os.utime(temp, (NOW - 3700, NOW - 3700))
+
+
+def leave_samples(root: Path) -> None:
+    (record(root, 2).parent / f"{make_id(9)[:-2]}{make_id(2)[-2:]}.samples").mkdir()
+
+
+def leave_move(root: Path) -> None:
+    (host(root) / "trash" / f"{make_id(70)}.moving").mkdir(parents=True)
+
+
+def damage_project(root: Path) -> None:
+    (root / "projects" / f"{make_id(50)}.json").write_bytes(b"{")
+
+
+FAULTS: dict[str, tuple[Callable[[Path], None], set[str]]] = {
+    "lose_index": (lose_index, {"missing"}),
+    "damage_index": (damage_index, {"damaged"}),
+    "edit_index": (edit_index, {"edited", "stale"}),
+    "unlist": (unlist, {"unlisted"}),
+    "lose_record": (lose_record, {"missing", "leftover"}),
+    "cut_record": (cut_record, {"damaged", "missing"}),
+    "edit_card": (edit_card, {"edited", "stale"}),
+    "make_stale": (make_stale, {"stale"}),
+    "leave_temp": (leave_temp, {"leftover"}),
+    "leave_samples": (leave_samples, {"leftover"}),
+    "leave_move": (leave_move, {"unfinished"}),
+    "damage_project": (damage_project, {"damaged"}),
+}
+
+
+def test_a_sound_store_has_no_problems_and_a_missing_one_neither(root: Path, tmp_path: Path) -> None:
+    report = make_store(root).check(read_data=True)
+    assert (report.problems, report.exit_code) == ((), 0)
+    assert report.read >= 3 + 3 + 1 + 1
+    assert make_store(tmp_path / "none").check(repair=True).exit_code == 0
+    assert not (tmp_path / "none").exists()
+
+
+@pytest.mark.parametrize("fault", FAULTS)
+def test_every_fault_is_found_without_touching_it_and_repaired_once(root: Path, fault: str) -> None:
+    harm, kinds = FAULTS[fault]
+    harm(root)
+    before = {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and path.suffix != ".lock"}
+    found = make_store(root).check(read_data=True)
+    assert found.exit_code == 2
+    assert {problem.kind for problem in found.problems} <= kinds
+    after = {path: path.read_bytes() for path in root.rglob("*") if path.is_file() and path.suffix != ".lock"}
+    assert after == before
+    repaired = make_store(root).check(read_data=True, repair=True)
+    assert {problem.kind for problem in repaired.problems} <= kinds
+    assert repaired.exit_code == 1
+    again = make_store(root).check(read_data=True)
+    assert again.problems == ()
+
+
+def test_repair_throws_nothing_of_anybody_s_away(root: Path) -> None:
+    cut_record(root)
+    cut = record(root, 2).read_bytes()
+    make_store(root).check(repair=True)
+    assert any(path.read_bytes() == cut for path in (host(root) / "quarantine").iterdir() if path.is_file())
+    assert [row.id for row in make_store(root).benchmarks.rows()] == [make_id(1), make_id(0)]
+
+
+def test_a_damaged_record_with_a_previous_generation_keeps_its_benchmark(root: Path) -> None:
+    path = record(root, 1)
+    path.write_bytes(b"\0" * 100)
+    store = make_store(root)
+    assert store.benchmarks.get(make_id(1)).card.note == ""
+    assert any("previous generation" in notice for notice in store.notices())
+    assert store.check(repair=True).exit_code == 1
+    fresh = make_store(root)
+    assert fresh.benchmarks.get(make_id(1)).result.id == make_id(1)
+    assert fresh.notices() == ()
+    assert len(fresh.benchmarks.rows()) == 3
+
+
+def test_a_changed_number_in_a_result_is_never_shown_as_measured(root: Path) -> None:
+    damage_result(root)
+    store = make_store(root)
+    with pytest.raises(StoreDamaged, match=f"{make_id(2)}.json of the store is damaged: its result is not the one"):
+        store.benchmarks.get(make_id(2))
+    assert store.benchmarks.get(make_id(1)).result.seconds == 12.5
+    assert len(store.benchmarks.rows()) == 3
+    # The cheap look trusts heads; the thorough one reads every byte.
+    assert store.check().problems == ()
+    (problem,) = store.check(read_data=True).problems
+    assert (problem.kind, problem.path) == ("damaged", os.path.relpath(record(root, 2), root))
+
+
+def test_a_damaged_record_stays_listed_when_the_list_is_made_anew(root: Path) -> None:
+    cut_record(root)
+    record(root, 2).write_bytes(b"x" + record(root, 2).read_bytes()[1:])
+    lose_index(root)
+    rows = make_store(root).benchmarks.rows()
+    assert [(row.id, row.status) for row in rows] == [
+        (make_id(2), "damaged"),
+        (make_id(1), "finished"),
+        (make_id(0), "finished"),
+    ]
+
+
+def test_an_accepted_hand_edit_is_kept_and_so_is_what_it_was_made_of(root: Path) -> None:
+    edit_card(root)
+    edited = record(root, 2).read_bytes()
+    make_store(root).check(repair=True)
+    assert make_store(root).benchmarks.rows()[0].note == "by hand"
+    assert any(path.read_bytes() == edited for path in (host(root) / "quarantine").iterdir())
+    assert make_store(root).notices() == ()
+
+
+def test_damaged_samples_are_found_and_put_aside(root: Path) -> None:
+    sample = next(root.glob(f"hosts/*/records/*/{make_id(0)}.samples/*"))
+    flip(sample, 5)
+    assert make_store(root).check().problems == ()
+    store = make_store(root)
+    assert [problem.kind for problem in store.check(read_data=True, repair=True).problems] == ["damaged"]
+    assert not sample.exists()
+    assert store.check(read_data=True).problems == ()
+
+
+def test_a_store_that_cannot_be_repaired_from_here_is_reported(root: Path) -> None:
+    unlist(root)
+    store: Store = make_store(root, "another machine", is_remote=lambda path: "nfs4")
+    report = store.check(repair=True)
+    assert [(problem.kind, problem.repaired) for problem in report.problems] == [("unlisted", False)]
+    assert any("nfs4" in notice for notice in store.notices())
+
+
+def test_what_repair_puts_aside_is_no_benchmark_any_more(root: Path) -> None:
+    cut_record(root)
+    store = make_store(root)
+    store.check(repair=True)
+    with pytest.raises(UnknownId):
+        store.benchmarks.get(make_id(2))
+    again = store.benchmarks.add(make_result(2), Card(name="saved again"))
+    assert json.loads(record(root, 2).read_bytes())["card"]["1"]["name"] == again.name

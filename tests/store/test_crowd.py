@@ -1,0 +1,77 @@
+"""Several processes write to one store at once: every row is there, every edit too, and a killed one harms nobody."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.store.crowd import MACHINE, SHARED
+from tests.store.data import make_id, make_small
+from tuibench.core.card import Card
+from tuibench.store.store import Store
+
+
+def crowd(root: Path, writers: int, adds: int, kill_at: int = 0) -> dict[str, Any]:
+    Store(root, MACHINE).benchmarks.add(make_small(SHARED), Card(name="name 0", note="note 0"))
+    command = [sys.executable, "-m", "tests.store.crowd", str(root), str(writers), str(adds), str(kill_at)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    print(f"{writers} writers x {adds}: {summary['seconds']:.2f} s, slowest {summary['slowest_s'] * 1000:.0f} ms")
+    return summary
+
+
+def hold(root: Path, summary: dict[str, Any]) -> None:
+    """All that was acknowledged is in the list, in its record, and nothing of it twice."""
+    store = Store(root, MACHINE)
+    rows = [row.id for row in store.benchmarks.rows()]
+    assert len(rows) == len(set(rows))
+    assert set(summary["added"]) <= set(rows)
+    for one in summary["added"]:
+        assert store.benchmarks.get(one).row.id == one
+    card = store.benchmarks.get(make_id(SHARED)).card
+    for field in ("name", "note"):
+        counts = [count for what, count in summary["edited"] if what == field]
+        assert int(getattr(card, field).split()[1]) >= max(counts, default=0)
+    report = store.check(read_data=True, repair=True)
+    assert [problem for problem in report.problems if problem.kind == "damaged"] == []
+    assert Store(root, MACHINE).check(read_data=True).problems == ()
+
+
+@pytest.mark.parametrize(("writers", "adds"), [(2, 100), (4, 100)])
+def test_writers_at_once_all_find_their_rows(tmp_path: Path, writers: int, adds: int) -> None:
+    summary = crowd(tmp_path / "data", writers, adds)
+    assert summary["ended"] == [0] * writers
+    assert len(summary["added"]) == writers * adds
+    hold(tmp_path / "data", summary)
+    assert len(Store(tmp_path / "data", MACHINE).benchmarks.rows()) == writers * adds + 1
+
+
+@pytest.mark.parametrize("kill_at", [200, 207, 213, 221])
+def test_one_that_is_killed_harms_no_other(tmp_path: Path, kill_at: int) -> None:
+    summary = crowd(tmp_path / "data", 3, 40, kill_at)
+    assert summary["ended"][:2] == [0, 0] and summary["ended"][2] != 0
+    assert len(summary["added"]) >= 80
+    hold(tmp_path / "data", summary)
+
+
+def test_a_session_sees_what_another_writes_and_neither_undoes_the_other(tmp_path: Path) -> None:
+    one, two = Store(tmp_path, MACHINE), Store(tmp_path, MACHINE)
+    for number in range(1, 9):
+        writer, reader = (one, two) if number % 2 else (two, one)
+        writer.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+        assert [row.id for row in reader.benchmarks.rows()] == [make_id(n) for n in range(number, 0, -1)]
+        reader.benchmarks.edit(make_id(number), note=f"note {number}")
+        assert writer.benchmarks.get(make_id(number)).card.note == f"note {number}"
+    one.trash.remove([make_id(3)])
+    assert make_id(3) not in [row.id for row in two.benchmarks.rows()]
+    two.trash.restore()
+    assert [row.id for row in one.benchmarks.rows()] == [make_id(n) for n in range(8, 0, -1)]
+    assert [(row.name, row.note) for row in one.benchmarks.rows()] == [
+        (f"name {n}", f"note {n}") for n in range(8, 0, -1)
+    ]

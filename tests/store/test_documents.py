@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from tinydb import TinyDB
+
+from tests.store.build import make_id, make_store
+from tuibench.core.errors import StoreConflict, UnknownId
+from tuibench.store.documents import Documents
+
+
+def open_documents(root: Path, kind: str = "projects") -> Documents:
+    return Documents(make_store(root)._context, kind)
+
+
+def test_documents_are_kept_and_counted_by_generation(tmp_path: Path) -> None:
+    documents = open_documents(tmp_path)
+    assert (documents.all(), documents.get(make_id(1))) == ((), None)
+    assert not any(tmp_path.iterdir())
+    first = documents.put(make_id(1), {"name": "a"}, 0)
+    assert first.generation == 1
+    assert documents.put(make_id(1), {"name": "b"}, 1).generation == 2
+    documents.put(make_id(0), {"name": "older"}, 0)
+    assert [(one.values["name"], one.generation) for one in open_documents(tmp_path).all()] == [("older", 1), ("b", 2)]
+    with TinyDB(tmp_path / "projects" / f"{make_id(1)}.json") as stock:
+        assert stock.table("projects").all() == [{"name": "b"}]
+
+
+def test_nobody_overwrites_what_they_have_not_seen(tmp_path: Path) -> None:
+    one, other = open_documents(tmp_path), open_documents(tmp_path)
+    one.put(make_id(1), {"name": "a"}, 0)
+    seen = other.get(make_id(1))
+    assert seen is not None
+    one.put(make_id(1), {"name": "by one"}, 1)
+    with pytest.raises(StoreConflict, match="changed by another session"):
+        other.put(make_id(1), {"name": "by other"}, seen.generation)
+    now = other.get(make_id(1))
+    assert now is not None
+    assert now.values == {"name": "by one"}
+    other.put(make_id(1), {"name": "by other"}, now.generation)
+    with pytest.raises(StoreConflict):
+        one.put(make_id(1), {"name": "new"}, 0)
+    (tmp_path / "projects" / f"{make_id(1)}.json").unlink()
+    with pytest.raises(StoreConflict, match="removed meanwhile"):
+        one.put(make_id(1), {"name": "late"}, 3)
+
+
+def test_a_damaged_document_hides_no_other(tmp_path: Path) -> None:
+    documents = open_documents(tmp_path)
+    for number in (1, 2):
+        documents.put(make_id(number), {"name": str(number)}, 0)
+    (tmp_path / "projects" / f"{make_id(1)}.json").write_bytes(b"{}")
+    store = make_store(tmp_path)
+    assert [one.values["name"] for one in Documents(store._context, "projects").all()] == ["2"]
+    assert any(make_id(1) in notice for notice in store.notices())
+
+
+def test_a_name_that_is_no_id_becomes_no_path(tmp_path: Path) -> None:
+    for name in ("../x", "a", "", f"{make_id(1)}/"):
+        with pytest.raises(UnknownId):
+            open_documents(tmp_path).put(name, {}, 0)

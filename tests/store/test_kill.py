@@ -1,0 +1,40 @@
+"""Writers are killed at any moment; what they had acknowledged is there, whole and once."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+
+def campaign(root: Path, kills: int, seed: int) -> dict[str, Any]:
+    root.mkdir(exist_ok=True)
+    command = [sys.executable, "-m", "tests.store.campaign", str(root), str(kills), str(seed)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    summary: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    print(summary)
+    return summary
+
+
+def hold(summary: dict[str, Any], kills: int) -> None:
+    assert summary["found"] == []
+    assert summary["kills"] == kills
+    aimed = kills - summary["moments"]["any time"]
+    assert 0.25 * kills < aimed < 0.75 * kills, "half should be aimed at calls"
+    assert summary["acknowledged"] > kills
+
+
+def test_nothing_acknowledged_is_lost_over_a_few_kills(tmp_path: Path) -> None:
+    hold(campaign(tmp_path, 40, seed=1), 40)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+@pytest.mark.parametrize(("kills", "seed"), [(200, 2), (1000, 3)])
+def test_nothing_acknowledged_is_lost_over_many_kills(tmp_path: Path, kills: int, seed: int) -> None:
+    hold(campaign(tmp_path, kills, seed), kills)

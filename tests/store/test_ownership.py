@@ -1,0 +1,103 @@
+"""What the store makes is its owner's alone, and what somebody planted in its way is neither followed nor replaced."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.store.data import make_id, make_samples, make_small
+from tests.store.disks.relay import Relay
+from tests.store.test_power_loss import prepare
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreError
+from tuibench.store.store import Store
+
+MACHINE = "machine without a battery"
+
+
+@pytest.fixture
+def no_mask() -> Iterator[None]:
+    """A user who lets everybody write everything."""
+    before = os.umask(0)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("no_mask")
+def test_whatever_the_mask_nobody_else_gets_in(tmp_path: Path) -> None:
+    prepare(tmp_path)
+    store = Store(tmp_path / "data", MACHINE)
+    store.benchmarks.add(make_small(30, sampled=True), Card(), make_samples(tmp_path / "samples", 30))
+    store.trash.restore()
+    store.trash.remove([make_id(30)])
+    paths = [tmp_path / "data", *(tmp_path / "data").rglob("*")]
+    modes = {path: stat.S_IMODE(path.lstat().st_mode) for path in paths}
+    assert len(paths) > 20
+    assert {path: oct(mode) for path, mode in modes.items() if mode != (0o700 if path.is_dir() else 0o600)} == {}
+
+
+class NamesOnly(Relay):
+    """Collects the names that the store opens, makes or renames to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.names: list[str] = []
+
+    def touch(self, kind: str, arguments: tuple[object, ...]) -> object:
+        """Do the call."""
+        if kind in ("open", "replace", "link", "mkdir"):
+            self.names.append(str(arguments[1] if kind in ("replace", "link") else arguments[0]))
+        return super().touch(kind, arguments)
+
+
+def operate(store: Store, name: str) -> None:
+    """The operation that a name is planted before."""
+    if name == "add":
+        store.benchmarks.add(make_small(31), Card())
+    elif name == "edit":
+        store.benchmarks.edit(make_id(1), name="other")
+    elif name == "remove":
+        store.trash.remove([make_id(1)])
+    else:
+        store.trash.restore()
+
+
+def names_touched(tmp_path: Path, name: str) -> list[str]:
+    """Every name below the store that the operation touches, relative to it; the same in any equal store."""
+    twin = tmp_path / "twin"
+    twin.mkdir()
+    prepare(twin)
+    disk = NamesOnly()
+    operate(Store(twin / "data", MACHINE, disk=disk), name)
+    return sorted({os.path.relpath(path, twin / "data") for path in disk.names} - {"."})
+
+
+@pytest.mark.parametrize("name", ["add", "edit", "remove", "restore"])
+def test_a_link_planted_at_any_name_leads_nowhere(tmp_path: Path, name: str) -> None:
+    victim = tmp_path / "victim"
+    victim.write_bytes(b"another's")
+    victim.chmod(0o640)
+    refused = 0
+    names = [path for path in names_touched(tmp_path, name) if not path.startswith(("..", "/"))]
+    for number, relative in enumerate(names):
+        work = tmp_path / str(number)
+        work.mkdir()
+        prepare(work)
+        host, twin_host = (next((root / "data" / "hosts").iterdir()).name for root in (work, tmp_path / "twin"))
+        planted = work / "data" / relative.replace(twin_host, host)
+        if planted.is_dir() and not planted.is_symlink():
+            continue
+        planted.unlink(missing_ok=True)
+        if not planted.parent.is_dir():
+            continue
+        planted.symlink_to(victim)
+        try:
+            operate(Store(work / "data", MACHINE), name)
+        except StoreError:
+            refused += 1
+        assert victim.read_bytes() == b"another's" and stat.S_IMODE(victim.stat().st_mode) == 0o640, relative
+    assert refused >= 2 and len(names) > 5

@@ -1,0 +1,185 @@
+"""The power goes at every moment of every operation, and an unkind file system decides what is left."""
+
+from __future__ import annotations
+
+import copy
+import random
+import shutil
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+
+from tests.report.build import asked
+from tests.store.data import make_id, make_small, sample_bytes
+from tests.store.disks.powerloss import Machine, Tree, lay_out
+from tests.store.disks.recording import RecordingDisk
+from tests.store.ledger import Ledger, Op, carry_out, differences, is_sampled
+from tuibench.core.card import Card
+from tuibench.core.errors import TuibenchError
+from tuibench.store.disk import CREATE
+from tuibench.store.store import Store
+
+MACHINE = "machine without a battery"
+KEPT = 5
+"""Benchmarks that are there before; the last two are in the trash."""
+
+Scenario = Callable[[Ledger], Iterable[Op]]
+"""The operations to do, one after the other."""
+
+
+@dataclass(frozen=True, slots=True)
+class Recorded:
+    """A history: what was there before, what was known then, and what was done to the disk."""
+
+    start: Path
+    known: Ledger
+    disk: RecordingDisk
+
+
+def added(ledger: Ledger, number: int = 0) -> Op:
+    number = number or len(ledger.numbers) + 1
+    return Op("add", (make_id(number),), f"name {number}", number)
+
+
+def restored(ledger: Ledger) -> Op:
+    entry, ids = next(iter(ledger.entries.items()))
+    return Op("restore", ids, entry=entry)
+
+
+def mixed(ledger: Ledger) -> Iterable[Op]:
+    draw = random.Random(5)
+    for _ in range(12):
+        yield ledger.choose(draw)
+
+
+SCENARIOS: dict[str, Scenario] = {
+    "add": lambda ledger: [added(ledger)],
+    "add with samples": lambda ledger: [added(ledger, 3 * KEPT)],
+    "edit": lambda ledger: [Op("name", (make_id(1),), "other"), Op("note", (make_id(2),), "a note")],
+    "remove": lambda ledger: [Op("remove", (make_id(1),)), Op("remove", (make_id(2), make_id(3)))],
+    "restore": lambda ledger: [restored(ledger)],
+    "empty": lambda ledger: [Op("empty", tuple(ledger.of("trash")))],
+    "mixed": mixed,
+}
+
+
+def prepare(work: Path) -> Ledger:
+    """A store with a little of everything."""
+    store, ledger = Store(work / "data", MACHINE), Ledger()
+    for _ in range(KEPT):
+        do(store, ledger, added(ledger), work)
+    do(store, ledger, Op("remove", (make_id(KEPT - 1), make_id(KEPT))), work)
+    return ledger
+
+
+def do(store: Store, ledger: Ledger, op: Op, work: Path) -> None:
+    ledger.begin(op)
+    ledger.done(carry_out(store, op, work / "scratch"))
+
+
+def record(tmp_path: Path, scenario: Scenario) -> Recorded:
+    """Carry a scenario out once, on a disk that writes down what happens."""
+    work, start = tmp_path / "work", tmp_path / "start"
+    work.mkdir()
+    ledger = prepare(work)
+    shutil.copytree(work, start)
+    known, disk = copy.deepcopy(ledger), RecordingDisk(str(work))
+    store = Store(work / "data", MACHINE, disk=disk)
+    for op in scenario(ledger):
+        disk.mark(("begin", op))
+        ledger.begin(op)
+        done = carry_out_recorded(store, op, work, disk)
+        disk.mark(("done", done))
+        ledger.done(done)
+    return Recorded(start, known, disk)
+
+
+def carry_out_recorded(store: Store, op: Op, work: Path, disk: RecordingDisk) -> Op:
+    """As `carry_out`, but the runner's sample files are on the record too, and no one has synced them."""
+    if op.kind != "add" or not is_sampled(op.number):
+        return carry_out(store, op, work / "scratch")
+    directory = work / f"run-{op.number}"
+    disk.mkdir(str(directory))
+    fd = disk.open(str(directory / f"{asked().key}-0.z"), CREATE)
+    disk.write(fd, sample_bytes(op.number))
+    disk.close(fd)
+    store.benchmarks.add(make_small(op.number, sampled=True), Card(name=op.value), directory)
+    return op
+
+
+def look(tree: Tree, ledger: Ledger, target: Path) -> list[str]:
+    """What is wrong when a fresh store opens one state."""
+    target.mkdir()
+    lay_out(tree, target)
+    try:
+        store = Store(target / "data", MACHINE)
+        found = differences(store, ledger, settled=False)
+        report = store.check(read_data=True, repair=True)
+        found += [str(problem) for problem in report.problems if problem.kind == "damaged" or not problem.repaired]
+        fresh = Store(target / "data", MACHINE)
+        found += [str(problem) for problem in fresh.check(read_data=True).problems]
+        found += differences(fresh, ledger, settled=True)
+        if not found:
+            ledger = copy.deepcopy(ledger)
+            ledger.settle(fresh)
+            do(fresh, ledger, added(ledger, 1001), target)
+            found += differences(Store(target / "data", MACHINE), ledger, settled=True)
+        return found
+    except TuibenchError as error:
+        return [f"cannot be opened: {error.message}"]
+    finally:
+        shutil.rmtree(target)
+
+
+def lose_power(tmp_path: Path, recorded: Recorded, most: int = 10**9, **honesty: bool) -> tuple[int, list[str]]:
+    """(states looked at, what was wrong in any of them), at every step of the history."""
+    machine, ledger, draw = Machine(recorded.start, **honesty), copy.deepcopy(recorded.known), random.Random(0)
+    seen: set[int] = set()
+    found: list[str] = []
+    for number, step in enumerate(recorded.disk.steps):
+        if step.kind == "mark":
+            ledger.take(*step.mark)
+        else:
+            machine.play(step)
+        for tree in machine.states(draw, 3):
+            state = hash((frozenset(tree.items()), ledger.acknowledged, len(ledger.doubts)))
+            if state not in seen and len(found) < most:
+                seen.add(state)
+                wrong = look(tree, ledger, tmp_path / "state")
+                found += [f"after step {number} ({step.kind} {step.path}): {line}" for line in wrong]
+    return len(seen), found
+
+
+@pytest.mark.parametrize("name", SCENARIOS)
+def test_nothing_acknowledged_is_lost_in_any_state(tmp_path: Path, name: str) -> None:
+    states, found = lose_power(tmp_path, record(tmp_path, SCENARIOS[name]), most=20)
+    assert found == []
+    assert states >= 8
+
+
+@pytest.mark.parametrize("forgotten", ["syncs_files", "syncs_folders"])
+@pytest.mark.parametrize("name", ["add", "add with samples", "edit", "remove"])
+def test_the_same_look_finds_losses_where_the_disk_forgets(tmp_path: Path, name: str, forgotten: str) -> None:
+    _, found = lose_power(tmp_path, record(tmp_path, SCENARIOS[name]), most=1, **{forgotten: False})
+    assert found
+
+
+def test_an_import_is_as_safe_as_a_run(tmp_path: Path) -> None:
+    work, start = tmp_path / "work", tmp_path / "start"
+    work.mkdir()
+    prepare(work)
+    shutil.copytree(work, start)
+    disk = RecordingDisk(str(work))
+    foreign = replace(make_small(50), foreign="deepsparse.benchmark 1.8")
+    Store(work / "data", MACHINE, disk=disk).benchmarks.add(foreign, Card(name="theirs"))
+    machine = Machine(start)
+    for step in disk.steps:
+        machine.play(step)
+    for number, tree in enumerate(machine.states(random.Random(1), 20)):
+        target = tmp_path / f"state-{number}"
+        target.mkdir()
+        lay_out(tree, target)
+        found = Store(target / "data", MACHINE).benchmarks.get(make_id(50))
+        assert found.result.foreign == "deepsparse.benchmark 1.8" and found.card.name == "theirs"

@@ -1,0 +1,49 @@
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+from tests.store.build import make_result, make_store
+from tests.store.disks import ReadOnly
+from tuibench.core.card import Card
+from tuibench.store.disk import NAMELESS, RealDisk
+from tuibench.store.probe import ROOM_BYTES
+
+
+class Small(RealDisk):
+    """A disk with little room, or none."""
+
+    def __init__(self, room: int, full: bool = False, nameless: bool = True) -> None:
+        self._room = room
+        self._full = full
+        self._nameless = nameless
+
+    def open(self, path: str, flags: int, mode: int = 0o600) -> int:
+        if flags == NAMELESS and not self._nameless:
+            raise OSError(errno.EOPNOTSUPP, os.strerror(errno.EOPNOTSUPP))
+        return super().open(path, flags, mode)
+
+    def room(self, path: str) -> int:
+        return self._room
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        if self._full:
+            raise OSError(errno.EDQUOT, os.strerror(errno.EDQUOT))
+        return super().write(fd, data)
+
+
+def test_a_store_that_can_be_written_has_nothing_to_say_and_nothing_is_left(tmp_path: Path) -> None:
+    assert make_store(tmp_path / "not" / "yet").probe() == ""
+    assert make_store(tmp_path, disk=Small(ROOM_BYTES, nameless=False)).probe() == ""
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_whatever_is_in_the_way_of_a_write_is_said_before_a_run(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card())
+    assert "Read-only" in make_store(tmp_path, disk=ReadOnly()).probe()
+    assert "quota" in make_store(tmp_path, disk=Small(1 << 40, full=True)).probe().lower()
+    assert "only 1.00 MB left" in make_store(tmp_path, disk=Small(1_000_000)).probe()
+    (tmp_path / "file").write_text("x")
+    assert "is not a directory" in make_store(tmp_path / "file" / "data").probe()

@@ -1,0 +1,180 @@
+"""One contract for every storage we might stand on, and the traps that the plain ones fall into."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tinydb import TinyDB, where
+from tinydb.storages import MemoryStorage
+
+from tests.store.build import make_store
+from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.store.storage import SealedStorage
+from tuibench.store.table import SealedDB
+
+
+def open_sealed(root: Path, **changes: Any) -> SealedDB:
+    context = make_store(root, **changes)._context
+    lock = context.lock(str(root / "some.json.lock"))
+    return SealedDB(context.sealing, str(root / "some.json"), lock, "document", storage=SealedStorage)
+
+
+@pytest.fixture(params=["memory", "sealed"])
+def database(request: pytest.FixtureRequest, tmp_path: Path) -> TinyDB:
+    return TinyDB(storage=MemoryStorage) if request.param == "memory" else open_sealed(tmp_path)
+
+
+def test_documents_are_kept(database: TinyDB) -> None:
+    assert database.all() == []
+    first = database.insert({"a": 1})
+    assert database.insert_multiple([{"a": 2}, {"a": 3}]) == [first + 1, first + 2]
+    assert database.update({"b": 1}, where("a") > 1) == [2, 3]
+    assert database.update_multiple([({"c": 1}, where("a") == 1)]) == [1]
+    assert database.upsert({"a": 9, "b": 9}, where("a") == 9) == [4]
+    assert database.upsert({"b": 8}, where("a") == 9) == [4]
+    assert database.remove(where("a") == 2) == [2]
+    assert database.remove(doc_ids=[3]) == [3]
+    assert database.all() == [{"a": 1, "c": 1}, {"a": 9, "b": 8}]
+    assert database.get(where("a") == 9) == {"a": 9, "b": 8}
+    assert database.search(where("a") == 1) == [{"a": 1, "c": 1}]
+    database.truncate()
+    assert len(database) == 0
+    assert database.insert({"a": 1}) == 1
+
+
+def test_tables_are_apart_and_can_be_dropped(database: TinyDB) -> None:
+    database.table("x").insert({"a": 1})
+    database.table("y").insert({"a": 2})
+    assert database.tables() == {"x", "y"}
+    database.drop_table("x")
+    assert database.tables() == {"y"}
+    database.drop_tables()
+    assert database.tables() == set()
+
+
+def test_two_sessions_see_each_other_and_give_no_number_twice(tmp_path: Path) -> None:
+    one, other = open_sealed(tmp_path), open_sealed(tmp_path)
+    condition = where("a") > 0
+    for number in range(1, 6):
+        session = (one, other)[number % 2]
+        assert session.search(condition) == session.all()
+        assert session.insert({"a": number}) == number
+        assert session.insert_multiple([]) == []
+    assert len(one.search(condition)) == len(other.search(condition)) == 5
+
+
+def test_a_transaction_is_one_generation_or_none(tmp_path: Path) -> None:
+    database = open_sealed(tmp_path)
+    storage = database.storage
+    assert isinstance(storage, SealedStorage)
+    with storage.transaction():
+        for number in range(5):
+            database.insert({"a": number})
+        assert open_sealed(tmp_path).all() == []
+    assert json.loads((tmp_path / "some.json").read_bytes())["_meta"]["1"]["generation"] == 1
+    before = (tmp_path / "some.json").read_bytes()
+
+    def fail() -> None:
+        with storage.transaction():
+            database.update({"a": 9})
+            database.remove(doc_ids=[1])
+            raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        fail()
+    assert (tmp_path / "some.json").read_bytes() == before
+    assert database.all() == open_sealed(tmp_path).all() == [{"a": number} for number in range(5)]
+
+
+def test_documents_that_were_changed_in_memory_before_an_error_are_not_shown(tmp_path: Path) -> None:
+    database = open_sealed(tmp_path)
+    database.insert({"a": 1})
+
+    def change(document: dict[str, Any]) -> None:
+        document["a"] = 2
+        raise KeyError("in the middle")
+
+    with pytest.raises(KeyError):
+        database.update(change, doc_ids=[1])
+    with pytest.raises(TypeError):
+        database.update({"a": object()}, doc_ids=[1])
+    assert database.all() == [{"a": 1}]
+
+
+def test_a_file_that_is_edited_by_hand_is_taken_as_it_is_and_kept(tmp_path: Path) -> None:
+    open_sealed(tmp_path).insert({"a": 1})
+    path = tmp_path / "some.json"
+    with TinyDB(path) as stock:
+        stock.insert({"a": 2})
+    edited = path.read_bytes()
+    store = make_store(tmp_path)
+    context = store._context
+    lock = context.lock(str(path) + ".lock")
+    database = SealedDB(context.sealing, str(path), lock, "document", storage=SealedStorage)
+    assert database.all() == [{"a": 1}, {"a": 2}]
+    assert "edit by hand" in store.notices()[0]
+    assert path.read_bytes() == edited
+    database.insert({"a": 3})
+    assert [kept.read_bytes() for kept in (tmp_path / "quarantine").iterdir()] == [edited]
+    with TinyDB(path) as stock:
+        assert stock.all() == [{"a": 1}, {"a": 2}, {"a": 3}]
+
+
+def test_a_session_notices_a_hand_edit_of_the_same_length(tmp_path: Path) -> None:
+    database = open_sealed(tmp_path)
+    database.insert({"a": 1})
+    path = tmp_path / "some.json"
+    found = path.stat()
+    path.write_bytes(path.read_bytes().replace(b'"a": 1', b'"a": 7'))
+    os.utime(path, ns=(found.st_atime_ns, found.st_mtime_ns + 1))
+    assert database.all() == [{"a": 7}]
+
+
+def test_an_unreadable_file_gives_its_previous_generation_and_then_a_new_one(tmp_path: Path) -> None:
+    database = open_sealed(tmp_path)
+    for number in range(3):
+        database.insert({"a": number})
+    path = tmp_path / "some.json"
+    path.write_bytes(path.read_bytes()[:-3])
+    store = make_store(tmp_path)
+    lock = store._context.lock(str(path) + ".lock")
+    fresh = SealedDB(store._context.sealing, str(path), lock, "document", storage=SealedStorage)
+    assert fresh.all() == [{"a": 0}, {"a": 1}]
+    assert "previous generation is used" in store.notices()[0]
+    fresh.insert({"a": 5})
+    # The generation that stood in has not been pushed out by the damaged one.
+    assert json.loads((tmp_path / "some.json.prev").read_bytes())["_meta"]["1"]["generation"] == 2
+    assert open_sealed(tmp_path).all() == [{"a": 0}, {"a": 1}, {"a": 5}]
+    path.write_bytes(b"")
+    (tmp_path / "some.json.prev").write_bytes(b"\0\0\0")
+    with pytest.raises(StoreDamaged, match=r"some\.json of the store is damaged"):
+        open_sealed(tmp_path).all()
+
+
+def test_nothing_that_is_no_json_reaches_the_disk(tmp_path: Path) -> None:
+    database = open_sealed(tmp_path)
+    database.insert({"a": 1})
+    before = (tmp_path / "some.json").read_bytes()
+    with pytest.raises(TypeError):
+        database.insert({"a": {1, 2}})
+    assert (tmp_path / "some.json").read_bytes() == before
+    assert [path.name for path in tmp_path.iterdir() if path.name.endswith(".tmp")] == []
+    assert database.insert({"a": 2}) == 2
+
+
+def test_a_planted_link_is_neither_read_nor_written_through(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("precious")
+    for name in ("some.json", "some.json.lock"):
+        store = tmp_path / name
+        store.mkdir()
+        planted = store / name
+        planted.symlink_to(victim)
+        with pytest.raises(StoreError, match=f"{name} of the store"):
+            open_sealed(store).insert({"a": 1})
+        assert victim.read_text() == "precious"
+        assert planted.is_symlink()

@@ -1,0 +1,39 @@
+"""A store with thousands of benchmarks, made by the real writer of records and one writing of the index."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.store.data import make_id, make_real
+from tests.store.disks.failing import SyncingNothing
+from tuibench.core.card import Card
+from tuibench.core.run import RunResult
+from tuibench.store.record_file import RecordFiles
+from tuibench.store.store import Store
+
+MACHINE = "machine with a long history"
+TEMPLATES = 20
+
+
+def fill(root: Path, count: int, cells: tuple[int, int] = (1, 12), executions: int = 5) -> None:
+    """Half with so few cells, half with so many; only ids, times and models differ between those of one template."""
+    store = Store(root, MACHINE, disk=SyncingNothing())
+    # The writer of records is what is wanted here, without an index that is written for each of them.
+    context = store._context
+    layout, records = context.own(), RecordFiles(context.sealing)
+    templates = [make_real(n, cells[n % 2], executions) for n in range(TEMPLATES)]
+    rows = []
+    for number in range(1, count + 1):
+        result = vary(templates[number % TEMPLATES], number)
+        card = Card(name=f"run {number}", note="of a long history" if number % 7 == 0 else "")
+        rows.append(records.write_new(layout.record(result.id), result, card))
+    store.benchmarks.index(layout).replace(rows)
+
+
+def vary(template: RunResult, number: int) -> RunResult:
+    """The same numbers as another benchmark."""
+    asked = f"dir/model-{number % 200}.onnx"
+    (source,) = template.spec.models
+    spec = replace(template.spec, models=(replace(source, asked=asked),))
+    return replace(template, id=make_id(number), spec=spec, host="0123456789abcdef")

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.store.build import make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreReadOnly
+from tuibench.core.project import FileStamp
+from tuibench.core.run import RunResult
+from tuibench.store.projects import Projects
+from tuibench.store.store import Store
+from tuibench.workbench.belonging import place
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return make_store(tmp_path)
+
+
+def measured(content: str = "a", path: str = "/models/resnet50.onnx") -> RunResult:
+    result = make_result(1)
+    stamp = FileStamp(path, 1, 1, content * 64)
+    return replace(result, models=(replace(result.models[0], sha256=content * 64, files=(stamp,)),))
+
+
+def test_the_project_is_that_of_the_model(store: Store) -> None:
+    card, said = place(store, measured(), Card(name="mine"))
+    (row,) = store.projects.rows()
+    assert card == Card(name="mine", project=row.project.id) and "a project was made for it: resnet50" in said
+    assert place(store, measured(), Card(name="mine")) == (card, ""), "twice is once"
+    again, said = place(store, measured("b"), Card())
+    assert again.project == card.project and "measured as v2 of resnet50" in said
+
+
+def test_a_named_project_is_taken_or_made(store: Store) -> None:
+    card, said = place(store, measured(), Card(project="servers"))
+    assert said == "a project was made for it: servers"
+    assert place(store, measured("b"), Card(project="servers")) == (card, "")
+    assert place(store, measured(), Card(project=(card.project or "")[-4:].lower())) == (card, "")
+    assert [row.project.name for row in store.projects.rows()] == ["servers"]
+
+
+def test_a_model_that_was_not_read_has_no_project(store: Store) -> None:
+    unread = replace(measured(), models=(replace(measured().models[0], files=()),))
+    assert place(store, unread, Card(note="x")) == (Card(note="x"), "")
+    card, said = place(store, unread, Card(project="new"))
+    assert card.project is None and "no project is called new" in said
+
+
+def test_the_first_model_that_was_read_decides(store: Store) -> None:
+    result = measured()
+    unread = replace(result.models[0], files=())
+    spec = replace(result.spec, models=(result.spec.models[0], replace(result.spec.models[0], asked="second.onnx")))
+    place(store, replace(result, spec=spec, models=(unread, result.models[0])), Card())
+    assert store.projects.all()[0].versions[0].model.asked == "second.onnx"
+
+
+def test_nothing_is_lost_for_want_of_a_project(store: Store, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: object) -> None:
+        raise StoreReadOnly("projects cannot be written")
+
+    monkeypatch.setattr(Projects, "adopt", refuse)
+    card, said = place(store, measured(), Card(name="mine"))
+    assert card == Card(name="mine") and said == "it belongs to no project: projects cannot be written"
+    assert place(store, measured(), Card(project="\x1b"))[0].project is None

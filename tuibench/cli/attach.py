@@ -1,0 +1,77 @@
+"""`tuibench attach`: follow a run that was started elsewhere, from its beginning, and leave it as it is."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from typing import Any
+
+from tuibench.cli.interruption import Ended, Interruption
+from tuibench.cli.output import emit
+from tuibench.cli.value import whole
+from tuibench.cli.view import View
+from tuibench.core.errors import TuibenchError
+from tuibench.core.short_id import short_id
+from tuibench.report.summary import summary
+from tuibench.workbench.attached_run import AttachedRun
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.watched_run import ending_code, settle_samples
+
+_LARGEST_SEQ = 2**53
+
+
+def add_parser(subparsers: Any) -> None:
+    """Add the command and its flags."""
+    parser = subparsers.add_parser(
+        "attach",
+        help="follow a run",
+        description="Follow a run from its beginning to its end and print what came of it. Ctrl-C leaves it going; "
+        "tuibench cancel ends it. The exit code is the run's.",
+    )
+    parser.add_argument("id", metavar="ID", help="any part of a run's id that means only one; last is the newest")
+    parser.add_argument(
+        "--json", action="store_true", help="the journal's events, one JSON object per line, as they come"
+    )
+    parser.add_argument("--from", dest="first", default="0", metavar="SEQ", help="with --json: from this event on")
+    parser.add_argument("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
+    parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, interruption: Interruption) -> int:
+    """Follow to the end; the exit code is that of the run."""
+    first = int(whole(0, _LARGEST_SEQ)("--from", args.first))
+    bench = Workbench()
+    active = bench.runs.attach(args.id)
+    view: View[AttachedRun] = View(
+        active, bench.topology().allowed, quiet=args.quiet or args.json, ascii_only=args.ascii
+    )
+    try:
+        if args.json:
+            return _stream(active, first, interruption)
+        view.watch(interruption)
+    except Ended:
+        if not args.quiet:
+            short = short_id(active.id)
+            view.painter.say(f"left; it goes on: tuibench attach {short} comes back, tuibench cancel {short} ends it")
+        raise
+    result = settle_samples(active.result(), None, None)
+    if result.status == "interrupted" and not args.quiet:
+        short = short_id(active.id)
+        view.painter.say(f"tuibench: the run broke off: {active.replay.end.get('reason', '')}")
+        view.painter.say(f"tuibench resume {short} measures what is missing")
+    emit(summary(result, args.ascii))
+    return int(ending_code(active.replay, result))
+
+
+def _stream(active: AttachedRun, first: int, interruption: Interruption) -> int:
+    """Every event from `first` on, each once, in order; whoever lost the connection goes on with the next number."""
+    for events in active.events():
+        interruption.check()
+        lines = [json.dumps(event, ensure_ascii=True) for event in events if int(event["seq"]) >= first]
+        if lines:
+            emit("\n".join(lines) + "\n")
+    try:
+        return int(ending_code(active.replay, active.result()))
+    except TuibenchError as error:
+        return int(error.exit_code)

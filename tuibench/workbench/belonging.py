@@ -1,0 +1,52 @@
+"""Which project a benchmark belongs to: the one that was named, or that of its model; never a reason to lose it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreError, UnknownId, UsageError
+from tuibench.core.project import ModelReference
+from tuibench.core.reference import refer
+from tuibench.core.run import RunResult
+from tuibench.core.text import show
+from tuibench.store.store import Store
+
+
+def place(store: Store, result: RunResult, card: Card) -> tuple[Card, str]:
+    """The card with the id of its project, and what to tell the user about it, '' where nothing.
+
+    Doing it twice is the same as once.
+    """
+    model = _first_model(result)
+    wanted = (card.project or "").strip()
+    if model is None and not wanted:
+        return replace(card, project=None), ""
+    try:
+        found, said = _named(store, wanted, model) if wanted else _adopted(store, model)
+    except (StoreError, UsageError) as error:
+        # What was measured is worth more than where it belongs, which can be said later.
+        return replace(card, project=None), f"it belongs to no project: {error}"
+    return replace(card, project=found), said
+
+
+def _first_model(result: RunResult) -> ModelReference | None:
+    pairs = zip(result.spec.models, result.models, strict=False)
+    return next((found for source, summary in pairs if (found := refer(source.asked, summary)) is not None), None)
+
+
+def _adopted(store: Store, model: ModelReference | None) -> tuple[str | None, str]:
+    if model is None:
+        return None, ""
+    project, said = store.projects.adopt(model)
+    return project.id, said
+
+
+def _named(store: Store, wanted: str, model: ModelReference | None) -> tuple[str | None, str]:
+    try:
+        return store.projects.touch(store.projects.resolve(wanted)).id, ""
+    except UnknownId:
+        if model is None:
+            raise
+        made = store.projects.create(wanted, model)
+        return made.id, f"a project was made for it: {show(made.name, 80)}"
