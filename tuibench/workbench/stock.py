@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import StoreError
 from tuibench.core.record import to_plain
+from tuibench.core.trash import TrashEntry
 from tuibench.host.finding import Finding
 from tuibench.host.login import LogOut
 from tuibench.host.mount import find_mount, is_remote
@@ -21,24 +23,22 @@ Facts = dict[str, Any]
 
 def take_stock(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
     """Counts, sizes, file system; `problem` and `unreadable` say why it cannot be written or read, '' where it can."""
-    facts: Facts = {"host_id": None, "benchmarks": None, "projects": None, "trash": None, "unreadable": ""}
-    try:
+    facts: Facts = {"unreadable": ""}
+    looks: dict[str, Callable[[], Any]] = {
         # Read, never made: doctor leaves nothing behind.
-        facts["host_id"] = store.known_host_id
-        rows = store.benchmarks.rows()
-        entries = store.trash.entries()
-        facts["benchmarks"] = len(rows)
-        facts["hosts"] = len({row.host for row in rows if row.host})
-        facts["projects"] = len(store.projects.all())
-        facts["trash"] = {
-            "removals": len(entries),
-            "bytes": sum(entry.size_bytes for entry in entries),
-            "oldest_goes_utc": _end_of(entries[-1].removed_utc) if entries else None,
-            "keep_days": KEEP_DAYS,
-            "keep_bytes": KEEP_BYTES,
-        }
-    except StoreError as error:
-        facts["unreadable"] = error.message
+        "host_id": lambda: store.known_host_id,
+        "benchmarks": lambda: len(store.benchmarks.rows()),
+        "hosts": lambda: len({row.host for row in store.benchmarks.rows() if row.host}),
+        "projects": lambda: len(store.projects.all()),
+        "trash": lambda: _describe(store.trash.entries()),
+    }
+    # Each by itself: what cannot be read must not hide the rest.
+    for name, look in looks.items():
+        try:
+            facts[name] = look()
+        except StoreError as error:
+            facts[name] = None
+            facts["unreadable"] = facts["unreadable"] or error.message
     real = os.path.realpath(directory)
     point, kind = find_mount(real, Tree(root).read("proc/self/mountinfo") or "")
     facts |= {
@@ -97,6 +97,16 @@ def find_at_log_out(log_out: LogOut) -> list[dict[str, Any]]:
         + "systemd-run --user --scope tuibench benchmark MODEL --detach",
     )
     return [to_plain(finding)]
+
+
+def _describe(entries: Sequence[TrashEntry]) -> Facts:
+    return {
+        "removals": len(entries),
+        "bytes": sum(entry.size_bytes for entry in entries),
+        "oldest_goes_utc": _end_of(entries[-1].removed_utc) if entries else None,
+        "keep_days": KEEP_DAYS,
+        "keep_bytes": KEEP_BYTES,
+    }
 
 
 def _unnamed(problem: str, directory: Path) -> str:
