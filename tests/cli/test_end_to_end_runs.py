@@ -123,7 +123,8 @@ def test_a_second_benchmark_waits_for_the_first_and_says_for_whom(keeper: Shell)
     first = detach(keeper)
     keeper.wait_for("execution_done")
     second = detach(keeper, *BRIEF)
-    info = until(lambda: (i := Workbench().runs.info(second)).state == "waiting" and i, "a waiting run")
+    until(lambda: state(second) == "waiting", "a waiting run")
+    info = Workbench().runs.info(second)
     assert info.place == 1
     assert info.holder is not None
     assert info.holder.run[-4:].lower() == first

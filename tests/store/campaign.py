@@ -24,6 +24,7 @@ from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
+from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.killing import AFTER, BEFORE, MIDDLE, KillingDisk
 from tests.store.ledger import Ledger, carry_out, differences, parse
 from tuibench.store.store import Store
@@ -31,6 +32,8 @@ from tuibench.store.store import Store
 MACHINE = "machine of the campaign"
 OPERATIONS = 12
 """Of one writer that nobody kills."""
+SPARED = 21
+"""Every so many writers one lives, and shows how long the others might have."""
 
 
 def work(root: Path, ledger: Ledger, draw: random.Random, disk: KillingDisk, tell: Callable[[str], None]) -> None:
@@ -56,6 +59,7 @@ def fork_writer(root: Path, ledger: Ledger, seed: int, disk: KillingDisk) -> tup
     try:
         os.close(reader)
         work(root, copy.deepcopy(ledger), random.Random(seed), disk, lambda line: _tell(writer, line))
+        _tell(writer, json.dumps(["calls", disk.seen]) + "\n")
         code = 0
     except BaseException:
         # A forked child must never return into its parent's code, and what ended it is for people to read.
@@ -68,8 +72,9 @@ def _tell(fd: int, line: str) -> None:
     os.write(fd, line.encode())
 
 
-def follow(ledger: Ledger, pid: int, fd: int, seconds: float | None) -> int:
-    """Enter what a writer tells until it is gone; kill it after so long. Return how it ended, as waitpid says."""
+def follow(ledger: Ledger, pid: int, fd: int, seconds: float | None) -> tuple[int, int]:
+    """Enter what a writer tells until it is gone; kill it after so long. (How it ended, its calls if it lived.)"""
+    calls = 0
     until = None if seconds is None else time.monotonic() + seconds
     left = b""
     while True:
@@ -81,10 +86,13 @@ def follow(ledger: Ledger, pid: int, fd: int, seconds: float | None) -> int:
         chunk = os.read(fd, 65536)
         if not chunk:
             os.close(fd)
-            return os.waitpid(pid, 0)[1]
+            return os.waitpid(pid, 0)[1], calls
         *lines, left = (left + chunk).split(b"\n")
         for line in lines:
-            ledger.take(*parse(line.decode()))
+            if line.startswith(b'["calls"'):
+                calls = json.loads(line)[1]
+            else:
+                ledger.take(*parse(line.decode()))
 
 
 class Campaign:
@@ -103,39 +111,42 @@ class Campaign:
         """Until so many writers were killed, or something is wrong."""
         while self.kills < kills and not self.found:
             self.rounds += 1
-            aimed = self.rounds % 2 == 0
+            spared, aimed = self.rounds % SPARED == 1, self.rounds % 2 == 0
             moment = self.draw.choice((BEFORE, MIDDLE, AFTER)) if aimed else "any time"
             disk = KillingDisk(self.draw.randint(1, self.usual_calls) if aimed else 0, moment)
+            seconds = None if aimed or spared else self.draw.uniform(0, self.usual_s)
             begin = time.monotonic()
             pid, fd = fork_writer(self.root, self.ledger, self.draw.getrandbits(64), disk)
-            ended = follow(self.ledger, pid, fd, None if aimed else self.draw.uniform(0, self.usual_s))
-            self._learn(ended, moment, disk.at, time.monotonic() - begin)
+            ended, calls = follow(self.ledger, pid, fd, seconds)
+            if calls:
+                self.usual_calls, self.usual_s = calls, time.monotonic() - begin
+            self._count(ended, moment)
             self._look(f"round {self.rounds}, killed {moment} (call {disk.at})")
 
-    def _learn(self, ended: int, moment: str, at: int, seconds: float) -> None:
+    def _count(self, ended: int, moment: str) -> None:
         if os.WIFSIGNALED(ended) and os.WTERMSIG(ended) == signal.SIGKILL:
             self.kills += 1
             self.moments[moment] += 1
         elif ended:
             self.found.append(f"a writer ended by itself with {ended}")
-        elif at:
-            self.usual_calls = max(10, at)
-        else:
-            self.usual_s = seconds
 
     def _look(self, when: str) -> None:
-        store = Store(self.root / "data", MACHINE)
+        store = self._open()
         before = differences(store, self.ledger, settled=False)
         report = store.check(read_data=self.rounds % 10 == 0, repair=True)
         self.repaired.update(problem.kind for problem in report.problems)
         left = [str(problem) for problem in store.check().problems]
         damaged = [str(problem) for problem in report.problems if problem.kind == "damaged" or not problem.repaired]
-        fresh = Store(self.root / "data", MACHINE)
+        fresh = self._open()
         lost = differences(fresh, self.ledger, settled=True)
         self.found += [f"{when}: {line}" for line in (*before, *damaged, *left, *lost)]
         if not self.found:
             self.ledger.settle(fresh)
         shutil.rmtree(self.root / "scratch", ignore_errors=True)
+
+    def _open(self) -> Store:
+        # Only writers die here, the machine does not: whoever looks need not wait for the disk.
+        return Store(self.root / "data", MACHINE, disk=SyncingNothing())
 
     def summary(self) -> dict[str, object]:
         """Everything a test asks."""

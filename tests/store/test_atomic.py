@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
-from tests.store.disks import Failing, Grudging, ReadOnly, Recording
+from tests.store.moody import Failing, Grudging, ReadOnly, Recording
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.store.disk import RealDisk

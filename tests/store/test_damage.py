@@ -26,7 +26,7 @@ TRIALS = 500
 def whole(tmp_path_factory: pytest.TempPathFactory) -> Tree:
     """A store in which every kind of file lies, previous generations included."""
     root = tmp_path_factory.mktemp("whole")
-    store = Store(root, MACHINE)
+    store = Store(root, MACHINE, disk=SyncingNothing())
     for number in range(1, LISTED + TRASHED + 1):
         store.benchmarks.add(make_small(number), Card(name=f"name {number}", note="ä\u2028\udc80"))
     for number in range(1, 4):
@@ -82,7 +82,7 @@ def trials(whole: Tree, count: int) -> Iterator[tuple[str, bytes]]:
 
 def look(root: Path, path: str) -> list[str]:
     """What is wrong with how a damaged file is dealt with."""
-    store = Store(root, MACHINE)
+    store = Store(root, MACHINE, disk=SyncingNothing())
     kind = kind_of(path)
     own = {make_id(n) for n in range(1, LISTED + TRASHED + 1) if kind == "record" and make_id(n) in path}
     found = []
@@ -101,10 +101,10 @@ def look(root: Path, path: str) -> list[str]:
             found += [] if one in own and one in error.message else [f"{one}: {error.message}"]
         else:
             found += [] if replace(result, host="") == make_small(number) else [f"{one} tells other numbers"]
-    problems = Store(root, MACHINE).check(read_data=True).problems
+    problems = Store(root, MACHINE, disk=SyncingNothing()).check(read_data=True).problems
     found += [] if any(path in problem.path for problem in problems) else [f"not noticed: {problems}"]
-    Store(root, MACHINE).check(read_data=True, repair=True)
-    repaired = Store(root, MACHINE)
+    Store(root, MACHINE, disk=SyncingNothing()).check(read_data=True, repair=True)
+    repaired = Store(root, MACHINE, disk=SyncingNothing())
     rows = {row.id: row for row in repaired.benchmarks.rows()}
     for number in range(1, LISTED + 1):
         if make_id(number) not in own:
@@ -115,18 +115,18 @@ def look(root: Path, path: str) -> list[str]:
 
 
 @pytest.mark.slow
-def test_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, tmp_path: Path) -> None:
-    hold(whole, tmp_path, TRIALS)
+def test_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, light_path: Path) -> None:
+    hold(whole, light_path, TRIALS)
 
 
-def test_some_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, tmp_path: Path) -> None:
-    hold(whole, tmp_path, 60)
+def test_some_random_damage_is_noticed_and_stays_where_it_is(whole: Tree, light_path: Path) -> None:
+    hold(whole, light_path, 60)
 
 
-def hold(whole: Tree, tmp_path: Path, count: int) -> None:
+def hold(whole: Tree, light_path: Path, count: int) -> None:
     found = []
     for number, (path, data) in enumerate(trials(whole, count)):
-        root = tmp_path / str(number)
+        root = light_path / str(number)
         root.mkdir()
         lay_out({**whole, path: data}, root)
         found += [f"{number} {path}: {line}" for line in look(root, path)]
@@ -141,16 +141,16 @@ def test_every_kind_of_file_is_among_the_damaged(whole: Tree) -> None:
 
 @pytest.mark.parametrize("gone", [("tuibench.json",), ("tuibench.json", "tuibench.json.prev")])
 def test_a_lost_index_is_made_again_with_one_look_at_each_record(
-    whole: Tree, tmp_path: Path, gone: tuple[str, ...]
+    whole: Tree, light_path: Path, gone: tuple[str, ...]
 ) -> None:
-    lay_out(whole, tmp_path)
-    before = Store(tmp_path, MACHINE).benchmarks.rows()
-    (host,) = (tmp_path / "hosts").iterdir()
+    lay_out(whole, light_path)
+    before = Store(light_path, MACHINE).benchmarks.rows()
+    (host,) = (light_path / "hosts").iterdir()
     for name in gone:
         (host / name).unlink()
     disk = CountingDisk(SyncingNothing())
-    report = Store(tmp_path, MACHINE, disk=disk).check(repair=True)
+    report = Store(light_path, MACHINE, disk=disk).check(repair=True)
     assert report.exit_code == 1
-    assert Store(tmp_path, MACHINE).benchmarks.rows() == before
+    assert Store(light_path, MACHINE).benchmarks.rows() == before
     assert len(before) == LISTED
     assert disk.calls["open"] <= 2 * LISTED + 20 and disk.calls["fsync"] <= 12

@@ -15,11 +15,10 @@ import pytest
 from tests.store.data import make_id
 from tests.store.disks.failing import FailingDisk, SyncingNothing
 from tests.store.ledger import Ledger, Op, carry_out, differences
-from tests.store.test_power_loss import KEPT, added, do, prepare, restored
+from tests.store.test_power_loss import KEPT, MACHINE, added, do, prepare, restored, unsynced
 from tuibench.core.errors import StoreError
 from tuibench.store.store import Store
 
-MACHINE = "machine without a battery"
 CODES = (errno.ENOSPC, errno.EIO, errno.EDQUOT, errno.EROFS, errno.EINTR)
 NOT_NEEDED = ("unlink", "rmdir", "utime", "close")
 """Calls whose refusal may be survived: they clean up, or come after what they belong to is safe."""
@@ -64,7 +63,7 @@ class Trial:
             found.append(f"gave up where a signal came: {raised}")
         if not raised and self.disk.code != errno.EINTR and any(map(self.is_needed, failed)):
             found.append("said nothing of it")
-        if Store(self.root / "data", MACHINE).benchmarks.rows() != store.benchmarks.rows():
+        if unsynced(self.root).benchmarks.rows() != store.benchmarks.rows():
             found.append("memory differs from disk")
         found += [f"left open: {path}" for path in self.disk.left((".lock",))]
         found += self.go_on(store)
@@ -79,7 +78,7 @@ class Trial:
         do(store, self.ledger, added(self.ledger, 1001), self.root)
         found = differences(store, self.ledger, settled=False)
         store.check(repair=True)
-        fresh = Store(self.root / "data", MACHINE)
+        fresh = unsynced(self.root)
         found += [str(problem) for problem in fresh.check(read_data=True).problems]
         return found + differences(fresh, self.ledger, settled=True)
 
@@ -126,15 +125,15 @@ def refuse_each(base: Base, scratch: Path, name: str, codes: tuple[int, ...], **
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_any_call_may_be_refused(base: Base, tmp_path: Path, name: str) -> None:
+def test_any_call_may_be_refused(base: Base, light_path: Path, name: str) -> None:
     for refusal in ({"short": True}, {"reads": True}):
-        assert refuse_each(base, tmp_path / "copy", name, CODES, **refusal) == []
+        assert refuse_each(base, light_path / "copy", name, CODES, **refusal) == []
 
 
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_a_disk_that_stays_full_or_read_only_keeps_what_it_has(base: Base, tmp_path: Path, name: str) -> None:
+def test_a_disk_that_stays_full_or_read_only_keeps_what_it_has(base: Base, light_path: Path, name: str) -> None:
     codes = (errno.ENOSPC, errno.EROFS)
-    assert refuse_each(base, tmp_path / "copy", name, codes, lasting=True, short=True) == []
+    assert refuse_each(base, light_path / "copy", name, codes, lasting=True, short=True) == []
 
 
 def long_history(root: Path, steps: int, seed: int) -> int:
@@ -145,7 +144,8 @@ def long_history(root: Path, steps: int, seed: int) -> int:
     for step in range(steps):
         op = ledger.choose(draw)
         disk.arm(draw.randint(1, 120) if step % 3 == 2 else 0)
-        disk.code, disk.lasting = draw.choice(CODES), draw.random() < 0.3
+        disk.code = draw.choice(CODES)
+        disk.lasting = disk.code != errno.EINTR and draw.random() < 0.3
         ledger.begin(op)
         try:
             ledger.done(carry_out(store, op, root / f"scratch-{step}"))
@@ -153,32 +153,34 @@ def long_history(root: Path, steps: int, seed: int) -> int:
             refused += 1
             disk.heal()
             assert differences(store, ledger, settled=False) == [], f"step {step}: {op}"
-            Store(root / "data", MACHINE).check(repair=True)
+            unsynced(root).check(repair=True)
             if draw.random() < 0.3:
                 store = Store(root / "data", MACHINE, disk=disk)
             assert differences(store, ledger, settled=True) == [], f"step {step}: {op}"
             ledger.settle(store)
         disk.heal()
-    assert differences(Store(root / "data", MACHINE), ledger, settled=True) == []
-    assert Store(root / "data", MACHINE).check(read_data=True).problems == ()
+    assert differences(unsynced(root), ledger, settled=True) == []
+    assert unsynced(root).check(read_data=True).problems == ()
     return refused
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_long_history_with_refusals_is_what_was_acknowledged(tmp_path: Path, seed: int) -> None:
-    assert long_history(tmp_path, 120, seed) > 8
+def test_a_long_history_with_refusals_is_what_was_acknowledged(light_path: Path, seed: int) -> None:
+    assert long_history(light_path, 120, seed) > 8
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3, 9))
-def test_longer_histories_with_refusals_are_what_was_acknowledged(tmp_path: Path, seed: int) -> None:
-    assert long_history(tmp_path, 600, seed) > 50
+def test_longer_histories_with_refusals_are_what_was_acknowledged(light_path: Path, seed: int) -> None:
+    assert long_history(light_path, 600, seed) > 50
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("short", [False, True], ids=["refused", "half taken"])
 @pytest.mark.parametrize("code", CODES, ids=lambda code: errno.errorcode[code])
 @pytest.mark.parametrize("name", OPERATIONS)
-def test_every_call_is_refused_for_every_reason(base: Base, tmp_path: Path, name: str, code: int, short: bool) -> None:
-    assert refuse_each(base, tmp_path / "copy", name, (code,), short=short) == []
-    assert refuse_each(base, tmp_path / "copy", name, (code,), short=short, lasting=code != errno.EINTR) == []
+def test_every_call_is_refused_for_every_reason(
+    base: Base, light_path: Path, name: str, code: int, short: bool
+) -> None:
+    assert refuse_each(base, light_path / "copy", name, (code,), short=short) == []
+    assert refuse_each(base, light_path / "copy", name, (code,), short=short, lasting=code != errno.EINTR) == []

@@ -29,12 +29,12 @@ def hold(summary: dict[str, Any], kills: int) -> None:
     assert summary["acknowledged"] > kills
 
 
-def test_nothing_acknowledged_is_lost_over_a_few_kills(tmp_path: Path) -> None:
-    hold(campaign(tmp_path, 40, seed=1), 40)
+def test_nothing_acknowledged_is_lost_over_a_few_kills(light_path: Path) -> None:
+    hold(campaign(light_path, 40, seed=1), 40)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 @pytest.mark.parametrize(("kills", "seed"), [(200, 2), (1000, 3)])
-def test_nothing_acknowledged_is_lost_over_many_kills(tmp_path: Path, kills: int, seed: int) -> None:
-    hold(campaign(tmp_path, kills, seed), kills)
+def test_nothing_acknowledged_is_lost_over_many_kills(light_path: Path, kills: int, seed: int) -> None:
+    hold(campaign(light_path, kills, seed), kills)

@@ -11,12 +11,10 @@ import pytest
 
 from tests.store.data import make_id, make_samples, make_small
 from tests.store.disks.relay import Relay
-from tests.store.test_power_loss import prepare
+from tests.store.test_power_loss import MACHINE, prepare
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError
 from tuibench.store.store import Store
-
-MACHINE = "machine without a battery"
 
 
 @pytest.fixture

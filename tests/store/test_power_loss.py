@@ -13,6 +13,7 @@ import pytest
 
 from tests.report.build import asked
 from tests.store.data import make_id, make_small, sample_bytes
+from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
 from tests.store.ledger import Ledger, Op, carry_out, differences, is_sampled
@@ -48,10 +49,13 @@ def restored(ledger: Ledger) -> Op:
     return Op("restore", ids, entry=entry)
 
 
-def mixed(ledger: Ledger) -> Iterable[Op]:
-    draw = random.Random(5)
-    for _ in range(12):
-        yield ledger.choose(draw)
+def mixed(seed: int, count: int) -> Scenario:
+    def choose(ledger: Ledger) -> Iterable[Op]:
+        draw = random.Random(seed)
+        for _ in range(count):
+            yield ledger.choose(draw)
+
+    return choose
 
 
 SCENARIOS: dict[str, Scenario] = {
@@ -61,13 +65,13 @@ SCENARIOS: dict[str, Scenario] = {
     "remove": lambda ledger: [Op("remove", (make_id(1),)), Op("remove", (make_id(2), make_id(3)))],
     "restore": lambda ledger: [restored(ledger)],
     "empty": lambda ledger: [Op("empty", tuple(ledger.of("trash")))],
-    "mixed": mixed,
+    "mixed": mixed(5, 4),
 }
 
 
 def prepare(work: Path) -> Ledger:
     """A store with a little of everything."""
-    store, ledger = Store(work / "data", MACHINE), Ledger()
+    store, ledger = unsynced(work), Ledger()
     for _ in range(KEPT):
         do(store, ledger, added(ledger), work)
     do(store, ledger, Op("remove", (make_id(KEPT - 1), make_id(KEPT))), work)
@@ -79,9 +83,9 @@ def do(store: Store, ledger: Ledger, op: Op, work: Path) -> None:
     ledger.done(carry_out(store, op, work / "scratch"))
 
 
-def record(tmp_path: Path, scenario: Scenario) -> Recorded:
+def record(light_path: Path, scenario: Scenario) -> Recorded:
     """Carry a scenario out once, on a disk that writes down what happens."""
-    work, start = tmp_path / "work", tmp_path / "start"
+    work, start = light_path / "work", light_path / "start"
     work.mkdir()
     ledger = prepare(work)
     shutil.copytree(work, start)
@@ -109,23 +113,28 @@ def carry_out_recorded(store: Store, op: Op, work: Path, disk: RecordingDisk) ->
     return op
 
 
+def unsynced(work: Path) -> Store:
+    """A fresh session that need not wait for the disk."""
+    return Store(work / "data", MACHINE, disk=SyncingNothing())
+
+
 def look(tree: Tree, ledger: Ledger, target: Path) -> list[str]:
     """What is wrong when a fresh store opens one state."""
     target.mkdir()
     lay_out(tree, target)
     try:
-        store = Store(target / "data", MACHINE)
+        store = unsynced(target)
         found = differences(store, ledger, settled=False)
         report = store.check(read_data=True, repair=True)
         found += [str(problem) for problem in report.problems if problem.kind == "damaged" or not problem.repaired]
-        fresh = Store(target / "data", MACHINE)
+        fresh = unsynced(target)
         found += [str(problem) for problem in fresh.check(read_data=True).problems]
         found += differences(fresh, ledger, settled=True)
         if not found:
             ledger = copy.deepcopy(ledger)
             ledger.settle(fresh)
             do(fresh, ledger, added(ledger, 1001), target)
-            found += differences(Store(target / "data", MACHINE), ledger, settled=True)
+            found += differences(unsynced(target), ledger, settled=True)
         return found
     except TuibenchError as error:
         return [f"cannot be opened: {error.message}"]
@@ -133,7 +142,7 @@ def look(tree: Tree, ledger: Ledger, target: Path) -> list[str]:
         shutil.rmtree(target)
 
 
-def lose_power(tmp_path: Path, recorded: Recorded, most: int = 10**9, **honesty: bool) -> tuple[int, list[str]]:
+def lose_power(light_path: Path, recorded: Recorded, most: int = 10**9, **honesty: bool) -> tuple[int, list[str]]:
     """(states looked at, what was wrong in any of them), at every step of the history."""
     machine, ledger, draw = Machine(recorded.start, **honesty), copy.deepcopy(recorded.known), random.Random(0)
     seen: set[int] = set()
@@ -145,29 +154,40 @@ def lose_power(tmp_path: Path, recorded: Recorded, most: int = 10**9, **honesty:
             machine.play(step)
         for tree in machine.states(draw, 3):
             state = hash((frozenset(tree.items()), ledger.acknowledged, len(ledger.doubts)))
-            if state not in seen and len(found) < most:
+            if len(found) >= most:
+                return len(seen), found
+            if state not in seen:
                 seen.add(state)
-                wrong = look(tree, ledger, tmp_path / "state")
+                wrong = look(tree, ledger, light_path / "state")
                 found += [f"after step {number} ({step.kind} {step.path}): {line}" for line in wrong]
     return len(seen), found
 
 
 @pytest.mark.parametrize("name", SCENARIOS)
-def test_nothing_acknowledged_is_lost_in_any_state(tmp_path: Path, name: str) -> None:
-    states, found = lose_power(tmp_path, record(tmp_path, SCENARIOS[name]), most=20)
+def test_nothing_acknowledged_is_lost_in_any_state(light_path: Path, name: str) -> None:
+    states, found = lose_power(light_path, record(light_path, SCENARIOS[name]), most=20)
     assert found == []
     assert states >= 8
 
 
 @pytest.mark.parametrize("forgotten", ["syncs_files", "syncs_folders"])
-@pytest.mark.parametrize("name", ["add", "add with samples", "edit", "remove"])
-def test_the_same_look_finds_losses_where_the_disk_forgets(tmp_path: Path, name: str, forgotten: str) -> None:
-    _, found = lose_power(tmp_path, record(tmp_path, SCENARIOS[name]), most=1, **{forgotten: False})
+@pytest.mark.parametrize("name", ["add with samples", "edit", "remove", "restore"])
+def test_the_same_look_finds_losses_where_the_disk_forgets(light_path: Path, name: str, forgotten: str) -> None:
+    _, found = lose_power(light_path, record(light_path, SCENARIOS[name]), most=1, **{forgotten: False})
     assert found
 
 
-def test_an_import_is_as_safe_as_a_run(tmp_path: Path) -> None:
-    work, start = tmp_path / "work", tmp_path / "start"
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(6, 10))
+def test_nothing_acknowledged_is_lost_in_any_state_of_a_longer_history(light_path: Path, seed: int) -> None:
+    states, found = lose_power(light_path, record(light_path, mixed(seed, 12)), most=20)
+    print(f"{states} states")
+    assert found == []
+    assert states > 300
+
+
+def test_an_import_is_as_safe_as_a_run(light_path: Path) -> None:
+    work, start = light_path / "work", light_path / "start"
     work.mkdir()
     prepare(work)
     shutil.copytree(work, start)
@@ -178,7 +198,7 @@ def test_an_import_is_as_safe_as_a_run(tmp_path: Path) -> None:
     for step in disk.steps:
         machine.play(step)
     for number, tree in enumerate(machine.states(random.Random(1), 20)):
-        target = tmp_path / f"state-{number}"
+        target = light_path / f"state-{number}"
         target.mkdir()
         lay_out(tree, target)
         found = Store(target / "data", MACHINE).benchmarks.get(make_id(50))

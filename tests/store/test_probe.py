@@ -5,7 +5,7 @@ import os
 from pathlib import Path
 
 from tests.store.build import make_result, make_store
-from tests.store.disks import ReadOnly
+from tests.store.moody import ReadOnly
 from tuibench.core.card import Card
 from tuibench.store.disk import NAMELESS, RealDisk
 from tuibench.store.probe import ROOM_BYTES

@@ -220,3 +220,18 @@ def test_a_manifest_cannot_lead_out_of_the_store(tmp_path: Path) -> None:
         fresh.trash.restore(entry.id)
     assert any("leads out of the store" in notice for notice in fresh.notices())
     assert not (tmp_path / "hosts").exists()
+
+
+def test_a_move_of_which_a_power_cut_kept_both_names_is_finished(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data", 2)
+    entry = store.trash.remove([make_id(1)])
+    (place,) = tmp_path.glob("data/hosts/*/trash/*")
+    moved = next(path for path in place.iterdir() if path.name.endswith(f"{make_id(1)}.json"))
+    source = tmp_path / "data" / Path(*moved.name.split("+"))
+    source.hardlink_to(moved)
+    place.rename(place.with_name(entry.id + ".moving"))
+    fresh = make_store(tmp_path / "data")
+    fresh.benchmarks.edit(make_id(0), note="any write")
+    assert not source.exists()
+    assert [one.benchmarks for one in fresh.trash.entries()] == [(make_id(1),)]
+    assert fresh.check(read_data=True, repair=True).problems == ()

@@ -23,12 +23,14 @@ def fill(root: Path, count: int, cells: tuple[int, int] = (1, 12), executions: i
     context = store._context
     layout, records = context.own(), RecordFiles(context.sealing)
     templates = [make_real(n, cells[n % 2], executions) for n in range(TEMPLATES)]
-    rows = []
     for number in range(1, count + 1):
         result = vary(templates[number % TEMPLATES], number)
         card = Card(name=f"run {number}", note="of a long history" if number % 7 == 0 else "")
-        rows.append(records.write_new(layout.record(result.id), result, card))
-    store.benchmarks.index(layout).replace(rows)
+        if number < count:
+            records.write_new(layout.record(result.id), result, card)
+        else:
+            # Finds records and no index, and lists them all.
+            store.benchmarks.add(result, card)
 
 
 def vary(template: RunResult, number: int) -> RunResult:

@@ -58,9 +58,7 @@ class Benchmarks:
             ulid = make_ulid(time_ms, self._entropy(10))
             if ulid[-LENGTH:] not in ends:
                 return ulid
-        raise UnknownId(
-            "a thousand new ids were all taken", "Empty the trash, or move old benchmarks to another store."
-        )
+        raise StoreError("a thousand new ids were all taken", "Empty the trash, or move old benchmarks away.")
 
     def add(self, result: RunResult, card: Card, samples: Path | None = None) -> BenchmarkRow:
         """Save a benchmark; when this returns it survives a power cut. Saving it again changes nothing.
@@ -198,7 +196,7 @@ class Benchmarks:
         keys = tuple((host, key) for host, key, _ in parts)
         kept = self._listing
         if kept is None or kept[0] != keys or any(key is None for _, key in keys):
-            kept = self._listing = keys, Listing(join_rows([rows for _, _, rows in parts]))
+            kept = self._listing = keys, Listing(join_rows([rows for _, _, rows in parts]), kept[1] if kept else None)
         return kept[1]
 
 

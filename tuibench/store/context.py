@@ -49,7 +49,9 @@ class Context:
     def hosts(self) -> list[HostLayout]:
         """Every host that has a part, this one first."""
         own = self._own_id()
-        found = [name for name in self.files.names(self.hosts_directory) if is_host(name)]
+        names = [name for name in self.files.names(self.hosts_directory) if is_host(name)]
+        # A link to somewhere else is no part of this store.
+        found = [name for name in names if self.files.kind(os.path.join(self.hosts_directory, name)) == "directory"]
         return [self.layout(name) for name in sorted(found, key=lambda name: (name != own, name))]
 
     def _own_id(self) -> str | None:

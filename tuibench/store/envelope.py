@@ -57,11 +57,15 @@ def encode_table(table: Mapping[str, Any]) -> bytes:
 
 def seal(parts: Mapping[str, bytes], meta: Meta) -> bytes:
     """A whole file from its encoded tables, in their order."""
-    body = b"".join(b", " + encode_name(name) + b": " + part for name, part in parts.items()) + b"}"
-    known = {"generation": meta.generation, "length": len(body), "schema": meta.schema, "tool": meta.tool}
+    body = [piece for name, part in parts.items() for piece in (b", " + encode_name(name) + b": ", part)] + [b"}"]
+    length = sum(map(len, body))
+    known = {"generation": meta.generation, "length": length, "schema": meta.schema, "tool": meta.tool}
     head = json.dumps(known | dict(meta.marks)).encode("ascii")
-    rest = b'", ' + head[1:] + b"}" + body
-    return _BEGIN + b"%08x" % zlib.crc32(rest) + rest
+    pieces = [b'", ' + head[1:] + b"}", *body]
+    crc = 0
+    for piece in pieces:
+        crc = zlib.crc32(piece, crc)
+    return b"".join([_BEGIN, b"%08x" % crc, *pieces])
 
 
 def encode_name(name: str) -> bytes:

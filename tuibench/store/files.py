@@ -15,18 +15,19 @@ from tuibench.store.disk import Disk
 from tuibench.store.envelope import check_head
 from tuibench.store.trouble import explain, in_the_way
 
-_TEMP = re.compile(r"\.(?P<name>.+)\.(?P<node>[0-9a-f]{8})-(?P<pid>\d+)-(?P<count>\d+)\.tmp")
+_TEMP = re.compile(r"\.(?P<name>.+)\.(?P<node>[0-9a-f]{8})-(?P<pid>\d+)-[0-9a-f]+\.tmp")
 _TRIES = 100
 
 
 class Files:
     """Below one root; a missing file is None, whatever else goes wrong is a StoreError that names it."""
 
-    def __init__(self, root: str, disk: Disk, node: str, pid: Callable[[], int] = os.getpid) -> None:
+    def __init__(self, root: str, disk: Disk, node: str, entropy: Callable[[int], bytes]) -> None:
         self.root = root
         self.disk = disk
         self.node = node
-        self._pid = pid
+        self._entropy = entropy
+        self._mark = ""
         self._count = 0
         self._durable: set[str] = set()
 
@@ -208,9 +209,11 @@ class Files:
     def temp(self, path: str) -> str:
         """A free name beside `path` for what is not finished."""
         directory, name = os.path.split(path)
+        # Two stores in one process share its number.
+        self._mark = self._mark or self._entropy(3).hex()
         for _ in range(_TRIES):
             self._count += 1
-            temp = os.path.join(directory, f".{name}.{self.node}-{self._pid()}-{self._count}.tmp")
+            temp = os.path.join(directory, f".{name}.{self.node}-{os.getpid()}-{self._mark}{self._count}.tmp")
             kind = self.kind(temp)
             if not kind:
                 return temp

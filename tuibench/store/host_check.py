@@ -14,7 +14,7 @@ from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
 from tuibench.store.file_check import FileCheck
 from tuibench.store.finding import Findings
-from tuibench.store.index import Index, check_tables
+from tuibench.store.index import Index, to_rows
 from tuibench.store.layout import RECORD, SAMPLES, HostLayout, is_ulid
 from tuibench.store.migration import INDEX
 from tuibench.store.quarantine import put_aside
@@ -127,7 +127,7 @@ class HostCheck:
     def _load_index(self, path: str) -> Loaded | None:
         loaded = self._file.quiet.load(path, INDEX, fall_back=False)
         if loaded is not None:
-            check_tables(loaded.tables)
+            to_rows(loaded.tables)
         return loaded
 
     def _rewrite_index(self) -> None:

@@ -6,8 +6,6 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from tinydb import where
-
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.store.atomic import Stamp
@@ -17,7 +15,7 @@ from tuibench.store.lock import StoreLock
 from tuibench.store.migration import INDEX
 from tuibench.store.record_file import RecordFiles
 from tuibench.store.row_encoder import RowEncoder
-from tuibench.store.sealed import Sealing
+from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.storage import SealedStorage
 from tuibench.store.summary import damaged_row, to_document, to_row
 from tuibench.store.table import LockedTable, SealedDB
@@ -39,11 +37,13 @@ class Index:
             lock,
             INDEX,
             recover=self._recover,
-            check=check_tables,
+            check=self._take_rows,
             encode=RowEncoder(TABLE).encode,
             storage=SealedStorage,
         )
         self._kept: tuple[Key, tuple[BenchmarkRow, ...]] | None = None
+        self._changes: dict[str, BenchmarkRow | None] = {}
+        """Of the transaction that goes on; None for a row that goes."""
 
     @property
     def storage(self) -> SealedStorage:
@@ -67,15 +67,27 @@ class Index:
         if kept is not None and kept[0] == key and key is not None:
             return kept
         key, tables = self.storage.snapshot()
-        with pause_collector():
-            kept = self._kept = key, tuple(map(to_row, tables.get(TABLE, {}).values()))
+        kept = self._kept
+        if kept is None or kept[0] != key or key is None:
+            kept = self._kept = key, to_rows(tables)
         return kept
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
         """Hold the lock, and write all changes as one generation."""
-        with self.storage.transaction():
+        with self.storage.transaction() as outermost:
+            if not outermost:
+                yield
+                return
+            self._changes = {}
+            before = self.storage.before()
             yield
+        kept = self._kept
+        after = self.storage.stamp()
+        if self._changes and kept is not None and kept[0] == before and before is not None and after is not None:
+            # What was listed and what has changed make the new list, without reading ten thousand rows again.
+            rows = {row.id: row for row in kept[1]} | self._changes
+            self._kept = after, tuple(row for row in rows.values() if row is not None)
 
     def put(self, rows: Iterable[BenchmarkRow]) -> None:
         """Add rows, or set them where their benchmark has one."""
@@ -83,6 +95,7 @@ class Index:
             places = self._places()
             for row in rows:
                 document = to_document(row)
+                self._changes[row.id] = row
                 if row.id in places:
                     self.table.update(document, doc_ids=[places[row.id]])
                 else:
@@ -92,14 +105,10 @@ class Index:
         """Remove rows; those that are not there are no matter."""
         with self.transaction():
             places = self._places()
-            if found := [places[one] for one in ids if one in places]:
-                self.table.remove(doc_ids=found)
-
-    def replace(self, rows: Iterable[BenchmarkRow]) -> None:
-        """Make these all rows there are."""
-        with self.transaction():
-            self.table.remove(where("id").exists())
-            self.table.insert_multiple(to_document(row) for row in rows)
+            gone = [one for one in ids if one in places]
+            self._changes |= dict.fromkeys(gone)
+            if gone:
+                self.table.remove(doc_ids=[places[one] for one in gone])
 
     def ids_on_disk(self) -> list[str]:
         """The ids of all records that lie in the shelves."""
@@ -126,6 +135,9 @@ class Index:
                 self._sealing.say(str(error))
             return damaged_row(ulid)
 
+    def _take_rows(self, loaded: Loaded) -> None:
+        self._kept = loaded.stamp, to_rows(loaded.tables)
+
     def _places(self) -> dict[str, int]:
         tables = self.storage.read() or {}
         return {str(document["id"]): int(number) for number, document in tables.get(TABLE, {}).items()}
@@ -141,12 +153,13 @@ class Index:
         return {TABLE: {str(number): row for number, row in enumerate(rows, 1)}}
 
 
-def check_tables(tables: Tables) -> None:
-    """StoreDamaged where an index holds what is no row."""
+def to_rows(tables: Tables) -> tuple[BenchmarkRow, ...]:
+    """The rows of an index; StoreDamaged where it holds what is none."""
     try:
-        for document in tables.get(TABLE, {}).values():
-            to_row(document)
-        for number in tables.get(TABLE, {}):
-            int(number)
+        with pause_collector():
+            table = tables.get(TABLE, {})
+            for number in table:
+                int(number)
+            return tuple(map(to_row, table.values()))
     except (TypeError, ValueError) as error:
         raise StoreDamaged(f"the index holds what is no row: {error}") from error

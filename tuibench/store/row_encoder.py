@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tuibench.store.envelope import Tables, encode_name, encode_table
+from tuibench.store.envelope import Tables, encode_name, encode_table, pause_collector
 
 
 class RowEncoder:
@@ -17,10 +17,11 @@ class RowEncoder:
 
     def encode(self, tables: Tables) -> dict[str, bytes]:
         """Every table as it stands in a file."""
-        return {
-            name: self._encode_rows(table) if name == self._table else encode_table(table)
-            for name, table in tables.items()
-        }
+        with pause_collector():
+            return {
+                name: self._encode_rows(table) if name == self._table else encode_table(table)
+                for name, table in tables.items()
+            }
 
     def _encode_rows(self, table: dict[str, Any]) -> bytes:
         known = self._kept

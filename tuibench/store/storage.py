@@ -30,7 +30,7 @@ class SealedStorage(Storage):
         kind: str,
         *,
         recover: Recover | None = None,
-        check: Callable[[Tables], None] | None = None,
+        check: Callable[[Loaded], None] | None = None,
         encode: Encode | None = None,
     ) -> None:
         self._sealing = sealing
@@ -44,6 +44,7 @@ class SealedStorage(Storage):
         self._pending: Tables | None = None
         self._old: Loaded | None = None
         self._changed = False
+        self._before: Stamp | None = None
 
     def read(self) -> dict[str, dict[str, Any]] | None:
         """The tables; inside this thread's transaction as they are going to be. Those of a reader are never changed."""
@@ -66,20 +67,28 @@ class SealedStorage(Storage):
             self._changed = True
 
     @contextmanager
-    def transaction(self) -> Iterator[None]:
-        """Several changes as one generation, or none of them when anything goes wrong."""
+    def transaction(self) -> Iterator[bool]:
+        """Several changes as one generation, or none of them when anything goes wrong; True in the outermost one."""
         with self._lock.hold():
             if self._pending is not None:
-                yield
+                yield False
                 return
             try:
                 self._begin()
-                yield
-                if self._changed:
-                    self._persist()
+                yield True
+                self._end()
             finally:
                 self._pending = self._old = None
                 self._changed = False
+
+    def before(self) -> Stamp | None:
+        """The stamp of the file that the transaction of this thread, or else the last one, began with."""
+        return self._before
+
+    def stamp(self) -> Stamp | None:
+        """The stamp of the file that is remembered, None where none is."""
+        cache = self._cache
+        return cache[0] if cache is not None else None
 
     def _begin(self) -> None:
         # Whoever changes tables owns them: TinyDB changes documents in place, so a cache that others could see, or that
@@ -88,12 +97,15 @@ class SealedStorage(Storage):
         cache, self._cache = self._cache, None
         if cache is None:
             cache = self._load()
-        _, self._pending, self._old = cache
+        self._before, self._pending, self._old = cache
         if self._old is not None:
             self._sealing.refuse_newer(self._path, self._old)
 
-    def _persist(self) -> None:
+    def _end(self) -> None:
         tables = self._pending if self._pending is not None else {}
+        if not self._changed:
+            self._cache = self._before, tables, self._old
+            return
         if self._encode is None:
             meta, stamp = self._sealing.write_tables(self._path, tables, self._old)
         else:
@@ -105,7 +117,7 @@ class SealedStorage(Storage):
         try:
             loaded = self._sealing.load(self._path, self._kind, fall_back=fall_back)
             if loaded is not None and self._check is not None:
-                self._check(loaded.tables)
+                self._check(loaded)
         except StoreDamaged as damage:
             if self._recover is None:
                 raise

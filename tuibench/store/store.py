@@ -55,7 +55,7 @@ class Store:
         version: str = __version__,
     ) -> None:
         node = hashlib.sha256(machine.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-        files = Files(os.path.abspath(root), SteadyDisk(disk if disk is not None else RealDisk()), node)
+        files = Files(os.path.abspath(root), SteadyDisk(disk if disk is not None else RealDisk()), node, entropy)
         notices = Notices()
         waiting = Waiting(timer, sleep, clock, command or _command(), os.uname().nodename)
         self._identity = HostIdentity(files, machine, entropy)

@@ -1,0 +1,155 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from tinydb import TinyDB
+
+from tests.store.build import make_id, make_result, make_store
+from tests.store.disks import Recording
+from tuibench.core.card import Card
+from tuibench.store import index as index_module
+from tuibench.store.row_encoder import RowEncoder
+
+
+class Reading(Recording):
+    """Counts the bytes that were read."""
+
+    read_bytes = 0
+
+    def read(self, fd: int, count: int, offset: int) -> bytes:
+        data = super().read(fd, count, offset)
+        self.read_bytes += len(data)
+        return data
+
+
+def index_file(root: Path) -> Path:
+    return next(root.glob("hosts/*/tuibench.json"))
+
+
+def test_a_list_is_read_once_and_then_only_its_head(tmp_path: Path) -> None:
+    make_store(tmp_path).benchmarks.add(make_result(1), Card())
+    for number in range(2, 40):
+        make_store(tmp_path).benchmarks.add(make_result(number), Card())
+    disk = Reading()
+    store = make_store(tmp_path, disk=disk)
+    store.benchmarks.rows()
+    first, disk.read_bytes = disk.read_bytes, 0
+    store.benchmarks.rows()
+    assert first > 20_000
+    assert disk.read_bytes <= 256
+
+
+def test_a_session_s_own_changes_are_listed_without_reading_the_list_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = make_store(tmp_path)
+    for number in range(9):
+        store.benchmarks.add(make_result(number), Card(name=str(number)))
+    before = store.benchmarks.rows()
+    converted: list[object] = []
+    monkeypatch.setattr(index_module, "to_row", converted.append)
+    added = store.benchmarks.add(make_result(9), Card(name="9"))
+    edited = store.benchmarks.edit(make_id(3), name="three")
+    store.trash.remove([make_id(5)])
+    listed = store.benchmarks.rows()
+    assert converted == []
+    monkeypatch.undo()
+    expected = {**{row.id: row for row in before}, added.id: added, edited.id: edited}
+    del expected[make_id(5)]
+    assert {row.id: row for row in listed} == expected
+    assert listed == make_store(tmp_path).benchmarks.rows()
+
+
+def test_a_write_that_changes_nothing_leaves_the_list_known(tmp_path: Path) -> None:
+    disk = Reading()
+    store = make_store(tmp_path, disk=disk)
+    for number in range(30):
+        store.benchmarks.add(make_result(number), Card(name="same"))
+    store.benchmarks.rows()
+    disk.read_bytes = 0
+    store.benchmarks.edit(make_id(1), name="same")
+    store.benchmarks.rows()
+    assert disk.read_bytes < index_file(tmp_path).stat().st_size
+
+
+@pytest.mark.parametrize("harm", ["cut", "zeros", "empty", "row", "number", "list"])
+def test_a_damaged_list_is_made_anew_from_the_records(tmp_path: Path, harm: str) -> None:
+    store = make_store(tmp_path)
+    for number in range(4):
+        store.benchmarks.add(make_result(number), Card(name=str(number)))
+    rows = store.benchmarks.rows()
+    path = index_file(tmp_path)
+    data = path.read_bytes()
+    document = json.loads(data)
+    if harm == "row":
+        del document["benchmarks"]["2"]["status"]
+    elif harm == "number":
+        document["benchmarks"]["2"]["cells"] = "7"
+    elif harm == "list":
+        document["benchmarks"]["x"] = document["benchmarks"].pop("2")
+    broken = {"cut": data[: len(data) // 2], "zeros": bytes(len(data)), "empty": b""}
+    path.write_bytes(broken.get(harm, json.dumps(document).encode()))
+    assert store.benchmarks.rows() == rows
+    assert any("is damaged: the list is made from the 4 records" in notice for notice in store.notices())
+    store.benchmarks.edit(make_id(0), note="the next write")
+    fresh = make_store(tmp_path)
+    assert [row.name for row in fresh.benchmarks.rows()] == ["3", "2", "1", "0"]
+    assert fresh.notices() == ()
+    assert json.loads(path.read_bytes())["_meta"]["1"]["generation"] > 1
+
+
+def test_a_damaged_previous_list_is_no_matter(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card())
+    store.benchmarks.add(make_result(2), Card())
+    index_file(tmp_path).with_name("tuibench.json.prev").write_bytes(b"\0")
+    index_file(tmp_path).write_bytes(b"{")
+    assert len(make_store(tmp_path).benchmarks.rows()) == 2
+    assert len(store.benchmarks.rows()) == 2
+
+
+def test_a_hand_edit_of_the_list_is_taken_kept_and_told(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card(name="x"))
+    with TinyDB(index_file(tmp_path)) as stock:
+        stock.table("benchmarks").update({"note": "by hand"})
+    edited = index_file(tmp_path).read_bytes()
+    assert store.benchmarks.rows()[0].note == "by hand"
+    assert len(store.notices()) == 1
+    store.benchmarks.add(make_result(2), Card())
+    assert [row.note for row in make_store(tmp_path).benchmarks.rows()] == ["", "by hand"]
+    assert [path.read_bytes() for path in tmp_path.glob("hosts/*/quarantine/*")] == [edited]
+
+
+def test_a_list_is_rebuilt_from_the_beginnings_of_big_records(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    for number in range(3):
+        store.benchmarks.add(make_result(number, cells=6, executions=5, points=60), Card(note="long " * 2000))
+    rows = store.benchmarks.rows()
+    index_file(tmp_path).unlink()
+    disk = Reading()
+    assert make_store(tmp_path, disk=disk).benchmarks.rows() == rows
+    assert disk.read_bytes < 3 * 30_000
+    assert next(tmp_path.glob("hosts/*/records/*/*.json")).stat().st_size > 150_000
+
+
+def test_only_rows_that_changed_are_encoded_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    encoder = RowEncoder("t")
+    table = {str(number): {"a": number, "b": "x"} for number in range(5)}
+    assert encoder.encode({"t": table, "u": {}}) == {"t": json.dumps(table).encode(), "u": b"{}"}
+    encoded: list[object] = []
+    dumps = json.dumps
+
+    def record(value: object) -> str:
+        encoded.append(value)
+        return dumps(value)
+
+    monkeypatch.setattr(json, "dumps", record)
+    table["2"]["a"] = 9
+    del table["3"]
+    table["7"] = {"b": "x", "a": 7}
+    table["4"] = {"b": "x", "a": 4}
+    assert encoder.encode({"t": table})["t"] == dumps(table).encode()
+    assert [value for value in encoded if isinstance(value, dict)] == [table["2"], table["4"], table["7"]]

@@ -1,0 +1,152 @@
+from __future__ import annotations
+
+import errno
+import random
+from pathlib import Path
+
+import pytest
+
+from tests.store.build import make_id, make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.store.atomic import replace
+from tuibench.store.disk import RealDisk
+from tuibench.store.envelope import Unreadable, check_head
+
+
+def record(root: Path, number: int) -> Path:
+    return next(root.glob(f"hosts/*/records/*/{make_id(number)}.json"))
+
+
+def lose_index(root: Path) -> None:
+    next(root.glob("hosts/*/tuibench.json")).unlink()
+
+
+def test_no_harm_to_a_record_goes_unnoticed_and_none_hides_the_others(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    for number in range(2):
+        store.benchmarks.add(make_result(number, cells=2, points=8), Card(name="n", note="a note"))
+    path = record(tmp_path, 1)
+    data = path.read_bytes()
+    sound = store.benchmarks.get(make_id(1))
+    chance = random.Random(0)
+    for turn in range(150):
+        harmed = bytearray(data)
+        place = chance.randrange(len(data))
+        if turn % 3:
+            harmed[place] ^= 1 << chance.randrange(8)
+        else:
+            del harmed[place : place + chance.randrange(1, 50)]
+        path.write_bytes(harmed)
+        fresh = make_store(tmp_path)
+        try:
+            found = fresh.benchmarks.get(make_id(1))
+        except StoreDamaged as error:
+            assert path.name in error.message
+        else:
+            # Only a card may be taken as edited; what was measured is as it was.
+            assert any(path.name in notice for notice in fresh.notices())
+            assert found.result == sound.result
+        assert fresh.benchmarks.get(make_id(0)).card.note == "a note"
+        report = make_store(tmp_path).check(read_data=True)
+        assert next(problem.path for problem in report.problems).endswith(path.name)
+
+
+def test_a_harmed_beginning_is_not_believed_when_the_list_is_made_anew(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    row = store.benchmarks.add(make_result(1), Card())
+    path = record(tmp_path, 1)
+    path.write_bytes(path.read_bytes().replace(b"2.25 ms", b"1.25 ms", 1))
+    lose_index(tmp_path)
+    fresh = make_store(tmp_path)
+    assert fresh.benchmarks.rows() == (row,)
+    assert any(path.name in notice for notice in fresh.notices())
+
+
+def test_a_head_that_is_no_json_replaces_nothing(tmp_path: Path) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(b"before")
+    temps = (str(tmp_path / "a.tmp"), str(tmp_path / "b.tmp"))
+    with pytest.raises(Unreadable):
+        replace(RealDisk(), str(path), temps, b'{"_meta": {"1": {"crc32": 0007', keep=True, verify=check_head)
+    assert [(one.name, one.read_bytes()) for one in tmp_path.iterdir()] == [("file", b"before")]
+
+
+class Lying(RealDisk):
+    """Gives back other bytes than it was given."""
+
+    def write(self, fd: int, data: bytes | memoryview) -> int:
+        return super().write(fd, bytes(data).replace(b"generation", b"generatioN"))
+
+
+def test_what_does_not_read_back_replaces_nothing(tmp_path: Path) -> None:
+    make_store(tmp_path).benchmarks.add(make_result(1), Card(name="before"))
+    data = record(tmp_path, 1).read_bytes()
+    with pytest.raises(StoreError, match="does not read back"):
+        make_store(tmp_path, disk=Lying()).benchmarks.edit(make_id(1), name="after")
+    assert record(tmp_path, 1).read_bytes() == data
+
+
+class Apart(RealDisk):
+    """Two file systems: nothing is renamed into or out of `directory`, nor linked anywhere."""
+
+    def __init__(self, directory: Path) -> None:
+        self._directory = str(directory)
+
+    def _inside(self, path: str) -> bool:
+        return path.startswith(self._directory)
+
+    def replace(self, source: str, target: str) -> None:
+        if self._inside(source) != self._inside(target):
+            raise OSError(errno.EXDEV, "two disks")
+        super().replace(source, target)
+
+    def link(self, source: str, target: str) -> None:
+        raise OSError(errno.EOPNOTSUPP, "no links")
+
+
+def test_samples_on_another_disk_are_copied_and_a_disk_without_links_keeps_generations(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.z").write_bytes(b"x" * 5000)
+    store = make_store(tmp_path / "data", disk=Apart(work))
+    store.benchmarks.add(make_result(1), Card(name="one"), work)
+    directory = store.benchmarks.samples(make_id(1))
+    assert directory is not None
+    assert [(path.name, path.read_bytes()) for path in directory.iterdir()] == [("a.z", b"x" * 5000)]
+    assert list(work.iterdir()) == []
+    before = next(tmp_path.glob("data/hosts/*/records/*/*.json"))
+    first = before.read_bytes()
+    store.benchmarks.edit(make_id(1), name="two")
+    assert before.with_name(before.name + ".prev").read_bytes() == first
+
+
+def test_a_link_among_the_samples_is_not_followed(tmp_path: Path) -> None:
+    work = tmp_path / "work"
+    work.mkdir()
+    (work / "a.z").symlink_to("/etc/passwd")
+    store = make_store(tmp_path / "data")
+    with pytest.raises(StoreError, match="plain files"):
+        store.benchmarks.add(make_result(1), Card(), work)
+    assert store.benchmarks.rows() == ()
+
+
+def test_saving_again_after_damage_writes_the_record_anew_and_keeps_the_damaged_one(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card(name="x"))
+    path = record(tmp_path, 1)
+    path.write_bytes(b"damaged")
+    assert store.benchmarks.add(make_result(1), Card(name="again")).name == "again"
+    assert store.benchmarks.get(make_id(1)).card.name == "again"
+    assert [kept.read_bytes() for kept in tmp_path.glob("hosts/*/quarantine/*")] == [b"damaged"]
+
+
+def test_a_crash_between_keeping_and_replacing_leaves_no_stray_name_later(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card(name="one"))
+    path = record(tmp_path, 1)
+    path.with_name(path.name + ".prev").hardlink_to(path)
+    first = path.read_bytes()
+    store.benchmarks.edit(make_id(1), name="two")
+    assert sorted(one.name for one in path.parent.iterdir()) == [path.name, path.name + ".prev"]
+    assert path.with_name(path.name + ".prev").read_bytes() == first
