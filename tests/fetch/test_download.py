@@ -8,11 +8,19 @@ import os
 import random
 import stat
 import threading
+from collections.abc import Mapping
+from http.client import HTTPResponse
+from io import BytesIO
 from pathlib import Path
+from typing import cast
 
 import pytest
 
 from tests.fetch.server import Fetcher, Handler, Loopback, file_route
+from tuibench.fetch.address import Address, parse_address
+from tuibench.fetch.download import Download, Terms, Wanted
+from tuibench.fetch.shelf import Shelf
+from tuibench.fetch.web import Answer, Web
 
 BODY = random.Random(1).randbytes(300_000)
 SHA256 = hashlib.sha256(BODY).hexdigest()
@@ -107,14 +115,17 @@ def test_a_server_that_ignores_if_range_is_found_out_by_its_tag(loopback: Loopba
     assert read(fetch(loopback.url("/m.onnx")).result) == other
 
 
-@pytest.mark.parametrize("given", ["bytes 5-299999/300000", "bytes */300000", "nonsense", "bytes 100000-299999/*"])
+@pytest.mark.parametrize(
+    "given",
+    ["bytes 5-299999/300000", "bytes 100000-299999/300001", "bytes */300000", "nonsense", "bytes 100000-299999/*"],
+)
 def test_a_wrong_range_starts_anew(loopback: Loopback, fetch: Fetcher, given: str) -> None:
     loopback.routes["/m.onnx"] = file_route(BODY, cut=100_000)
     assert fetch(loopback.url("/m.onnx")).error
 
     def confused(handler: Handler) -> None:
         if "Range" in handler.headers:
-            handler.reply(206, b"wrong", Content_Range=given)
+            handler.reply(206, b"x" * 200_000, ETag='"v1"', Content_Range=given)
         else:
             handler.reply(200, BODY)
 
@@ -266,3 +277,30 @@ def test_a_cache_that_cannot_be_made_is_said(loopback: Loopback, fetch: Fetcher)
     fetch.cache.write_bytes(b"a file")
     error = fetch(loopback.url("/m.onnx")).error
     assert "cannot be written" in error["message"] and error["exit_code"] == 6 and not loopback.seen
+
+
+def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf = Shelf(str(tmp_path), "key")
+    address = parse_address("https://h/m.onnx")
+    done: list[str] = []
+    fsync, replace = os.fsync, os.replace
+
+    def note_fsync(descriptor: int) -> None:
+        done.append(f"sync {os.path.basename(os.readlink(f'/proc/self/fd/{descriptor}'))}")
+        fsync(descriptor)
+
+    def note_replace(source: str, target: str) -> None:
+        done.append(f"name {os.path.basename(target)}")
+        replace(source, target)
+
+    class OnlyAnswer(Web):
+        def ask(self, address: Address, headers: Mapping[str, str]) -> Answer:
+            body = cast(HTTPResponse, BytesIO(b"model"))
+            return Answer(200, address, None, None, 5, None, body)
+
+    monkeypatch.setattr(os, "fsync", note_fsync)
+    monkeypatch.setattr(os, "replace", note_replace)
+    terms = Terms(spare_bytes=0)
+    Download(Wanted(address, "m.onnx"), shelf, OnlyAnswer(1.0), terms, lambda *_: None).carry_out()
+    assert done.index("sync m.onnx.part") < done.index("name m.onnx.json") < done.index("name m.onnx")
+    assert done[-1] == "sync key"

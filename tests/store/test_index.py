@@ -7,7 +7,7 @@ import pytest
 from tinydb import TinyDB
 
 from tests.store.build import make_id, make_result, make_store
-from tests.store.disks import Recording
+from tests.store.moody import Recording
 from tuibench.core.card import Card
 from tuibench.store import index as index_module
 from tuibench.store.row_encoder import RowEncoder

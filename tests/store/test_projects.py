@@ -278,6 +278,8 @@ def test_a_project_is_meant_by_its_name_its_short_id_or_its_id(store: Store) -> 
     store.projects.create("other", make_model("other"))
     for token in ("my net", made.id, made.id.lower(), short_id(made.id)):
         assert store.projects.resolve(token) == made.id
+    trap = store.projects.create(short_id(made.id), make_model("trap"))
+    assert store.projects.resolve(short_id(made.id)) == made.id and store.projects.resolve(trap.id) == trap.id
     with pytest.raises(UnknownId, match="no project is called nothing"):
         store.projects.resolve("nothing")
 

@@ -11,10 +11,12 @@ from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.output import emit
 from tuibench.cli.repeat import again
 from tuibench.cli.request import BenchmarkRequest
+from tuibench.cli.session import opened
 from tuibench.cli.translation import to_spec
 from tuibench.cli.view import View
 from tuibench.core.card import Card
 from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.report.export import check_target, spare
@@ -25,15 +27,22 @@ from tuibench.workbench.runs import Wishes
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:
     """Measure what was asked and return the exit code."""
-    bench = Workbench()
-    topology = bench.topology()
-    spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
-    bench.check_engines(spec.engines)
+    with opened() as bench:
+        # Before anything is measured: what cannot be compared afterwards should be said now.
+        partner = bench.library.get(request.compare_to).result if request.compare_to is not None else None
+        topology = bench.topology()
+        spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
+        bench.check_engines(spec.engines)
+        check_export(request, spec)
+        wishes = to_wishes(request, again(spec))
+        return measure(bench, request, spec, wishes, notes, interruption, partner)
+
+
+def check_export(request: BenchmarkRequest, spec: BenchmarkSpec) -> None:
+    """Raise where the file of -x cannot be written, or is what is measured."""
     if request.export_path is not None:
         spare(request.export_path, [*(source.path for source in spec.models), *filter(None, [spec.inputs.file])])
         check_target(request.export_path)
-    wishes = to_wishes(request, again(spec))
-    return measure(bench, request, spec, wishes, notes, interruption)
 
 
 def to_wishes(request: BenchmarkRequest, command: str) -> Wishes:
@@ -43,6 +52,7 @@ def to_wishes(request: BenchmarkRequest, command: str) -> Wishes:
             ("--no-save", request.no_save),
             ("--dry-run", request.dry_run),
             ("-x", request.export_path is not None),
+            ("--compare-to", request.compare_to is not None),
         ):
             if given:
                 hint = "tuibench export ID -x FILE writes it when the run is done" if flag == "-x" else ""
@@ -66,14 +76,15 @@ def measure(
     wishes: Wishes,
     notes: Sequence[str],
     interruption: Interruption,
+    partner: RunResult | None = None,
 ) -> int:
-    """Start the run and stay with it to its end, or to where it is let go."""
+    """Start the run and stay with it to its end, or to where it is let go; `partner` is shown beside it."""
     active: ActiveRun | None = None
     try:
         interruption.check()
         with held_back():
             active, said = bench.runs.start(spec, wishes)
-        return stay_or_let_go(bench, active, request, (*notes, *said), interruption)
+        return stay_or_let_go(bench, active, request, (*notes, *said), interruption, partner)
     finally:
         if active is not None:
             with held_back():
@@ -81,14 +92,19 @@ def measure(
 
 
 def stay_or_let_go(
-    bench: Workbench, active: ActiveRun, request: BenchmarkRequest, notes: Sequence[str], interruption: Interruption
+    bench: Workbench,
+    active: ActiveRun,
+    request: BenchmarkRequest,
+    notes: Sequence[str],
+    interruption: Interruption,
+    partner: RunResult | None = None,
 ) -> int:
-    """What every command does that has started a runner."""
+    """What every command does that has started a runner; `partner` is a result to be shown beside the new one."""
     cpus = bench.topology().allowed
     view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=request.quiet, ascii_only=request.ascii)
     if request.detach:
         return _let_go(view, request, interruption)
-    return Following(bench, view, request).follow(interruption)
+    return Following(bench, view, request, partner).follow(interruption)
 
 
 def _let_go(view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:

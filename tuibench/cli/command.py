@@ -29,12 +29,16 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "Measure",
         (
             Command("benchmark MODEL [MODEL ...]", "measure, and keep the result"),
+            Command("rerun ID [flags]", "measure again, and show both side by side"),
+        ),
+    ),
+    (
+        "Runs",
+        (
             Command("ps [--all]", "runs: measuring, waiting, broken off", "ps"),
             Command("attach ID", "follow a run; Ctrl-C leaves it going", "attach"),
             Command("cancel ID ...", "end runs, keeping what they measured", "cancel"),
             Command("resume ID", "measure what is missing of a broken run", "resume"),
-            Command("project [ACTION]", "list, show, new, edit, copy, remove", "project"),
-            Command("doctor", "this machine, noise, engines, store", "doctor"),
         ),
     ),
     (
@@ -48,6 +52,16 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
             Command("trash [list|restore|empty]", "what was removed", "trash"),
             Command("export ID -x FILE", "as JSON, CSV or Markdown", "export"),
             Command("import FILE [FILE ...]", "from such JSON, or deepsparse.benchmark's", "intake"),
+        ),
+    ),
+    (
+        "Projects",
+        (Command("project [ACTION]", "list, show, new, edit, copy, remove", "project"),),
+    ),
+    (
+        "Machine and store",
+        (
+            Command("doctor", "this machine, noise, engines, store", "doctor"),
             Command("store check|migrate", "whether all is as it was written", "store"),
         ),
     ),
@@ -61,7 +75,6 @@ LATER = (
     "compare",
     "gate",
     "check",
-    "rerun",
     "engines",
     "config",
     "completion",

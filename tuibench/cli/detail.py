@@ -80,6 +80,6 @@ def _project_name(bench: Workbench, stored: StoredBenchmark) -> str:
 
 def _own_host(bench: Workbench) -> str:
     try:
-        return bench.store.host_id
+        return bench.store.known_host_id or ""
     except StoreError:
         return ""

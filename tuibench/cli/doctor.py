@@ -21,9 +21,9 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     """Add the command and its flags."""
     parser = subparsers.add_parser(
         "doctor",
-        help="host facts, noise now, engines, terminal",
-        description="Tell how fit this machine is to be measured on: facts, noise of this moment, engines, and what "
-        "harms a measurement with its remedy.",
+        help="host facts, noise now, engines, store, terminal",
+        description="Tell how fit this machine is to be measured on: facts, noise of this moment, engines, the store, "
+        "and what harms a measurement with its remedy.",
     )
     parser.add_argument("--json", action="store_true", help="print one JSON object instead of text")
     parser.add_argument(
@@ -118,9 +118,10 @@ def describe_terminal(stream: TextIO) -> dict[str, Any]:
 
 def _examine(engines: Answers, terminal: dict[str, Any]) -> dict[str, Any]:
     # 30 ms that neither --help nor any other command should pay for.
-    from tuibench.workbench.hall import Workbench
+    from tuibench.cli.session import opened
 
-    return Workbench().examine(engines, terminal)
+    with opened() as bench:
+        return bench.examine(engines, terminal)
 
 
 def _answer(entry: dict[str, Any]) -> dict[str, Any]:

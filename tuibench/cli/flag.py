@@ -226,6 +226,17 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
 
 FLAGS: tuple[Flag, ...] = tuple(flag for _, flags in GROUPS for flag in flags)
 
+RERUN_FLAGS: tuple[Flag, ...] = (
+    Flag("changed", "--changed", "measure a model that was changed since as a new version of it; default refused"),
+    Flag(
+        "paths",
+        "--model PATH",
+        "where a model lies now; may be repeated; default where it was measured",
+        many="each",
+    ),
+)
+"""What only `tuibench rerun` takes, besides all of the above."""
+
 LATER_FLAGS = (
     "--opt",
     "--require-grade",

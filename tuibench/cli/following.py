@@ -11,6 +11,7 @@ from tuibench.cli.publication import publish
 from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.terminal import Terminal
 from tuibench.cli.view import View
+from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import ExitCode, StoreError, TuibenchError
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
@@ -22,9 +23,12 @@ from tuibench.workbench.watched_run import ending_code
 
 
 class Following:
-    """One run, one view of it, one request that says what comes out."""
+    """One run, one view of it, one request that says what comes out, perhaps one result to be shown beside it."""
 
-    def __init__(self, bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest) -> None:
+    def __init__(
+        self, bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, partner: RunResult | None = None
+    ) -> None:
+        self._partner = partner
         self._bench = bench
         self._view = view
         self._run = view.active
@@ -48,7 +52,7 @@ class Following:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
             self._say(f"tuibench: the run broke off: {run.replay.end.get('reason', '')}")
-        publish(self._request, result, self._samples())
+        publish(self._request, result, self._samples(), self._beside(result))
         return self._report_saving(result)
 
     def _answer(self) -> None:
@@ -83,10 +87,13 @@ class Following:
         self._view.painter.clear()
         # Terminal and pipes may have gone already; the export must be written all the same.
         try:
-            publish(self._request, result, self._samples())
+            publish(self._request, result, self._samples(), self._beside(result))
             self._report_saving(result)
         except (OSError, TuibenchError) as error:
             self._say(f"tuibench: {error}")
+
+    def _beside(self, result: RunResult) -> SideBySide | None:
+        return None if self._partner is None else self._bench.exchange.compare(self._partner, result)
 
     def _samples(self) -> Path | None:
         """Where the run's samples lie now."""

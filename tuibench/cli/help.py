@@ -6,7 +6,7 @@ import textwrap
 from collections.abc import Sequence
 
 from tuibench.cli import command
-from tuibench.cli.flag import GROUPS, Flag
+from tuibench.cli.flag import GROUPS, RERUN_FLAGS, Flag
 from tuibench.cli.sample import SAMPLES
 
 _WIDTH = 79
@@ -35,6 +35,26 @@ tuibench benchmark: measure how fast ONNX models run on this machine
   https://... and hf:ORG/REPO[/FILE] are fetched once and kept.
   Several models are measured in turns and compared with the first.
   Defaults stand in brackets.
+"""
+
+_RERUN = """\
+tuibench rerun: measure again what a stored benchmark measured
+
+  tuibench rerun ID [flags]
+
+  The settings are those of the stored one, name and project too; flags of
+  benchmark replace single ones. Both are shown side by side when it is done.
+  A model that has changed or is gone is not measured unless you say how:
+"""
+
+_RERUN_OUTRO = """\
+All flags of tuibench benchmark are taken too: tuibench benchmark --help.
+How long to measure is replaced as a whole by --quick and --precise.
+
+Examples
+  tuibench rerun last
+  tuibench rerun 4k2p -b 1,8,32 --precise
+  tuibench rerun 4k2p --model /elsewhere/model.onnx
 """
 
 _OUTRO = """\
@@ -69,6 +89,12 @@ def benchmark_help() -> str:
     for title, flags in GROUPS:
         parts.append("\n".join([title, *(line for flag in flags for line in _entry(flag))]) + "\n")
     return "\n".join([*parts, _OUTRO])
+
+
+def rerun_help() -> str:
+    """What `tuibench rerun --help` prints."""
+    own = "\n".join(line for flag in RERUN_FLAGS for line in _entry(flag)) + "\n"
+    return f"{_RERUN}\n{own}\n{_RERUN_OUTRO}"
 
 
 def _entry(flag: Flag) -> list[str]:

@@ -62,7 +62,7 @@ def _as_ours(error: Exception) -> TuibenchError:
 
 def _dispatch(arguments: list[str], interruption: Interruption) -> int:
     from tuibench.cli.arguments import parse
-    from tuibench.cli.request import BenchmarkRequest, Info
+    from tuibench.cli.request import BenchmarkRequest, Info, RerunRequest
 
     parsed = parse(arguments)
     if isinstance(parsed, Info):
@@ -72,6 +72,10 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
         from tuibench.cli import benchmark  # the workbench, 40 ms
 
         return benchmark.run(parsed, interruption)
+    if isinstance(parsed, RerunRequest):
+        from tuibench.cli import rerun  # as above
+
+        return rerun.run(parsed, interruption)
     return int(parsed.run(parsed, interruption))
 
 

@@ -54,9 +54,14 @@ def parse_command(argv: Sequence[str], add: AddParser | None = None) -> argparse
     root = _Parser(prog="tuibench")
     (add or _find(COMMANDS[argv[0]]))(root.add_subparsers(dest="command", required=True))
     try:
-        return root.parse_args(_dashed(argv))
+        parsed, unknown = root.parse_known_args(_dashed(argv))
     except _HelpAsked as asked:
         return Info(str(asked))
+    if unknown:
+        # argparse leaves this to the root, which does not know whose help would help.
+        what = "unknown flag" if unknown[0].startswith("-") else "too much is given:"
+        raise UsageError(f"{what} {show(unknown[0], 60)}", f"tuibench {argv[0]} --help")
+    return parsed
 
 
 def _find(command: Command) -> AddParser:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from tuibench.cli.output import emit
 from tuibench.cli.request import BenchmarkRequest
+from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import TuibenchError, UsageError, WriteError
 from tuibench.core.run import RunResult
 from tuibench.report.export import STDOUT, files_beside, form_of, render, spare, write_export
@@ -13,22 +14,24 @@ from tuibench.report.summary import summary
 from tuibench.workbench.watched_run import settle_samples
 
 
-def publish(request: BenchmarkRequest, result: RunResult, samples: Path | None) -> None:
+def publish(
+    request: BenchmarkRequest, result: RunResult, samples: Path | None, beside: SideBySide | None = None
+) -> None:
     """Write the export first: what was measured must not depend on whoever reads stdout; nor on the export either."""
     keep = request.keep_raw and request.export_path not in (None, STDOUT)
     result = settle_samples(result, samples, f"{request.export_path}.samples" if keep else None)
     failed: TuibenchError | None = None
     if request.export_path is not None and request.export_path != STDOUT:
         # Files beside a model are known only once it has been read.
-        beside = [path for model in result.models for path in files_beside(model)]
+        files = [path for model in result.models for path in files_beside(model)]
         try:
-            spare(request.export_path, beside)
-            write_export(request.export_path, render(result, form_of(request.export_path)))
+            spare(request.export_path, files)
+            write_export(request.export_path, render(result, form_of(request.export_path), beside))
         except (WriteError, UsageError) as error:
             failed = error
     if request.json or request.export_path == STDOUT:
-        emit(render(result, "json"))
+        emit(render(result, "json", beside))
     else:
-        emit(summary(result, request.ascii))
+        emit(summary(result, request.ascii, beside))
     if failed is not None:
         raise failed

@@ -13,4 +13,7 @@ def confirmed(question: str, answer: str, command: str) -> bool:
         raise UsageError(f"{command} asks first, and here is no terminal to ask on", f"{command} -y does it unasked")
     sys.stderr.write(f"{question} ")
     sys.stderr.flush()
-    return sys.stdin.readline().strip().lower() == answer
+    try:
+        return sys.stdin.readline().strip().lower() == answer
+    except OSError:
+        return False  # the terminal went away, and with it whoever could have agreed

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +57,20 @@ class BenchmarkRequest:
     share_host: bool = False
     compare_to: str | None = None
     debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class RerunRequest:
+    """One `tuibench rerun` as typed."""
+
+    token: str
+    """The benchmark to repeat."""
+    changed: bool
+    """Whether a model may have changed."""
+    paths: tuple[str, ...]
+    """Where models lie now."""
+    given: Mapping[str, Any]
+    """Fields of BenchmarkRequest that were typed."""
 
 
 @dataclass(frozen=True, slots=True)

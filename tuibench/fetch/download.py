@@ -126,9 +126,8 @@ class Download:
         digest = hashlib.sha256()
         if have:
             _add_file(digest, self._shelf.part(self._wanted.name))
-        # The old note must not vouch for new bytes.
-        self._shelf.forget(f"{self._note}.json")
         with open(self._shelf.open_part(self._wanted.name, anew=not have), "wb", buffering=0) as part:
+            # Before the first byte: no note may vouch for bytes of another file.
             self._shelf.write_note(self._note, note)
             arrived = self._receive(answer, part.fileno(), digest, have, total)
             os.fsync(part.fileno())

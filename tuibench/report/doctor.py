@@ -29,10 +29,12 @@ def render_doctor(facts: Block) -> str:
         ("System", _system(env)),
         ("Noise now", _noise(facts["noise"])),
         ("Engines", _engines(facts["engines"], env["versions"])),
+        ("Store", _store(facts.get("store"), facts.get("env_private", {}).get("store", {}))),
+        ("Log-out", _log_out(facts.get("log_out"))),
         ("Python", _python(env)),
         ("Terminal", _terminal(facts["terminal"])),
     ]
-    lines = [line for label, parts in rows for line in _row(label, parts)]
+    lines = [line for label, parts in rows if parts is not None for line in _row(label, parts)]
     return "\n".join([*lines, "", *_findings(facts["findings"])]) + "\n"
 
 
@@ -149,6 +151,42 @@ def _version(engine: Block, packages: Mapping[str, str | None]) -> str:
     """That of its package where the engine only adds its build to it, so that it is the one that runs print."""
     own, package = str(engine["version"] or "of unknown version"), packages.get(engine["name"])
     return package if package and own.startswith(package) else own
+
+
+def _store(store: Block | None, private: Block) -> list[str] | None:
+    if store is None:
+        return None
+    if not store["exists"]:
+        return [show(private.get("directory", "")), "nothing is stored yet", _writable(store)]
+    trash = store["trash"]
+    return [
+        show(private.get("directory", ""), _LONG),
+        f"host {show(store['host_id'] or 'not named yet')}",
+        "" if store["benchmarks"] is None else count_of(store["benchmarks"], "benchmark"),
+        "" if store["projects"] is None else count_of(store["projects"], "project"),
+        f"{size(store['bytes'])} on {show(store['file_system'] or 'an unknown file system')}",
+        "" if trash is None else _trash(trash),
+        _writable(store),
+    ]
+
+
+def _trash(trash: Block) -> str:
+    rule = f"emptied after {trash['keep_days']} days or above {_binary(trash['keep_bytes'])}"
+    if not trash["removals"]:
+        return f"trash empty ({rule})"
+    goes = f", next on {show(trash['oldest_goes_utc'][:10])}" if trash["oldest_goes_utc"] else ""
+    return f"trash {count_of(trash['removals'], 'removal')}, {size(trash['bytes'])} ({rule}{goes})"
+
+
+def _writable(store: Block) -> str:
+    return "cannot be written" if store["problem"] else "can be written"
+
+
+def _log_out(log_out: Block | None) -> list[str] | None:
+    if log_out is None or log_out["kills"] is None:
+        return None
+    ends = "systemd ends what a session started" if log_out["kills"] else "what was started stays"
+    return [ends, "" if log_out["lingers"] is None else f"lingering {'on' if log_out['lingers'] else 'off'}"]
 
 
 def _python(env: Block) -> list[str]:

@@ -8,6 +8,7 @@ import secrets
 import stat
 from collections.abc import Iterable
 
+from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import UsageError, WriteError
 from tuibench.core.model import ModelSummary
 from tuibench.core.run import RunResult
@@ -24,8 +25,8 @@ def form_of(path: str) -> str:
     return {".csv": "csv", ".md": "markdown"}.get(ending, "json")
 
 
-def render(run: RunResult, form: str) -> str:
-    """The text of an export in one of the forms."""
+def render(run: RunResult, form: str, beside: SideBySide | None = None) -> str:
+    """The text of an export in one of the forms; JSON has room for another result beside it."""
     if form == "csv":
         from tuibench.report.csv_export import dumps as to_csv  # csv and html are needed by one form each
 
@@ -36,7 +37,7 @@ def render(run: RunResult, form: str) -> str:
         return to_markdown(run)
     from tuibench.report.json_export import dumps as to_json  # as above
 
-    return to_json(run)
+    return to_json(run, beside)
 
 
 def spare(target: str, files: Iterable[str]) -> None:

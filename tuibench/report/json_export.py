@@ -7,6 +7,7 @@ import math
 from typing import Any
 
 from tuibench.core.cell import CellResult, Estimate, Pooled
+from tuibench.core.comparison import SideBySide
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.spec import SCENARIO_LABELS
@@ -21,19 +22,20 @@ PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
 _SCHEDULERS = {"sync": "Scheduler.single_stream", "async": "Scheduler.multi_stream", "elastic": "Scheduler.elastic"}
 
 
-def document(run: RunResult) -> dict[str, Any]:
+def document(run: RunResult, beside: SideBySide | None = None) -> dict[str, Any]:
     """Return the whole export as plain values; every number in it is finite, and what is missing has its reason."""
     cell = first_cell(run)
     reasons: dict[str, str] = {}
-    body = {**_compatible(run, cell, reasons), "tuibench": _own(run, cell, reasons)}
+    own = _own(run, cell, reasons) | ({} if beside is None else {"side_by_side": to_plain(beside)})
+    body = {**_compatible(run, cell, reasons), "tuibench": own}
     plain: dict[str, Any] = finite(body, "", reasons)
     plain["tuibench"]["reasons"] = reasons
     return plain
 
 
-def dumps(run: RunResult) -> str:
+def dumps(run: RunResult, beside: SideBySide | None = None) -> str:
     """The document as text: ASCII, so that no terminal and no codec can trip over a name."""
-    return _pretty(document(run), "\n") + "\n"
+    return _pretty(document(run, beside), "\n") + "\n"
 
 
 def seconds_to_run(run: RunResult, cell: CellResult) -> int | float:

@@ -83,6 +83,10 @@ class Projects:
     def resolve(self, token: str) -> str:
         """The id that is meant by a name, a short id or an id."""
         every = self.all()
+        typed = token.strip().upper()
+        if len(typed) >= LENGTH and len(ends := [one.id for one in every if one.id.endswith(typed)]) == 1:
+            # What stands on screen means what it stands for, whatever somebody has called another project.
+            return ends[0]
         named = [one.id for one in every if one.name == _normal(token)]
         if len(named) > 1:
             # An undo may bring back a name that was given away meanwhile.

@@ -81,6 +81,11 @@ class Store:
             raise StoreReadOnly("this machine has no id in the store", "Make the data directory writable once.")
         return found
 
+    @property
+    def known_host_id(self) -> str | None:
+        """The id of this machine, None where it has none yet: nothing is made."""
+        return self._identity.find(False)
+
     def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
         """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended."""
         return check_store(self._context, self.benchmarks, self.trash, read_data=read_data, repair=repair)

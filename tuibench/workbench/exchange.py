@@ -106,7 +106,11 @@ class Exchange:
 
     def side_by_side(self, old_token: str, new_token: str) -> SideBySide:
         """Two results held against each other, cell by cell."""
-        return compare_results(self.result(old_token), self.result(new_token))
+        return self.compare(self.result(old_token), self.result(new_token))
+
+    def compare(self, old: RunResult, new: RunResult) -> SideBySide:
+        """The same for results that are at hand."""
+        return compare_results(old, new)
 
     def _unsaved(self, token: str) -> RunResult | None:
         runs = self._runs()

@@ -8,15 +8,18 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
+from tuibench.core.record import to_plain
 from tuibench.engines import registry
 from tuibench.host.topology import Topology, read_topology
 from tuibench.workbench.setting import Settings, read_settings
 
 if TYPE_CHECKING:
+    from tuibench.core.card import StoredBenchmark
     from tuibench.store.store import Store
     from tuibench.workbench.exchange import Exchange
     from tuibench.workbench.library import Library
     from tuibench.workbench.projects import Projects
+    from tuibench.workbench.repetition import Locate, Repetition
     from tuibench.workbench.runs import Runs
 
 
@@ -40,10 +43,18 @@ class Workbench:
         from tuibench.host.brand import read_brand  # what only doctor needs
         from tuibench.host.checkup import examine
         from tuibench.host.facts import this_process
+        from tuibench.host.login import read_log_out
+        from tuibench.workbench.stock import find_at_log_out, find_in_stock, take_stock
 
         process = this_process()
         cache = self.settings.places.cache
-        return examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
+        facts = examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
+        log_out = read_log_out(process.user)
+        stock = take_stock(self.store, self.settings.places.data)
+        facts["env_private"]["store"] = stock.pop("private")
+        facts |= {"store": stock, "log_out": to_plain(log_out)}
+        found = [*facts["findings"], *find_in_stock(stock), *find_at_log_out(log_out)]
+        return facts | {"findings": sorted(found, key=lambda finding: bool(finding["level"] != "harm"))}
 
     @cached_property
     def store(self) -> Store:
@@ -71,6 +82,12 @@ class Workbench:
         return Exchange(
             self.store, self.library, lambda: self.runs, os.path.expanduser("~"), lambda: int(time.time() * 1000)
         )
+
+    def repetition(self, stored: StoredBenchmark, locate: Locate) -> Repetition:
+        """The models of a stored benchmark, looked at whether they can be measured again."""
+        from tuibench.workbench.repetition import Repetition  # children and their limits: for re-runs alone
+
+        return Repetition(stored, self.settings.places, locate)
 
     @cached_property
     def projects(self) -> Projects:

@@ -111,6 +111,9 @@ class Library:
 
     def undo(self) -> TrashEntry:
         """Bring back what was removed last on this machine."""
+        if not self._store.trash.entries():
+            # Asked first, as the store would make itself an id to tell this machine's removals from others'.
+            raise UnknownId("there is nothing to undo", "The trash is empty.")
         return self._store.trash.restore()
 
     def restore(self, token: str) -> TrashEntry:

@@ -91,7 +91,7 @@ class Runs:
 
     def _host_id(self) -> str:
         try:
-            return self._store.host_id
+            return self._store.known_host_id or ""
         except StoreError:
             return ""
 

@@ -1,0 +1,159 @@
+"""rerun and --compare-to as their users meet them: the same settings again, and both results side by side."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import SHORT, Done, Shell, until
+from tests.cli.test_end_to_end_runs import detach, runner_of, state
+from tests.models.factory import encoder, save
+from tuibench.core.card import StoredBenchmark
+from tuibench.workbench.hall import Workbench
+
+FAKE = ("-e", "fake", "-s", "sync", "-ncores", "1")
+SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
+
+MAKER = bytes([0x12, 4]) + b"else"
+"""A field that readers of models take without computing anything else: the name of the producer."""
+
+
+def run(shell: Shell, *arguments: str) -> Done:
+    return shell.run(*arguments, env=SCRIPT)
+
+
+def measure(shell: Shell, *arguments: str) -> StoredBenchmark:
+    """A stored benchmark, as short as it can be."""
+    done = run(shell, "benchmark", *arguments, *FAKE, *SHORT)
+    assert done.code == 0, done.err
+    return newest()
+
+
+def newest() -> StoredBenchmark:
+    return Workbench().library.get("last")
+
+
+def count() -> int:
+    return len(Workbench().library.list())
+
+
+def own(done: Done) -> Any:
+    assert done.code == 0, done.err
+    return json.loads(done.out)["tuibench"]
+
+
+def test_the_settings_are_repeated_and_both_stand_side_by_side(keeper: Shell) -> None:
+    first = measure(keeper, "sample:tiny", "--name", "mine", "--note", "of then", "--seed", "7")
+    short = first.row.id[-4:].lower()
+    done = run(keeper, "rerun", "mine")
+    assert done.code == 0, done.err
+    again = newest()
+    assert again.result.spec == first.result.spec and again.row.id != first.row.id
+    assert (again.card.name, again.card.note, again.card.rerun_of) == ("mine", "", first.row.id)
+    assert again.card.project == first.card.project is not None
+    head, ratio = (next(i for i, line in enumerate(done.lines) if word in line) for word in (f"old {short}", "Ratio: "))
+    assert head < ratio < len(done.lines) - 1 and done.lines[-1] == again.result.headline
+
+    beside = own(run(keeper, "rerun", "last~", "--json", "-q", "--name", "other"))["side_by_side"]
+    assert (beside["old_id"], len(beside["pairs"])) == (first.row.id, 1)
+    assert newest().card.name == "other" and newest().card.rerun_of == first.row.id
+    assert f"Re-run of: {short}" in run(keeper, "show", "last").out
+
+
+def test_flags_replace_single_settings_and_the_file_of_x_has_both(keeper: Shell, folder: Path) -> None:
+    first = measure(keeper, "sample:tiny", "--distinct-inputs", "3")
+    target = folder / "out.json"
+    done = run(keeper, "rerun", "last", "-b", "2", "--executions", "2", "-x", str(target))
+    assert done.code == 0, done.err
+    spec = newest().result.spec
+    assert (spec.batches, spec.effort.max_executions, spec.inputs.distinct) == ((2,), 2, 3)
+    written = json.loads(target.read_text())["tuibench"]
+    assert written["side_by_side"]["old_id"] == first.row.id
+    assert run(keeper, "import", str(target)).out.strip() == newest().row.id[-4:].lower()
+    assert "-b 2" in newest().result.again
+
+
+def test_a_model_that_is_another_now_is_measured_only_as_one(keeper: Shell, folder: Path) -> None:
+    model = Path(save(encoder(), folder / "net.onnx"))
+    first = measure(keeper, os.path.relpath(model))
+    moved = folder / "moved.onnx"
+    model.rename(moved)
+    gone = run(keeper, "rerun", "last")
+    assert gone.code == 3 and f"{model}" in gone.err and "is gone" in gone.err and "--model PATH" in gone.err
+    assert own(run(keeper, "rerun", "last", "--model", str(moved), "--json"))["models"][0]["path"] == str(moved)
+    assert newest().card.project == first.card.project
+    model.write_bytes(moved.read_bytes() + MAKER)
+    changed = run(keeper, "rerun", "last~")
+    assert changed.code == 3 and "has changed since" in changed.err and "--changed" in changed.err
+    assert count() == 2
+    done = run(keeper, "rerun", "last~", "--changed")
+    assert done.code == 0, done.err
+    assert newest().result.models[0].sha256 != first.result.models[0].sha256
+    assert newest().card.project == first.card.project and "measured as v2" in done.err
+    assert run(keeper, "rerun", "last", "--model", str(folder / "nowhere.onnx")).code == 3
+
+
+def test_what_is_compared_to_is_looked_for_before_anything_is_measured(keeper: Shell) -> None:
+    done = run(keeper, "benchmark", "sample:tiny", *FAKE, *SHORT, "--compare-to", "zzzz")
+    assert done.code == 2 and "no benchmark is called zzzz" in done.err and count() == 0
+    first = measure(keeper, "sample:tiny")
+    short = first.row.id[-4:].lower()
+    with_it = ("benchmark", "sample:tiny", *FAKE, *SHORT, "--compare-to", short)
+    done = run(keeper, *with_it)
+    assert done.code == 0 and any(f"old {short}" in line for line in done.lines)
+    assert newest().card.rerun_of is None
+    assert own(run(keeper, *with_it, "--no-save", "--json"))["side_by_side"]["old_id"] == first.row.id
+    assert "side_by_side" not in own(run(keeper, *with_it[:-2], "--no-save", "--json"))
+    refused = run(keeper, *with_it, "--detach")
+    assert refused.code == 2 and "--detach and --compare-to exclude each other" in refused.err
+
+
+def test_a_detached_rerun_is_linked_too(keeper: Shell) -> None:
+    first = measure(keeper, "sample:tiny")
+    done = run(keeper, "rerun", "last", "--detach")
+    assert done.code == 0, done.err
+    until(lambda: state(done.out.strip()) == "finished", "the end")
+    until(lambda: not keeper.processes(), "no process")
+    assert newest().card.rerun_of == first.row.id
+
+
+def test_what_still_runs_is_cancelled_and_removed(keeper: Shell) -> None:
+    short = detach(keeper)
+    keeper.wait_for("execution_done")
+    asked = run(keeper, "remove", short)
+    assert asked.code == 2 and state(short) == "running"
+    done = run(keeper, "remove", short, "-y")
+    assert done.code == 0 and f"cancelled {short}" in done.err and f"removed {short}" in done.err
+    until(lambda: not keeper.processes(), "no process")
+    assert count() == 0
+    assert run(keeper, "undo").code == 0 and newest().row.status == "cancelled"
+
+
+def test_what_was_never_saved_can_be_written_elsewhere(keeper: Shell, folder: Path) -> None:
+    short = detach(keeper)
+    refused = run(keeper, "export", short, "-x", "-")
+    assert refused.code == 2 and "still going on" in refused.err
+    keeper.wait_for("execution_done")
+    os.kill(runner_of(keeper), signal.SIGKILL)
+    until(lambda: not keeper.processes(), "no process")
+    assert f"{short} is a run that is not in the store: it is interrupted" in run(keeper, "show", short).err
+    target = folder / "out.json"
+    assert run(keeper, "export", short, "-x", str(target)).code == 0
+    written = json.loads(target.read_text())["tuibench"]
+    assert written["status"] == "interrupted" and written["cells"][0]["executions"]
+    assert count() == 0 and run(keeper, "import", str(target)).out.strip() == short
+
+
+@pytest.mark.slow
+def test_without_its_project_it_finds_its_own(keeper: Shell) -> None:
+    first = measure(keeper, "sample:tiny")
+    run(keeper, "project", "new", "sample:tiny", "--name", "other")
+    assert run(keeper, "edit", "last", "--project", "other").code == 0
+    Workbench().store.trash.remove([], [newest().card.project or ""])
+    assert run(keeper, "rerun", "last").code == 0
+    assert newest().card.project == first.card.project

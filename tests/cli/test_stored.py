@@ -1,0 +1,241 @@
+"""The commands over the store as their users meet them, from list to store check."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import select
+import signal
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Done, Shell, as_shell
+from tests.store.data import make_id, make_samples, make_small
+from tuibench.core.card import Card
+from tuibench.workbench.hall import Workbench
+
+FOREIGN = Path(__file__).resolve().parents[1] / "fixtures" / "import" / "deepsparse-0.10.0.json"
+HOSTILE = "\x1b[2J\u202eevil\u009b31m\n[bold]=1+1"
+
+
+@pytest.fixture
+def three(home: Path) -> None:
+    """Three benchmarks in the test's own home, of which the newest is 0003."""
+    store = Workbench().store
+    for number in (1, 2, 3):
+        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+
+
+def ids(done: Done) -> list[str]:
+    assert done.code == 0, done.err
+    return [line.split()[0] for line in done.lines[1:]]
+
+
+def on_terminal(shell: Shell, typed: str | signal.Signals, *arguments: str) -> tuple[int, str]:
+    """Exit code and all that a terminal shows of a command, with `typed` entered or sent once it waits for a line."""
+    master, slave = pty.openpty()
+    process = shell.start(*arguments, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    seen = b""
+    sent = False
+    while select.select([master], [], [], 30)[0]:
+        try:
+            data = os.read(master, 4096)
+        except OSError:
+            break  # nobody has the other end any more
+        if not data:
+            break
+        seen += data
+        if not sent and seen.rstrip().endswith((b"[y/N]", b"go on:")):
+            if isinstance(typed, str):
+                os.write(master, typed.encode())
+            else:
+                process.send_signal(typed)
+            sent = True
+    os.close(master)
+    return as_shell(process.wait(30)), seen.decode()
+
+
+def test_a_fresh_home_lists_nothing_and_says_what_to_do(shell: Shell, home: Path) -> None:
+    done = shell.run("list")
+    assert (done.code, done.out) == (0, "") and "tuibench benchmark MODEL" in done.err
+    assert json.loads(shell.run("list", "--json").out) == {"schema": 1, "total": 0, "benchmarks": []}
+    for command in ("trash", "store"):
+        assert shell.run(command, *(["check"] if command == "store" else [])).code == 0
+    assert shell.run("undo").code == 2
+    assert "there is no benchmark yet" in shell.run("show", "last").err
+    assert not (home / "tuibench").exists(), "looking makes nothing"
+
+
+@pytest.mark.usefixtures("three")
+def test_the_list_is_newest_first_and_says_how_many_more(shell: Shell) -> None:
+    assert ids(shell.run("list")) == ["0003", "0002", "0001"]
+    few = shell.run("list", "-n", "1")
+    assert ids(few) == ["0003"] and few.err == "and 2 older benchmarks (-n 3 or --all)\n"
+    assert ids(shell.run("list", "--all")) == ["0003", "0002", "0001"]
+    assert ids(shell.run("list", "NAME", "0002")) == ["0002"]
+    none = shell.run("list", "frobnicate")
+    assert (none.code, none.out) == (0, "") and "none of 3" in none.err
+    assert shell.run("list", "--project", "nowhere").code == 2
+    assert shell.run("list", "-n", "0").code == shell.run("list", "-n", "3", "--all").code == 2
+    listed = json.loads(shell.run("list", "--json", "-n2").out)
+    assert [one["short"] for one in listed["benchmarks"]] == ["0003", "0002"] and listed["total"] == 3
+
+
+@pytest.mark.usefixtures("three")
+def test_a_benchmark_is_shown_by_every_form_of_its_id(shell: Shell) -> None:
+    for token in ("0002", make_id(2), "last~1", "name 2"):
+        done = shell.run("show", token)
+        assert done.code == 0 and f"Benchmark: 0002 ({make_id(2)})" in done.lines and "Name: name 2" in done.lines
+    shown = json.loads(shell.run("show", "0002", "--json").out)
+    assert (shown["schema"], shown["id"], shown["card"]["name"]) == (1, make_id(2), "name 2")
+    assert shown["benchmark"]["tuibench"]["id"] == make_id(2)
+    assert "no samples" in shell.run("show", "0002", "--samples").err
+
+
+def test_where_the_samples_lie_is_printed(shell: Shell, folder: Path) -> None:
+    Workbench().store.benchmarks.add(make_small(1, sampled=True), Card(), make_samples(folder / "s", 1))
+    done = shell.run("show", "last", "--samples")
+    assert done.code == 0 and len(os.listdir(done.out.strip())) == 1
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("command", ["show", "edit", "remove", "export", "rerun"])
+def test_an_id_that_means_none_or_several_lists_the_candidates(shell: Shell, command: str) -> None:
+    flags = {"edit": ["--note", "x"], "remove": ["-y"], "export": ["-x", "-"]}.get(command, [])
+    for token, said in (("zzzz", "no benchmark is called zzzz"), ("000", "may be 3 benchmarks")):
+        done = shell.run(command, token, *flags)
+        assert (done.code, done.out) == (2, "")
+        assert said in done.err if token == "zzzz" else True
+        assert "0003, 0002, 0001" in done.err and len(done.err.splitlines()) == 2
+    assert shell.run(command, "\x1b[31mx", *flags).err.count("\x1b") == 0
+    assert ids(shell.run("list")) == ["0003", "0002", "0001"]
+
+
+@pytest.mark.usefixtures("three")
+def test_an_edit_changes_the_card_and_nothing_else(shell: Shell) -> None:
+    before = Workbench().store.benchmarks.get(make_id(2)).result
+    done = shell.run("edit", "name 2", "--name", "other", "--note", "warm")
+    assert (done.code, done.out, done.err) == (0, "", "0002: name and note changed: other\n")
+    assert shell.run("edit", "other", "--name", "").code == 0
+    stored = Workbench().store.benchmarks.get(make_id(2))
+    assert (stored.card.name, stored.card.note, stored.result) == ("", "warm", before)
+    for flags in ((), ("--name", "two\nlines"), ("--project", "nowhere")):
+        assert shell.run("edit", "0002", *flags).code == 2
+
+
+@pytest.mark.usefixtures("three")
+def test_what_was_removed_comes_back(shell: Shell) -> None:
+    done = shell.run("remove", "0001", "last", "-y")
+    assert (done.code, done.out) == (0, "") and "tuibench undo brings it back" in done.err
+    assert ids(shell.run("list")) == ["0002"]
+    assert "in the trash" in shell.run("show", "0003").err
+    assert "0001 name 1" in shell.run("trash").out
+    (entry,) = json.loads(shell.run("trash", "list", "--json").out)["trash"]
+    assert set(entry["benchmarks"]) == {make_id(1), make_id(3)}
+    assert shell.run("undo").err.startswith("restored ")
+    assert ids(shell.run("list")) == ["0003", "0002", "0001"]
+    shell.run("remove", "0001", "-y")
+    shell.run("remove", "0002", "-y")
+    assert shell.run("trash", "restore", "0001").code == 0
+    assert shell.run("trash", "restore", "zzzz").code == 2
+    assert ids(shell.run("list")) == ["0003", "0001"]
+
+
+@pytest.mark.usefixtures("three")
+def test_without_a_terminal_nothing_goes_unasked(shell: Shell) -> None:
+    shell.run("remove", "0001", "-y")
+    for arguments in (("remove", "0002"), ("trash", "empty")):
+        done = shell.run(*arguments)
+        assert done.code == 2 and "-y" in done.err and len(done.err.splitlines()) == 2
+    assert ids(shell.run("list")) == ["0003", "0002"] and len(Workbench().store.trash.entries()) == 1
+    done = shell.run("trash", "empty", "-y")
+    assert done.code == 0 and done.err.startswith("deleted 1 removal, ")
+    assert shell.run("undo").code == 2
+
+
+@pytest.mark.usefixtures("three")
+def test_on_a_terminal_only_the_right_word_goes_on(shell: Shell) -> None:
+    for typed in ("\n", "n\n", "\x04"):
+        code, seen = on_terminal(shell, typed, "remove", "0001")
+        assert code == 0 and "remove 0001 name 1? [y/N]" in seen and "nothing was removed" in seen
+    code, seen = on_terminal(shell, "y\n", "remove", "0001")
+    assert code == 0 and "removed 0001 name 1; tuibench undo" in seen
+    code, seen = on_terminal(shell, "y\n", "trash", "empty")
+    assert code == 0 and "Type empty to go on:" in seen and "nothing was deleted" in seen
+    code, seen = on_terminal(shell, "empty\n", "trash", "empty")
+    assert code == 0 and "deleted 1 removal" in seen
+    assert on_terminal(shell, signal.SIGINT, "remove", "0002")[0] == 130
+    assert ids(shell.run("list")) == ["0003", "0002"]
+
+
+@pytest.mark.usefixtures("three")
+def test_an_export_goes_where_it_is_wanted_and_comes_back(shell: Shell, folder: Path) -> None:
+    for name in ("out.json", "out.csv", "out.md"):
+        done = shell.run("export", "0002", "-x", str(folder / name))
+        assert (done.code, done.out) == (0, "") and "without private paths" in done.err
+    printed = shell.run("export", "0002", "-x", "-")
+    assert printed.out == (folder / "out.json").read_text() and "/abs/dir" not in printed.out
+    assert "/abs/dir" in shell.run("export", "0002", "-x", "-", "--include-private").out
+    assert shell.run("export", "0002").code == 2
+    assert shell.run("export", "0002", "-x", str(folder / "no" / "x.json")).code == 6
+    assert shell.run("export", "0002", "-x", str(folder / "x.html")).code == 2
+
+    elsewhere = {"TUIBENCH_HOME": str(folder / "elsewhere")}
+    done = shell.run("import", str(folder / "out.json"), str(FOREIGN), env=elsewhere)
+    assert done.code == 0 and done.lines[0] == "0002" and "no grade" in done.err
+    again = shell.run("import", str(folder / "out.json"), str(FOREIGN), env=elsewhere)
+    assert again.code == 0 and again.lines == done.lines and again.err.count("was imported before") == 2
+    listed = shell.run("list", env=elsewhere)
+    assert set(ids(listed)) == set(done.lines)
+    shown = shell.run("show", done.lines[1], env=elsewhere)
+    assert shown.code == 0 and "deepsparse.benchmark" in shown.out
+    refused = shell.run("rerun", done.lines[1], env=elsewhere)
+    assert refused.code == 2 and "nothing to repeat" in refused.err
+
+
+def test_what_cannot_be_imported_does_not_keep_the_rest_out(shell: Shell, folder: Path) -> None:
+    nonsense = folder / "no\x1b[2Jsense.json"
+    nonsense.write_text("{", "ascii")
+    done = shell.run("import", str(nonsense), str(FOREIGN), str(folder / "nowhere.json"))
+    assert done.code == 2 and len(done.lines) == 1 and "\x1b" not in done.err
+    assert "nowhere.json" in done.err and "sense.json" in done.err
+    assert shell.run("import", str(nonsense)).code == 2
+
+
+def test_names_from_elsewhere_drive_nothing(shell: Shell) -> None:
+    result = make_small(1)
+    source = replace(result.spec.models[0], asked=f"/m/{HOSTILE}", path=f"/m/{HOSTILE}")
+    result = replace(result, spec=replace(result.spec, models=(source,)), headline=HOSTILE, foreign=HOSTILE)
+    Workbench().store.benchmarks.add(result, Card(name=HOSTILE, note=HOSTILE))
+    commands = [
+        ("list",), ("list", "--json"), ("show", "last"), ("show", "last", "--json"), ("export", "last", "-x", "-"),
+        ("edit", "last", "--note", "x"), ("show", HOSTILE), ("rerun", "last"), ("remove", "last", "-y"), ("trash",),
+        ("trash", "list", "--json"), ("show", "last"), ("undo",), ("store", "check"), ("list", HOSTILE),
+        ("list", "--project", HOSTILE), ("import", HOSTILE), ("export", "last", "-x", f"/{HOSTILE}"),
+    ]  # fmt: skip
+    for command in commands:
+        done = shell.run(*command)
+        assert not set("\x1b\u202e\u009b") & set(done.out + done.err), command
+        assert "Traceback" not in done.err and done.code in (0, 2, 6), (command, done.err)
+    for command in (("list",), ("show", "last")):
+        assert "\x1b" not in on_terminal(shell, "", *command)[1]
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("command", [("list", "--all"), ("show", "last"), ("export", "last", "-x", "-")])
+def test_nobody_reading_stdout_is_code_141(shell: Shell, command: tuple[str, ...]) -> None:
+    reader, writer = os.pipe()
+    os.close(reader)
+    done = shell.run(*command, stdout=writer)
+    os.close(writer)
+    assert done.code == 141 and "Traceback" not in done.err and "Exception ignored" not in done.err
+
+
+@pytest.mark.parametrize("command", ["list", "show", "edit", "remove", "undo", "trash", "export", "import", "store"])
+def test_unknown_flags_are_one_line_with_the_way_to_the_help(shell: Shell, command: str) -> None:
+    done = shell.run(command, "--frobnicate")
+    assert done.code == 2 and len(done.err.splitlines()) == 2 and f"tuibench {command} --help" in done.err

@@ -1,0 +1,147 @@
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from tests.store.build import make_store
+from tests.store.data import make_id, make_small
+from tuibench.core.activity import INTERRUPTED, RUNNING, RunInfo
+from tuibench.core.card import Card
+from tuibench.core.errors import TuibenchError, UnknownId, UsageError, WriteError
+from tuibench.runs.directory import RunDirectory
+from tuibench.store.store import Store
+from tuibench.workbench.exchange import Exchange
+from tuibench.workbench.library import Library
+
+FOREIGN = Path(__file__).resolve().parents[1] / "fixtures" / "import" / "deepsparse-1.8.0.json"
+
+
+@dataclass
+class Runs:
+    """One run at most, whose directory holds nothing that can be read."""
+
+    place: Path
+    run: RunInfo | None = None
+
+    def info(self, token: str) -> RunInfo:
+        if self.run is None or not self.run.id.endswith(token.upper()):
+            raise UnknownId("no such run")
+        return self.run
+
+    def directory(self, _: str) -> RunDirectory:
+        return RunDirectory(self.place)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    return make_store(tmp_path / "data")
+
+
+def exchange(store: Store, place: Path = Path("/nowhere"), run: RunInfo | None = None) -> Exchange:
+    runs = Runs(place, run)
+    library = Library(store, lambda: cast(Any, runs))
+    return Exchange(store, library, lambda: cast(Any, runs), "/home/somebody", lambda: 1_790_000_000_000)
+
+
+def test_an_export_comes_back_as_what_it_was(store: Store, tmp_path: Path) -> None:
+    row = store.benchmarks.add(make_small(1), Card(name="mine"))
+    path = tmp_path / "out.json"
+    exchange(store).export("mine", str(path), include_private=True)
+    other = make_store(tmp_path / "other", "another machine")
+    imported = exchange(other).import_file(str(path))
+    assert (imported.row.id, imported.known) == (row.id, False)
+    assert other.benchmarks.get(row.id).result.cells[0].pooled == store.benchmarks.get(row.id).result.cells[0].pooled
+    other.benchmarks.edit(row.id, note="kept")
+    again = exchange(other).import_file(str(path))
+    assert again.known and again.row.note == "kept" and len(other.benchmarks.rows()) == 1
+
+
+def test_directories_stay_here_unless_they_are_wanted(store: Store, tmp_path: Path) -> None:
+    store.benchmarks.add(make_small(1), Card())
+    path = store.benchmarks.get(make_id(1)).result.spec.models[0].path
+    assert path.startswith("/") and path not in exchange(store).text("last")
+    assert path in exchange(store).text("last", include_private=True)
+    assert exchange(store).text("last", "csv").count("\n") > 1
+
+
+def test_a_foreign_file_is_known_again_whatever_it_is_called(store: Store, tmp_path: Path) -> None:
+    first = exchange(store).import_file(str(FOREIGN))
+    assert not first.known and first.row.foreign == "deepsparse.benchmark 1.8.0" and not first.row.grade
+    copy = tmp_path / "copy.json"
+    copy.write_bytes(FOREIGN.read_bytes())
+    again = exchange(make_store(tmp_path / "data")).import_file(str(copy))
+    assert again.known and again.row.id == first.row.id
+    document = json.loads(FOREIGN.read_text())
+    document["benchmark_result"]["mean"] += 1
+    copy.write_text(json.dumps(document))
+    assert not exchange(store).import_file(str(copy)).known
+
+
+def test_two_imports_never_share_what_they_are_called_on_screen(store: Store, tmp_path: Path) -> None:
+    first = exchange(store).import_file(str(FOREIGN))
+    clash = make_id(1)[:-4] + first.row.id[-4:]
+    other = make_store(tmp_path / "other")
+    other.benchmarks.add(replace(make_small(1), id=clash), Card())
+    second = exchange(other).import_file(str(FOREIGN))
+    assert not second.known and second.row.id[-4:] != clash[-4:]
+    assert exchange(other).import_file(str(FOREIGN)).known
+
+
+def test_what_was_removed_is_not_imported_over_its_place_in_the_trash(store: Store, tmp_path: Path) -> None:
+    for path in (FOREIGN, tmp_path / "own.json"):
+        if path != FOREIGN:
+            store.benchmarks.add(make_small(1), Card())
+            exchange(store).export("last", str(path))
+            removed = make_id(1)
+        else:
+            removed = exchange(store).import_file(str(path)).row.id
+        store.trash.remove([removed])
+        with pytest.raises(UsageError, match="lies in the trash") as caught:
+            exchange(store).import_file(str(path))
+        assert removed[-4:].lower() in caught.value.hint
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"tuibench": {}}', '{"benchmark_result": 1}', "nan", "\x00"])
+def test_nonsense_is_refused_with_the_name_of_the_file(store: Store, tmp_path: Path, text: str) -> None:
+    path = tmp_path / "no\x1b[2Jsense.json"
+    path.write_text(text)
+    with pytest.raises(UsageError) as caught:
+        exchange(store).import_file(str(path))
+    assert "sense.json" in caught.value.message and caught.value.message.isprintable()
+    assert store.benchmarks.rows() == ()
+
+
+def test_an_export_is_refused_where_it_would_harm(store: Store, tmp_path: Path) -> None:
+    model = tmp_path / "m.onnx"
+    model.write_bytes(b"model")
+    result = make_small(1)
+    source = replace(result.spec.models[0], path=str(model))
+    store.benchmarks.add(replace(result, spec=replace(result.spec, models=(source,))), Card())
+    with pytest.raises(UsageError, match="would overwrite"):
+        exchange(store).export("last", str(model))
+    assert model.read_bytes() == b"model"
+    with pytest.raises(WriteError):
+        exchange(store).export("last", str(tmp_path / "nowhere" / "x.json"))
+    with pytest.raises(UnknownId):
+        exchange(store).export("zzzz", str(tmp_path / "x.json"))
+    assert not (tmp_path / "x.json").exists()
+
+
+def test_two_results_are_held_against_each_other_by_their_names(store: Store) -> None:
+    for number in (1, 2):
+        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+    side = exchange(store).side_by_side("name 1", "last")
+    assert (side.old_id, side.new_id, len(side.pairs)) == (make_id(1), make_id(2), 1)
+
+
+def test_a_run_that_goes_on_or_cannot_be_read_is_no_result(store: Store, tmp_path: Path) -> None:
+    run = RunInfo(make_id(9), RUNNING, "", "", (), "", "/x", 1, 1, 0, 0, None)
+    with pytest.raises(UsageError, match="0009 is still going on"):
+        exchange(store, tmp_path, run).result("0009")
+    broken = RunInfo(make_id(9), INTERRUPTED, "its journal is gone", "", (), "", "/x", None, 0, 0, 0, None)
+    with pytest.raises(TuibenchError):
+        exchange(store, tmp_path, broken).result("0009")

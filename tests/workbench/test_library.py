@@ -1,0 +1,143 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any, cast
+
+import pytest
+
+from tests.store.build import make_store
+from tests.store.data import make_id, make_small
+from tuibench.core.activity import CANCELLED, INTERRUPTED, RUNNING, RunInfo
+from tuibench.core.card import Card
+from tuibench.core.errors import UnknownId
+from tuibench.core.project import FileStamp, ModelReference
+from tuibench.store.store import Store
+from tuibench.workbench.library import Library, StillRunning
+
+
+def info(number: int, state: str) -> RunInfo:
+    return RunInfo(make_id(number), state, "", "", ("m",), "", "/x", 1, 1, 0, 0, None)
+
+
+@dataclass
+class Runs:
+    """Runs that a test makes up; cancelling one saves what `saves` says."""
+
+    known: dict[str, RunInfo] = field(default_factory=dict)
+    cancelled: list[str] = field(default_factory=list)
+    saves: Callable[[str], object] = lambda _: None
+
+    def info(self, token: str) -> RunInfo:
+        for run in self.known.values():
+            if run.id.endswith(token.upper()):
+                return run
+        raise UnknownId("no such run")
+
+    def cancel(self, token: str) -> RunInfo:
+        self.cancelled.append(token)
+        self.saves(token)
+        return replace(self.known[token], state=CANCELLED)
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Store:
+    store = make_store(tmp_path)
+    for number in range(1, 5):
+        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+    return store
+
+
+def open_library(store: Store, *runs: RunInfo, saves: Callable[[str], object] = lambda _: None) -> tuple[Library, Runs]:
+    known = Runs({run.id: run for run in runs}, saves=saves)
+    return Library(store, lambda: cast(Any, known)), known
+
+
+def ids(library: Library) -> list[str]:
+    return [row.id for row in library.list()]
+
+
+def test_the_list_is_newest_first_and_narrows(store: Store) -> None:
+    library, _ = open_library(store)
+    assert ids(library) == [make_id(n) for n in (4, 3, 2, 1)]
+    assert [row.id for row in library.list(limit=1)] == [make_id(4)]
+    assert [row.id for row in library.list(text="NAME 0002")] == [make_id(2)]
+    assert library.list(text="nothing") == ()
+    stamp = FileStamp("/m.onnx", 1, 1, "a" * 64)
+    project = store.projects.create("servers", ModelReference("m.onnx", stamp, "a" * 64))
+    library.edit("0003", project="servers")
+    assert [row.id for row in library.list(project="servers")] == [make_id(3)]
+    assert library.get("0003").card.project == project.id
+    library.edit("0003", project="")
+    assert library.list(project=project.id) == () and library.get("0003").card.project is None
+    with pytest.raises(UnknownId, match="project"):
+        library.edit("0003", project="nowhere")
+
+
+def test_an_edit_changes_what_is_given(store: Store) -> None:
+    library, _ = open_library(store)
+    assert library.edit("name 2", note="a note").note == "a note"
+    assert library.edit("0002", name="other").note == "a note"
+    assert library.get("other").row.id == make_id(2)
+
+
+def test_several_go_and_come_back_together(store: Store) -> None:
+    library, _ = open_library(store)
+    entry = library.remove(["0002", "name 3", "0002"]).entry
+    assert entry is not None and set(entry.benchmarks) == {make_id(2), make_id(3)}
+    assert ids(library) == [make_id(4), make_id(1)]
+    library.remove(["0001"])
+    with pytest.raises(UnknownId) as caught:
+        library.find("0003")
+    assert (caught.value.message, caught.value.hint) == (
+        "0003 is in the trash",
+        "tuibench trash restore 0003 brings it back",
+    )
+    assert library.restore("0003").id == entry.id
+    assert ids(library) == [make_id(n) for n in (4, 3, 2)]
+    assert library.undo().benchmarks == (make_id(1),)
+    with pytest.raises(UnknownId, match="nothing to undo"):
+        library.undo()
+    with pytest.raises(UnknownId, match="trash is empty"):
+        library.restore("0003")
+
+
+def test_one_unknown_id_removes_nothing(store: Store) -> None:
+    going = info(9, RUNNING)
+    library, runs = open_library(store, going)
+    with pytest.raises(UnknownId):
+        library.remove(["0001", "0009", "zzzz"], cancel=True)
+    assert (ids(library), runs.cancelled) == ([make_id(n) for n in (4, 3, 2, 1)], [])
+
+
+def test_what_still_runs_is_cancelled_only_where_that_is_wanted(store: Store) -> None:
+    library, runs = open_library(store, info(9, RUNNING), saves=lambda _: store.benchmarks.add(make_small(9), Card()))
+    with pytest.raises(StillRunning, match="0009 is still going on") as caught:
+        library.remove(["0001", "0009"])
+    assert [run.id for run in caught.value.runs] == [make_id(9)] and not runs.cancelled
+    removal = library.remove(["0001", "0009"], cancel=True)
+    assert runs.cancelled == [make_id(9)]
+    assert removal.entry is not None and set(removal.entry.benchmarks) == {make_id(1), make_id(9)}
+    assert [run.state for run in removal.cancelled] == [CANCELLED]
+
+
+def test_a_run_that_measured_nothing_leaves_nothing_to_remove(store: Store) -> None:
+    library, _ = open_library(store, info(9, RUNNING))
+    assert library.remove(["0009"], cancel=True).entry is None
+    assert library.trash() == ()
+
+
+def test_a_run_that_was_never_saved_is_named_as_such(store: Store) -> None:
+    library, _ = open_library(store, info(9, INTERRUPTED))
+    with pytest.raises(UnknownId, match="0009 is a run that is not in the store: it is interrupted"):
+        library.remove(["0009"], cancel=True)
+
+
+def test_the_trash_is_emptied_and_the_store_checked(store: Store) -> None:
+    library, _ = open_library(store)
+    library.remove(["0001"])
+    count, size = library.empty_trash()
+    assert count == 1 and size > 1000 and library.trash() == ()
+    assert library.check(read_data=True).exit_code == 0
+    assert library.migrate().migrated == 0

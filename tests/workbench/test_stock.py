@@ -1,0 +1,97 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.host.machine import Machine
+from tests.store.build import make_store
+from tests.store.data import make_id, make_small
+from tuibench.core.card import Card
+from tuibench.host.login import LogOut
+from tuibench.workbench.stock import find_at_log_out, find_in_stock, take_stock
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    machine = Machine(tmp_path / "root")
+    machine.mount()
+    return machine
+
+
+def test_an_empty_place_stays_empty(tmp_path: Path, machine: Machine) -> None:
+    facts = take_stock(make_store(tmp_path / "data"), tmp_path / "data", machine.root)
+    assert (facts["exists"], facts["benchmarks"], facts["host_id"], facts["bytes"]) == (False, 0, None, 0)
+    assert facts["problem"] == facts["unreadable"] == "" and find_in_stock(facts) == []
+    assert not (tmp_path / "data").exists()
+
+
+def test_what_lies_there_is_counted_and_weighed(tmp_path: Path, machine: Machine) -> None:
+    root = tmp_path / "data"
+    store = make_store(root)
+    for number in (1, 2, 3):
+        store.benchmarks.add(make_small(number), Card())
+    store.trash.remove([make_id(1), make_id(2)])
+    facts = take_stock(make_store(root), root, machine.root)
+    assert (facts["benchmarks"], facts["projects"], facts["hosts"]) == (1, 0, 0)
+    assert facts["host_id"] == store.host_id and facts["file_system"] == "ext4" and facts["network"] == ""
+    assert facts["bytes"] == sum(path.stat().st_size for path in root.rglob("*") if path.is_file())
+    trash = facts["trash"]
+    assert (trash["removals"], trash["keep_days"], trash["keep_bytes"]) == (1, 30, 1 << 30)
+    removed = store.trash.entries()[0].removed_utc
+    assert trash["bytes"] > 1000 and trash["oldest_goes_utc"] > removed
+
+
+def test_a_network_file_system_is_worth_a_word(tmp_path: Path, machine: Machine) -> None:
+    root = tmp_path / "data"
+    machine.mount(f"/ {root} nfs4 rw")
+    facts = take_stock(make_store(root), root, machine.root)
+    assert facts["network"] == "nfs4"
+    (finding,) = find_in_stock(facts)
+    assert finding["level"] == "note" and "nfs4" in finding["seen"]
+
+
+def test_a_store_that_cannot_be_written_says_why_and_names_no_directory(tmp_path: Path, machine: Machine) -> None:
+    root = tmp_path / "secret" / "data"
+    root.parent.mkdir()
+    root.write_text("a file")
+    facts = take_stock(make_store(root), root, machine.root)
+    assert facts["problem"] and "secret" not in facts["problem"]
+    assert facts["private"]["directory"] == str(root)
+    assert any(
+        finding["level"] == "harm" and "cannot be written" in finding["seen"] for finding in find_in_stock(facts)
+    )
+
+
+def test_a_damaged_salt_hides_nothing_but_is_told(tmp_path: Path, machine: Machine) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_small(1), Card())
+    (tmp_path / "salt").write_text("x")
+    facts = take_stock(make_store(tmp_path), tmp_path, machine.root)
+    assert "salt" in facts["unreadable"] and facts["benchmarks"] == 1
+    assert any("salt" in finding["seen"] for finding in find_in_stock(facts))
+
+
+@pytest.mark.parametrize(
+    ("kills", "in_session", "lingers", "said"),
+    [
+        (True, True, False, "loginctl enable-linger"),
+        (True, True, True, "systemd-run --user --scope"),
+        (True, False, False, ""),
+        (False, True, False, ""),
+        (None, True, None, ""),
+    ],
+)
+def test_log_out_is_worth_a_word_only_where_it_would_end_a_run(
+    kills: bool | None, in_session: bool, lingers: bool | None, said: str
+) -> None:
+    found = find_at_log_out(LogOut(kills, lingers, in_session))
+    assert [finding["mend"].startswith(said) for finding in found] == ([True] if said else [])
+
+
+def test_files_that_go_meanwhile_do_not_matter(tmp_path: Path, machine: Machine) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_small(1), Card())
+    os.symlink("/nowhere", tmp_path / "dangling")
+    assert take_stock(store, tmp_path, machine.root)["bytes"] > 1000

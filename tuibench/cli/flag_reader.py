@@ -1,0 +1,103 @@
+"""Reads flags of a table by a small loop of our own, because argparse abbreviates and clusters `-ncores`."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from tuibench.cli.flag import LATER_FLAGS, Flag
+from tuibench.cli.value import not_in_this_version
+from tuibench.core.errors import UsageError
+from tuibench.core.text import show
+
+HELP = ("-h", "--help")
+
+
+class FlagReader:
+    """Knows the spellings of some flags."""
+
+    def __init__(self, flags: Iterable[Flag], command: str = "benchmark") -> None:
+        self._command = command
+        self._by_name = {name.replace("_", "-"): flag for flag in flags for name in flag.names}
+
+    def split(self, argv: Sequence[str]) -> tuple[list[str], dict[str, Any]]:
+        """What stands by itself, and the values of flags by their fields."""
+        words: list[str] = []
+        fields: dict[str, Any] = {}
+        rest = list(argv)
+        while rest:
+            token = rest.pop(0)
+            if token == "--":
+                return [*words, *rest], fields
+            if not token.startswith("-") or token == "-":
+                words.append(token)
+                continue
+            flag, name, attached = self._find(token)
+            if not flag.metavar:
+                if attached is not None:
+                    raise UsageError(f"{name} takes no value")
+                fields[flag.field] = True
+                continue
+            _store(fields, flag, flag.read(name, self._value(name, attached, rest)))
+        return words, fields
+
+    def _find(self, token: str) -> tuple[Flag, str, str | None]:
+        """The flag that a token means, how it was typed, and the value attached to it."""
+        name, equals, attached = token.partition("=")
+        spelled = name.replace("_", "-")
+        if spelled in self._by_name:
+            return self._by_name[spelled], name, attached if equals else None
+        if spelled in LATER_FLAGS:
+            raise not_in_this_version(spelled)
+        short = self._by_name.get(token[:2])
+        if (
+            token.startswith("--")
+            or short is None
+            or not short.metavar
+            or self._looks_long(spelled)
+            or not _fits(token)
+        ):
+            raise UsageError(f"unknown flag {show(name, 60)}", self._suggest(spelled))
+        return short, token[:2], token[2:]
+
+    def _looks_long(self, spelled: str) -> bool:
+        """Whether `-seq` or `-batch-size` means a longer flag rather than a letter with its value."""
+        body = spelled.lstrip("-")
+        words = [known.lstrip("-") for known in self._by_name if len(known.lstrip("-")) > 1]
+        return len(body) > 2 and any(word.startswith(body) or body.startswith(word) for word in words)
+
+    def _suggest(self, spelled: str) -> str:
+        import difflib  # 3 ms, and only on the way out
+
+        close = [
+            known for known in self._by_name if len(spelled) > 2 and known.lstrip("-").startswith(spelled.lstrip("-"))
+        ]
+        close = close or difflib.get_close_matches(spelled, self._by_name, n=2)
+        return f"did you mean {' or '.join(close[:3])}?" if close else f"tuibench {self._command} --help lists all"
+
+    def _value(self, name: str, attached: str | None, rest: list[str]) -> str:
+        if attached is not None:
+            return attached
+        if not rest or rest[0] == "--" or self._is_flag(rest[0]):
+            raise UsageError(f"{name} needs a value", f"tuibench {self._command} --help says which")
+        return rest.pop(0)
+
+    def _is_flag(self, token: str) -> bool:
+        name = token.partition("=")[0].replace("_", "-")
+        return name in self._by_name or name in LATER_FLAGS or name in HELP
+
+
+def _fits(token: str) -> bool:
+    """Whether what is attached to a letter can be its value: `-input_ids 3` is no shape for `-i`."""
+    return not token.startswith("-i") or token[2:3] == "["
+
+
+def _store(fields: dict[str, Any], flag: Flag, value: Any) -> None:
+    if flag.many == "list" and flag.field in fields:
+        fields[flag.field] = f"{fields[flag.field]},{value}"
+    elif flag.many == "each":
+        fields[flag.field] = (*fields.get(flag.field, ()), value)
+    elif flag.field == "export_path" and flag.field in fields:
+        raise UsageError("-x is given twice", "one run writes one file; --json prints to stdout besides")
+    else:
+        fields[flag.field] = value

@@ -1,0 +1,118 @@
+"""Whether what a benchmark measured is still there to be measured again, and what may stand in for what is not."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.model import ModelSummary
+from tuibench.core.place import Places
+from tuibench.core.reference import CHANGED, GONE, UNCHANGED, ModelState, refer
+from tuibench.core.remote import is_remote
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import ModelSource
+from tuibench.core.text import show
+from tuibench.workbench.model import find_state, inspect
+
+Locate = Callable[[str], ModelSource]
+"""The file that a name such as sample:tiny or hf:ORG/REPO means now."""
+
+
+@dataclass(slots=True)
+class _Model:
+    """One model of the stored benchmark on its way to being measured again."""
+
+    source: ModelSource
+    summary: ModelSummary | None
+    state: ModelState
+
+
+class Repetition:
+    """The models of one stored benchmark; `locate` finds those that are no files of the user's."""
+
+    def __init__(self, stored: StoredBenchmark, places: Places, locate: Locate) -> None:
+        if stored.result.foreign:
+            raise UsageError(
+                f"{short_id(stored.row.id)} was measured by {show(stored.result.foreign, 80)}: "
+                "its settings are not known, so there is nothing to repeat",
+                "tuibench benchmark MODEL --compare-to ID measures anew and shows both",
+            )
+        self._short = short_id(stored.row.id)
+        self._places = places
+        summaries: list[ModelSummary | None] = list(stored.result.models)
+        summaries += [None] * (len(stored.result.spec.models) - len(summaries))
+        self._models = [
+            self._look(_present(source, locate), summary)
+            for source, summary in zip(stored.result.spec.models, summaries, strict=False)
+        ]
+
+    def settle(self, stand_ins: Sequence[ModelSource], changed: bool) -> tuple[ModelSource, ...]:
+        """What to measure, with `stand_ins` for files that moved; ModelError where a model is not what it was.
+
+        Only where `changed` is given may a model be another version of what was measured.
+        """
+        left = [source for source in stand_ins if not self._recognize(source)]
+        if left and not changed:
+            raise ModelError(
+                f"{show(left[0].asked)} is not what {self._short} measured: its content is another",
+                "--changed measures it as a new version",
+            )
+        for source in left:
+            self._replace(source)
+        for model in self._models:
+            self._require(model, changed)
+        return tuple(model.source for model in self._models)
+
+    def _look(self, source: ModelSource, summary: ModelSummary | None) -> _Model:
+        if not os.path.isabs(source.path):
+            # An export leaves directories out, and a name in the present directory may be anything.
+            return _Model(source, summary, ModelState(GONE, source.path))
+        reference = refer(source.asked, summary) if summary is not None else None
+        if reference is None:
+            found = os.path.isfile(source.path)
+            return _Model(source, summary, ModelState(UNCHANGED) if found else ModelState(GONE, source.path))
+        if reference.file.path != source.path:
+            # It is found elsewhere than it was: no time of a file says that it is the same.
+            reference = replace(reference, file=replace(reference.file, path=source.path, mtime_ns=-1))
+        return _Model(source, summary, find_state(reference, self._places))
+
+    def _recognize(self, source: ModelSource) -> bool:
+        """Put a file in the place of the model that it is, by its content."""
+        sha256 = inspect(source, self._places).sha256
+        same = [model for model in self._models if model.summary is not None and model.summary.sha256 == sha256]
+        for model in sorted(same, key=lambda model: model.state.state == UNCHANGED)[:1]:
+            model.source, model.state = source, ModelState(UNCHANGED)
+        return bool(same)
+
+    def _replace(self, source: ModelSource) -> None:
+        open_places = [model for model in self._models if model.state.state != UNCHANGED]
+        if not open_places and len(self._models) > 1:
+            raise UsageError(
+                f"which model of {self._short} {show(source.asked)} stands in for is not clear: all are as they were",
+                "tuibench benchmark measures any models",
+            )
+        model = (open_places or self._models)[0]
+        model.source, model.state = source, ModelState(UNCHANGED)
+
+    def _require(self, model: _Model, changed: bool) -> None:
+        name = show(model.state.file or model.source.path)
+        elsewhere = f"tuibench rerun {self._short} --model PATH takes it from where it lies now"
+        if model.state.state == GONE:
+            raise ModelError(f"{name}, which {self._short} measured, is gone", elsewhere)
+        if model.state.state == CHANGED and not changed:
+            raise ModelError(
+                f"{name} has changed since {self._short} was measured",
+                "--changed measures it as a new version; --model PATH takes the old file from where it lies now",
+            )
+
+
+def _present(source: ModelSource, locate: Locate) -> ModelSource:
+    """Where it is now: a sample is part of the installation, and what was fetched may have to be fetched again."""
+    if source.asked == "sample" or source.asked.startswith("sample:"):
+        return locate(source.asked)
+    if is_remote(source.asked):
+        return source if os.path.isfile(source.path) else locate(source.asked)
+    return ModelSource(source.path, source.path)

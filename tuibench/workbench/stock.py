@@ -1,0 +1,136 @@
+"""What lies in the store and whether more can be put there, for `doctor`; looked at, never changed."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Sequence
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.errors import StoreError
+from tuibench.core.record import to_plain
+from tuibench.core.trash import TrashEntry
+from tuibench.host.finding import Finding
+from tuibench.host.login import LogOut
+from tuibench.host.mount import find_mount, is_remote
+from tuibench.host.tree import Tree
+from tuibench.store.store import Store
+from tuibench.store.trash import KEEP_BYTES, KEEP_DAYS
+
+Facts = dict[str, Any]
+
+
+def take_stock(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
+    """Counts, sizes, file system; `problem` and `unreadable` say why it cannot be written or read, '' where it can."""
+    facts: Facts = {"unreadable": ""}
+    looks: dict[str, Callable[[], Any]] = {
+        # Read, never made: doctor leaves nothing behind.
+        "host_id": lambda: store.known_host_id,
+        "benchmarks": lambda: len(store.benchmarks.rows()),
+        "hosts": lambda: len({row.host for row in store.benchmarks.rows() if row.host}),
+        "projects": lambda: len(store.projects.all()),
+        "trash": lambda: _describe(store.trash.entries()),
+    }
+    # Each by itself: what cannot be read must not hide the rest.
+    for name, look in looks.items():
+        try:
+            facts[name] = look()
+        except StoreError as error:
+            facts[name] = None
+            facts["unreadable"] = facts["unreadable"] or error.message
+    real = os.path.realpath(directory)
+    point, kind = find_mount(real, Tree(root).read("proc/self/mountinfo") or "")
+    facts |= {
+        "exists": os.path.isdir(directory),
+        "bytes": _size(real),
+        "file_system": kind or None,
+        "network": is_remote(real, root),
+        "problem": _unnamed(store.probe(), directory),
+        "notices": list(store.notices()),
+    }
+    return facts | {"private": {"directory": str(directory), "mount_point": point}}
+
+
+def find_in_stock(facts: Facts) -> list[dict[str, Any]]:
+    """What somebody should know about the store, in the form of all findings."""
+    found = []
+    if facts["problem"]:
+        found.append(
+            Finding(
+                "store",
+                "harm",
+                f"the store cannot be written: {facts['problem']}",
+                "what is measured is kept with its run and in no list",
+                "mend it, or set TUIBENCH_HOME to a directory that can be written",
+            )
+        )
+    if facts["unreadable"]:
+        what = f"the store cannot be read: {facts['unreadable']}"
+        found.append(
+            Finding("store", "harm", what, "what was measured before is not shown", "tuibench store check tells more")
+        )
+    if facts["network"]:
+        found.append(
+            Finding(
+                "store",
+                "note",
+                f"the store lies on a network file system ({facts['network']})",
+                "what is saved survives a power cut only if its server honours fsync, and what other machines measured "
+                "can be changed on those only",
+                "set TUIBENCH_HOME to a local directory; tuibench export and import carry results",
+            )
+        )
+    return [to_plain(finding) for finding in found]
+
+
+def find_at_log_out(log_out: LogOut) -> list[dict[str, Any]]:
+    """Whether a detached benchmark would be ended with its user's session."""
+    if not (log_out.kills and log_out.in_session):
+        return []
+    finding = Finding(
+        "log-out",
+        "note",
+        "systemd ends what a user has started when the user logs out (KillUserProcesses=yes)",
+        "a benchmark that was started with --detach would end with the session",
+        ("" if log_out.lingers else "loginctl enable-linger once, then ")
+        + "systemd-run --user --scope tuibench benchmark MODEL --detach",
+    )
+    return [to_plain(finding)]
+
+
+def _describe(entries: Sequence[TrashEntry]) -> Facts:
+    return {
+        "removals": len(entries),
+        "bytes": sum(entry.size_bytes for entry in entries),
+        "oldest_goes_utc": _end_of(entries[-1].removed_utc) if entries else None,
+        "keep_days": KEEP_DAYS,
+        "keep_bytes": KEEP_BYTES,
+    }
+
+
+def _unnamed(problem: str, directory: Path) -> str:
+    """Without the names of directories, which may be those of people; the report has a place for them."""
+    for path in (directory, *directory.parents[:-1]):
+        problem = problem.replace(str(path), "its directory")
+    return problem
+
+
+def _end_of(removed_utc: str) -> str | None:
+    """When what was removed then goes for good."""
+    try:
+        moment = datetime.fromisoformat(removed_utc)
+    except ValueError:
+        return None
+    return (moment + timedelta(days=KEEP_DAYS)).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _size(directory: str) -> int:
+    total = 0
+    for folder, _, names in os.walk(directory):
+        for name in names:
+            try:
+                total += os.lstat(os.path.join(folder, name)).st_size
+            except OSError:
+                continue  # another session has just moved it
+    return total
