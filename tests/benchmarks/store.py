@@ -150,8 +150,17 @@ def measure_command(root: Path, *arguments: str) -> None:
     if subprocess.run(command, env=environment, capture_output=True, check=False).returncode:
         print(f"tuibench {' '.join(arguments)}: not in this version")
         return
-    run = lambda _: subprocess.run(command, env=environment, stdout=subprocess.PIPE, check=True)  # noqa: E731
-    say(f"tuibench {' '.join(arguments)}", times_ms(run, 7), 400)
+
+    def run(number: int) -> None:
+        subprocess.run(command, env=environment, capture_output=True, check=True)
+
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    name = f"tuibench {' '.join(arguments)}"
+    say(name, times_ms(run, 7), 400)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    print(
+        figure(f"{name}, CPU", 1000 * (after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime) / 7, "ms")
+    )
 
 
 def main() -> None:

@@ -178,7 +178,7 @@ def test_the_same_look_finds_losses_where_the_disk_forgets(light_path: Path, nam
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("seed", range(6, 10))
+@pytest.mark.parametrize("seed", [6, 8])
 def test_nothing_acknowledged_is_lost_in_any_state_of_a_longer_history(light_path: Path, seed: int) -> None:
     states, found = lose_power(light_path, record(light_path, mixed(seed, 12)), most=20)
     print(f"{states} states")
