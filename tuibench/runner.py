@@ -269,6 +269,7 @@ def carry_out(
         plan_only=request["plan_only"],
         past=past,
         mixed=bool((request.get("resume") or {}).get("mixed")),
+        cache=request.get("cache"),
         save=saver(directory, request),
     )
     Run(from_plain(BenchmarkSpec, request["spec"]), setup).carry_out()

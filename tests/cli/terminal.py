@@ -12,6 +12,7 @@ import sys
 import termios
 import time
 from collections.abc import Mapping
+from typing import Any
 
 from tests.cli.shell import PATIENCE_S, Shell, as_shell
 
@@ -33,7 +34,7 @@ class Terminal:
         command = [sys.executable, "-m", "tuibench", *arguments]
         environment = shell.environment({"TERM": "xterm", **env})
         # Nothing else runs between fork and exec in a test, so the function cannot meet a lock that a thread holds.
-        places = {"stdin": side, "stdout": side, "stderr": side}
+        places: dict[str, Any] = {"stdin": side, "stdout": side, "stderr": side}
         self.process = subprocess.Popen(command, env=environment, preexec_fn=take_the_terminal, **places)  # noqa: PLW1509
         os.close(side)
         self.shown = ""

@@ -60,6 +60,8 @@ class Setup:
     """What earlier sittings of this run have measured."""
     mixed: bool = False
     """Whether to go on although the machine may have changed since."""
+    cache: str | None = None
+    """Where checksums of models are remembered; None for nowhere."""
     save: Save = dict
     """Called when all is measured, before the journal says so; what it returns joins that last event."""
 
@@ -115,7 +117,7 @@ class Run:
         for engine in self._spec.engines:
             registry.check(engine)
         memory = self._spec.limits.memory_bytes or setup.memory_room()
-        preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell)
+        preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell, setup.cache)
         self._prepared = preparation.carry_out()
         past = setup.past if setup.past is not None and setup.past.cells else None
         cells = make_cells(self._spec, self._prepared.models, self._prepared.points)

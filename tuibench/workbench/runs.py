@@ -79,7 +79,7 @@ class Runs:
         notes += [f"the store cannot be written ({problem}): the result will be kept with the run"] if problem else []
         request |= self._identity(problem)
         request["card"] = to_plain(wishes.card)
-        request["store"] = str(self._settings.places.data)
+        request |= {"store": str(self._settings.places.data), "cache": str(self._settings.places.cache)}
         return self._launch(root / request["id"], request, kept=True), tuple(notes)
 
     def _identity(self, problem: str) -> dict[str, str]:
