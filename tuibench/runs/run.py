@@ -19,7 +19,7 @@ from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
 from tuibench.runs.job import make_job
-from tuibench.runs.journal import DiskFull, Journal
+from tuibench.runs.journal import DiskFull, Journal, require_room
 from tuibench.runs.machine import Machine
 from tuibench.runs.plan import make_cells, twins
 from tuibench.runs.preparation import Preparation, Prepared
@@ -176,6 +176,7 @@ class Run:
             self._setup.stop.check()
             if self._bounds.over:
                 raise OutOfTime
+            require_room(self._setup.run_dir)
             if turn.anchor or self._schedule.progress[turn.cell.key].live:
                 self._take(turn)
         return bool(turns)
@@ -196,6 +197,8 @@ class Run:
             answer = Failure("exception", "start", f"{error.strerror or error}")
         wall_s = time.monotonic() - begin
         if isinstance(answer, Failure):
+            # What fails for want of disk says nothing about the cell, and can be measured later.
+            require_room(self._setup.run_dir)
             self._fail(turn, answer, wall_s)
         else:
             self._keep(turn, answer, wall_s)
