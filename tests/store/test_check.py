@@ -230,3 +230,23 @@ def test_what_repair_puts_aside_is_no_benchmark_any_more(root: Path) -> None:
         store.benchmarks.get(make_id(2))
     again = store.benchmarks.add(make_result(2), Card(name="saved again"))
     assert json.loads(record(root, 2).read_bytes())["card"]["1"]["name"] == again.name
+
+
+@pytest.mark.parametrize("name", ["manifest.json", "record"])
+def test_the_trash_is_looked_at_too(root: Path, name: str) -> None:
+    make_store(root).trash.remove([make_id(2), make_id(1)])
+    (place,) = root.glob("hosts/*/trash/*")
+    path = (
+        place / name if name != "record" else next(p for p in place.iterdir() if p.name.endswith(f"{make_id(2)}.json"))
+    )
+    path.write_bytes(path.read_bytes()[:-9])
+    (problem,) = make_store(root).check(read_data=True).problems
+    assert (problem.kind, problem.path) == ("damaged", os.path.relpath(path, root))
+    assert make_store(root).check(read_data=True, repair=True).exit_code == 1
+    assert make_store(root).check(read_data=True).problems == ()
+    store = make_store(root)
+    if name == "record":
+        store.trash.restore()
+        assert [row.id for row in store.benchmarks.rows()] == [make_id(1), make_id(0)]
+    else:
+        assert any(path.is_dir() for path in (host(root) / "quarantine").iterdir())

@@ -234,4 +234,4 @@ def test_a_move_of_which_a_power_cut_kept_both_names_is_finished(tmp_path: Path)
     fresh.benchmarks.edit(make_id(0), note="any write")
     assert not source.exists()
     assert [one.benchmarks for one in fresh.trash.entries()] == [(make_id(1),)]
-    assert fresh.check(read_data=True, repair=True).problems == ()
+    assert fresh.check(repair=True).problems == ()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 
@@ -18,11 +17,13 @@ from tuibench.store.index import Index, to_rows
 from tuibench.store.layout import RECORD, SAMPLES, HostLayout, is_ulid
 from tuibench.store.migration import INDEX
 from tuibench.store.quarantine import put_aside
+from tuibench.store.record_check import RecordCheck
 from tuibench.store.record_file import RecordFiles
 from tuibench.store.sealed import Loaded
 from tuibench.store.summary import DAMAGED
 from tuibench.store.sweep import Sweeper
 from tuibench.store.trash import Trash
+from tuibench.store.trash_check import TrashCheck
 
 
 class HostCheck:
@@ -45,6 +46,7 @@ class HostCheck:
         self._repair = repair
         self._file = FileCheck(context, findings, repair)
         self._records = RecordFiles(self._file.quiet)
+        self._record = RecordCheck(self._file)
         self._seen: set[str] = set()
         self._index: Index = benchmarks.index(layout)
 
@@ -59,6 +61,8 @@ class HostCheck:
         if read_data:
             for ulid in ids:
                 self._look_at_record(ulid)
+            with self._locked() if self._repair else nullcontext():
+                TrashCheck(self._file).look(self._layout)
             self._file.look_at_previous(self._layout.index)
         with self._locked():
             self._compare()
@@ -168,37 +172,15 @@ class HostCheck:
             # Its beginning is not sound, so the whole of it must be seen.
             self._look_at_record(ulid)
         if row is None and self._context.files.kind(path):
-            row = self._index.derive(ulid, self._records)
+            try:
+                row = self._index.derive(ulid, self._records)
+            except StoreError:
+                # The look at the record has said so.
+                return None
         return row if row is not None and row.status != DAMAGED else None
 
     def _look_at_record(self, ulid: str) -> None:
         path = self._layout.record(ulid)
         self._seen.add(ulid)
         with self._locked() if self._repair else nullcontext():
-            if self._file.look(path, self._load_record, self._accept_record):
-                self._file.look_at_previous(path)
-                self._look_at_samples(self._layout.samples(ulid))
-            elif self._repair and self._context.files.kind(samples := self._layout.samples(ulid)):
-                put_aside(self._context, samples)
-
-    def _load_record(self, path: str) -> Loaded | None:
-        return self._records.read_strictly(path)
-
-    def _accept_record(self, path: str) -> None:
-        record = self._records.read(path)
-        if record is not None:
-            self._records.write_card(path, record, record.card)
-
-    def _look_at_samples(self, directory: str) -> None:
-        files = self._context.files
-        for name in files.names(directory):
-            path = os.path.join(directory, name)
-            self._findings.checked += 1
-            try:
-                found = files.read(path)
-                if found is not None:
-                    zlib.decompress(found[0])
-                self._findings.read += 1
-            except (zlib.error, StoreError) as error:
-                kept = f"; kept as {put_aside(self._context, path)}" if self._repair else ""
-                self._findings.add("damaged", files.name(path), f"samples: {error}{kept}", self._repair)
+            self._record.look(path)

@@ -127,12 +127,20 @@ class Index:
             self.storage.write(self.storage.read() or {})
 
     def derive(self, ulid: str, records: RecordFiles | None = None) -> BenchmarkRow:
-        """The row of a record as its file has it; one that says so where it cannot be read."""
+        """The row of a record as its file has it; one that says so where it is damaged."""
         try:
             return (records or self._records).read_row(self._layout.record(ulid))
-        except (StoreError, FileNotFoundError) as error:
+        except (StoreDamaged, FileNotFoundError) as error:
             if records is None:
                 self._sealing.say(str(error))
+            return damaged_row(ulid)
+
+    def _derive_whatever(self, ulid: str) -> BenchmarkRow:
+        # One record that the disk does not give must not hide ten thousand others from a reader.
+        try:
+            return self.derive(ulid)
+        except StoreError as error:
+            self._sealing.say(str(error))
             return damaged_row(ulid)
 
     def _take_rows(self, loaded: Loaded) -> None:
@@ -149,7 +157,7 @@ class Index:
             why = "is damaged" if damage is not None else "is not there"
             self._sealing.say(f"{name} {why}: the list is made from the {len(ids)} records themselves")
         with pause_collector():
-            rows = [to_document(self.derive(ulid)) for ulid in ids]
+            rows = [to_document(self._derive_whatever(ulid)) for ulid in ids]
         return {TABLE: {str(number): row for number, row in enumerate(rows, 1)}}
 
 

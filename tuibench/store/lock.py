@@ -9,7 +9,7 @@ import os
 import stat
 import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -126,9 +126,10 @@ class StoreLock:
             return
 
     def _give_back(self, fd: int) -> None:
-        try:
+        # What was to be written is safe by now; the lock goes with the descriptor, and that with the process.
+        with suppress(OSError):
             self._files.disk.lock(fd, fcntl.LOCK_UN)
-        finally:
+        with suppress(OSError):
             self._files.disk.close(fd)
 
     def _busy(self, fd: int | None) -> StoreBusy:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.record import from_plain, to_plain
 from tuibench.store.migration import DOCUMENT
-from tuibench.store.sealed import Sealing
+from tuibench.store.sealed import Loaded, Sealing
 
 NAME = "manifest.json"
 MOVING, RESTORING, DROPPING = ".moving", ".restoring", ".dropping"
@@ -51,7 +51,7 @@ def write_manifest(sealing: Sealing, directory: str, manifest: Manifest) -> None
 def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
     """The manifest of a removal; None where none was written, StoreDamaged where it cannot be used."""
     path = os.path.join(directory, NAME)
-    loaded = sealing.load(path, DOCUMENT)
+    loaded = load_manifest(sealing, directory)
     if loaded is None:
         return None
     try:
@@ -65,6 +65,11 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
             "What was removed lies beside it and can be put back by hand.",
         ) from error
     return manifest
+
+
+def load_manifest(sealing: Sealing, directory: str) -> Loaded | None:
+    """The file of a manifest."""
+    return sealing.load(os.path.join(directory, NAME), DOCUMENT, fall_back=False)
 
 
 def _check_inside(path: str) -> None:

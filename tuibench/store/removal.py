@@ -99,9 +99,7 @@ class Removals:
                 move_tree(files, os.path.join(directory, move.name), self._source(move.source))
             sync_names(files, self._places(manifest), [directory])
         index = self._index(layout)
-        there = [one for one in manifest.benchmarks if files.kind(layout.record(one))]
-        if there:
-            index.put([index.derive(one) for one in there])
+        index.put([index.derive(one) for one in manifest.benchmarks if files.kind(layout.record(one))])
         files.remove_tree(directory)
         files.sync_directory(layout.trash)
 

@@ -1,0 +1,54 @@
+"""A record and its samples, wherever they lie, against their checksums."""
+
+from __future__ import annotations
+
+import os
+import zlib
+
+from tuibench.core.errors import StoreError
+from tuibench.store.file_check import FileCheck
+from tuibench.store.layout import SAMPLES
+from tuibench.store.quarantine import put_aside
+from tuibench.store.record_file import RecordFiles
+from tuibench.store.sealed import Loaded
+
+
+class RecordCheck:
+    """Every byte of a benchmark."""
+
+    def __init__(self, file: FileCheck) -> None:
+        self._file = file
+        self._records = RecordFiles(file.quiet)
+
+    def look(self, path: str) -> None:
+        """Look at a record, its previous generation and its samples; what belongs to a lost one goes with it."""
+        samples = path.removesuffix(".json") + SAMPLES
+        if self._file.look(path, self._load, self._accept):
+            self._file.look_at_previous(path)
+            self._look_at_samples(samples)
+        elif self._file.repair and self._file.context.files.kind(samples):
+            put_aside(self._file.context, samples)
+
+    def _load(self, path: str) -> Loaded | None:
+        return self._records.read_strictly(path)
+
+    def _accept(self, path: str) -> None:
+        record = self._records.read(path)
+        if record is not None:
+            self._records.write_card(path, record, record.card)
+
+    def _look_at_samples(self, directory: str) -> None:
+        files, findings = self._file.context.files, self._file.findings
+        for name in files.names(directory):
+            path = os.path.join(directory, name)
+            findings.checked += 1
+            try:
+                found = files.read(path)
+                if found is not None:
+                    zlib.decompress(found[0])
+                findings.read += 1
+            except zlib.error as error:
+                kept = f"; kept as {put_aside(self._file.context, path)}" if self._file.repair else ""
+                findings.add("damaged", files.name(path), f"samples: {error}{kept}", self._file.repair)
+            except StoreError as error:
+                findings.add("damaged", files.name(path), error.message)
