@@ -10,9 +10,13 @@ from pathlib import Path
 from tests.store.data import make_id, make_samples, make_small, sample_bytes
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError, UnknownId
+from tuibench.core.project import FileStamp, ModelReference
+from tuibench.core.trash import TrashEntry
 from tuibench.store.store import Store
 
+MODEL = ModelReference("m.onnx", FileStamp("/srv/m.onnx", 5, 6, "a" * 64), "a" * 64)
 LIVE, TRASH, GONE = "live", "trash", "gone"
+MOST_PROJECTS = 3
 MOST_LIVE = 30
 """Above this more is removed than added, so that a campaign of any length stays quick."""
 
@@ -31,12 +35,14 @@ class Op:
     """One operation, as a writer tells it before and after."""
 
     kind: str
-    """add, name, note, remove, restore or empty."""
+    """add, name, note, remove, restore or empty; of projects create, describe and discard."""
     ids: tuple[str, ...] = ()
     value: str = ""
     number: int = 0
     entry: str = ""
     """Of the trash: what came of a removal, what is to come back."""
+    projects: tuple[str, ...] = ()
+    """Their names, which are never used twice."""
 
     def line(self, word: str) -> str:
         """One line of a writer."""
@@ -46,16 +52,18 @@ class Op:
 def parse(line: str) -> tuple[str, Op]:
     """The inverse of `Op.line`."""
     word, plain = json.loads(line)
-    return word, Op(**{**plain, "ids": tuple(plain["ids"])})
+    return word, Op(**{**plain, "ids": tuple(plain["ids"]), "projects": tuple(plain["projects"])})
 
 
 def after(op: Op, fact: Fact) -> Fact:
     """What a benchmark is once the operation is done."""
-    if op.kind in ("add", "restore"):
+    if op.kind == "describe":
+        return replace(fact, note=op.value)
+    if op.kind in ("add", "restore", "create"):
         return replace(fact, where=LIVE, name=op.value if op.kind == "add" else fact.name)
     if op.kind in ("name", "note"):
         return replace(fact, **{op.kind: op.value})
-    return replace(fact, where=TRASH if op.kind == "remove" else GONE)
+    return replace(fact, where=TRASH if op.kind in ("remove", "discard") else GONE)
 
 
 @dataclass(slots=True)
@@ -68,6 +76,10 @@ class Ledger:
     """Of the trash, oldest first."""
     doubts: list[Op] = field(default_factory=list)
     acknowledged: int = 0
+    projects: dict[str, Fact] = field(default_factory=dict)
+    """By name; a fact's note is the description."""
+    held: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    """Names of the projects that an entry of the trash holds."""
 
     def begin(self, op: Op) -> None:
         """An operation may happen from now on."""
@@ -75,19 +87,24 @@ class Ledger:
         if op.kind == "add":
             self.numbers[op.ids[0]] = op.number
             self.facts.setdefault(op.ids[0], Fact(GONE))
+        for name in op.projects:
+            self.projects.setdefault(name, Fact(GONE))
 
     def done(self, op: Op) -> None:
         """It was acknowledged, so it must never be undone by a fault."""
-        self.doubts.remove(replace(op, entry="") if op.kind == "remove" else op)
+        self.doubts.remove(replace(op, entry="") if op.kind in ("remove", "discard") else op)
         self.acknowledged += 1
         for one in op.ids:
             self.facts[one] = after(op, self.facts[one])
-        if op.kind == "remove":
-            self.entries[op.entry] = op.ids
+        for name in op.projects:
+            self.projects[name] = after(op, self.projects[name])
+        if op.kind in ("remove", "discard"):
+            self.entries[op.entry], self.held[op.entry] = op.ids, op.projects
         elif op.kind == "restore":
-            del self.entries[op.entry]
+            del self.entries[op.entry], self.held[op.entry]
         elif op.kind == "empty":
             self.entries.clear()
+            self.held.clear()
 
     def take(self, word: str, op: Op) -> None:
         """One line of a writer."""
@@ -99,9 +116,10 @@ class Ledger:
 
     def allowed(self, one: str) -> set[Fact]:
         """All that a benchmark may be now."""
-        facts = {self.facts.get(one, Fact(GONE))}
+        known = self.projects if one in self.projects else self.facts
+        facts = {known.get(one, Fact(GONE))}
         for op in self.doubts:
-            if one in op.ids:
+            if one in (*op.ids, *op.projects):
                 facts |= {after(op, fact) for fact in facts}
         return facts
 
@@ -115,16 +133,23 @@ class Ledger:
         if self.entries:
             kinds += ["restore", "empty"]
             weights += [2, 1]
+        projects = [name for name, fact in self.projects.items() if fact.where == LIVE]
+        kinds += ["create"] if len(projects) < MOST_PROJECTS else ["describe", "discard"]
+        weights += [1] * (len(kinds) - len(weights))
         kind = draw.choices(kinds, weights)[0]
+        if kind in ("create", "describe", "discard"):
+            name = f"project {len(self.projects)}" if kind == "create" else draw.choice(projects)
+            return Op(kind, value=f"text {draw.getrandbits(32)}" if kind == "describe" else "", projects=(name,))
         if kind == "add":
             return Op(kind, (make_id(number),), f"name {number}", number)
         if kind == "remove":
             return Op(kind, tuple(draw.sample(live, min(len(live), draw.choice((1, 1, 1, 2, 4))))))
         if kind == "restore":
             entry = draw.choice(list(self.entries))
-            return Op(kind, self.entries[entry], entry=entry)
+            return Op(kind, self.entries[entry], entry=entry, projects=self.held.get(entry, ()))
         if kind == "empty":
-            return Op(kind, tuple(self.of(TRASH)))
+            trashed = tuple(name for name, fact in self.projects.items() if fact.where == TRASH)
+            return Op(kind, tuple(self.of(TRASH)), projects=trashed)
         return Op(kind, (draw.choice(live),), f"{kind} {draw.getrandbits(32)}")
 
     def settle(self, store: Store) -> None:
@@ -139,7 +164,18 @@ class Ledger:
             else:
                 fact = next(f for f in self.allowed(one) if f.where == (TRASH if one in trashed else GONE))
             self.facts[one] = fact
+        self.held = {entry.id: held_names(entry) for entry in store.trash.entries()}
+        there = {project.name: project.description for project in store.projects.all()}
+        trashed = {name for names in self.held.values() for name in names}
+        for name in {name for op in self.doubts for name in op.projects}:
+            fact = replace(self.projects[name], where=TRASH if name in trashed else GONE)
+            self.projects[name] = Fact(LIVE, note=there[name]) if name in there else fact
         self.doubts.clear()
+
+
+def held_names(entry: TrashEntry) -> tuple[str, ...]:
+    """The names of the projects that an entry of the trash holds: behind their short ids, benchmarks' names first."""
+    return tuple(name.split(" ", 1)[1] for name in entry.names[len(entry.benchmarks) :])
 
 
 def is_sampled(number: int) -> bool:
@@ -157,6 +193,13 @@ def carry_out(store: Store, op: Op, scratch: Path) -> Op:
         store.benchmarks.edit(op.ids[0], name=op.value)
     elif op.kind == "note":
         store.benchmarks.edit(op.ids[0], note=op.value)
+    elif op.kind == "create":
+        store.projects.create(op.projects[0], MODEL)
+    elif op.kind in ("describe", "discard"):
+        (id_,) = (project.id for project in store.projects.all() if project.name == op.projects[0])
+        if op.kind == "discard":
+            return replace(op, entry=store.trash.remove((), (id_,)).id)
+        store.projects.describe(id_, op.value)
     elif op.kind == "remove":
         return replace(op, entry=store.trash.remove(op.ids).id)
     elif op.kind == "restore":
@@ -192,9 +235,28 @@ def differences(store: Store, ledger: Ledger, *, settled: bool) -> list[str]:
             found.append(f"{one}: found {row.name!r} {row.note!r}, may be {facts}")
         if row:
             found += read_back(store, one, ledger.numbers.get(one, 0), row.name, strict=settled or one not in doubted)
+    found += project_differences(store, ledger, settled=settled)
     for op in ledger.doubts if settled else ():
         if op.kind in ("remove", "restore") and len({one in rows for one in op.ids}) > 1:
             found.append(f"{op.kind} of {op.ids} was done by half")
+    return found
+
+
+def project_differences(store: Store, ledger: Ledger, *, settled: bool) -> list[str]:
+    """The same for projects."""
+    there = {project.name: project.description for project in store.projects.all()}
+    trashed = {name for entry in store.trash.entries() for name in held_names(entry)}
+    doubted = {name for op in ledger.doubts for name in op.projects}
+    found = []
+    for name in {*there, *trashed, *ledger.projects}:
+        if name in doubted and not settled:
+            continue
+        allowed = ledger.allowed(name)
+        where = LIVE if name in there else TRASH if name in trashed else GONE
+        if not any(fact.where == where and (where != LIVE or fact.note == there[name]) for fact in allowed):
+            found.append(f"{name}: found {where} {there.get(name, '')!r}, may be {allowed}")
+        if name in there and name in trashed:
+            found.append(f"{name} is there and in the trash")
     return found
 
 

@@ -14,8 +14,8 @@ import pytest
 
 from tests.store.data import make_id
 from tests.store.disks.failing import FailingDisk, SyncingNothing
+from tests.store.history import KEPT, MACHINE, added, described, do, prepare, restored, unsynced
 from tests.store.ledger import Ledger, Op, carry_out, differences
-from tests.store.test_power_loss import KEPT, MACHINE, added, do, prepare, restored, unsynced
 from tuibench.core.errors import StoreError
 from tuibench.store.store import Store
 
@@ -29,6 +29,7 @@ OPERATIONS: dict[str, Callable[[Ledger], Op]] = {
     "name": lambda ledger: Op("name", (make_id(1),), "other"),
     "remove": lambda ledger: Op("remove", (make_id(1), make_id(3))),
     "restore": restored,
+    "change a project": described,
     "empty": lambda ledger: Op("empty", tuple(ledger.of("trash"))),
 }
 

@@ -11,7 +11,7 @@ import pytest
 
 from tests.store.data import make_id, make_samples, make_small
 from tests.store.disks.relay import Relay
-from tests.store.test_power_loss import MACHINE, prepare
+from tests.store.history import MACHINE, prepare
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError
 from tuibench.store.store import Store

@@ -13,18 +13,14 @@ import pytest
 
 from tests.report.build import asked
 from tests.store.data import make_id, make_small, sample_bytes
-from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
+from tests.store.history import KEPT, MACHINE, added, described, do, prepare, restored, unsynced
 from tests.store.ledger import Ledger, Op, carry_out, differences, is_sampled
 from tuibench.core.card import Card
 from tuibench.core.errors import TuibenchError
 from tuibench.store.disk import CREATE
 from tuibench.store.store import Store
-
-MACHINE = "machine without a battery"
-KEPT = 5
-"""Benchmarks that are there before; the last two are in the trash."""
 
 Scenario = Callable[[Ledger], Iterable[Op]]
 """The operations to do, one after the other."""
@@ -37,16 +33,6 @@ class Recorded:
     start: Path
     known: Ledger
     disk: RecordingDisk
-
-
-def added(ledger: Ledger, number: int = 0) -> Op:
-    number = number or len(ledger.numbers) + 1
-    return Op("add", (make_id(number),), f"name {number}", number)
-
-
-def restored(ledger: Ledger) -> Op:
-    entry, ids = next(iter(ledger.entries.items()))
-    return Op("restore", ids, entry=entry)
 
 
 def mixed(seed: int, count: int) -> Scenario:
@@ -65,22 +51,11 @@ SCENARIOS: dict[str, Scenario] = {
     "remove": lambda ledger: [Op("remove", (make_id(1),)), Op("remove", (make_id(2), make_id(3)))],
     "restore": lambda ledger: [restored(ledger)],
     "empty": lambda ledger: [Op("empty", tuple(ledger.of("trash")))],
+    "create a project": lambda ledger: [Op("create", projects=("project 1",))],
+    "change a project": lambda ledger: [described(ledger)],
+    "remove a project": lambda ledger: [Op("discard", projects=("project 0",))],
     "mixed": mixed(5, 4),
 }
-
-
-def prepare(work: Path) -> Ledger:
-    """A store with a little of everything."""
-    store, ledger = unsynced(work), Ledger()
-    for _ in range(KEPT):
-        do(store, ledger, added(ledger), work)
-    do(store, ledger, Op("remove", (make_id(KEPT - 1), make_id(KEPT))), work)
-    return ledger
-
-
-def do(store: Store, ledger: Ledger, op: Op, work: Path) -> None:
-    ledger.begin(op)
-    ledger.done(carry_out(store, op, work / "scratch"))
 
 
 def record(light_path: Path, scenario: Scenario) -> Recorded:
@@ -111,11 +86,6 @@ def carry_out_recorded(store: Store, op: Op, work: Path, disk: RecordingDisk) ->
     disk.close(fd)
     store.benchmarks.add(make_small(op.number, sampled=True), Card(name=op.value), directory)
     return op
-
-
-def unsynced(work: Path) -> Store:
-    """A fresh session that need not wait for the disk."""
-    return Store(work / "data", MACHINE, disk=SyncingNothing())
 
 
 def look(tree: Tree, ledger: Ledger, target: Path) -> list[str]:

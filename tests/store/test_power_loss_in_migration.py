@@ -1,0 +1,66 @@
+"""The power goes at every moment of a migration: the store opens, and the migration can be done again."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+from tests.store.build import MACHINE
+from tests.store.disks.failing import SyncingNothing
+from tests.store.disks.powerloss import Machine, Tree, lay_out
+from tests.store.disks.recording import RecordingDisk
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.errors import TuibenchError
+from tuibench.store.store import Store
+
+OLD = Path(__file__).resolve().parent.parent / "fixtures" / "store" / "schema-0"
+
+
+def after_migrating(light_path: Path, **honesty: bool) -> tuple[int, list[str]]:
+    """(states, what was wrong in any of them) of a store of an older form while it is migrated."""
+    work = light_path / "work"
+    shutil.copytree(OLD, work / "data")
+    shutil.copytree(work, light_path / "start")
+    disk = RecordingDisk(str(work))
+    rows = Store(work / "data", MACHINE).benchmarks.rows()
+    assert Store(work / "data", MACHINE, disk=disk).migrate().migrated > 0
+    machine, seen, found = Machine(light_path / "start", **honesty), set[int](), list[str]()
+    for number, step in enumerate(disk.steps):
+        machine.play(step)
+        for tree in machine.states(random.Random(number), 5):
+            if hash(frozenset(tree.items())) not in seen:
+                seen.add(hash(frozenset(tree.items())))
+                found += [f"after step {number}: {line}" for line in look_at_old(tree, rows, light_path / "state")]
+    return len(seen), found
+
+
+def look_at_old(tree: Tree, rows: tuple[BenchmarkRow, ...], target: Path) -> list[str]:
+    """What a fresh session sees of it, before and after it has mended and migrated once more."""
+    target.mkdir()
+    lay_out(tree, target)
+    wanted = [(row.id, row.name, row.note) for row in rows]
+    try:
+        store = Store(target / "data", MACHINE, disk=SyncingNothing())
+        found = [f"{row.id} has another card" for row in rows if store.benchmarks.get(row.id).card.name != row.name]
+        found += [] if [(row.id, row.name, row.note) for row in store.benchmarks.rows()] == wanted else ["another list"]
+        store.check(repair=True)
+        store.migrate()
+        fresh = Store(target / "data", MACHINE, disk=SyncingNothing())
+        found += [str(problem) for problem in fresh.check(read_data=True).problems]
+        found += [] if [(row.id, row.name, row.note) for row in fresh.benchmarks.rows()] == wanted else ["lost"]
+        return found
+    except TuibenchError as error:
+        return [f"cannot be opened: {error.message}"]
+    finally:
+        shutil.rmtree(target)
+
+
+def test_a_migration_that_loses_power_can_be_done_again(light_path: Path) -> None:
+    states, found = after_migrating(light_path)
+    assert found == []
+    assert states > 20
+
+
+def test_a_migration_on_a_disk_that_forgets_is_found_broken(light_path: Path) -> None:
+    assert after_migrating(light_path, syncs_files=False)[1]
