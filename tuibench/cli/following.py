@@ -79,6 +79,8 @@ class Following:
             run.detach()
             return
         run.cancel()
+        if isinstance(error, TuibenchError):
+            return  # there was no run of ours, and the error says why
         if not self._request.dry_run and any(track.executions for track in run.replay.tracks.values()):
             self._publish_at_last(run.result())
         elif not self._request.quiet:

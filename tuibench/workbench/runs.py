@@ -24,7 +24,7 @@ from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.attached_run import AttachedRun
-from tuibench.workbench.launch import passing_directory, spare_root, start_runner, usable_root
+from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
 from tuibench.workbench.setting import Settings
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ class Runs:
         return next(run for run in found if run.id == wanted)
 
     def _directories(self) -> list[RunDirectory]:
-        every = [*list_runs(self._settings.places.runs), *list_runs(spare_root())]
+        every = [*list_runs(self._settings.places.runs), *spare_runs()]
         return sorted(every, key=lambda run: run.id, reverse=True)
 
     def _observer(self) -> Observer:
