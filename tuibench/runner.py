@@ -187,13 +187,13 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
     import json
     import os
     import time
-    from pathlib import Path
 
     from tuibench.host.facts import read_facts, this_process
+    from tuibench.host.process import start_ticks
+    from tuibench.runs.environment import environment_changes
 
     process = this_process()
     env = read_facts(process)["env"]
-    stat = Path("/proc/self/stat").read_text(encoding="utf-8", errors="replace")
     spec = request["spec"]
     versions = {name: version for name, version in process.versions.items() if version}
     journal.append(
@@ -205,27 +205,32 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
         host_id=request.get("host_id", ""),
         boot_id=env["kernel"]["boot_id"],
         pid=os.getpid(),
-        pid_start=int(stat.rpartition(")")[2].split()[19]),
+        pid_start=start_ticks(os.getpid()),
         versions=versions,
         started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
         again=request.get("again", ""),
-        mixed=[] if past is None else compare_with(past, env, versions, mixed=bool(request["resume"]["mixed"])),
+        mixed=[] if past is None else list(environment_changes(*before(past), env, versions)),
     )
+    if past is not None and not request["resume"]["mixed"]:
+        require_alike(past, env, versions)
 
 
-def compare_with(past: Replay, env: dict[str, Any], versions: dict[str, str], *, mixed: bool) -> list[str]:
-    """What has changed on this machine since a run began; NotComparable where that forbids to go on."""
-    from tuibench.runs.environment import environment_changes, forbids_resume
+def before(past: Replay) -> tuple[dict[str, Any], dict[str, str]]:
+    """Machine and versions as they were when a run began."""
+    return past.start.get("host", {}), past.start.get("versions", {})
+
+
+def require_alike(past: Replay, env: dict[str, Any], versions: dict[str, str]) -> None:
+    """Raise Disagreement where what has changed on this machine since a run began forbids to go on."""
+    from tuibench.runs.environment import forbids_resume
     from tuibench.runs.resumption import Disagreement
 
-    before, versions_before = past.start.get("host", {}), past.start.get("versions", {})
-    bars = forbids_resume(before, versions_before, env, versions)
-    if bars and not mixed:
+    bars = forbids_resume(*before(past), env, versions)
+    if bars:
         raise Disagreement(
             f"this machine is not what it was when the run began: {'; '.join(bars)}",
             "--mixed goes on all the same and marks the result; tuibench rerun starts anew",
         )
-    return list(environment_changes(before, versions_before, env, versions))
 
 
 def stand_in_line(queue: HostQueue, journal: Journal, request: dict[str, Any]) -> None:

@@ -202,3 +202,30 @@ def test_names_of_others_in_the_kernels_list_are_left_alone(tmp_path: Path) -> N
     lines = [f"0: 2 0 0 1 1 1 @h-line-{ticket(n)}" for n in (3, 1)] + ["0: @h-line-junk", "0: /run/x", "0: @h"]
     (tmp_path / "proc/net/unix").write_text("\n".join(lines), encoding="utf-8")
     assert find_tickets("h", tmp_path) == [ticket(1), ticket(3)]
+
+
+def test_a_stopped_holder_keeps_its_name_however_often_it_is_asked(name: str, holder: subprocess.Popen[bytes]) -> None:
+    holder.send_signal(signal.SIGSTOP)
+    until(lambda: (found := find_holder(name)) is not None and found.stopped, "a stopped holder")
+    mine = queue(name, 2)
+    seen = [mine._look().holder for _ in range(80)]
+    assert {found.pid for found in seen if found is not None} == {holder.pid}
+    assert all(found is not None and found.stopped for found in seen)
+
+
+def test_a_holder_that_takes_no_more_calls_is_still_one(name: str) -> None:
+    import socket
+
+    with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as deaf:
+        deaf.bind(f"\0{name}")
+        deaf.listen(0)
+        callers = []
+        for _ in range(3):
+            caller = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            caller.setblocking(False)
+            caller.connect_ex(f"\0{name}")
+            callers.append(caller)
+        found = find_holder(name)
+        assert found is not None
+        for caller in callers:
+            caller.close()

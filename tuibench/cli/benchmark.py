@@ -111,8 +111,6 @@ def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, 
     """Stay until the run stands in line or has a plan: what is wrong with a model should be said now."""
     active = view.active
     view.watch_until(interruption, ("plan", "waiting", "execution_start", "run_end"))
-    if active.replay.end.get("error") is not None:
-        active.result()
     with held_back():
         active.detach()
     if not active.detached:

@@ -47,3 +47,5 @@ class RunInfo:
     heartbeat_age_s: float | None = None
     resumable: bool = False
     """Whether it can be taken up where it broke off."""
+    pid_start: int | None = None
+    """When the process of that number began, in ticks since the boot."""

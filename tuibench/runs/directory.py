@@ -15,6 +15,7 @@ from typing import Any
 
 from tuibench.core.errors import StoreError
 from tuibench.runs.journal import NAME, read_history
+from tuibench.runs.regular import open_regular
 
 REQUEST = "request.json"
 LOCK = "runner.lock"
@@ -24,7 +25,6 @@ _WORK = ("logs", "inputs", "samples", "work")
 _ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 _LASTING = frozenset({REQUEST, LOCK, LOG, NAME, "logs"})
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
-_LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
 _LOCK_TRIES = 40
 _LOCK_PAUSE_S = 0.025
 _KEEP_NEWEST = 30
@@ -67,7 +67,8 @@ class RunDirectory:
     def request(self) -> dict[str, Any]:
         """What was asked; StoreError where it cannot be read."""
         try:
-            found = json.loads((self.path / REQUEST).read_bytes())
+            with os.fdopen(open_regular(self.path / REQUEST), "rb") as handle:
+                found = json.load(handle)
         except (OSError, ValueError) as error:
             raise StoreError(f"the request of run {self.id} cannot be read: {error}") from error
         if not isinstance(found, dict):
@@ -79,7 +80,7 @@ class RunDirectory:
 
         Whoever only looks holds the lock for an instant, so it is tried for a second.
         """
-        descriptor = os.open(self.path / LOCK, _LOCK_FLAGS, 0o600)
+        descriptor = open_regular(self.path / LOCK, os.O_RDWR | os.O_CREAT)
         for _ in range(_LOCK_TRIES):
             try:
                 fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -93,7 +94,7 @@ class RunDirectory:
     def is_held(self) -> bool:
         """Whether a runner lives: the kernel lets go of its lock the moment it does not."""
         try:
-            descriptor = os.open(self.path / LOCK, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+            descriptor = open_regular(self.path / LOCK)
         except OSError:
             return False
         try:

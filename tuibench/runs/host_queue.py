@@ -104,6 +104,8 @@ class HostQueue:
         self._stop = stop
         self._root = root
         self._held: list[Doorman] = []
+        self._known: dict[str, Holder] = {}
+        """Who answered last, by name: one that is stopped takes no more calls."""
 
     def enter(self, wait_s: float | None, tell: Callable[[Wait], None]) -> float:
         """Come back when this run may measure, with the seconds that took; HostBusy after `wait_s`."""
@@ -148,12 +150,20 @@ class HostQueue:
         return True
 
     def _look(self) -> Wait:
-        return Wait(len(self._before()) + 1, find_holder(self._name, self._root))
+        return Wait(len(self._before()) + 1, self._ask(self._name))
+
+    def _ask(self, name: str) -> Holder | None:
+        found = find_holder(name, self._root, self._known.get(name))
+        if found is None:
+            self._known.pop(name, None)
+        else:
+            self._known[name] = found
+        return found
 
     def _before(self) -> list[str]:
         """The tickets drawn before ours; one whose process is stopped must not hold up the line."""
         earlier = [ticket for ticket in find_tickets(self._name, self._root) if ticket < self._ticket]
-        found = ((ticket, find_holder(self._line(ticket), self._root)) for ticket in earlier)
+        found = ((ticket, self._ask(self._line(ticket))) for ticket in earlier)
         return [ticket for ticket, owner in found if owner is not None and not owner.stopped]
 
     def _line(self, ticket: str) -> str:
@@ -171,17 +181,24 @@ def find_tickets(name: str, root: Path = Path("/")) -> list[str]:
     return sorted({ticket for ticket in found if _TICKET.fullmatch(ticket)})
 
 
-def find_holder(name: str, root: Path = Path("/")) -> Holder | None:
-    """Who owns a name, and what it says of itself in a third of a second; None where nobody does."""
+def find_holder(name: str, root: Path = Path("/"), known: Holder | None = None) -> Holder | None:
+    """Who owns a name, and what it says of itself in a third of a second; None where nobody does.
+
+    `known` is the last answer: it stands while its process is stopped, or too busy to take calls.
+    """
+    if known is not None and known.stopped and _is_stopped(known.pid, root):
+        return known
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(_ANSWER_S)
         try:
             client.connect(f"\0{name}")
+        except (BlockingIOError, TimeoutError):
+            return known or Holder(0, "unknown", "", None)
         except OSError:
             return None
         pid, uid, _ = _CREDENTIALS.unpack(client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-        known = Holder(pid, _user(uid), "", None, _is_stopped(pid, root))
-        return known if known.stopped else _hear(client, known)
+        found = Holder(pid, _user(uid), "", None, _is_stopped(pid, root))
+        return found if found.stopped else _hear(client, found)
 
 
 def _hear(client: socket.socket, known: Holder) -> Holder:

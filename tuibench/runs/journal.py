@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import StoreError
+from tuibench.runs.regular import open_regular
 
 VERSION = 1
 NAME = "journal.jsonl"
@@ -21,7 +22,6 @@ _RESERVE = "reserve"
 _RESERVE_BYTES = 1 << 18
 _LEAST_BYTES = 1 << 18
 _FULL = (errno.ENOSPC, errno.EDQUOT)
-_NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
 
 def encode(event: dict[str, Any]) -> bytes:
@@ -54,7 +54,7 @@ class Journal:
 
     def __init__(self, run_dir: Path, seq: int = 0) -> None:
         self._reserve = run_dir / _RESERVE
-        self._fd = os.open(run_dir / NAME, _NEW, 0o600)
+        self._fd = open_regular(run_dir / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._seq = seq
         self.latest: dict[str, Any] = {}
         """The last progress, for whoever asks how long this still takes."""
@@ -124,7 +124,7 @@ def _disk_full() -> DiskFull:
 
 def _fill(path: Path) -> None:
     """Blocks that are really there: a hole would reserve nothing."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
+    descriptor = open_regular(path, os.O_WRONLY | os.O_CREAT)
     try:
         os.posix_fallocate(descriptor, 0, _RESERVE_BYTES)
     finally:
@@ -144,7 +144,7 @@ class Follower:
         try:
             if os.stat(self._path).st_size <= self._offset:
                 return []
-            with self._path.open("rb") as handle:
+            with os.fdopen(open_regular(self._path), "rb") as handle:
                 handle.seek(self._offset)
                 data = handle.read()
         except FileNotFoundError:
@@ -185,7 +185,7 @@ class History:
 def read_history(run_dir: Path) -> History:
     """The journal as far as it can be read; StoreError where there is none."""
     try:
-        descriptor = os.open(run_dir / NAME, os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+        descriptor = open_regular(run_dir / NAME)
     except OSError as error:
         raise StoreError(f"the journal of run {run_dir.name} cannot be read: {error.strerror}") from error
     events: list[dict[str, Any]] = []
@@ -211,7 +211,7 @@ def read_history(run_dir: Path) -> History:
 
 def cut_tail(run_dir: Path, history: History) -> None:
     """Take away what the last writer could not finish; damage before the last whole line stays for whoever looks."""
-    descriptor = os.open(run_dir / NAME, os.O_WRONLY | os.O_CLOEXEC | os.O_NOFOLLOW)
+    descriptor = open_regular(run_dir / NAME, os.O_WRONLY)
     try:
         os.ftruncate(descriptor, history.whole_bytes)
         os.fsync(descriptor)

@@ -61,7 +61,8 @@ class Replay:
         """Anchor executions started."""
         self.boot_id = ""
         self.pid: int | None = None
-        """Of the last sitting."""
+        self.pid_start: int | None = None
+        """Of the last sitting's runner; the ticks from boot to its start tell it from a later owner of that number."""
         self.waiting: dict[str, Any] = {}
         """Where the run stands in line; empty once it measures."""
         self._anchor: list[Execution] = []
@@ -80,7 +81,9 @@ class Replay:
             # Clocks of two boots have nothing in common, and standing in line is not measuring.
             self._before_s += (self._last_ns - self._first_ns) / 1e9
             self._first_ns = int(event["t_ns"])
-        self._last_ns = int(event["t_ns"])
+        if event["ev"] != "run_end":
+            # The end may be written long after, by one who only saves what there is.
+            self._last_ns = int(event["t_ns"])
         self.events = int(event["seq"]) + 1
         handler = getattr(self, f"_on_{event['ev']}", None)
         # What is said of a cell whose plan was lost to damage cannot be placed.
@@ -130,7 +133,7 @@ class Replay:
             ),
             anchor=self._drift(),
             host=str(self.start.get("host_id", "")),
-            sittings=tuple(self._sittings),
+            sittings=tuple(s for place, s in enumerate(self._sittings) if s.executions or not place),
             waited_s=self._waited_s,
             shared_host=self._shared,
         )
@@ -205,6 +208,7 @@ class Replay:
     def _on_sitting(self, event: dict[str, Any]) -> None:
         self._sittings.append(_sitting(event))
         self.boot_id, self.pid = str(event.get("boot_id", "")), event.get("pid")
+        self.pid_start = event.get("pid_start")
         self.end, self.waiting = {}, {}
 
     def _on_waiting(self, event: dict[str, Any]) -> None:

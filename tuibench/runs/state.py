@@ -112,6 +112,7 @@ def _describe(run: RunDirectory, past: Replay, request: dict[str, Any], history:
         name=str((request.get("card") or {}).get("name", "")),
         directory=str(run.path),
         pid=past.pid,
+        pid_start=past.pid_start,
         cells=len(past.tracks),
         cells_done=sum(track.done or track.failure is not None for track in past.tracks.values()),
         executions=sum(len(track.executions) for track in past.tracks.values()),

@@ -13,7 +13,7 @@ from pathlib import Path
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
-from tuibench.runs.directory import LOG
+from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import Follower
 from tuibench.runs.replay import Replay
 from tuibench.runs.stopping import DETACH
@@ -38,6 +38,7 @@ class ActiveRun:
         request: bytes,
         *,
         kept: bool = False,
+        resumed: bool = False,
         first_seq: int = 0,
     ) -> None:
         if process.stdin is None or process.stdout is None:
@@ -49,6 +50,7 @@ class ActiveRun:
         self.detached = False
         self._process = process
         self._log = log
+        self._resumed = resumed
         self._first_seq = first_seq
         self._follower = Follower(run_dir)
         self._lifeline, self._done = process.stdin, process.stdout
@@ -90,11 +92,14 @@ class ActiveRun:
 
     def detach(self) -> None:
         """Let the run go on without this process; one that has ended meanwhile stays ours to report."""
+        if self._wait(0):
+            return
         try:
             self._lifeline.write(DETACH)
         except BrokenPipeError:
             return
-        self.detached = True
+        # A runner that ended in this instant has not read it.
+        self.detached = not self._wait(0)
 
     def cancel(self) -> None:
         """End the run now; what was measured stays in its journal and goes to the store."""
@@ -167,9 +172,11 @@ class ActiveRun:
             shutil.rmtree(self.run_dir, ignore_errors=True)
 
     def _worth_keeping(self) -> bool:
-        """A run that failed before it measured anything, and has said so to whoever asked for it, is no news."""
-        end = self.replay.end
+        """A new run that failed before it measured anything, and has said so to whoever asked for it, is no news."""
         if not self.kept:
             return False
+        if self._resumed or RunDirectory(self.run_dir).is_held():
+            # It was there before, or is another's by now.
+            return True
         measured = any(track.executions for track in self.replay.tracks.values())
-        return measured or bool(end.get("saved")) or end.get("saved") is False
+        return measured or "saved" in self.replay.end

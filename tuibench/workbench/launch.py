@@ -70,7 +70,7 @@ def why_unusable(root: Path) -> str:
     try:
         make_private(root)
         if not is_own(root):
-            return "it belongs to somebody else"
+            return "it belongs to somebody else, or others may write there"
         if not os.access(root, os.W_OK | os.X_OK):
             return os.strerror(errno.EACCES).lower()
         room = os.statvfs(root)
@@ -84,7 +84,7 @@ def why_unusable(root: Path) -> str:
 def is_own(root: Path) -> bool:
     """Whether it and the directory above are this user's: where everybody may write, a name could be anybody's."""
     found = [os.lstat(path) for path in (root, root.parent)]
-    return all(stat.S_ISDIR(each.st_mode) and each.st_uid == os.getuid() for each in found)
+    return all(stat.S_ISDIR(each.st_mode) and each.st_uid == os.getuid() and not each.st_mode & 0o022 for each in found)
 
 
 def spare_runs() -> list[RunDirectory]:

@@ -19,6 +19,7 @@ from tuibench.core.record import to_plain
 from tuibench.core.short_id import resolve, short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
+from tuibench.host.process import start_ticks
 from tuibench.runs.directory import RunDirectory, list_runs
 from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
@@ -95,11 +96,13 @@ class Runs:
         except StoreError:
             return ""
 
-    def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int = 0) -> ActiveRun:
+    def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int | None = None) -> ActiveRun:
         line = json.dumps(request).encode("ascii") + b"\n"
         log = os.memfd_create(_LOG)
         try:
-            return ActiveRun(run_dir, log, start_runner(run_dir, log), line, kept=kept, first_seq=first_seq)
+            process = start_runner(run_dir, log)
+            resumed = first_seq is not None
+            return ActiveRun(run_dir, log, process, line, kept=kept, resumed=resumed, first_seq=first_seq or 0)
         except BaseException:
             os.close(log)
             raise
@@ -127,7 +130,7 @@ class Runs:
             raise UsageError(f"run {short_id(info.id)} is not going on: it is {info.state}", "tuibench ps --all lists")
         directory.ask_to_cancel()
         if info.pid is not None and directory.is_held():
-            _terminate(info.pid)
+            _terminate(info.pid, info.pid_start)
         deadline = time.monotonic() + _CANCEL_S
         while directory.is_held():
             if time.monotonic() > deadline:
@@ -148,7 +151,10 @@ class Runs:
             )
             raise UsageError(f"run {short_id(info.id)} cannot be resumed: {refusal}", hint)
         request = directory.request()
-        _require_models(request)
+        # All is measured, and only the saving failed: that needs no model.
+        finish = finish or info.state == activity.UNSAVED
+        if not finish:
+            _require_models(request)
         request |= {"resume": {"mixed": mixed, "finish": finish}, "wait_s": wait_s, "share_host": False}
         request |= {"host_lock": self._settings.host_lock, "store": str(self._settings.places.data)}
         begun = (directory.path / NAME).exists()
@@ -188,13 +194,21 @@ def _require_models(request: dict[str, Any]) -> None:
             )
 
 
-def _terminate(pid: int) -> None:
+def _terminate(pid: int, started: int | None) -> None:
+    """Send SIGTERM to the very process that was meant: numbers are given to others again."""
     try:
-        os.kill(pid, signal.SIGTERM)
+        handle = os.pidfd_open(pid)
     except ProcessLookupError:
         return  # it has just ended by itself
+    try:
+        if start_ticks(pid) == started:
+            signal.pidfd_send_signal(handle, signal.SIGTERM)
+    except ProcessLookupError:
+        return  # likewise
     except PermissionError as error:
         raise UsageError(f"process {pid} belongs to somebody else", "ask its owner") from error
+    finally:
+        os.close(handle)
 
 
 def _draw_id() -> str:

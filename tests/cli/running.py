@@ -1,0 +1,48 @@
+"""Runs of the scripted engine as their user deals with them: started, let go, looked at, ended."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from typing import Any
+
+from tests.cli.shell import Done, Shell, until
+from tuibench.workbench.hall import Workbench
+
+FAKE = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1", "-w", "0.05")
+LONG = (*FAKE, "--executions", "60", "-t", "30")
+BRIEF = (*FAKE, "--executions", "3", "-t", "0.3")
+SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
+DEATH_S = 1.0
+
+
+def run(shell: Shell, *arguments: str, **options: Any) -> Done:
+    return shell.run(*arguments, env=SCRIPT, **options)
+
+
+def detach(shell: Shell, *arguments: str) -> str:
+    done = run(shell, "benchmark", *(arguments or LONG), "--detach")
+    assert done.code == 0, done.err
+    return done.out.strip()
+
+
+def start(shell: Shell, *arguments: str) -> subprocess.Popen[bytes]:
+    return shell.start("benchmark", *(arguments or LONG), env=SCRIPT)
+
+
+def runner_of(shell: Shell) -> int:
+    (pid,) = until(lambda: shell.pids("tuibench.runner"), "a runner")
+    return pid
+
+
+def state(token: str) -> str:
+    return Workbench().runs.info(token).state
+
+
+def stored() -> list[str]:
+    return [row.id for row in Workbench().store.benchmarks.rows()]
+
+
+def end(shell: Shell, short: str) -> None:
+    assert run(shell, "cancel", short).code == 0
+    until(lambda: not shell.processes(), "no process")
