@@ -159,3 +159,14 @@ def test_a_damaged_trash_hides_nothing_else(shell: Shell, places: Places) -> Non
     assert done.code == 0 and "0001 name 1" in done.out and "manifest.json" in done.err
     assert shell.run("undo").code == 0
     assert len(shell.run("list").lines) == 4
+
+
+@pytest.mark.parametrize(
+    "command", [["list"], ["show", "last"], ["trash"], ["benchmark", "sample:tiny", "--compare-to", "zzzz"]]
+)
+def test_what_the_store_met_is_said_once_by_a_command_that_opens_it(
+    shell: Shell, places: Places, command: list[str]
+) -> None:
+    (places.data / "salt").write_text("x")
+    done = shell.run(*command)
+    assert done.err.count("salt of the store is damaged") == 1, done.err

@@ -7,6 +7,8 @@ import os
 import pty
 import select
 import signal
+import subprocess
+import sys
 from dataclasses import replace
 from pathlib import Path
 
@@ -239,3 +241,18 @@ def test_nobody_reading_stdout_is_code_141(shell: Shell, command: tuple[str, ...
 def test_unknown_flags_are_one_line_with_the_way_to_the_help(shell: Shell, command: str) -> None:
     done = shell.run(command, "--frobnicate")
     assert done.code == 2 and len(done.err.splitlines()) == 2 and f"tuibench {command} --help" in done.err
+
+
+@pytest.mark.usefixtures("three")
+@pytest.mark.parametrize("command", ["list", "show", "trash"])
+def test_looking_imports_nothing_heavy(command: str) -> None:
+    program = (
+        "import json, sys; from tuibench.cli.main import main; main(json.loads(sys.argv[1]));"
+        "print(json.dumps(sorted(sys.modules)))"
+    )
+    argv = json.dumps([command, *(["last"] if command == "show" else [])])
+    done = subprocess.run([sys.executable, "-c", program, argv], capture_output=True, text=True, check=True, timeout=60)
+    loaded = set(json.loads(done.stdout.splitlines()[-1]))
+    assert "tuibench.store.store" in loaded
+    heavy = {"numpy", "onnx", "onnxruntime", "openvino", "psutil", "rich", "textual", "multiprocessing", "asyncio"}
+    assert not loaded & (heavy | {"subprocess", "difflib", "tuibench.workbench.runs", "tuibench.workbench.exchange"})

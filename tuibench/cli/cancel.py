@@ -7,12 +7,12 @@ from typing import Any
 
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
+from tuibench.cli.session import opened
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.workbench.hall import Workbench
 
 
 def add_parser(subparsers: Any) -> None:
@@ -28,10 +28,10 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Cancel one after the other; what is wrong with one of them stops before the next."""
-    bench = Workbench()
-    for token in args.ids:
-        emit(_outcome(bench.runs.cancel(token)) + "\n")
-        interruption.check()
+    with opened() as bench:
+        for token in args.ids:
+            emit(_outcome(bench.runs.cancel(token)) + "\n")
+            interruption.check()
     return 0
 
 

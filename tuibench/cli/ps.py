@@ -10,9 +10,9 @@ from typing import Any
 
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
+from tuibench.cli.session import opened
 from tuibench.core import activity
 from tuibench.report.run_list import run_list, runs_json
-from tuibench.workbench.hall import Workbench
 
 _QUIET_STATES = frozenset({activity.FINISHED, activity.CANCELLED})
 
@@ -32,7 +32,8 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """List them, newest first."""
-    every = Workbench().runs.every()
+    with opened() as bench:
+        every = bench.runs.every()
     interruption.check()
     shown = [info for info in every if args.all or info.state not in _QUIET_STATES]
     if args.json:

@@ -8,11 +8,11 @@ from typing import Any
 from tuibench.cli.benchmark import stay_or_let_go
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.request import BenchmarkRequest
+from tuibench.cli.session import opened
 from tuibench.cli.value import decimal
 from tuibench.core.errors import UsageError
 from tuibench.report.export import check_target
 from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.hall import Workbench
 
 _LONGEST_WAIT_S = 10_000_000
 
@@ -51,15 +51,15 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
     request = BenchmarkRequest(
         models=(), export_path=args.export_path, json=args.json, quiet=args.quiet, ascii=args.ascii, detach=args.detach
     )
-    bench = Workbench()
-    active: ActiveRun | None = None
-    try:
-        interruption.check()
-        with held_back():
-            wait_s = 0.0 if args.no_wait else wait_s
-            active = bench.runs.resume(args.id, mixed=args.mixed, finish=args.finish, wait_s=wait_s)
-        return stay_or_let_go(bench, active, request, (), interruption)
-    finally:
-        if active is not None:
+    with opened() as bench:
+        active: ActiveRun | None = None
+        try:
+            interruption.check()
             with held_back():
-                active.close()
+                wait_s = 0.0 if args.no_wait else wait_s
+                active = bench.runs.resume(args.id, mixed=args.mixed, finish=args.finish, wait_s=wait_s)
+            return stay_or_let_go(bench, active, request, (), interruption)
+        finally:
+            if active is not None:
+                with held_back():
+                    active.close()
