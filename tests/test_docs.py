@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+import shlex
 from pathlib import Path
 
 import pytest
 
 from tuibench.cli.arguments import parse
+from tuibench.cli.command import GROUPS
 from tuibench.cli.flag import FLAGS
-from tuibench.cli.request import BenchmarkRequest
+from tuibench.cli.request import BenchmarkRequest, Info
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = ("README.md", "docs/benchmark.md")
@@ -49,3 +51,20 @@ def test_the_guide_names_every_flag_that_changes_what_is_measured() -> None:
     left_out = {"ascii", "no_save"}
     missing = [f.field for f in FLAGS if f.field not in left_out and not any(name in text for name in f.names)]
     assert missing == []
+
+
+def test_every_command_of_the_page_about_the_store_is_understood() -> None:
+    text = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
+    prompted = re.findall(r"^\$ tuibench (.*)$", text, re.MULTILINE)
+    inline = [line for line in re.findall(r"`tuibench ([a-z]+ [^`…]*)`", text) if not line.endswith(" -x")]
+    assert len(prompted) > 5 and len(inline) > 5
+    for line in (*prompted, *inline):
+        assert not isinstance(parse(shlex.split(line.replace("MODEL", "m.onnx"))), Info), line
+
+
+def test_the_page_about_the_store_names_every_command_that_works_on_it() -> None:
+    text = (ROOT / "docs" / "store.md").read_text(encoding="utf-8")
+    results = next(commands for title, commands in GROUPS if title == "Results")
+    assert [
+        one.name for one in results if not re.search(rf"`(tuibench )?{one.name}\b|\$ tuibench {one.name}\b", text)
+    ] == []

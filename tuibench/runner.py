@@ -31,6 +31,8 @@ def main(argv: list[str]) -> int:
     done = os.dup(1)
     os.dup2(2, 1)
     faulthandler.enable()
+    # Workers and children make files, too, and all that lies in a run's directory is its owner's alone.
+    os.umask(0o077)
     stop = StopSwitch(lifeline=_LIFELINE)
     stop.listen()
     request = read_request()
@@ -269,6 +271,7 @@ def carry_out(
         plan_only=request["plan_only"],
         past=past,
         mixed=bool((request.get("resume") or {}).get("mixed")),
+        cache=request.get("cache"),
         save=saver(directory, request),
     )
     Run(from_plain(BenchmarkSpec, request["spec"]), setup).carry_out()

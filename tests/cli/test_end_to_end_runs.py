@@ -320,3 +320,12 @@ def test_a_run_killed_before_it_began_can_be_taken_up(keeper: Shell, end_of_file
     done = run(keeper, "resume", short)
     assert done.code == 0, done.err
     assert len(stored()) == 1
+
+
+def test_everything_is_for_its_owner_alone_whatever_the_umask(keeper: Shell) -> None:
+    done = run(keeper, "benchmark", *BRIEF, before=lambda: os.umask(0) and None)
+    assert done.code == 0, done.err
+    home = Path(os.environ["TUIBENCH_HOME"])
+    modes = {str(path.relative_to(home)): path.stat().st_mode & 0o777 for path in (home, *home.rglob("*"))}
+    assert len(modes) > 20
+    assert {name: oct(mode) for name, mode in modes.items() if mode not in (0o700, 0o600)} == {}

@@ -119,7 +119,7 @@ def test_an_id_that_means_none_or_several_lists_the_candidates(shell: Shell, com
 def test_an_edit_changes_the_card_and_nothing_else(shell: Shell) -> None:
     before = Workbench().store.benchmarks.get(make_id(2)).result
     done = shell.run("edit", "name 2", "--name", "other", "--note", "warm")
-    assert (done.code, done.out, done.err) == (0, "", "0002: name and note changed: other\n")
+    assert (done.code, done.out, done.err) == (0, "", "0002 other: name and note changed\n")
     assert shell.run("edit", "other", "--name", "").code == 0
     stored = Workbench().store.benchmarks.get(make_id(2))
     assert (stored.card.name, stored.card.note, stored.result) == ("", "warm", before)

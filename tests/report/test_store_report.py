@@ -22,7 +22,7 @@ def test_what_is_left_comes_before_what_was_repaired() -> None:
         "repaired records/k3/a.json: not in the index",
         "9 files looked at, 9 read and verified: 1 problem left, 1 repaired",
     ]
-    assert store_report(StoreReport(9, 9, problems[:1])).endswith("all 1 problem repaired\n")
+    assert store_report(StoreReport(9, 9, problems[:1])).endswith("1 problem repaired, none left\n")
 
 
 def test_what_a_repair_would_mend_is_said() -> None:

@@ -177,6 +177,6 @@ def test_inputs_do_not_count_as_the_model_s_memory(run: Run, tmp_path: Path) -> 
 
 def test_a_stream_s_process_that_fails_tells_its_own_reason(run: Run) -> None:
     cell = make_cell(scenario="async", streams=2)
-    failure = run({"latency_us": 300, "timed": "raise", "after": 60}, cell=cell, streams=2)
+    failure = run({"latency_us": 300, "timed": "raise", "after": 20}, cell=cell, streams=2)
     assert isinstance(failure, Failure), failure
     assert "said raise" in failure.message

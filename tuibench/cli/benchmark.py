@@ -103,11 +103,11 @@ def stay_or_let_go(
     cpus = bench.topology().allowed
     view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=request.quiet, ascii_only=request.ascii)
     if request.detach:
-        return _let_go(view, request, interruption)
+        return _let_go(bench, view, request, interruption)
     return Following(bench, view, request, partner).follow(interruption)
 
 
-def _let_go(view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
+def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
     """Stay until the run stands in line or has a plan: what is wrong with a model should be said now."""
     active = view.active
     view.watch_until(interruption, ("plan", "waiting", "execution_start", "run_end"))
@@ -115,6 +115,8 @@ def _let_go(view: View[ActiveRun], request: BenchmarkRequest, interruption: Inte
         active.result()
     with held_back():
         active.detach()
+    if not active.detached:
+        return Following(bench, view, request).follow(interruption)
     short = short_id(active.id)
     emit(json.dumps({"id": active.id, "short_id": short}) + "\n" if request.json else f"{short}\n")
     if not request.quiet:

@@ -35,5 +35,5 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
         raise UsageError("nothing to change was given", "--name, --note and --project say what")
     with opened() as bench:
         row = bench.library.edit(args.id, **given)
-        tell(f"{short_id(row.id)}: {' and '.join(given)} changed" + (f": {show(row.name)}" if row.name else ""))
+        tell(f"{short_id(row.id)} {show(row.name)}".rstrip() + f": {' and '.join(given)} changed")
     return int(ExitCode.OK)

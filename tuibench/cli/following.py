@@ -17,6 +17,7 @@ from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
+from tuibench.report.style import to_ascii
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.watched_run import ending_code
@@ -61,9 +62,10 @@ class Following:
         cells = sum(bool(track.executions) for track in run.replay.tracks.values())
         kept = f"{count_of(cells, 'cell')} kept" if cells else "nothing measured yet"
         painter = self._view.painter
-        painter.write(f"again: cancel ({kept}) · d: detach · any other key: go on ")
+        question = f"again: cancel ({kept}) · d: detach · any other key: go on "
+        question = to_ascii(question) if self._request.ascii else question
         try:
-            key = self._terminal.read_key(run.done_fd)
+            key = self._terminal.read_key(run.done_fd, lambda: painter.write(question))
         finally:
             painter.write("\n")
         if key in ("d", "D"):
@@ -77,6 +79,8 @@ class Following:
             run.detach()
             return
         run.cancel()
+        if isinstance(error, TuibenchError):
+            return  # there was no run of ours, and the error says why
         if not self._request.dry_run and any(track.executions for track in run.replay.tracks.values()):
             self._publish_at_last(run.result())
         elif not self._request.quiet:

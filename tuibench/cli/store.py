@@ -21,7 +21,7 @@ def add_parser(subparsers: Subparsers) -> None:
         epilog="Exit codes: 0 nothing is wrong, 1 all that was wrong is repaired, 2 damage is left.",
     )
     check.add_argument("--read-data", action="store_true", help="read every byte and compare it with its checksum")
-    check.add_argument("--repair", action="store_true", help="mend what can be mended; nothing is deleted")
+    check.add_argument("--repair", action="store_true", help="mend what can be mended; nothing saved is deleted")
     check.set_defaults(run=check_store)
     migrate = actions.add_parser("migrate", description="Write files of older forms anew; the old ones are kept.")
     migrate.set_defaults(run=migrate_store)

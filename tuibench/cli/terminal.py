@@ -6,6 +6,7 @@ import os
 import select
 import termios
 import tty
+from collections.abc import Callable
 
 _TTY = "/dev/tty"
 
@@ -43,8 +44,8 @@ class Terminal:
         finally:
             os.close(number)
 
-    def read_key(self, until: int) -> str | None:
-        """One key, as it is typed; None where `until` becomes readable first, or the terminal goes away."""
+    def read_key(self, until: int, ask: Callable[[], None]) -> str | None:
+        """One key typed after `ask`; None where `until` becomes readable first, or the terminal goes away."""
         try:
             number = os.open(self._path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         except OSError:
@@ -54,7 +55,9 @@ class Terminal:
             try:
                 # Signals stay signals: the second Ctrl-C must come as one.
                 tty.setcbreak(number, termios.TCSADRAIN)
+                # What was typed before the question is no answer to it.
                 termios.tcflush(number, termios.TCIFLUSH)
+                ask()
                 return _wait_for_key(number, until)
             finally:
                 termios.tcsetattr(number, termios.TCSADRAIN, before)

@@ -81,7 +81,7 @@ class View(Generic[Watched]):
             for event in events:
                 if not self._quiet:
                     self._take(event)
-            if any(event["ev"] in kinds for event in events):
+            if self.active.begun and any(event["ev"] in kinds for event in events):
                 return
 
     def plan(self) -> DryRun:

@@ -22,6 +22,7 @@ _WORDS = {
     "newer": "written by a newer version",
     "edited": "changed by hand",
 }
+_MENDABLE = frozenset({"unlisted", "missing", "stale", "leftover", "unfinished"})
 _LONGEST = 1000
 
 
@@ -51,8 +52,9 @@ def _ending(report: StoreReport) -> Iterator[str]:
     repaired = len(report.problems) - left
     if left:
         yield f"{looked}: {count_of(left, 'problem')} left" + (f", {repaired} repaired" if repaired else "")
-        if any(not problem.repaired and problem.kind in ("unlisted", "stale", "leftover", "unfinished")
-               for problem in report.problems):  # fmt: skip
+        if any(not problem.repaired and problem.kind in _MENDABLE for problem in report.problems):
             yield "What can be repaired is by: tuibench store check --repair"
+    elif repaired:
+        yield f"{looked}: {count_of(repaired, 'problem')} repaired, none left"
     else:
-        yield f"{looked}: " + (f"all {count_of(repaired, 'problem')} repaired" if repaired else "nothing is wrong")
+        yield f"{looked}: nothing is wrong"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
+import re
 import shutil
 import time
 from collections.abc import Callable
@@ -20,6 +21,7 @@ LOCK = "runner.lock"
 LOG = "runner.log"
 CANCEL = "cancel"
 _WORK = ("logs", "inputs", "samples", "work")
+_ID = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
 _LASTING = frozenset({REQUEST, LOCK, LOG, NAME, "logs"})
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 _LOCK_FLAGS = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
@@ -136,7 +138,7 @@ def list_runs(root: Path) -> list[RunDirectory]:
         names = sorted(os.listdir(root), reverse=True)
     except OSError:
         return []
-    return [RunDirectory(root / name) for name in names if (root / name).is_dir() and not name.startswith(".")]
+    return [RunDirectory(root / name) for name in names if _ID.fullmatch(name) and (root / name).is_dir()]
 
 
 def prune(root: Path, now: float) -> None:

@@ -32,6 +32,7 @@ _CREDENTIALS = struct.Struct("3i")
 _ANSWER_S = 0.3
 _LOOK_S = 2.0
 _SHORT_LOOK_S = 0.05
+_TELL_S = 10.0
 _LONGEST_ANSWER = 4096
 _BACKLOG = 64
 _TICKET = re.compile(r"[0-9A-Z]{26}")
@@ -109,15 +110,15 @@ class HostQueue:
         begin = time.monotonic()
         line = Doorman(self._line(self._ticket), self._describe)
         try:
-            said: Wait | None = None
+            said, said_at = Wait(0, None), 0.0
             while not self._try():
                 waited = time.monotonic() - begin
                 now = self._look()
                 if wait_s is not None and waited >= wait_s:
                     raise _busy(now, wait_s)
-                if now != said:
+                if _differ(said, now) or time.monotonic() - said_at >= _TELL_S:
                     tell(now)
-                    said = now
+                    said, said_at = now, time.monotonic()
                 left = self._look_s if wait_s is None else min(self._look_s, wait_s - waited)
                 # Without a holder somebody is about to come in or has just gone out.
                 self._stop.pause(left if now.holder else min(left, _SHORT_LOOK_S))
@@ -211,6 +212,12 @@ def holder_words(holder: Holder | None) -> str:
     if holder.stopped:
         return f"{who}, which is stopped"
     return who + ("" if holder.eta_s is None else f", about {seconds(holder.eta_s)} left")
+
+
+def _differ(old: Wait, new: Wait) -> bool:
+    """Whether something else than the time has changed."""
+    pids = [None if wait.holder is None else (wait.holder.pid, wait.holder.stopped) for wait in (old, new)]
+    return old.place != new.place or pids[0] != pids[1]
 
 
 def _busy(wait: Wait, wait_s: float) -> HostBusy:

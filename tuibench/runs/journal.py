@@ -19,6 +19,7 @@ NAME = "journal.jsonl"
 DURABLE = frozenset({"run_start", "sitting", "plan", "execution_done", "execution_failed", "cell_done", "run_end"})
 _RESERVE = "reserve"
 _RESERVE_BYTES = 1 << 18
+_LEAST_BYTES = 1 << 18
 _FULL = (errno.ENOSPC, errno.EDQUOT)
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC | os.O_NOFOLLOW
 
@@ -69,7 +70,7 @@ class Journal:
         if ev == "progress":
             self.latest = fields
         if full:
-            raise DiskFull("the disk is full", "free some space, then tuibench resume goes on")
+            raise _disk_full()
 
     def _write_whole(self, line: bytes, durable: bool) -> bool:
         """Whether it went without the reserve; OSError where even that did not help."""
@@ -108,6 +109,17 @@ class Journal:
         """Give descriptor and reserve back."""
         os.close(self._fd)
         self._reserve.unlink(missing_ok=True)
+
+
+def require_room(run_dir: Path) -> None:
+    """Raise DiskFull where a run could not even write down how its next execution fails."""
+    found = os.statvfs(run_dir)
+    if found.f_bavail * found.f_frsize < _LEAST_BYTES:
+        raise _disk_full()
+
+
+def _disk_full() -> DiskFull:
+    return DiskFull("the disk is full", "free some space, then tuibench resume goes on")
 
 
 def _fill(path: Path) -> None:

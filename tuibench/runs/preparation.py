@@ -33,8 +33,16 @@ class Preparation:
     """One benchmark's models, one child after the other."""
 
     def __init__(
-        self, spec: BenchmarkSpec, run_dir: Path, stop: StopSwitch, bounds: Bounds, memory_bytes: int | None, tell: Tell
+        self,
+        spec: BenchmarkSpec,
+        run_dir: Path,
+        stop: StopSwitch,
+        bounds: Bounds,
+        memory_bytes: int | None,
+        tell: Tell,
+        cache: str | None = None,
     ) -> None:
+        self._cache = cache
         self._spec = spec
         self._run_dir = run_dir
         self._stop = stop
@@ -64,7 +72,8 @@ class Preparation:
 
     def _inspect(self, index: int) -> ModelSummary:
         source = self._spec.models[index]
-        request = {"path": source.path, "memory_bytes": self._memory_bytes, "parent": os.getpid()}
+        request: dict[str, Any] = {"path": source.path, "memory_bytes": self._memory_bytes, "parent": os.getpid()}
+        request["cache"] = self._cache
         try:
             answer = call_child(
                 "inspect",

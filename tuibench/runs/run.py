@@ -19,7 +19,7 @@ from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
 from tuibench.runs.job import make_job
-from tuibench.runs.journal import DiskFull, Journal
+from tuibench.runs.journal import DiskFull, Journal, require_room
 from tuibench.runs.machine import Machine
 from tuibench.runs.plan import make_cells, twins
 from tuibench.runs.preparation import Preparation, Prepared
@@ -60,6 +60,8 @@ class Setup:
     """What earlier sittings of this run have measured."""
     mixed: bool = False
     """Whether to go on although the machine may have changed since."""
+    cache: str | None = None
+    """Where checksums of models are remembered; None for nowhere."""
     save: Save = dict
     """Called when all is measured, before the journal says so; what it returns joins that last event."""
 
@@ -115,7 +117,7 @@ class Run:
         for engine in self._spec.engines:
             registry.check(engine)
         memory = self._spec.limits.memory_bytes or setup.memory_room()
-        preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell)
+        preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell, setup.cache)
         self._prepared = preparation.carry_out()
         past = setup.past if setup.past is not None and setup.past.cells else None
         cells = make_cells(self._spec, self._prepared.models, self._prepared.points)
@@ -174,6 +176,7 @@ class Run:
             self._setup.stop.check()
             if self._bounds.over:
                 raise OutOfTime
+            require_room(self._setup.run_dir)
             if turn.anchor or self._schedule.progress[turn.cell.key].live:
                 self._take(turn)
         return bool(turns)
@@ -194,6 +197,8 @@ class Run:
             answer = Failure("exception", "start", f"{error.strerror or error}")
         wall_s = time.monotonic() - begin
         if isinstance(answer, Failure):
+            # What fails for want of disk says nothing about the cell, and can be measured later.
+            require_room(self._setup.run_dir)
             self._fail(turn, answer, wall_s)
         else:
             self._keep(turn, answer, wall_s)

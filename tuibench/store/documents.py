@@ -86,7 +86,7 @@ class Documents:
         if values is None:
             raise StoreDamaged(
                 f"{self._context.files.name(path)} of the store is damaged: it holds none of the {self._kind}",
-                "`tuibench store check --repair` puts it aside.",
+                "`tuibench store check --read-data --repair` puts it aside.",
             )
         document = Document(id, values, loaded.meta.generation)
         self._kept[id] = loaded.stamp, document

@@ -110,5 +110,5 @@ def _fields(project: Project) -> Mapping[str, Any]:
 def _damaged(kind: str, ulid: str) -> StoreDamaged:
     what = f"{kind}/{ulid}.json of the store is damaged: it is not what one of its {kind} looks like"
     return StoreDamaged(
-        what, "`tuibench store check --repair` puts it aside; the rest of the store is not touched by it."
+        what, "`tuibench store check --read-data --repair` puts it aside; the rest of the store is not touched by it."
     )

@@ -149,7 +149,7 @@ class RecordFiles:
     def _damage(self, path: str, error: Exception) -> StoreDamaged:
         return StoreDamaged(
             f"{self.sealing.files.name(path)} of the store is damaged: {error}",
-            "`tuibench store check --repair` puts it aside; the rest of the store is not touched by it.",
+            "`tuibench store check --read-data --repair` puts it aside; the rest of the store is not touched by it.",
         )
 
     def peek_row(self, path: str) -> BenchmarkRow | None:

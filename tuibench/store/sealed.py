@@ -72,7 +72,7 @@ class Sealing:
             if previous is None:
                 raise StoreDamaged(
                     f"{name} of the store is damaged: {error}",
-                    "`tuibench store check --repair` puts it aside; the rest of the store is not touched by it.",
+                    "`tuibench store check --read-data --repair` puts it aside; nothing else is touched by it.",
                 ) from error
             self.say(f"{name} is damaged ({error}): its previous generation is used")
             return previous

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.run import RunResult
+from tuibench.core.short_id import short_id
 from tuibench.runs.directory import LOG
 from tuibench.runs.journal import Follower
 from tuibench.runs.replay import Replay
@@ -73,11 +74,26 @@ class ActiveRun:
             ended = self._wait(_LOOK_S)
             yield self._read()
         if not self.detached:
+            self._require_own()
             self._note_break()
 
+    @property
+    def begun(self) -> bool:
+        """Whether what the journal says comes from the runner that was started here."""
+        return self.replay.pid == self._process.pid
+
+    def _require_own(self) -> None:
+        """Raise HostBusy where another runner was faster to take the run up: its journal is not ours to report."""
+        if not self.begun and self._process.wait() == ExitCode.BUSY:
+            short = short_id(self.id)
+            raise HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
+
     def detach(self) -> None:
-        """Let the run go on without this process."""
-        self._lifeline.write(DETACH)
+        """Let the run go on without this process; one that has ended meanwhile stays ours to report."""
+        try:
+            self._lifeline.write(DETACH)
+        except BrokenPipeError:
+            return
         self.detached = True
 
     def cancel(self) -> None:
@@ -128,8 +144,6 @@ class ActiveRun:
             code = self._process.wait()
             if code == ExitCode.STORE:
                 raise no_room(self.run_dir.parent, self._last_words())
-            if code == ExitCode.BUSY:
-                raise HostBusy(self._last_words() or "the run has a runner already", "tuibench ps shows it")
             raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
         return self.replay.result(again)
 

@@ -30,6 +30,11 @@ class AttachedRun:
         """The run's."""
         return self._directory.id
 
+    @property
+    def begun(self) -> bool:
+        """Whether what the journal says is about the run that is watched: it always is."""
+        return True
+
     def events(self) -> Iterator[list[Event]]:
         """All from the beginning, then what happens, until the run has ended."""
         while True:

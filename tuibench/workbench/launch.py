@@ -13,7 +13,7 @@ from pathlib import Path
 
 from tuibench.core.errors import WriteError
 from tuibench.core.text import show
-from tuibench.runs.directory import make_private
+from tuibench.runs.directory import RunDirectory, list_runs, make_private
 
 _LEAST_ROOM = 16 << 20
 """Bytes that a run's directory should have to itself before a run begins there."""
@@ -69,9 +69,7 @@ def why_unusable(root: Path) -> str:
     """Why no run can be kept below `root`; '' where one can. It is made where it is not there."""
     try:
         make_private(root)
-        # A directory of that name in a place where everybody may write could be anybody's.
-        found = os.lstat(root)
-        if not stat.S_ISDIR(found.st_mode) or found.st_uid != os.getuid():
+        if not is_own(root):
             return "it belongs to somebody else"
         if not os.access(root, os.W_OK | os.X_OK):
             return os.strerror(errno.EACCES).lower()
@@ -81,6 +79,21 @@ def why_unusable(root: Path) -> str:
     if room.f_flag & os.ST_RDONLY:
         return os.strerror(errno.EROFS).lower()
     return "the disk is full" if room.f_bavail * room.f_frsize < _LEAST_ROOM else ""
+
+
+def is_own(root: Path) -> bool:
+    """Whether it and the directory above are this user's: where everybody may write, a name could be anybody's."""
+    found = [os.lstat(path) for path in (root, root.parent)]
+    return all(stat.S_ISDIR(each.st_mode) and each.st_uid == os.getuid() for each in found)
+
+
+def spare_runs() -> list[RunDirectory]:
+    """Runs that were kept in the spare place."""
+    try:
+        root = spare_root()
+        return list_runs(root) if is_own(root) else []
+    except (OSError, WriteError):
+        return []  # there is no such place, and so nothing in it
 
 
 def no_room(where: object, reason: str | None) -> WriteError:

@@ -24,7 +24,7 @@ from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.attached_run import AttachedRun
-from tuibench.workbench.launch import passing_directory, spare_root, start_runner, usable_root
+from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
 from tuibench.workbench.setting import Settings
 
 if TYPE_CHECKING:
@@ -79,7 +79,7 @@ class Runs:
         notes += [f"the store cannot be written ({problem}): the result will be kept with the run"] if problem else []
         request |= self._identity(problem)
         request["card"] = to_plain(wishes.card)
-        request["store"] = str(self._settings.places.data)
+        request |= {"store": str(self._settings.places.data), "cache": str(self._settings.places.cache)}
         return self._launch(root / request["id"], request, kept=True), tuple(notes)
 
     def _identity(self, problem: str) -> dict[str, str]:
@@ -165,7 +165,7 @@ class Runs:
         return next(run for run in found if run.id == wanted)
 
     def _directories(self) -> list[RunDirectory]:
-        every = [*list_runs(self._settings.places.runs), *list_runs(spare_root())]
+        every = [*list_runs(self._settings.places.runs), *spare_runs()]
         return sorted(every, key=lambda run: run.id, reverse=True)
 
     def _observer(self) -> Observer:

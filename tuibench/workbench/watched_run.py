@@ -35,6 +35,10 @@ class WatchedRun(Protocol):
     def id(self) -> str:
         """The run's."""
 
+    @property
+    def begun(self) -> bool:
+        """Whether what the journal says is about the run that is watched."""
+
     def events(self) -> Iterator[list[Event]]:
         """What happened since the last look, until the run has ended."""
 

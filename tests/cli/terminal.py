@@ -1,0 +1,81 @@
+"""A command at a real terminal of its own: what it shows is read, keys are typed, and the line can be cut."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import pty
+import select
+import signal
+import subprocess
+import sys
+import termios
+import time
+from collections.abc import Mapping
+from typing import Any
+
+from tests.cli.shell import PATIENCE_S, Shell, as_shell
+
+_SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+
+
+class Terminal:
+    """One command, as the leader of a session whose terminal is the other end of ours."""
+
+    def __init__(self, shell: Shell, *arguments: str, env: Mapping[str, str | None]) -> None:
+        self._main, side = pty.openpty()
+
+        def take_the_terminal() -> None:
+            os.setsid()
+            fcntl.ioctl(side, termios.TIOCSCTTY, 0)
+            for number in _SIGNALS:
+                signal.signal(number, signal.SIG_DFL)
+
+        command = [sys.executable, "-m", "tuibench", *arguments]
+        environment = shell.environment({"TERM": "xterm", **env})
+        # Nothing else runs between fork and exec in a test, so the function cannot meet a lock that a thread holds.
+        places: dict[str, Any] = {"stdin": side, "stdout": side, "stderr": side}
+        self.process = subprocess.Popen(command, env=environment, preexec_fn=take_the_terminal, **places)  # noqa: PLW1509
+        os.close(side)
+        self.shown = ""
+
+    def type(self, keys: str) -> None:
+        """As from a keyboard."""
+        os.write(self._main, keys.encode())
+
+    def wait_for(self, words: str) -> None:
+        """Read on until the words have been shown."""
+        deadline = time.monotonic() + PATIENCE_S
+        while words not in self.shown:
+            if time.monotonic() > deadline or not self._read():
+                raise AssertionError(f"never shown: {words}\n{self.shown}")
+
+    def forget(self) -> None:
+        """Only what comes from now on counts."""
+        self.shown = ""
+
+    def cut(self) -> None:
+        """The line is gone, as when a connection is lost."""
+        os.close(self._main)
+
+    def end(self) -> int:
+        """Read to the end; the exit code as a shell would print it."""
+        while self._read():
+            continue
+        self.cut()
+        return self.wait()
+
+    def wait(self) -> int:
+        """For the command's end."""
+        return as_shell(self.process.wait(PATIENCE_S))
+
+    def _read(self) -> bool:
+        ready, _, _ = select.select([self._main], [], [], 1.0)
+        if not ready:
+            return self.process.poll() is None
+        try:
+            data = os.read(self._main, 1 << 16)
+        except OSError:
+            return False  # the other end is closed
+        self.shown += data.decode("utf-8", "replace")
+        return bool(data)

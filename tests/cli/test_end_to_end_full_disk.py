@@ -1,0 +1,127 @@
+"""Disks that are full or cannot be written, before and in the middle of a run: nothing measured is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import Done, Shell, until
+from tuibench.runs.journal import read_history
+from tuibench.workbench.hall import Workbench
+
+FAKE = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1", "-w", "0.05")
+SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
+BRIEF = (*FAKE, "--executions", "3", "-t", "0.3")
+MEGABYTE = 1 << 20
+
+
+def mount(place: Path, *options: str) -> None:
+    place.mkdir(parents=True, exist_ok=True)
+    done = subprocess.run(["mount", *options, str(place)], capture_output=True, text=True, check=False)
+    if done.returncode:
+        pytest.skip(f"nothing can be mounted here: {done.stderr.strip()}")
+
+
+@pytest.fixture
+def small(keeper: Shell) -> Iterator[Path]:
+    """A disk of its own for everything that is kept: 24 MB in all."""
+    home = Path(os.environ["TUIBENCH_HOME"])
+    mount(home, "-t", "tmpfs", "-o", "size=24m", "none")
+    yield home
+    until(lambda: not keeper.processes(), "no process")
+    subprocess.run(["umount", str(home)], check=True)
+
+
+def fill(home: Path, leave_bytes: int) -> Path:
+    """Take all of the disk but so much."""
+    filler = home / "filler"
+    room = os.statvfs(home)
+    free = room.f_bavail * room.f_frsize
+    with filler.open("ab") as handle:
+        handle.write(b"x" * max(0, free - leave_bytes))
+    return filler
+
+
+def run(shell: Shell, *arguments: str, **options: Any) -> Done:
+    return shell.run(*arguments, env=SCRIPT, **options)
+
+
+def stored() -> tuple[Any, ...]:
+    return Workbench().store.benchmarks.rows()
+
+
+def test_a_disk_that_fills_up_in_the_middle_interrupts_and_loses_nothing(keeper: Shell, small: Path) -> None:
+    process = keeper.start("benchmark", *FAKE, "--executions", "400", "-t", "200", env=SCRIPT)
+    keeper.wait_for("execution_done", n=2)
+    filler = fill(small, 0)
+    _, err = process.communicate(timeout=60)
+    assert process.returncode == 6, err
+    assert b"the disk is full" in err
+    assert b"tuibench resume" in err
+    assert b"Traceback" not in err
+    (directory,) = keeper.run_root.iterdir()
+    history = read_history(directory)
+    assert (history.damaged, history.lost) == ((), 0)
+    measured = sum(e["ev"] == "execution_done" for e in history.events)
+    assert measured >= 2
+    info = Workbench().runs.info("last")
+    assert (info.state, info.executions, info.resumable) == ("interrupted", measured, True)
+    filler.unlink()
+    done = run(keeper, "resume", "last", "--finish")
+    assert done.code in (0, 1), done.err
+    (row,) = stored()
+    assert sum(len(cell.executions) for cell in Workbench().store.benchmarks.get(row.id).result.cells) == measured
+
+
+def test_a_disk_that_is_full_before_is_said_and_the_run_kept_elsewhere(
+    keeper: Shell, small: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(keeper.tmp))
+    filler = fill(small, 64 << 10)
+    done = run(keeper, "benchmark", *BRIEF)
+    assert done.code == 6, done.err
+    assert "the disk is full" in done.err
+    assert "measured, not saved" in done.err
+    assert "ms" in done.lines[-1], "the result is printed all the same"
+    (info,) = Workbench().runs.every()
+    assert (info.state, info.executions) == ("unsaved", 3)
+    exported = small.parent / "saved.json"
+    elsewhere = run(keeper, "export", info.id, "-x", str(exported))
+    assert elsewhere.code == 0, elsewhere.err
+    assert json.loads(exported.read_text(encoding="ascii"))["tuibench"]["id"] == info.id
+    filler.unlink()
+    again = run(keeper, "resume", "last")
+    assert again.code == 0, again.err
+    assert [row.id for row in stored()] == [info.id]
+    assert Workbench().runs.info("last").state == "finished"
+    shutil.rmtree(keeper.tmp / f"tuibench-{os.getuid()}")
+
+
+def test_a_store_that_cannot_be_written_is_browsed_and_a_run_ends_unsaved(keeper: Shell) -> None:
+    home = Path(os.environ["TUIBENCH_HOME"])
+    assert run(keeper, "benchmark", *BRIEF, "--name", "before").code == 0
+    mount(home, "--bind", str(home))
+    subprocess.run(["mount", "-o", "remount,bind,ro", str(home)], check=True)
+    try:
+        listed = run(keeper, "list")
+        assert (listed.code, "before" in listed.out) == (0, True), listed.err
+        assert run(keeper, "show", "last").code == 0
+        removed = run(keeper, "remove", "last", "-y")
+        assert (removed.code, "Traceback" in removed.err) == (6, False)
+        done = run(keeper, "benchmark", *BRIEF)
+        assert done.code == 6, done.err
+        assert "read-only" in done.err.lower()
+        assert "ms" in done.lines[-1]
+    finally:
+        subprocess.run(["umount", str(home)], check=True)
+    again = run(keeper, "resume", "last")
+    assert again.code == 0, again.err
+    assert len(stored()) == 2
+    shutil.rmtree(keeper.tmp / f"tuibench-{os.getuid()}")
