@@ -53,15 +53,15 @@ def test_writers_at_once_all_find_their_rows(tmp_path: Path, writers: int, adds:
 
 
 @pytest.mark.parametrize("kill_at", [200, 207, 213, 221])
-def test_one_that_is_killed_harms_no_other(tmp_path: Path, kill_at: int) -> None:
-    summary = crowd(tmp_path / "data", 3, 40, kill_at)
+def test_one_that_is_killed_harms_no_other(light_path: Path, kill_at: int) -> None:
+    summary = crowd(light_path / "data", 3, 40, kill_at)
     assert summary["ended"][:2] == [0, 0] and summary["ended"][2] != 0
     assert len(summary["added"]) >= 80
-    hold(tmp_path / "data", summary)
+    hold(light_path / "data", summary)
 
 
-def test_a_session_sees_what_another_writes_and_neither_undoes_the_other(tmp_path: Path) -> None:
-    one, two = Store(tmp_path, MACHINE), Store(tmp_path, MACHINE)
+def test_a_session_sees_what_another_writes_and_neither_undoes_the_other(light_path: Path) -> None:
+    one, two = Store(light_path, MACHINE), Store(light_path, MACHINE)
     for number in range(1, 9):
         writer, reader = (one, two) if number % 2 else (two, one)
         writer.benchmarks.add(make_small(number), Card(name=f"name {number}"))

@@ -30,7 +30,7 @@ def hold(summary: dict[str, Any], kills: int) -> None:
 
 
 def test_nothing_acknowledged_is_lost_over_a_few_kills(light_path: Path) -> None:
-    hold(campaign(light_path, 40, seed=1), 40)
+    hold(campaign(light_path, 25, seed=1), 25)
 
 
 @pytest.mark.slow

@@ -17,7 +17,7 @@ from tuibench.store.store import Store
 OLD = Path(__file__).resolve().parent.parent / "fixtures" / "store" / "schema-0"
 
 
-def after_migrating(light_path: Path, **honesty: bool) -> tuple[int, list[str]]:
+def after_migrating(light_path: Path, most: int = 10**9, **honesty: bool) -> tuple[int, list[str]]:
     """(states, what was wrong in any of them) of a store of an older form while it is migrated."""
     work = light_path / "work"
     shutil.copytree(OLD, work / "data")
@@ -29,7 +29,7 @@ def after_migrating(light_path: Path, **honesty: bool) -> tuple[int, list[str]]:
     for number, step in enumerate(disk.steps):
         machine.play(step)
         for tree in machine.states(random.Random(number), 5):
-            if hash(frozenset(tree.items())) not in seen:
+            if hash(frozenset(tree.items())) not in seen and len(found) < most:
                 seen.add(hash(frozenset(tree.items())))
                 found += [f"after step {number}: {line}" for line in look_at_old(tree, rows, light_path / "state")]
     return len(seen), found
@@ -63,4 +63,4 @@ def test_a_migration_that_loses_power_can_be_done_again(light_path: Path) -> Non
 
 
 def test_a_migration_on_a_disk_that_forgets_is_found_broken(light_path: Path) -> None:
-    assert after_migrating(light_path, syncs_files=False)[1]
+    assert after_migrating(light_path, 1, syncs_files=False)[1]

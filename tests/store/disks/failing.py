@@ -35,11 +35,13 @@ class FailingDisk(OpenFiles):
         self.seen = 0
         self.failed: list[str] = []
         """What was refused, as 'kind name'."""
+        self.unaltered: list[str] = []
+        """Those of them that would have altered something."""
         self._due = False
 
     def arm(self, at: int) -> None:
         """Count from here."""
-        self.at, self.seen, self.failed, self._due = at, 0, [], False
+        self.at, self.seen, self.failed, self.unaltered, self._due = at, 0, [], [], False
 
     def heal(self) -> None:
         """Refuse nothing more."""
@@ -69,6 +71,8 @@ class FailingDisk(OpenFiles):
     def _refuse(self, kind: str, arguments: tuple[Any, ...]) -> None:
         first = self.paths.get(arguments[0], "?") if isinstance(arguments[0], int) else arguments[0]
         self.failed.append(f"{kind} {os.path.basename(first)}")
+        if alters(kind, arguments):
+            self.unaltered.append(self.failed[-1])
         if kind == "close":
             super().touch(kind, arguments)
         raise OSError(self.code, os.strerror(self.code), str(first))
