@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
+from tests.cli.running import detach, runner_of, state
 from tests.cli.shell import SHORT, Done, Shell, until
-from tests.cli.test_end_to_end_runs import detach, runner_of, state
 from tests.models.factory import encoder, save
 from tuibench.core.card import StoredBenchmark
 from tuibench.workbench.hall import Workbench
