@@ -111,7 +111,7 @@ def damage_project(root: Path) -> None:
 FAULTS: dict[str, tuple[Callable[[Path], None], set[str]]] = {
     "lose_index": (lose_index, {"missing"}),
     "damage_index": (damage_index, {"damaged"}),
-    "edit_index": (edit_index, {"edited", "stale"}),
+    "edit_index": (edit_index, {"damaged"}),
     "unlist": (unlist, {"unlisted"}),
     "lose_record": (lose_record, {"missing", "leftover"}),
     "cut_record": (cut_record, {"damaged", "missing"}),
