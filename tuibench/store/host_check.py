@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
+from tuibench.core.trash import NEWER
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
@@ -24,6 +25,7 @@ from tuibench.store.summary import DAMAGED
 from tuibench.store.sweep import Sweeper
 from tuibench.store.trash import Trash
 from tuibench.store.trash_check import TrashCheck
+from tuibench.store.trouble import refuse_newer
 
 
 class HostCheck:
@@ -49,6 +51,8 @@ class HostCheck:
         self._record = RecordCheck(self._file)
         self._seen: set[str] = set()
         self._index: Index = benchmarks.index(layout)
+        self._frozen = False
+        """Whether the list is a newer version's, so that nothing of this host can be written."""
 
     def look(self, read_data: bool) -> None:
         """Look at everything, and at every byte where that is asked."""
@@ -121,13 +125,15 @@ class HostCheck:
                 self._rewrite_index()
                 self._findings.add("missing", files.name(path), "the list is made from the records", self._repair)
             return
+        if loaded.beyond:
+            self._file.add_newer(path, refuse_newer(files.name(path), loaded.meta.schema, loaded.meta.tool))
+            self._frozen = True
+            return
         self._findings.read += 1
-        if loaded.newer:
-            self._findings.add("newer", files.name(path), "written by a newer version: it can only be read")
 
     def _load_index(self, path: str) -> Loaded | None:
         loaded = self._file.quiet.load(path, INDEX, fall_back=False, strict=True)
-        if loaded is not None:
+        if loaded is not None and not loaded.beyond:
             to_rows(loaded.tables)
         return loaded
 
@@ -136,7 +142,7 @@ class HostCheck:
             self._index.rewrite()
 
     def _compare(self) -> None:
-        files = self._context.files
+        files, may = self._context.files, self._repair and not self._frozen
         _, rows = self._index.rows()
         listed = {row.id: row for row in rows}
         there = set(self._index.ids_on_disk())
@@ -145,18 +151,18 @@ class HostCheck:
             name = files.name(self._layout.record(ulid)) if is_ulid(ulid) else files.name(self._layout.index)
             if ulid not in there:
                 drop.append(ulid)
-                self._findings.add("missing", name, "listed, but there is no such record", self._repair)
+                self._findings.add("missing", name, "listed, but there is no such record", may)
                 continue
             row = self._row(ulid)
             if row is None:
                 continue
             if ulid not in listed:
-                self._findings.add("unlisted", name, "a whole record that no list has", self._repair)
+                self._findings.add("unlisted", name, "a whole record that no list has", may)
                 put.append(row)
-            elif listed[ulid] != row:
-                self._findings.add("stale", name, "the list says something else than the record", self._repair)
+            elif listed[ulid] != row and row.status != NEWER:
+                self._findings.add("stale", name, "the list says something else than the record", may)
                 put.append(row)
-        if self._repair:
+        if may:
             gone = [one for one in there if not files.kind(self._layout.record(one))]
             with self._index.transaction():
                 self._index.put(put)

@@ -60,10 +60,11 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
             _check_inside(move.source)
             _check_inside(move.name)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreDamaged(
+        damage = StoreDamaged(
             f"{sealing.files.name(path)} of the store is damaged: {error}",
             "What was removed lies beside it and can be put back by hand.",
-        ) from error
+        )
+        raise sealing.misfit(path, loaded, damage) from error
     return manifest
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.core.errors import StoreError, StoreNewer, StoreReadOnly
 from tuibench.core.text import show
 
 _NOT_OURS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -31,10 +31,21 @@ def in_the_way(name: str, what: str) -> StoreError:
     return StoreError(f"{name} of the store: {what}", "Look at what it is and move it away.")
 
 
-def refuse_newer(name: str, schema: int, tool: str) -> StoreReadOnly:
+def refuse_newer(name: str, schema: int, tool: str) -> StoreNewer:
     """The refusal to write a file whose form this version does not know."""
-    by = f"tuibench {show(tool, 30)}" if tool else "a newer tuibench"
-    return StoreReadOnly(
-        f"{name} of the store was written by {by} (schema {schema}), which this version can only read",
+    return StoreNewer(
+        f"{name} of the store was written by {_name_tool(tool)} (schema {schema}), which this version can only read",
         "Use that version, or a newer one, to change it.",
     )
+
+
+def cannot_show(name: str, schema: int, tool: str) -> StoreNewer:
+    """For a file that is as a newer version wrote it, in a form that this one finds nothing in."""
+    return StoreNewer(
+        f"{name} of the store was written by {_name_tool(tool)} (schema {schema}): this version cannot show it",
+        "Use that version, or a newer one. Nothing is wrong with the file.",
+    )
+
+
+def _name_tool(tool: str) -> str:
+    return f"tuibench {show(tool, 30)}" if tool else "a newer tuibench"
