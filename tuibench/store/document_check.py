@@ -13,6 +13,7 @@ from tuibench.store.layout import PROJECTS, QUARANTINE, RECORD, VERSIONS, is_uli
 from tuibench.store.migration import DOCUMENT
 from tuibench.store.sealed import Loaded
 from tuibench.store.sweep import Sweeper
+from tuibench.store.trouble import damaged
 
 
 class DocumentCheck:
@@ -47,7 +48,7 @@ class DocumentCheck:
             for path in Sweeper(self._context).find(directory):
                 if self._repair:
                     files.remove(path)
-                self._findings.add("leftover", files.name(path), "of a writer that died", self._repair)
+                self._findings.mend("leftover", files.name(path), "of a writer that died", self._repair)
 
     def _look_at_salt(self) -> None:
         self._findings.checked += 1
@@ -60,8 +61,8 @@ class DocumentCheck:
         loaded = self._file.quiet.load(path, DOCUMENT, fall_back=False)
         kind = os.path.basename(os.path.dirname(path))
         if loaded is not None and "1" not in loaded.tables.get(kind, {}):
-            what = f"{self._context.files.name(path)} of the store is damaged: it holds none of the {kind}"
-            raise self._file.quiet.misfit(path, loaded, StoreDamaged(what))
+            damage = damaged(self._context.files.name(path), f"it holds none of the {kind}")
+            raise self._file.quiet.misfit(path, loaded, damage)
         return loaded
 
     def _accept(self, path: str) -> None:

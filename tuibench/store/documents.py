@@ -16,6 +16,7 @@ from tuibench.store.envelope import Meta
 from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, check_ulid, is_ulid
 from tuibench.store.lock import StoreLock
 from tuibench.store.migration import DOCUMENT
+from tuibench.store.trouble import damaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,10 +88,7 @@ class Documents:
             return None
         values = loaded.tables.get(self._kind, {}).get("1")
         if values is None:
-            damage = StoreDamaged(
-                f"{self._context.files.name(path)} of the store is damaged: it holds none of the {self._kind}",
-                "`tuibench store check --read-data --repair` puts it aside.",
-            )
+            damage = damaged(self._context.files.name(path), f"it holds none of the {self._kind}")
             raise self._context.sealing.misfit(path, loaded, damage)
         document = Document(id, values, loaded.meta.generation, loaded.meta if loaded.beyond else None)
         self._kept[id] = loaded.stamp, document

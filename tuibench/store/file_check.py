@@ -14,7 +14,7 @@ from tuibench.store.envelope import Unreadable, unseal
 from tuibench.store.finding import Findings
 from tuibench.store.quarantine import put_aside
 from tuibench.store.sealed import Loaded, Sealing
-from tuibench.store.trouble import refuse_newer
+from tuibench.store.trouble import drop_name, refuse_newer
 
 Load = Callable[[str], Loaded | None]
 Rewrite = Callable[[str], None]
@@ -61,19 +61,20 @@ class FileCheck:
             return State.NEWER
         if loaded.newer:
             # No version but that one can tell whether somebody meant it.
-            detail = f"and of a form that this version cannot write (schema {loaded.meta.schema})"
+            detail = f"of a form that this version cannot write (schema {loaded.meta.schema})"
             self.findings.add("edited", name, detail)
         elif not loaded.sound:
             if self.repair:
                 accept(path)
-            detail = "edited by hand" + (": accepted, with the original in quarantine" if self.repair else "")
-            self.findings.add("edited", name, detail, self.repair)
+            detail = "accepted, with the original in quarantine" if self.repair else "the repair accepts it"
+            self.findings.mend("edited", name, detail, self.repair)
         return State.USABLE
 
     def add_newer(self, path: str, error: StoreNewer) -> None:
         """Say that only a newer version can look after a file, which is left as it is."""
         self.findings.read += 1
-        self.findings.add(NEWER, self.context.files.name(path), error.message)
+        name = self.context.files.name(path)
+        self.findings.add(NEWER, name, drop_name(error.message, name).removeprefix("was "))
 
     def look_at_previous(self, path: str) -> None:
         """Look at the generation kept beside a file."""
@@ -89,7 +90,7 @@ class FileCheck:
             sound = False
         if not sound:
             kept = f": kept as {put_aside(self.context, previous)}" if self.repair else ""
-            self.findings.add("damaged", self.context.files.name(previous), f"previous generation{kept}", self.repair)
+            self.findings.mend("damaged", self.context.files.name(previous), f"previous generation{kept}", self.repair)
 
     def _damaged(self, path: str, name: str, error: StoreError, load: Load) -> State:
         if not isinstance(error, StoreDamaged):
@@ -100,14 +101,14 @@ class FileCheck:
         usable = self._is_usable(previous, load)
         if not self.repair:
             then = "its previous generation is sound" if usable else "nothing stands in for it"
-            self.findings.add("damaged", name, f"{error.message}; {then}")
+            self.findings.mend("damaged", name, f"{error.message}; {then}", done=False)
             return State.USABLE
         kept = put_aside(self.context, path)
         if usable:
             self.context.files.rename(previous, path)
             self.context.files.sync_directory(path.rpartition("/")[0])
         then = "its previous generation took its place" if usable else "nothing stands in for it"
-        self.findings.add("damaged", name, f"kept as {kept}; {then}", repaired=True)
+        self.findings.mend("damaged", name, f"{drop_name(error.message, name)}; kept as {kept}; {then}", True)
         return State.USABLE if usable else State.GONE
 
     def _is_usable(self, path: str, load: Load) -> bool:

@@ -180,4 +180,5 @@ def to_rows(tables: Tables) -> tuple[BenchmarkRow, ...]:
                 int(number)
             return tuple(map(to_row, table.values()))
     except (TypeError, ValueError) as error:
-        raise StoreDamaged(f"the index holds what is no row: {error}") from error
+        why = str(error) if isinstance(error, TypeError) else "a row without a number"
+        raise StoreDamaged(f"it holds what is no row: {why}") from error

@@ -6,13 +6,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tuibench.core.errors import StoreDamaged, StoreError, UsageError
+from tuibench.core.errors import StoreError, UsageError
 from tuibench.core.project import FileStamp, ModelReference, Project, Version
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.remote import public_name, remote_scheme
 from tuibench.core.text import show
 from tuibench.store.documents import Document
-from tuibench.store.trouble import cannot_show
+from tuibench.store.trouble import cannot_show, damaged
 
 LONGEST_NAME = 200
 _NOTED_APART = ("id", "versions", "generation")
@@ -112,7 +112,4 @@ def _misfit(kind: str, document: Document) -> StoreError:
     name = f"{kind}/{document.id}.json"
     if document.newer is not None:
         return cannot_show(name, document.newer.schema, document.newer.tool)
-    return StoreDamaged(
-        f"{name} of the store is damaged: it is not what one of its {kind} looks like",
-        "`tuibench store check --read-data --repair` puts it aside; the rest of the store is not touched by it.",
-    )
+    return damaged(name, f"it is not what one of its {kind} looks like")

@@ -49,8 +49,8 @@ class RecordCheck:
                 if found is not None:
                     zlib.decompress(found[0])
                 findings.read += 1
-            except zlib.error as error:
+            except zlib.error:
                 kept = f"; kept as {put_aside(self._file.context, path)}" if self._file.repair else ""
-                findings.add("damaged", files.name(path), f"samples: {error}{kept}", self._file.repair)
+                findings.mend("damaged", files.name(path), f"the samples cannot be unpacked{kept}", self._file.repair)
             except StoreError as error:
                 findings.add("damaged", files.name(path), error.message)

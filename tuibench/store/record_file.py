@@ -30,6 +30,7 @@ from tuibench.store.envelope import (
 from tuibench.store.migration import RECORD
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.summary import join_card, summarize
+from tuibench.store.trouble import damaged
 
 SUMMARY, CARD, RESULT = "summary", "card", "result"
 _FIRST = 8192
@@ -156,11 +157,7 @@ class RecordFiles:
         return tuple(tables.get(name, {}).get("1", {}) for name in (SUMMARY, CARD))
 
     def _damage(self, path: str, error: Exception, loaded: Loaded) -> StoreError:
-        damage = StoreDamaged(
-            f"{self.sealing.files.name(path)} of the store is damaged: {error}",
-            "`tuibench store check --read-data --repair` puts it aside; the rest of the store is not touched by it.",
-        )
-        return self.sealing.misfit(path, loaded, damage)
+        return self.sealing.misfit(path, loaded, damaged(self.sealing.files.name(path), str(error)))
 
     def peek_row(self, path: str) -> BenchmarkRow | None:
         """The row from the beginning of a record; None where that is not sound, or its rest has another length."""
@@ -195,7 +192,7 @@ class RecordFiles:
             if not loaded.sound or summary is None:
                 summary = summarize(from_plain(RunResult, tables[RESULT]["1"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Unreadable(f"its tables are not those of a benchmark ({error})") from error
+            raise Unreadable("its tables are not those of a benchmark") from error
         if any(type(getattr(card, field.name)) not in (str, type(None)) for field in fields(Card)):
             raise Unreadable("its card is none")
         record = Record(loaded, summary, card, encoded)

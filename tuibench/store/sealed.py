@@ -23,7 +23,7 @@ from tuibench.store.envelope import (
 from tuibench.store.files import Files
 from tuibench.store.layout import QUARANTINE
 from tuibench.store.migration import migrate_tables
-from tuibench.store.trouble import cannot_show, refuse_newer
+from tuibench.store.trouble import cannot_show, damaged, refuse_newer
 
 Say = Callable[[str], None]
 
@@ -78,10 +78,7 @@ class Sealing:
             previous = self._load_previous(path, kind, stamp) if fall_back else None
             name = self.files.name(path)
             if previous is None:
-                raise StoreDamaged(
-                    f"{name} of the store is damaged: {error}",
-                    "`tuibench store check --read-data --repair` puts it aside; nothing else is touched by it.",
-                ) from error
+                raise damaged(name, str(error)) from error
             self.say(f"{name} is damaged ({error}): its previous generation is used")
             return previous
 

@@ -46,7 +46,7 @@ class TrashCheck:
                 else ""
             )
             self._file.findings.checked += 1
-            self._file.findings.add("damaged", files.name(manifest), why + kept, self._file.repair)
+            self._file.findings.mend("damaged", files.name(manifest), why + kept, self._file.repair)
             return
         self._file.look(manifest, self._load, self._accept)
         for name in files.names(directory):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from tuibench.core.errors import StoreError, StoreNewer, StoreReadOnly
+from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
 from tuibench.core.text import show
 
 _NOT_OURS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -12,9 +12,24 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _IN_THE_WAY = frozenset({errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.EEXIST})
 
 
+_OF_THE_STORE = " of the store"
+_DAMAGED = " is damaged: "
+
+
+def damaged(name: str, why: str, hint: str = "") -> StoreDamaged:
+    """The error for a file that is not what was written."""
+    aside = "`tuibench store check --read-data --repair` puts it aside; nothing else is touched by it."
+    return StoreDamaged(f"{name}{_OF_THE_STORE}{_DAMAGED}{why}", hint or aside)
+
+
+def drop_name(message: str, name: str) -> str:
+    """A message without the file that it begins with, for where that stands already."""
+    return message.removeprefix(name).removeprefix(_OF_THE_STORE).removeprefix(_DAMAGED).removeprefix(": ").lstrip()
+
+
 def explain(error: OSError, name: str) -> StoreError:
     """The error to raise for what went wrong at the file `name` of the store."""
-    why = error.strerror or type(error).__name__
+    why = error.strerror or "the system does not say why"
     if error.errno in _NOT_OURS:
         return StoreReadOnly(f"{name} of the store: {why}", "What is in the store can still be read and exported.")
     if error.errno in _FULL:
