@@ -13,7 +13,7 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from tests.store.build import Clock, make_id, make_result, make_store
 from tuibench.core.card import Card
-from tuibench.core.errors import UnknownId
+from tuibench.core.errors import StoreError, UnknownId
 from tuibench.store.store import Store
 
 TEXT = st.text(max_size=5)
@@ -44,6 +44,10 @@ class StoreMachine(RuleBasedStateMachine):
     @rule(session=SESSION, number=NUMBER, name=TEXT)
     def add(self, session: int, number: int, name: str) -> None:
         one = make_id(number)
+        if any(one in trashed for trashed in self.trash):
+            with pytest.raises(StoreError, match="lies in the trash"):
+                self.sessions[session].benchmarks.add(make_result(number), Card(name=name))
+            return
         row = self.sessions[session].benchmarks.add(make_result(number), Card(name=name))
         self.cards.setdefault(one, (name, ""))
         assert (row.name, row.note) == self.cards[one]

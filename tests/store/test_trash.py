@@ -9,6 +9,7 @@ import pytest
 from tests.store.build import Clock, make_id, make_result, make_store
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError, StoreReadOnly, UnknownId
+from tuibench.core.short_id import short_id
 from tuibench.store import trash as trash_module
 from tuibench.store.documents import Documents
 from tuibench.store.store import Store
@@ -108,14 +109,27 @@ def test_above_its_limit_the_oldest_goes_first(tmp_path: Path, monkeypatch: pyte
     assert [entry.benchmarks for entry in store.trash.entries()] == [(make_id(2),), (make_id(1),)]
 
 
-def test_what_was_saved_again_meanwhile_is_not_restored_over(tmp_path: Path) -> None:
+def test_what_lies_in_the_trash_is_not_saved_beside_it(tmp_path: Path) -> None:
     store = fill(tmp_path / "data", 1)
     store.trash.remove([make_id(0)])
-    store.benchmarks.add(make_result(0), Card(name="again"))
+    for session in (store, make_store(tmp_path / "data")):
+        with pytest.raises(StoreError, match=f"{short_id(make_id(0))} lies in the trash"):
+            session.benchmarks.add(make_result(0), Card(name="again"))
+    assert store.benchmarks.rows() == ()
+    store.trash.restore()
+    assert store.benchmarks.add(make_result(0), Card(name="again")).name == "n0"
+
+
+def test_what_was_put_back_by_hand_is_not_restored_over(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data", 1)
+    store.trash.remove([make_id(0)])
+    (kept,) = tmp_path.glob(f"data/hosts/*/trash/*/*{make_id(0)}.json")
+    (shelf,) = tmp_path.glob("data/hosts/*/records/*")
+    (shelf / f"{make_id(0)}.json").write_bytes(kept.read_bytes())
+    store.check(repair=True)
     with pytest.raises(StoreError, match="there again"):
         store.trash.restore()
-    assert [row.name for row in store.benchmarks.rows()] == ["again"]
-    assert len(store.trash.entries()) == 1
+    assert len(store.benchmarks.rows()) == len(store.trash.entries()) == 1
 
 
 def test_a_project_goes_and_comes_back_with_its_versions(tmp_path: Path) -> None:

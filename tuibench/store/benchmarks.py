@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Protocol
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
 from tuibench.core.errors import StoreDamaged, StoreError, UnknownId
 from tuibench.core.run import RunResult
-from tuibench.core.short_id import LENGTH
+from tuibench.core.short_id import LENGTH, short_id
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.store.context import Context
+from tuibench.store.doubt import clear_doubt, mark_doubt, settle_doubts
 from tuibench.store.index import Index, Key
 from tuibench.store.layout import HostLayout, check_ulid
 from tuibench.store.listing import Listing, join_rows
@@ -67,10 +69,13 @@ class Benchmarks:
         """
         check_ulid(result.id)
         layout = self._context.own()
-        with self.writing(layout):
+        with self.writing(layout) as doubt:
             path = layout.record(result.id)
             self._sweeper.once(layout.shelf(result.id))
             record = self._read_or_none(path)
+            if record is None:
+                self._refuse_trashed(result.id)
+                doubt(result.id)
             there = layout.samples(result.id)
             if samples is not None:
                 names = move_samples(self._context.files, str(samples), there)
@@ -109,7 +114,7 @@ class Benchmarks:
         """Change what is given of a card; '' takes a benchmark out of its project."""
         layout = self.find(id)
         self._context.check_writable(layout)
-        with self.writing(layout):
+        with self.writing(layout) as doubt:
             path = layout.record(id)
             self._sweeper.once(layout.shelf(id))
             record = self._records.read(path)
@@ -125,6 +130,7 @@ class Benchmarks:
             if changed == card:
                 self.index(layout).put([record.row])
                 return record.row
+            doubt(id)
             row = self._records.write_card(path, record, replace(changed, updated_utc=self._context.now_utc()))
             self.index(layout).put([row])
             return row
@@ -158,14 +164,28 @@ class Benchmarks:
                 self._sweeper.once(layout.directory)
                 if self._attendant is not None:
                     self._attendant.finish(layout)
+                # A disk that takes no list now may still take what the caller is about to do.
+                self.say_failure(lambda: settle_doubts(self._context.files, layout, self.index(layout), self._records))
             yield
 
     @contextmanager
-    def writing(self, layout: HostLayout) -> Iterator[None]:
-        """As `locked`, and all that changes in the host's list is written at once, at the end."""
-        # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
-        with self.locked(layout), self.index(layout).transaction():
-            yield
+    def writing(self, layout: HostLayout) -> Iterator[Callable[[str], None]]:
+        """As `locked`, and all that changes in the host's list is written at once, at the end.
+
+        What it gives is to be told of each benchmark whose record is about to change.
+        """
+        files, doubted = self._context.files, []
+
+        def doubt(ulid: str) -> None:
+            mark_doubt(files, layout, ulid)
+            doubted.append(ulid)
+
+        with self.locked(layout):
+            # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
+            with self.index(layout).transaction():
+                yield doubt
+            for ulid in doubted:
+                self.say_failure(partial(clear_doubt, files, layout, ulid))
 
     def attend(self, attendant: Attendant) -> None:
         """Have unfinished moves finished and old ones forgotten by whoever writes."""
@@ -177,6 +197,13 @@ class Benchmarks:
             act()
         except StoreError as error:
             self._context.notices.say(str(error))
+
+    def _refuse_trashed(self, ulid: str) -> None:
+        # Saved beside it, what lies in the trash could never come back.
+        if self._attendant is not None and ulid in self._attendant.ids():
+            raise StoreError(
+                f"{short_id(ulid)} lies in the trash", f"`tuibench trash restore {short_id(ulid)}` brings it back."
+            )
 
     def _read_or_none(self, path: str) -> Record | None:
         # Whoever adds a result holds the truth, so a damaged record of it is put aside and written anew.

@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from tuibench.core.errors import StoreError
 from tuibench.store import atomic
 from tuibench.store.atomic import Foreign, Stamp
-from tuibench.store.disk import Disk
+from tuibench.store.disk import LOCK, Disk
 from tuibench.store.envelope import check_head
 from tuibench.store.trouble import explain, in_the_way
 
@@ -176,6 +176,11 @@ class Files:
             temp = self.temp(target)
             atomic.copy(self.disk, source, temp)
             self.disk.replace(temp, target)
+
+    def touch(self, path: str) -> None:
+        """See to it that there is a file, for those who look for its name."""
+        with self.telling(path):
+            self.disk.close(self.disk.open(path, LOCK))
 
     def remove(self, path: str) -> None:
         """Remove a file; it may be gone already."""

@@ -12,6 +12,7 @@ from tuibench.core.trash import NEWER
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
+from tuibench.store.doubt import clear_doubt, find_doubts
 from tuibench.store.file_check import FileCheck
 from tuibench.store.finding import Findings
 from tuibench.store.index import Index, to_rows
@@ -174,6 +175,8 @@ class HostCheck:
             with self._index.transaction():
                 self._index.put(put)
                 self._index.drop([*drop, *gone])
+            for ulid in find_doubts(files, self._layout):
+                clear_doubt(files, self._layout, ulid)
 
     def _row(self, ulid: str) -> BenchmarkRow | None:
         path = self._layout.record(ulid)

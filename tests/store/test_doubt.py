@@ -1,0 +1,133 @@
+"""Where a writer got as far as the record and not to the list, the next writer brings both together."""
+
+from __future__ import annotations
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.store.build import make_id, make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreError
+from tuibench.store.disk import RealDisk
+from tuibench.store.store import Store
+
+
+class Refusing(RealDisk):
+    """Refuses what ends in a name, or dies there."""
+
+    def __init__(self, ending: str, error: BaseException) -> None:
+        self.ending, self.error = ending, error
+        self.off = False
+
+    def _pass(self, path: str) -> None:
+        if path.endswith(self.ending) and not self.off:
+            raise self.error
+
+    def replace(self, source: str, target: str) -> None:
+        self._pass(target)
+        super().replace(source, target)
+
+    def unlink(self, path: str) -> None:
+        self._pass(path)
+        super().unlink(path)
+
+
+class Died(BaseException):
+    """The process was killed."""
+
+
+FULL = OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    store = make_store(tmp_path)
+    for number in range(3):
+        store.benchmarks.add(make_result(number), Card(name=f"n{number}"))
+    store.trash.remove([make_id(0)])
+    return tmp_path
+
+
+def doubts(root: Path) -> list[Path]:
+    return list(root.rglob("*.doubt"))
+
+
+def break_off(root: Path, error: BaseException) -> Store:
+    """An edit and an addition that were written and never listed."""
+    disk = Refusing("tuibench.json", error)
+    store = make_store(root, disk=disk)
+    with pytest.raises((StoreError, Died)):
+        store.benchmarks.edit(make_id(1), name="edited")
+    disk.off = True
+    assert [row.name for row in store.benchmarks.rows()] == ["n2", "n1"]
+    assert store.benchmarks.get(make_id(1)).card.name == "edited"
+    return store
+
+
+@pytest.mark.parametrize("error", [FULL, Died()], ids=["refused", "killed"])
+@pytest.mark.parametrize("writer", ["add", "edit", "remove", "restore"])
+@pytest.mark.parametrize("same", [True, False], ids=["this session", "another"])
+def test_the_next_writer_lists_an_edit_that_was_cut_short(
+    root: Path, error: BaseException, writer: str, same: bool
+) -> None:
+    store = break_off(root, error)
+    store = store if same else make_store(root)
+    if writer == "add":
+        store.benchmarks.add(make_result(7), Card(name="other"))
+    elif writer == "edit":
+        store.benchmarks.edit(make_id(2), note="other")
+    elif writer == "remove":
+        store.trash.remove([make_id(2)])
+    else:
+        store.trash.restore()
+    for one in (store, make_store(root)):
+        assert {row.id: row.name for row in one.benchmarks.rows()}[make_id(1)] == "edited"
+    assert make_store(root).check(read_data=True).problems == () and doubts(root) == []
+
+
+def test_an_addition_that_was_never_listed_is_listed_by_the_next_writer(root: Path) -> None:
+    with pytest.raises(Died):
+        make_store(root, disk=Refusing("tuibench.json", Died())).benchmarks.add(make_result(5), Card(name="late"))
+    assert len(make_store(root).benchmarks.rows()) == 2
+    make_store(root).benchmarks.edit(make_id(2), note="other")
+    assert [row.name for row in make_store(root).benchmarks.rows()] == ["late", "n2", "n1"]
+    assert doubts(root) == []
+
+
+def test_what_was_not_even_recorded_is_not_listed(root: Path) -> None:
+    disk = Refusing(f"{make_id(5)}.json", Died())
+    with pytest.raises(Died):
+        make_store(root, disk=disk).benchmarks.add(make_result(5), Card())
+    make_store(root).benchmarks.edit(make_id(2), note="other")
+    assert [row.name for row in make_store(root).benchmarks.rows()] == ["n2", "n1"]
+    assert make_store(root).check(read_data=True).problems == () and doubts(root) == []
+
+
+def test_a_check_says_and_mends_it_too(root: Path) -> None:
+    break_off(root, FULL)
+    assert [problem.kind for problem in make_store(root).check().problems] == ["stale"]
+    assert len(doubts(root)) == 1
+    make_store(root).check(repair=True)
+    assert make_store(root).check(read_data=True).problems == () and doubts(root) == []
+
+
+def test_a_mark_that_cannot_be_removed_fails_nothing_and_means_nothing(root: Path) -> None:
+    store = make_store(root, disk=Refusing(".doubt", FULL))
+    assert store.benchmarks.edit(make_id(1), name="edited").name == "edited"
+    assert len(doubts(root)) == 1 and any(".doubt" in said for said in store.notices())
+    index = next(root.glob("hosts/*/tuibench.json")).read_bytes()
+    fresh = make_store(root)
+    fresh.trash.empty()
+    assert doubts(root) == [] and next(root.glob("hosts/*/tuibench.json")).read_bytes() == index
+
+
+def test_what_was_damaged_meanwhile_keeps_its_row_for_the_check_to_find(root: Path) -> None:
+    break_off(root, FULL)
+    for path in root.glob(f"hosts/*/records/*/{make_id(1)}.json*"):
+        path.write_bytes(b"{")
+    make_store(root).benchmarks.edit(make_id(2), note="other")
+    assert [row.name for row in make_store(root).benchmarks.rows()] == ["n2", "n1"]
+    assert "damaged" in {problem.kind for problem in make_store(root).check().problems}
