@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
-import select
 import signal
 import subprocess
 import sys
@@ -14,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import Done, Shell, as_shell
+from tests.cli.shell import Done, Shell
+from tests.cli.terminal import on_terminal
 from tests.store.data import make_id, make_samples, make_small
 from tuibench.core.card import Card
 from tuibench.workbench.hall import Workbench
@@ -34,31 +33,6 @@ def three(home: Path) -> None:
 def ids(done: Done) -> list[str]:
     assert done.code == 0, done.err
     return [line.split()[0] for line in done.lines[1:]]
-
-
-def on_terminal(shell: Shell, typed: str | signal.Signals, *arguments: str) -> tuple[int, str]:
-    """Exit code and all that a terminal shows of a command, with `typed` entered or sent once it waits for a line."""
-    master, slave = pty.openpty()
-    process = shell.start(*arguments, stdin=slave, stdout=slave, stderr=slave)
-    os.close(slave)
-    seen = b""
-    sent = False
-    while select.select([master], [], [], 30)[0]:
-        try:
-            data = os.read(master, 4096)
-        except OSError:
-            break  # nobody has the other end any more
-        if not data:
-            break
-        seen += data
-        if not sent and seen.rstrip().endswith((b"[y/N]", b"go on:")):
-            if isinstance(typed, str):
-                os.write(master, typed.encode())
-            else:
-                process.send_signal(typed)
-            sent = True
-    os.close(master)
-    return as_shell(process.wait(30)), seen.decode()
 
 
 def test_a_fresh_home_lists_nothing_and_says_what_to_do(shell: Shell, home: Path) -> None:
