@@ -152,12 +152,18 @@ def test_help_says_what_an_action_takes(shell: Shell, action: str) -> None:
 def test_a_benchmark_is_saved_into_the_project_of_its_model(shell: Shell, tmp_path: Path) -> None:
     shell.save = True
     path = save(encoder(), tmp_path / "net.onnx")
-    done = shell.benchmark(path, "-s", "sync", "-ncores", "1")
-    assert done.code == 0 and "a project was made for it: net (" in done.err
-    again = shell.benchmark(path, "-s", "sync", "-ncores", "1", "--project", "other")
-    assert again.code == 0 and "a project was made for it: other" in again.err
+
+    def measure(*flags: str) -> str:
+        done = shell.fake({"default": {"latency_us": 300}}, path, "-s", "sync", "-ncores", "1", *flags)
+        assert done.code == 0, done.err
+        return next(line for line in done.err.splitlines() if line.startswith("saved as "))
+
+    assert "; a project was made for it: net (" in measure()
+    assert "; a project was made for it: other" in measure("--project", "other")
+    shell.run("project", "copy", "net", "twin")
+    assert measure().endswith(" in project net") and measure("--project", "twin").endswith(" in project twin")
     rows = json.loads(shell.run("project", "list", "--sort", "name", "--json").out)["projects"]
-    assert [(row["name"], row["benchmarks"]) for row in rows] == [("net", 1), ("other", 1)]
+    assert [(row["name"], row["benchmarks"]) for row in rows] == [("net", 2), ("other", 1), ("twin", 1)]
     assert all(row["last_run_utc"] and row["size_bytes"] > 1000 for row in rows)
     shell.run("project", "remove", "net", "-y")
-    assert names(shell.run("project", "--json")) == ["other"]
+    assert set(names(shell.run("project", "--json"))) == {"other", "twin"}

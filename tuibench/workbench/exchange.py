@@ -149,7 +149,5 @@ class Exchange:
     def _project_of(self, result: RunResult) -> str | None:
         """The project that has the model already; a file from elsewhere makes none, as its model is not here."""
         sha256 = result.models[0].sha256 if result.models else ""
-        for project in self._store.projects.all() if sha256 else ():
-            if any(version.model.sha256 == sha256 for version in project.versions):
-                return project.id
-        return None
+        found = self._store.projects.find(sha256) if sha256 else None
+        return None if found is None else found.id
