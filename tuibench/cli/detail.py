@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
         if args.samples:
             return _show_samples(bench, args.id)
         stored = bench.library.get(args.id)
-        project = bench.projects.name_of(stored.card.project)
+        project = bench.library.project_name(stored.card.project)
         if args.json:
             emit(json.dumps(_document(stored, project), indent=1, ensure_ascii=True, allow_nan=False) + "\n")
         else:

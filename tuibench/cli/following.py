@@ -130,7 +130,7 @@ class Following:
         """In which project; where it was made or changed for it, the words for that name it."""
         if end.get("note"):
             return f"; {end['note']}"
-        name = self._bench.projects.name_of(end.get("project"))
+        name = self._bench.library.project_name(end.get("project"))
         return f" in project {show(name, 80)}" if name else ""
 
     def _say_farewell(self) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tuibench.core.errors import ModelError, StoreError, UnknownId
+from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary
 from tuibench.core.place import Places
 from tuibench.core.project import ModelReference, Project, ProjectRow, Version
@@ -36,13 +36,6 @@ class Projects:
     def get(self, token: str) -> ProjectRow:
         """The project that is meant."""
         return self._store.projects.row(self._store.projects.resolve(token))
-
-    def name_of(self, id: str | None) -> str:  # noqa: A002
-        """What a project is called; '' where there is none or it cannot be read: what belongs to it is shown anyway."""
-        try:
-            return self._store.projects.get(id).name if id else ""
-        except (StoreError, UnknownId):
-            return ""
 
     def create(
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
