@@ -20,6 +20,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
+from tuibench.report.run_list import reason_words
 from tuibench.report.style import to_ascii
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
@@ -55,7 +56,7 @@ class Following:
         if self._request.dry_run:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
-            self._say(f"tuibench: the run broke off: {run.replay.end.get('reason', '')}")
+            self._say(f"tuibench: the run broke off: {reason_words(str(run.replay.end.get('reason', '')))}")
         publish(self._request, result, self._samples(), self._beside(result))
         return self._report_saving(result)
 

@@ -78,7 +78,7 @@ class Library:
         return self._store.benchmarks.get(self.find(token).id)
 
     def project_name(self, project: str | None) -> str:
-        """What a project is called; '' where there is none or it cannot be read: what is in it is shown all the same."""
+        """What a project is called; '' where there is none or it cannot be read."""
         try:
             return self._store.projects.get(project).name if project else ""
         except (StoreError, UnknownId):
