@@ -28,7 +28,9 @@ def add_parser(subparsers: Any) -> None:
         description="Follow a run from its beginning to its end and print what came of it. Ctrl-C leaves it going; "
         "tuibench cancel ends it. The exit code is the run's.",
     )
-    parser.add_argument("id", metavar="ID", help="any part of a run's id that means only one; last is the newest")
+    parser.add_argument(
+        "id", metavar="ID", help="a name that only one run has, or any part of its id; last is the newest"
+    )
     parser.add_argument(
         "--json", action="store_true", help="the journal's events, one JSON object per line, as they come"
     )

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from tuibench.cli.interruption import Ended, Interruption, held_back
 from tuibench.cli.output import emit
@@ -15,8 +17,10 @@ from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import ExitCode, StoreError, TuibenchError
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
+from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
+from tuibench.report.run_list import reason_words
 from tuibench.report.style import to_ascii
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
@@ -52,7 +56,7 @@ class Following:
         if self._request.dry_run:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
-            self._say(f"tuibench: the run broke off: {run.replay.end.get('reason', '')}")
+            self._say(f"tuibench: the run broke off: {reason_words(str(run.replay.end.get('reason', '')))}")
         publish(self._request, result, self._samples(), self._beside(result))
         return self._report_saving(result)
 
@@ -119,10 +123,17 @@ class Following:
                 f"tuibench resume {short} tries again, tuibench export {short} -x FILE saves it elsewhere"
             )
         elif end.get("saved") and not self._request.quiet:
-            self._say(f"saved as {short}" + (f"; {end['note']}" if end.get("note") else ""))
+            self._say(f"saved as {short}" + self._where_saved(end))
         elif run.kept and result.status == "interrupted":
             self._say(f"tuibench resume {short} measures what is missing")
         return int(ending_code(run.replay, result))
+
+    def _where_saved(self, end: Mapping[str, Any]) -> str:
+        """In which project; where it was made or changed for it, the words for that name it."""
+        if end.get("note"):
+            return f"; {end['note']}"
+        name = self._bench.library.project_name(end.get("project"))
+        return f" in project {show(name, 80)}" if name else ""
 
     def _say_farewell(self) -> int:
         short = short_id(self._run.id)

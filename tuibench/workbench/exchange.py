@@ -73,8 +73,8 @@ class Exchange:
         """An export as text: json, csv or markdown."""
         return self._text(self.result(token), form, include_private)
 
-    def export(self, token: str, path: str, *, include_private: bool = False) -> None:
-        """Write an export to a file, whose ending says its form; whole or not at all."""
+    def export(self, token: str, path: str, *, include_private: bool = False) -> str:
+        """Write an export to a file, whose ending says its form, whole or not at all; the id of what is in it."""
         form = form_of(path)
         result = self.result(token)
         spec = result.spec
@@ -82,6 +82,7 @@ class Exchange:
         spare(path, [*(model.path for model in spec.models), *beside, *filter(None, [spec.inputs.file])])
         check_target(path)
         write_export(path, self._text(result, form, include_private))
+        return result.id
 
     def import_file(self, path: str) -> Imported:
         """Take in a file that `export` or deepsparse.benchmark wrote; what is there already stays as it is."""
@@ -149,7 +150,5 @@ class Exchange:
     def _project_of(self, result: RunResult) -> str | None:
         """The project that has the model already; a file from elsewhere makes none, as its model is not here."""
         sha256 = result.models[0].sha256 if result.models else ""
-        for project in self._store.projects.all() if sha256 else ():
-            if any(version.model.sha256 == sha256 for version in project.versions):
-                return project.id
-        return None
+        found = self._store.projects.find(sha256) if sha256 else None
+        return None if found is None else found.id

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import BenchmarkRow, StoredBenchmark
-from tuibench.core.errors import UnknownId, UsageError
+from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.short_id import LENGTH, resolve, short_id
 from tuibench.core.text import show
 from tuibench.core.trash import StoreReport, TrashEntry
@@ -76,6 +76,13 @@ class Library:
     def get(self, token: str) -> StoredBenchmark:
         """The whole benchmark that is meant."""
         return self._store.benchmarks.get(self.find(token).id)
+
+    def project_name(self, project: str | None) -> str:
+        """What a project is called; '' where there is none or it cannot be read."""
+        try:
+            return self._store.projects.get(project).name if project else ""
+        except (StoreError, UnknownId):
+            return ""
 
     def edit(
         self, token: str, name: str | None = None, note: str | None = None, project: str | None = None
