@@ -37,4 +37,11 @@ def test_hostile_names_and_json() -> None:
         assert show(line, 10_000) == line
     assert store_report(report, ascii_only=True).isascii()
     loaded = json.loads(store_json(report))
-    assert loaded["problems"][0]["path"] == HOSTILE and loaded["exit_code"] == 2
+    assert loaded["problems"][0]["path"] == HOSTILE and loaded["exit_code"] == 6
+
+
+def test_the_exit_code_is_that_of_every_command() -> None:
+    mended, left = Problem("unlisted", "a", "", True), Problem("damaged", "b", "")
+    codes = [StoreReport(1, 1, problems).exit_code for problems in ((), (mended,), (mended, left), (left,))]
+    assert codes == [0, 0, 6, 6]
+    assert StoreReport(1, 1, (Problem("newer", "c", ""),)).exit_code == 0

@@ -92,7 +92,7 @@ def test_a_damaged_list_is_made_anew_from_the_records(tmp_path: Path, harm: str)
     broken = {"cut": data[: len(data) // 2], "zeros": bytes(len(data)), "empty": b""}
     path.write_bytes(broken.get(harm, json.dumps(document).encode()))
     assert store.benchmarks.rows() == rows
-    assert any("is damaged: the list is made from the 4 records" in notice for notice in store.notices())
+    assert any("is not as it was written: the list is made from the 4 records" in notice for notice in store.notices())
     store.benchmarks.edit(make_id(0), note="the next write")
     fresh = make_store(tmp_path)
     assert [row.name for row in fresh.benchmarks.rows()] == ["3", "2", "1", "0"]
@@ -110,16 +110,23 @@ def test_a_damaged_previous_list_is_no_matter(tmp_path: Path) -> None:
     assert len(store.benchmarks.rows()) == 2
 
 
-def test_a_hand_edit_of_the_list_is_taken_kept_and_told(tmp_path: Path) -> None:
+def test_a_list_that_was_edited_is_made_anew_at_once_kept_and_told(tmp_path: Path) -> None:
     store = make_store(tmp_path)
-    store.benchmarks.add(make_result(1), Card(name="x"))
+    for number in (1, 2):
+        store.benchmarks.add(make_result(number), Card(name=str(number)))
+    rows = store.benchmarks.rows()
     with TinyDB(index_file(tmp_path)) as stock:
+        stock.table("benchmarks").remove(doc_ids=[1])
         stock.table("benchmarks").update({"note": "by hand"})
     edited = index_file(tmp_path).read_bytes()
-    assert store.benchmarks.rows()[0].note == "by hand"
-    assert len(store.notices()) == 1
-    store.benchmarks.add(make_result(2), Card())
-    assert [row.note for row in make_store(tmp_path).benchmarks.rows()] == ["", "by hand"]
+    assert store.benchmarks.rows() == make_store(tmp_path).benchmarks.rows() == rows
+    assert index_file(tmp_path).read_bytes() == edited
+    (notice,) = store.notices()
+    assert "from the 2 records themselves; the next change keeps a copy of it in quarantine" in notice
+    store.benchmarks.add(make_result(3), Card())
+    fresh = make_store(tmp_path)
+    assert [(row.name, row.note) for row in fresh.benchmarks.rows()] == [("", ""), ("2", ""), ("1", "")]
+    assert fresh.notices() == ()
     assert [path.read_bytes() for path in tmp_path.glob("hosts/*/quarantine/*")] == [edited]
 
 

@@ -44,7 +44,7 @@ class Following:
         """Watch to the end, publish what there is, and return the exit code."""
         run = self._run
         try:
-            asks = run.kept and self._terminal.can_be_asked()
+            asks = not self._request.dry_run and self._terminal.can_be_asked()
             with interruption.asking() if asks else nullcontext():
                 self._view.watch(interruption, self._answer)
         except BaseException as error:
@@ -64,15 +64,16 @@ class Following:
         """Ctrl-C was pressed: cancel, detach or go on."""
         run = self._run
         cells = sum(bool(track.executions) for track in run.replay.tracks.values())
-        kept = f"{count_of(cells, 'cell')} kept" if cells else "nothing measured yet"
+        kept = f"{count_of(cells, 'cell')} {'kept' if run.kept else 'printed'}" if cells else "nothing measured yet"
         painter = self._view.painter
-        question = f"again: cancel ({kept}) · d: detach · any other key: go on "
+        detach = " · d: detach" if run.kept else ""
+        question = f"again: cancel ({kept}){detach} · any other key: go on "
         question = to_ascii(question) if self._request.ascii else question
         try:
             key = self._terminal.read_key(run.done_fd, lambda: painter.write(question))
         finally:
             painter.write("\n")
-        if key in ("d", "D"):
+        if key in ("d", "D") and run.kept:
             with held_back():
                 run.detach()
 
@@ -137,6 +138,11 @@ class Following:
     def _say_farewell(self) -> int:
         short = short_id(self._run.id)
         self._say(f"goes on alone: tuibench attach {short} follows it, tuibench cancel {short} ends it")
+        target = self._request.export_path
+        if target is not None:
+            self._say(f"{target} is not written: tuibench export {short} -x {target} does it when the run is done")
+        if self._request.compare_to is not None:
+            self._say(f"nothing is compared: tuibench attach {short} shows the result")
         return int(ExitCode.OK)
 
     def _show_plan(self, plan: DryRun, result: RunResult) -> int:

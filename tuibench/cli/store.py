@@ -18,7 +18,7 @@ def add_parser(subparsers: Subparsers) -> None:
     check = actions.add_parser(
         "check",
         description="Look at every file of the store.",
-        epilog="Exit codes: 0 nothing is wrong, 1 all that was wrong is repaired, 2 damage is left.",
+        epilog="Exit codes: 0 nothing is wrong, or all that was is repaired; 6 damage is left.",
     )
     check.add_argument("--read-data", action="store_true", help="read every byte and compare it with its checksum")
     check.add_argument("--repair", action="store_true", help="mend what can be mended; nothing saved is deleted")

@@ -4,6 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tuibench.core.errors import ExitCode
+
+NEWER = "newer"
+"""The kind of problem that only a newer version can look after."""
+
 
 @dataclass(frozen=True, slots=True)
 class TrashEntry:
@@ -45,7 +50,9 @@ class StoreReport:
 
     @property
     def exit_code(self) -> int:
-        """0 clean, 1 all repaired, 2 damage is left: this command's own scale, as backup tools have it."""
-        if not self.problems:
-            return 0
-        return 1 if all(problem.repaired for problem in self.problems) else 2
+        """As every command's: 6 where something is left that is not as it was written.
+
+        What a newer version wrote is none of that: that version knows what to do with it.
+        """
+        left = any(not problem.repaired and problem.kind != NEWER for problem in self.problems)
+        return ExitCode.STORE if left else ExitCode.OK

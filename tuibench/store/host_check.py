@@ -124,12 +124,9 @@ class HostCheck:
         self._findings.read += 1
         if loaded.newer:
             self._findings.add("newer", files.name(path), "written by a newer version: it can only be read")
-        elif not loaded.sound:
-            self._rewrite_index()
-            self._findings.add("edited", files.name(path), "edited by hand", self._repair)
 
     def _load_index(self, path: str) -> Loaded | None:
-        loaded = self._file.quiet.load(path, INDEX, fall_back=False)
+        loaded = self._file.quiet.load(path, INDEX, fall_back=False, strict=True)
         if loaded is not None:
             to_rows(loaded.tables)
         return loaded

@@ -154,8 +154,9 @@ class Index:
         ids = self.ids_on_disk()
         if damage is not None or ids:
             name = self._sealing.files.name(self._layout.index)
-            why = "is damaged" if damage is not None else "is not there"
-            self._sealing.say(f"{name} {why}: the list is made from the {len(ids)} records themselves")
+            why = "is not as it was written" if damage is not None else "is not there"
+            then = "; the next change keeps a copy of it in quarantine" if damage is not None else ""
+            self._sealing.say(f"{name} {why}: the list is made from the {len(ids)} records themselves{then}")
         with pause_collector():
             rows = [to_document(self._derive_whatever(ulid)) for ulid in ids]
         return {TABLE: {str(number): row for number, row in enumerate(rows, 1)}}

@@ -58,14 +58,17 @@ class Sealing:
     tool: str
     """The version of tuibench that writes."""
 
-    def load(self, path: str, kind: str, *, fall_back: bool = True) -> Loaded | None:
-        """A file, or its previous generation where it is unreadable; StoreDamaged where neither can be had."""
+    def load(self, path: str, kind: str, *, fall_back: bool = True, strict: bool = False) -> Loaded | None:
+        """A file, or its previous generation where it is unreadable; StoreDamaged where neither can be had.
+
+        With `strict` an edit by hand is damage, too: for what only repeats other files.
+        """
         found = self.files.read(path)
         if found is None:
             return None
         data, stamp = found
         try:
-            return self._present(path, kind, data, stamp)
+            return self._present(path, kind, data, stamp, strict=strict)
         except Unreadable as error:
             previous = self._load_previous(path, kind, stamp) if fall_back else None
             name = self.files.name(path)
@@ -87,8 +90,10 @@ class Sealing:
             return None
         return replace(loaded, stamp=stamp, from_previous=True)
 
-    def _present(self, path: str, kind: str, data: bytes, stamp: Stamp) -> Loaded:
+    def _present(self, path: str, kind: str, data: bytes, stamp: Stamp, *, strict: bool = False) -> Loaded:
         opened: Opened = unseal(data)
+        if strict and not opened.sound:
+            raise Unreadable("not as it was written")
         name = self.files.name(path)
         meta = opened.meta
         if not opened.sound:

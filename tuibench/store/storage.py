@@ -113,9 +113,9 @@ class SealedStorage(Storage):
         self._cache = stamp, tables, Loaded({}, meta, stamp, True)
 
     def _load(self) -> tuple[Stamp | None, Tables, Loaded | None]:
-        fall_back = self._recover is None
+        derived = self._recover is not None
         try:
-            loaded = self._sealing.load(self._path, self._kind, fall_back=fall_back)
+            loaded = self._sealing.load(self._path, self._kind, fall_back=not derived, strict=derived)
             if loaded is not None and self._check is not None:
                 self._check(loaded)
         except StoreDamaged as damage:

@@ -19,7 +19,7 @@ def explain(error: OSError, name: str) -> StoreError:
         return StoreReadOnly(f"{name} of the store: {why}", "What is in the store can still be read and exported.")
     if error.errno in _FULL:
         return StoreError(
-            f"{name} of the store: {why}", "Make room on that disk, or empty the trash with `tuibench trash --empty`."
+            f"{name} of the store: {why}", "Make room on that disk, or empty the trash with `tuibench trash empty`."
         )
     if error.errno in _IN_THE_WAY:
         return in_the_way(name, f"something that is not ours is there: {why}")

@@ -165,7 +165,10 @@ class Library:
 
     def empty_trash(self) -> tuple[int, int]:
         """Delete what is in the trash for good; how many removals and bytes that were."""
-        return self._store.trash.empty()
+        gone = self._store.trash.ids()
+        emptied = self._store.trash.empty()
+        self._runs().forget(gone)
+        return emptied
 
     def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
         """Look for what is wrong in the store, and mend what can be mended where `repair` is given."""
