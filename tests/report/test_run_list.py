@@ -49,9 +49,10 @@ def test_what_can_be_done_is_said_once() -> None:
     ]
     text = run_list(runs, NOW).splitlines()
     assert "the runner died by SIGKILL" in text[1]
-    assert text[-2:] == [
+    assert text[-3:] == [
         "tuibench resume ID goes on with what is missing: k3f9, 77zz",
         "tuibench resume ID saves what was measured: 77aa",
+        "tuibench remove ID removes what cannot be taken up: 77bb",
     ]
     assert run_list([info()], NOW).count("resume") == 0
     assert run_list([], NOW) == ""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tuibench.core.activity import ALIVE, UNSAVED, WAITING, Holder, RunInfo
+from tuibench.core.activity import ALIVE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import short_id, short_ids
 from tuibench.core.text import show
@@ -89,7 +89,10 @@ def _cells(run: RunInfo, name: str, now: float) -> tuple[str, ...]:
 
 
 def _advice(runs: Sequence[RunInfo], names: dict[str, str]) -> list[str]:
-    resumable = [names[run.id] for run in runs if run.resumable and run.state != UNSAVED]
-    unsaved = [names[run.id] for run in runs if run.resumable and run.state == UNSAVED]
-    lines = [f"tuibench resume ID goes on with what is missing: {', '.join(resumable)}"] if resumable else []
-    return lines + ([f"tuibench resume ID saves what was measured: {', '.join(unsaved)}"] if unsaved else [])
+    broken = [run for run in runs if run.state in RESUMABLE]
+    advice = {
+        "resume ID goes on with what is missing": [run for run in broken if run.resumable and run.state != UNSAVED],
+        "resume ID saves what was measured": [run for run in broken if run.resumable and run.state == UNSAVED],
+        "remove ID removes what cannot be taken up": [run for run in broken if not run.resumable],
+    }
+    return [f"tuibench {words}: {', '.join(names[run.id] for run in of)}" for words, of in advice.items() if of]
