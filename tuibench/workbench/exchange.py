@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.card import BenchmarkRow, Card
 from tuibench.core.comparison import SideBySide
-from tuibench.core.errors import TuibenchError, UnknownId, UsageError
+from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.record import from_plain
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import LENGTH, short_id
@@ -61,7 +61,8 @@ class Exchange:
         """What was measured under that name, be it in the store or in a run that was never saved."""
         try:
             return self._library.get(token).result
-        except UnknownId as error:
+        except (UnknownId, StoreError) as error:
+            # Of a store that cannot be read a run's own directory may still be whole.
             unsaved = self._unsaved(token)
             if unsaved is None:
                 raise
