@@ -117,9 +117,12 @@ def test_a_detached_rerun_is_linked_too(keeper: Shell) -> None:
     first = measure(keeper, "sample:tiny")
     done = run(keeper, "rerun", "last", "--detach")
     assert done.code == 0, done.err
-    until(lambda: state(done.out.strip()) == "finished", "the end")
+    attached = run(keeper, "attach", done.out.strip())
+    assert attached.code == 0, attached.err
     until(lambda: not keeper.processes(), "no process")
     assert newest().card.rerun_of == first.row.id
+    assert any(f"old {first.row.id[-4:].lower()}" in line for line in attached.lines) and "Ratio: " in attached.out
+    assert attached.lines[-1] == newest().result.headline
 
 
 def test_what_still_runs_is_cancelled_and_removed(keeper: Shell) -> None:
@@ -141,12 +144,19 @@ def test_what_was_never_saved_can_be_written_elsewhere(keeper: Shell, folder: Pa
     keeper.wait_for("execution_done")
     os.kill(runner_of(keeper), signal.SIGKILL)
     until(lambda: not keeper.processes(), "no process")
-    assert f"{short} is a run that is not in the store: it is interrupted" in run(keeper, "show", short).err
+    shown = run(keeper, "show", short).err
+    assert f"{short} is a run that is not in the store: it is interrupted" in shown
+    assert f"tuibench resume {short} goes on" in shown
     target = folder / "out.json"
     assert run(keeper, "export", short, "-x", str(target)).code == 0
     written = json.loads(target.read_text())["tuibench"]
     assert written["status"] == "interrupted" and written["cells"][0]["executions"]
-    assert count() == 0 and run(keeper, "import", str(target)).out.strip() == short
+    unasked = run(keeper, "remove", short)
+    assert unasked.code == 2 and "-y" in unasked.err and state(short) == "interrupted"
+    gone = run(keeper, "remove", short, "-y")
+    assert gone.code == 0 and f"removed {short} for good: 1 execution" in gone.err and "undo" not in gone.err
+    assert not os.listdir(keeper.run_root) and count() == 0
+    assert run(keeper, "import", str(target)).out.strip() == short
 
 
 @pytest.mark.slow

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -30,6 +30,7 @@ class Runs:
     known: dict[str, RunInfo] = field(default_factory=dict)
     cancelled: list[str] = field(default_factory=list)
     discarded: list[str] = field(default_factory=list)
+    forgotten: set[str] = field(default_factory=set)
     saves: Callable[[str], object] = lambda _: None
 
     def info(self, token: str) -> RunInfo:
@@ -41,6 +42,9 @@ class Runs:
     def discard(self, token: str) -> RunInfo:
         self.discarded.append(token)
         return self.known.pop(token)
+
+    def forget(self, ids: Collection[str]) -> None:
+        self.forgotten |= set(ids)
 
     def cancel(self, token: str) -> RunInfo:
         self.cancelled.append(token)
@@ -184,9 +188,9 @@ def test_a_name_means_the_benchmark_before_it_means_a_run(store: Store) -> None:
 
 
 def test_the_trash_is_emptied_and_the_store_checked(store: Store) -> None:
-    library, _ = open_library(store)
+    library, runs = open_library(store)
     library.remove(["0001"])
     count, size = library.empty_trash()
-    assert count == 1 and size > 1000 and library.trash() == ()
+    assert count == 1 and size > 1000 and library.trash() == () and runs.forgotten == {make_id(1)}
     assert library.check(read_data=True).exit_code == 0
     assert library.migrate().migrated == 0
