@@ -144,8 +144,8 @@ def test_a_run_that_measured_nothing_leaves_nothing_to_remove(store: Store) -> N
     [
         (RUNNING, False, "tuibench attach 0009 follows"),
         (WAITING, False, "tuibench attach 0009 follows"),
-        (INTERRUPTED, True, "tuibench resume 0009 goes on with what is missing; tuibench export 0009 -x FILE"),
-        (UNSAVED, True, "tuibench resume 0009 saves it; tuibench export 0009 -x FILE"),
+        (INTERRUPTED, True, "tuibench resume 0009 goes on with what is missing"),
+        (UNSAVED, True, "tuibench export 0009 -x FILE writes what there is, tuibench resume 0009 saves it"),
         (INTERRUPTED, False, "tuibench remove 0009"),
         (ELSEWHERE, False, "tuibench ps says where"),
     ],

@@ -13,7 +13,7 @@ from tuibench.core import activity
 from tuibench.core.card import BenchmarkRow, Card
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
-from tuibench.core.record import from_plain
+from tuibench.core.record import from_plain, to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import LENGTH, short_id
 from tuibench.core.text import show
@@ -43,6 +43,8 @@ class Imported:
     row: BenchmarkRow
     known: bool
     """Whether it was in the store already, so that nothing was changed."""
+    differs: bool = False
+    """Whether what the store has under that id is not what the file says."""
 
 
 class Exchange:
@@ -62,8 +64,9 @@ class Exchange:
         try:
             return self._library.get(token).result
         except (UnknownId, StoreError) as error:
-            # Of a store that cannot be read a run's own directory may still be whole.
-            unsaved = self._unsaved(token)
+            # Of a store that cannot be read nobody knows what is the last in it; a run has its own directory.
+            by_place = isinstance(error, StoreError) and token.strip().lower().startswith("last")
+            unsaved = None if by_place else self._unsaved(token)
             if unsaved is None:
                 raise
             if not unsaved.cells:
@@ -99,7 +102,7 @@ class Exchange:
             result = replace(result, id=self._id_of(plain))
         for row in self._store.benchmarks.rows():
             if row.id == result.id:
-                return Imported(row, True)
+                return Imported(row, True, differs=self._differs(result))
         for entry in self._store.trash.entries():
             if result.id in entry.benchmarks:
                 hint = f"tuibench trash restore {short_id(result.id)} brings it back"
@@ -132,6 +135,15 @@ class Exchange:
         # Sample files stay where they are, and a name of what did not come along helps nobody.
         result = settle_samples(result, None, None)
         return render(result if include_private else without_private(result, self._home), form)
+
+    def _differs(self, result: RunResult) -> bool:
+        """Whether it is not what is stored, leaving out what an export leaves out."""
+        try:
+            stored = self._store.benchmarks.get(result.id).result
+        except StoreError:
+            return True
+        both = (without_private(settle_samples(one, None, None), self._home) for one in (stored, result))
+        return len({json.dumps(to_plain(one), sort_keys=True) for one in both}) > 1
 
     def _id_of(self, plain: dict[str, Any]) -> str:
         """An id that the same content gets again, so that a file that was imported before is known."""

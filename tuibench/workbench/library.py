@@ -214,6 +214,6 @@ def _what_to_do(run: RunInfo) -> str:
     if run.state == activity.ELSEWHERE:
         return "tuibench ps says where it ran"
     if run.resumable:
-        what = "saves it" if run.state == activity.UNSAVED else "goes on with what is missing"
-        return f"tuibench resume {short} {what}; tuibench export {short} -x FILE writes what there is"
+        resume = "saves it" if run.state == activity.UNSAVED else "goes on with what is missing"
+        return f"tuibench export {short} -x FILE writes what there is, tuibench resume {short} " + resume
     return f"tuibench ps --all says more; tuibench remove {short} removes it"
