@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import sys
+from argparse import Namespace
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,6 +16,7 @@ import pytest
 from tests.cli.shell import Done, Shell
 from tests.cli.terminal import on_terminal
 from tests.store.data import make_id, make_samples, make_small
+from tuibench.cli.arguments import parse
 from tuibench.core.card import Card
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.workbench.hall import Workbench
@@ -245,3 +247,17 @@ def test_looking_imports_nothing_heavy(command: str) -> None:
     assert "tuibench.store.store" in loaded
     heavy = {"numpy", "onnx", "onnxruntime", "openvino", "psutil", "rich", "textual", "multiprocessing", "asyncio"}
     assert not loaded & (heavy | {"subprocess", "difflib", "tuibench.workbench.runs", "tuibench.workbench.exchange"})
+
+
+@pytest.mark.usefixtures("three")
+def test_store_check_ends_as_every_command_and_fits_the_terminal(
+    home: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (index,) = home.rglob("tuibench.json")
+    index.write_bytes(b"{")
+    monkeypatch.setattr("tuibench.cli.store.width", lambda: 60)
+    for flags, code in (((), 6), (("--repair",), 0), (("--read-data",), 0)):
+        parsed = parse(["store", "check", *flags])
+        assert isinstance(parsed, Namespace) and parsed.run(parsed) == code
+        lines = capsys.readouterr().out.splitlines()
+        assert lines and all(len(line) <= 60 for line in lines)

@@ -18,17 +18,59 @@ def test_a_sound_store_is_one_line() -> None:
 def test_what_is_left_comes_before_what_was_repaired() -> None:
     problems = (Problem("unlisted", "records/k3/a.json", "", True), Problem("damaged", "records/k3/b.json", "crc"))
     assert store_report(StoreReport(9, 9, problems)).splitlines() == [
-        "PROBLEM records/k3/b.json: not what was written: crc",
-        "repaired records/k3/a.json: not in the index",
+        "PROBLEM records/k3/b.json: damaged: crc",
+        "repaired records/k3/a.json: not listed",
         "9 files looked at, 9 read and verified: 1 problem left, 1 repaired",
     ]
     assert store_report(StoreReport(9, 9, problems[:1])).endswith("1 problem repaired, none left\n")
 
 
 def test_what_a_repair_would_mend_is_said() -> None:
-    text = store_report(StoreReport(2, 0, (Problem("leftover", "x.tmp", ""),)))
-    assert text.splitlines()[-1] == "What can be repaired is by: tuibench store check --repair"
-    assert "--repair" not in store_report(StoreReport(2, 0, (Problem("newer", "x.json", ""),)))
+    found = (Problem("damaged", "hosts/h/tuibench.json", "not JSON", mendable=True),)
+    ending = "mends what can be mended; nothing that was saved is deleted."
+    last = store_report(StoreReport(2, 2, found)).splitlines()[-1]
+    assert last == f"tuibench store check --read-data --repair {ending}"
+    last = store_report(StoreReport(2, 0, found, partial=True)).splitlines()[-1]
+    assert last == f"tuibench store check --repair {ending}"
+    for kind in ("newer", "damaged"):
+        assert "--repair" not in store_report(StoreReport(2, 0, (Problem(kind, "x.json", ""),)))
+
+
+def test_what_was_not_read_is_not_called_sound() -> None:
+    within = "in what was read (--read-data reads all)\n"
+    assert store_report(StoreReport(9, 3, partial=True)).endswith(f": nothing is wrong {within}")
+    mended = (Problem("unlisted", "a.json", "", True),)
+    assert store_report(StoreReport(9, 3, mended, partial=True)).endswith(f": 1 problem repaired, none left {within}")
+
+
+def test_what_a_newer_version_wrote_is_no_problem() -> None:
+    lines = store_report(StoreReport(9, 9, (Problem("newer", "a.json", "written by tuibench 9.9.0"),))).splitlines()
+    assert lines == [
+        "newer a.json: left to a newer version: written by tuibench 9.9.0",
+        "9 files looked at, 9 read and verified, 1 left to a newer version: nothing is wrong",
+    ]
+
+
+def test_a_terminal_gets_short_lines_and_whole_paths() -> None:
+    path = f"hosts/{'0' * 16}/records/ab/{'A' * 26}.json"
+    kept = f"hosts/{'0' * 16}/quarantine/{'A' * 26}.json.20260921T141320Z"
+    found = (Problem("damaged", path, f"not JSON; kept as {kept}; nothing stands in for it"), Problem("stale", "b", ""))
+    report = StoreReport(9, 9, found, partial=True)
+    lines = store_report(report, width=80).splitlines()
+    assert lines == [
+        f"PROBLEM {path}",
+        "    damaged: not JSON; kept as",
+        f"    {kept};",
+        "    nothing stands in for it",
+        "PROBLEM b: out of date",
+        "9 files looked at, 9 read and verified: 2 problems left",
+    ]
+    assert all(len(line) <= 80 or " " not in line.strip() for line in lines)
+    assert len(store_report(report).splitlines()) == 3
+    assert store_report(StoreReport(9, 3, partial=True), width=80).splitlines() == [
+        "9 files looked at, 3 read and verified: nothing is wrong in what was read",
+        "(--read-data reads all)",
+    ]
 
 
 def test_hostile_names_and_json() -> None:

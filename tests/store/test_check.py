@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -250,3 +251,36 @@ def test_the_trash_is_looked_at_too(root: Path, name: str) -> None:
         assert [row.id for row in store.benchmarks.rows()] == [make_id(1), make_id(0)]
     else:
         assert any(path.is_dir() for path in (host(root) / "quarantine").iterdir())
+
+
+@pytest.mark.parametrize("fault", ["damage_index", "cut_record", "damage_project", "damage_salt"])
+def test_a_file_is_named_once_and_no_exception_is(root: Path, fault: str) -> None:
+    if fault == "damage_salt":
+        (root / "salt").write_bytes(b"x")
+    else:
+        FAULTS[fault][0](root)
+    for repair in (False, True):
+        problems = [one for one in make_store(root).check(repair=repair).problems if one.kind == "damaged"]
+        assert problems
+        for problem in problems:
+            assert os.path.basename(problem.path) not in problem.detail.split("; kept as")[0]
+            assert not re.search(r"[A-Z]\w+Error|of the store", problem.detail), problem.detail
+
+
+def test_a_report_says_what_a_repair_would_mend_and_what_was_read(root: Path) -> None:
+    damage_index(root)
+    (problem,) = make_store(root).check().problems
+    assert problem.mendable and problem.detail == "not JSON; the repair makes it anew from the records"
+    (problem,) = make_store(root).check(repair=True).problems
+    assert not problem.mendable and problem.detail == "not JSON; made anew from the records"
+    (root / "salt").write_bytes(b"x")
+    assert [one.mendable for one in make_store(root).check().problems] == [False]
+    assert make_store(root).check().partial and not make_store(root).check(read_data=True).partial
+
+
+def test_no_message_about_a_record_speaks_python(root: Path) -> None:
+    for document in (b"{", b'{"_meta": {"1": {}}, "card": {}}'):
+        record(root, 2).write_bytes(document)
+        with pytest.raises(StoreDamaged) as caught:
+            make_store(root).benchmarks.get(make_id(2))
+        assert not re.search(r"Error|'\w+'", caught.value.message), caught.value.message

@@ -6,7 +6,7 @@ import argparse
 
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
-from tuibench.cli.session import opened
+from tuibench.cli.session import opened, width
 from tuibench.core.trash import StoreReport
 from tuibench.report.store_report import store_json, store_report
 
@@ -43,5 +43,5 @@ def migrate_store(args: argparse.Namespace, interruption: object = None) -> int:
 
 
 def _report(args: argparse.Namespace, report: StoreReport) -> int:
-    emit(store_json(report) if args.json else store_report(report, ascii_only=args.ascii))
+    emit(store_json(report) if args.json else store_report(report, ascii_only=args.ascii, width=width()))
     return report.exit_code

@@ -82,6 +82,10 @@ class StoreReadOnly(StoreError):
     """The store, or this part of it, can be read but not written."""
 
 
+class StoreNewer(StoreReadOnly):
+    """A file of the store is as a newer version wrote it; only that version may change it, or even show it."""
+
+
 class StoreConflict(StoreError):
     """Another session wrote a document since it was read; nothing of theirs was overwritten."""
 

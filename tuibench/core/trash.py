@@ -35,6 +35,8 @@ class Problem:
     """Relative to the store."""
     detail: str
     repaired: bool = False
+    mendable: bool = False
+    """Whether `store check --repair` would do something about it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +49,8 @@ class StoreReport:
     """Files whose checksums were verified."""
     problems: tuple[Problem, ...] = ()
     migrated: int = 0
+    partial: bool = False
+    """Whether contents were left unread that `--read-data` would have read."""
 
     @property
     def exit_code(self) -> int:

@@ -4,32 +4,34 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from textwrap import wrap
 
 from tuibench.core.record import to_plain
 from tuibench.core.text import show
-from tuibench.core.trash import Problem, StoreReport
+from tuibench.core.trash import NEWER, Problem, StoreReport
 from tuibench.core.units import count_of
 from tuibench.report.style import to_ascii
 
 SCHEMA = 1
 _WORDS = {
-    "unlisted": "not in the index",
-    "missing": "listed, but its file is gone",
-    "damaged": "not what was written",
-    "stale": "older than what it belongs to",
-    "leftover": "left behind by a writer that died",
+    "unlisted": "not listed",
+    "missing": "missing",
+    "damaged": "damaged",
+    "stale": "out of date",
+    "leftover": "left behind",
     "unfinished": "begun and not ended",
-    "newer": "written by a newer version",
+    NEWER: "left to a newer version",
     "edited": "changed by hand",
 }
-_MENDABLE = frozenset({"unlisted", "missing", "stale", "leftover", "unfinished"})
 _LONGEST = 1000
+_INDENT = "    "
 
 
-def store_report(report: StoreReport, *, ascii_only: bool = False) -> str:
-    """The text for stdout; its last line says how the store is."""
-    problems = sorted(report.problems, key=lambda problem: problem.repaired)
-    text = "\n".join([*map(_line, problems), *_ending(report)]) + "\n"
+def store_report(report: StoreReport, *, ascii_only: bool = False, width: int | None = None) -> str:
+    """The text for stdout, broken at `width` columns where one is given; its end says how the store is."""
+    problems = sorted(report.problems, key=lambda problem: (problem.repaired, problem.kind == NEWER))
+    lines = [line for problem in problems for line in _lines(problem, width)]
+    text = "\n".join([*lines, *(part for line in _ending(report) for part in _wrap(line, width))]) + "\n"
     return to_ascii(text) if ascii_only else text
 
 
@@ -38,23 +40,42 @@ def store_json(report: StoreReport) -> str:
     return json.dumps({"schema": SCHEMA, **to_plain(report), "exit_code": report.exit_code}, indent=1) + "\n"
 
 
-def _line(problem: Problem) -> str:
-    mark = "repaired" if problem.repaired else "PROBLEM"
-    words = _WORDS.get(problem.kind, show(problem.kind, 40))
+def _lines(problem: Problem, width: int | None) -> Iterator[str]:
+    mark = "repaired" if problem.repaired else "newer" if problem.kind == NEWER else "PROBLEM"
+    where = f"{mark} {show(problem.path, _LONGEST)}"
     detail = f": {show(problem.detail, _LONGEST)}" if problem.detail else ""
-    return f"{mark} {show(problem.path, _LONGEST)}: {words}{detail}"
+    what = _WORDS.get(problem.kind, show(problem.kind, 40)) + detail
+    if width is None or len(where) + len(what) + 2 <= width:
+        yield f"{where}: {what}"
+        return
+    # A path stays whole, so that it can be copied.
+    yield where
+    yield from _wrap(what, width, _INDENT)
+
+
+def _wrap(text: str, width: int | None, indent: str = "") -> list[str]:
+    if width is None:
+        return [indent + text]
+    room = max(width, 2 * len(_INDENT))
+    return wrap(
+        text, room, initial_indent=indent, subsequent_indent=indent, break_long_words=False, break_on_hyphens=False
+    )
 
 
 def _ending(report: StoreReport) -> Iterator[str]:
     looked = f"{count_of(report.checked, 'file')} looked at, {report.read} read and verified"
     looked += f", {report.migrated} migrated" if report.migrated else ""
-    left = sum(not problem.repaired for problem in report.problems)
-    repaired = len(report.problems) - left
+    newer = sum(problem.kind == NEWER for problem in report.problems)
+    looked += f", {newer} left to a newer version" if newer else ""
+    left = sum(not problem.repaired for problem in report.problems) - newer
+    repaired = len(report.problems) - left - newer
+    within = " in what was read (--read-data reads all)" if report.partial else ""
     if left:
         yield f"{looked}: {count_of(left, 'problem')} left" + (f", {repaired} repaired" if repaired else "")
-        if any(not problem.repaired and problem.kind in _MENDABLE for problem in report.problems):
-            yield "What can be repaired is by: tuibench store check --repair"
+        if any(problem.mendable for problem in report.problems):
+            how = "tuibench store check --repair" if report.partial else "tuibench store check --read-data --repair"
+            yield f"{how} mends what can be mended; nothing that was saved is deleted."
     elif repaired:
-        yield f"{looked}: {count_of(repaired, 'problem')} repaired, none left"
+        yield f"{looked}: {count_of(repaired, 'problem')} repaired, none left{within}"
     else:
-        yield f"{looked}: nothing is wrong"
+        yield f"{looked}: nothing is wrong{within}"

@@ -17,13 +17,13 @@ def check_store(
     context: Context, benchmarks: Benchmarks, trash: Trash, *, read_data: bool, repair: bool
 ) -> StoreReport:
     """Look at every file; at every byte with `read_data`. Repair adopts, drops or puts aside."""
-    findings = Findings()
+    findings = Findings(repair)
     if context.files.kind(context.files.root):
         DocumentCheck(context, findings, repair).look(read_data)
     for layout in context.hosts():
         may = repair and _is_writable(context, layout)
         HostCheck(context, benchmarks, trash, layout, findings, may).look(read_data)
-    return findings.report()
+    return findings.report(partial=not read_data)
 
 
 def _is_writable(context: Context, layout: HostLayout) -> bool:

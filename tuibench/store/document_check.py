@@ -7,12 +7,13 @@ import os
 from tuibench.core.errors import StoreDamaged
 from tuibench.store.context import Context
 from tuibench.store.documents import projects_lock
-from tuibench.store.file_check import FileCheck
+from tuibench.store.file_check import FileCheck, State
 from tuibench.store.finding import Findings
 from tuibench.store.layout import PROJECTS, QUARANTINE, RECORD, VERSIONS, is_ulid
 from tuibench.store.migration import DOCUMENT
 from tuibench.store.sealed import Loaded
 from tuibench.store.sweep import Sweeper
+from tuibench.store.trouble import damaged
 
 
 class DocumentCheck:
@@ -40,14 +41,14 @@ class DocumentCheck:
             for name in files.names(directory):
                 if name.endswith(RECORD) and is_ulid(name.removesuffix(RECORD)):
                     path = os.path.join(directory, name)
-                    there = self._file.look(path, self._load, self._accept)
-                    if there and read_data:
+                    found = self._file.look(path, self._load, self._accept)
+                    if found is not State.GONE and read_data:
                         self._file.look_at_previous(path)
         for directory in (files.root, *(os.path.join(files.root, kind) for kind in (PROJECTS, VERSIONS, QUARANTINE))):
             for path in Sweeper(self._context).find(directory):
                 if self._repair:
                     files.remove(path)
-                self._findings.add("leftover", files.name(path), "of a writer that died", self._repair)
+                self._findings.mend("leftover", files.name(path), "of a writer that died", self._repair)
 
     def _look_at_salt(self) -> None:
         self._findings.checked += 1
@@ -60,7 +61,8 @@ class DocumentCheck:
         loaded = self._file.quiet.load(path, DOCUMENT, fall_back=False)
         kind = os.path.basename(os.path.dirname(path))
         if loaded is not None and "1" not in loaded.tables.get(kind, {}):
-            raise StoreDamaged(f"{self._context.files.name(path)} of the store is damaged: it holds none of the {kind}")
+            damage = damaged(self._context.files.name(path), f"it holds none of the {kind}")
+            raise self._file.quiet.misfit(path, loaded, damage)
         return loaded
 
     def _accept(self, path: str) -> None:

@@ -8,13 +8,15 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from tuibench.core.errors import StoreConflict, StoreDamaged
+from tuibench.core.errors import StoreConflict, StoreDamaged, StoreNewer
 from tuibench.core.text import show
 from tuibench.store.atomic import PREVIOUS, Stamp
 from tuibench.store.context import Context
+from tuibench.store.envelope import Meta
 from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, check_ulid, is_ulid
 from tuibench.store.lock import StoreLock
 from tuibench.store.migration import DOCUMENT
+from tuibench.store.trouble import damaged
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +26,8 @@ class Document:
     id: str
     values: Mapping[str, Any]
     generation: int
+    newer: Meta | None = None
+    """What a newer version says of it, which may have put anything into it."""
 
 
 class Documents:
@@ -63,7 +67,7 @@ class Documents:
         for one in self.ids():
             try:
                 document = self.get(one)
-            except StoreDamaged as error:
+            except (StoreDamaged, StoreNewer) as error:
                 self._context.notices.say(str(error))
                 continue
             found += [document] if document is not None else []
@@ -84,11 +88,9 @@ class Documents:
             return None
         values = loaded.tables.get(self._kind, {}).get("1")
         if values is None:
-            raise StoreDamaged(
-                f"{self._context.files.name(path)} of the store is damaged: it holds none of the {self._kind}",
-                "`tuibench store check --read-data --repair` puts it aside.",
-            )
-        document = Document(id, values, loaded.meta.generation)
+            damage = damaged(self._context.files.name(path), f"it holds none of the {self._kind}")
+            raise self._context.sealing.misfit(path, loaded, damage)
+        document = Document(id, values, loaded.meta.generation, loaded.meta if loaded.beyond else None)
         self._kept[id] = loaded.stamp, document
         return document
 

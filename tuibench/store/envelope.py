@@ -74,17 +74,20 @@ def encode_name(name: str) -> bytes:
 
 
 def unseal(data: bytes) -> Opened:
-    """Read a file; Unreadable where there is nothing to be had from it."""
-    try:
-        with pause_collector():
-            value = json.loads(data)
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"not JSON ({type(error).__name__})") from error
-    tables = _as_tables(value)
-    table = tables.pop(META, {})
-    meta = to_meta(table.get("1", {}))
+    """Read a file; Unreadable where there is nothing to be had from it.
+
+    One that a newer version sealed is sound whatever is in it, and has no tables where these are none as we know them.
+    """
     sound = data[: len(_BEGIN)] == _BEGIN and _crc(data) == data[len(_BEGIN) : len(_BEGIN) + _DIGITS]
-    return Opened(meta, tables, sound)
+    try:
+        tables = _read_tables(data)
+    except Unreadable:
+        stated, _ = read_meta(data) if sound else (None, 0)
+        if stated is None or to_meta(stated).schema <= SCHEMA:
+            raise
+        return Opened(to_meta(stated), {}, sound)
+    table = tables.pop(META, {})
+    return Opened(to_meta(table.get("1", {})), tables, sound)
 
 
 def check_head(head: bytes) -> None:
@@ -99,10 +102,11 @@ def read_meta(head: bytes) -> tuple[dict[str, Any] | None, int]:
     if head[: len(_BEGIN)] != _BEGIN:
         return None, 0
     try:
-        table, end = json.JSONDecoder().raw_decode(head.decode("ascii"), _META_AT)
-        return table["1"], end
-    except (ValueError, KeyError, TypeError):
+        table, end = json.JSONDecoder().raw_decode(head.decode("ascii", "replace"), _META_AT)
+        stated = table["1"]
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None, 0
+    return (stated, end) if isinstance(stated, dict) else (None, 0)
 
 
 def to_meta(stated: Mapping[str, Any]) -> Meta:
@@ -132,7 +136,12 @@ def _crc(data: bytes) -> bytes:
     return b"%08x" % zlib.crc32(memoryview(data)[len(_BEGIN) + _DIGITS :])
 
 
-def _as_tables(value: Any) -> Tables:
+def _read_tables(data: bytes) -> Tables:
+    try:
+        with pause_collector():
+            value = json.loads(data)
+    except (ValueError, RecursionError) as error:
+        raise Unreadable("not JSON") from error
     if not isinstance(value, dict) or not all(isinstance(table, dict) for table in value.values()):
         raise Unreadable("JSON, but no tables")
     if not all(isinstance(document, dict) for table in value.values() for document in table.values()):

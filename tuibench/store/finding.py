@@ -5,21 +5,29 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tuibench.core.trash import Problem, StoreReport
+from tuibench.store.trouble import drop_name
 
 
 @dataclass(slots=True)
 class Findings:
     """Counts and problems while a check goes on."""
 
+    repair: bool = False
+    """Whether it mends: what it then leaves is beyond it."""
     checked: int = 0
     read: int = 0
     migrated: int = 0
     problems: list[Problem] = field(default_factory=list)
 
-    def add(self, kind: str, path: str, detail: str, repaired: bool = False) -> None:
-        """One problem more."""
-        self.problems.append(Problem(kind, path, detail, repaired))
+    def add(self, kind: str, path: str, detail: str) -> None:
+        """One problem more, which no repair does anything about; `detail` need not name the file again."""
+        self.problems.append(Problem(kind, path, drop_name(detail, path)))
 
-    def report(self) -> StoreReport:
+    def mend(self, kind: str, path: str, detail: str, done: bool) -> None:
+        """One problem more that a repair mends, or has mended."""
+        mendable = not done and not self.repair
+        self.problems.append(Problem(kind, path, drop_name(detail, path), done, mendable))
+
+    def report(self, *, partial: bool = False) -> StoreReport:
         """All of it."""
-        return StoreReport(self.checked, self.read, tuple(self.problems), self.migrated)
+        return StoreReport(self.checked, self.read, tuple(self.problems), self.migrated, partial)

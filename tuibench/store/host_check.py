@@ -8,6 +8,7 @@ from contextlib import contextmanager, nullcontext
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
+from tuibench.core.trash import NEWER
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
@@ -24,6 +25,7 @@ from tuibench.store.summary import DAMAGED
 from tuibench.store.sweep import Sweeper
 from tuibench.store.trash import Trash
 from tuibench.store.trash_check import TrashCheck
+from tuibench.store.trouble import refuse_newer
 
 
 class HostCheck:
@@ -49,6 +51,8 @@ class HostCheck:
         self._record = RecordCheck(self._file)
         self._seen: set[str] = set()
         self._index: Index = benchmarks.index(layout)
+        self._frozen = False
+        """Whether the list is a newer version's, so that nothing of this host can be written."""
 
     def look(self, read_data: bool) -> None:
         """Look at everything, and at every byte where that is asked."""
@@ -85,7 +89,7 @@ class HostCheck:
         for name in names:
             path = self._context.files.name(os.path.join(self._layout.trash, name))
             detail = done.get(name) or ("completed" if self._repair else "the next writer completes it")
-            self._findings.add("unfinished", path, detail, self._repair and not done.get(name))
+            self._findings.mend("unfinished", path, detail, self._repair and not done.get(name))
 
     def _look_at_leftovers(self) -> None:
         files = self._context.files
@@ -95,7 +99,7 @@ class HostCheck:
             for path in sweeper.find(directory):
                 if self._repair:
                     files.remove(path)
-                self._findings.add("leftover", files.name(path), "of a writer that died", self._repair)
+                self._findings.mend("leftover", files.name(path), "of a writer that died", self._repair)
         for shelf in shelves:
             names = set(files.names(shelf))
             for name in sorted(names):
@@ -104,7 +108,7 @@ class HostCheck:
                 if orphan:
                     path = os.path.join(shelf, name)
                     kept = f": kept as {put_aside(self._context, path)}" if self._repair else ""
-                    self._findings.add("leftover", files.name(path), f"without a record{kept}", self._repair)
+                    self._findings.mend("leftover", files.name(path), f"without a record{kept}", self._repair)
 
     def _look_at_index(self) -> None:
         files, path = self._context.files, self._layout.index
@@ -113,21 +117,23 @@ class HostCheck:
             loaded = self._load_index(path)
         except StoreDamaged as error:
             self._rewrite_index()
-            then = "; made anew from the records" if self._repair else ""
-            self._findings.add("damaged", files.name(path), error.message + then, self._repair)
+            then = "; made anew from the records" if self._repair else "; the repair makes it anew from the records"
+            self._findings.mend("damaged", files.name(path), error.message + then, self._repair)
             return
         if loaded is None:
             if self._index.ids_on_disk():
                 self._rewrite_index()
-                self._findings.add("missing", files.name(path), "the list is made from the records", self._repair)
+                self._findings.mend("missing", files.name(path), "the list is made from the records", self._repair)
+            return
+        if loaded.beyond:
+            self._file.add_newer(path, refuse_newer(files.name(path), loaded.meta.schema, loaded.meta.tool))
+            self._frozen = True
             return
         self._findings.read += 1
-        if loaded.newer:
-            self._findings.add("newer", files.name(path), "written by a newer version: it can only be read")
 
     def _load_index(self, path: str) -> Loaded | None:
         loaded = self._file.quiet.load(path, INDEX, fall_back=False, strict=True)
-        if loaded is not None:
+        if loaded is not None and not loaded.beyond:
             to_rows(loaded.tables)
         return loaded
 
@@ -136,27 +142,34 @@ class HostCheck:
             self._index.rewrite()
 
     def _compare(self) -> None:
-        files = self._context.files
+        files, may = self._context.files, self._repair and not self._frozen
         _, rows = self._index.rows()
         listed = {row.id: row for row in rows}
         there = set(self._index.ids_on_disk())
         put, drop = [], []
+
+        def note(kind: str, name: str, detail: str) -> None:
+            if self._frozen:
+                self._findings.add(kind, name, detail)
+            else:
+                self._findings.mend(kind, name, detail, self._repair)
+
         for ulid in sorted(there | listed.keys()):
             name = files.name(self._layout.record(ulid)) if is_ulid(ulid) else files.name(self._layout.index)
             if ulid not in there:
                 drop.append(ulid)
-                self._findings.add("missing", name, "listed, but there is no such record", self._repair)
+                note("missing", name, "listed, but there is no such record")
                 continue
             row = self._row(ulid)
             if row is None:
                 continue
             if ulid not in listed:
-                self._findings.add("unlisted", name, "a whole record that no list has", self._repair)
+                note("unlisted", name, "a whole record that no list has")
                 put.append(row)
-            elif listed[ulid] != row:
-                self._findings.add("stale", name, "the list says something else than the record", self._repair)
+            elif listed[ulid] != row and row.status != NEWER:
+                note("stale", name, "the list says something else than the record")
                 put.append(row)
-        if self._repair:
+        if may:
             gone = [one for one in there if not files.kind(self._layout.record(one))]
             with self._index.transaction():
                 self._index.put(put)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from tuibench.core.card import BenchmarkRow
-from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.store.atomic import Stamp
 from tuibench.store.envelope import Tables, pause_collector
 from tuibench.store.layout import RECORD, HostLayout, is_ulid
@@ -17,7 +17,7 @@ from tuibench.store.record_file import RecordFiles
 from tuibench.store.row_encoder import RowEncoder
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.storage import SealedStorage
-from tuibench.store.summary import damaged_row, to_document, to_row
+from tuibench.store.summary import damaged_row, foreign_row, to_document, to_row
 from tuibench.store.table import LockedTable, SealedDB
 
 TABLE = "benchmarks"
@@ -127,13 +127,17 @@ class Index:
             self.storage.write(self.storage.read() or {})
 
     def derive(self, ulid: str, records: RecordFiles | None = None) -> BenchmarkRow:
-        """The row of a record as its file has it; one that says so where it is damaged."""
+        """The row of a record as its file has it; one that says so where it is damaged, or a newer version's."""
         try:
             return (records or self._records).read_row(self._layout.record(ulid))
         except (StoreDamaged, FileNotFoundError) as error:
             if records is None:
                 self._sealing.say(str(error))
             return damaged_row(ulid)
+        except StoreNewer as error:
+            if records is None:
+                self._sealing.say(error.message)
+            return foreign_row(ulid, (records or self._records).read_foreign(self._layout.record(ulid)))
 
     def _derive_whatever(self, ulid: str) -> BenchmarkRow:
         # One record that the disk does not give must not hide ten thousand others from a reader.
@@ -144,18 +148,23 @@ class Index:
             return damaged_row(ulid)
 
     def _take_rows(self, loaded: Loaded) -> None:
+        if loaded.beyond and TABLE not in loaded.tables:
+            raise StoreDamaged("the index has its rows elsewhere than this version looks for them")
         self._kept = loaded.stamp, to_rows(loaded.tables)
 
     def _places(self) -> dict[str, int]:
         tables = self.storage.read() or {}
         return {str(document["id"]): int(number) for number, document in tables.get(TABLE, {}).items()}
 
-    def _recover(self, damage: StoreDamaged | None) -> Tables:
+    def _recover(self, damage: StoreError | None) -> Tables:
         ids = self.ids_on_disk()
         if damage is not None or ids:
             name = self._sealing.files.name(self._layout.index)
-            why = "is not as it was written" if damage is not None else "is not there"
-            then = "; the next change keeps a copy of it in quarantine" if damage is not None else ""
+            why, then = "is not there", ""
+            if isinstance(damage, StoreNewer):
+                why = "has another form"
+            elif damage is not None:
+                why, then = "is not as it was written", "; the next change keeps a copy of it in quarantine"
             self._sealing.say(f"{name} {why}: the list is made from the {len(ids)} records themselves{then}")
         with pause_collector():
             rows = [to_document(self._derive_whatever(ulid)) for ulid in ids]
@@ -171,4 +180,5 @@ def to_rows(tables: Tables) -> tuple[BenchmarkRow, ...]:
                 int(number)
             return tuple(map(to_row, table.values()))
     except (TypeError, ValueError) as error:
-        raise StoreDamaged(f"the index holds what is no row: {error}") from error
+        why = str(error) if isinstance(error, TypeError) else "a row without a number"
+        raise StoreDamaged(f"it holds what is no row: {why}") from error

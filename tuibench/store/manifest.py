@@ -5,16 +5,21 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from tuibench.core.errors import StoreDamaged
 from tuibench.core.record import from_plain, to_plain
+from tuibench.core.text import show
 from tuibench.store.migration import DOCUMENT
 from tuibench.store.sealed import Loaded, Sealing
+from tuibench.store.trouble import damaged
 
 NAME = "manifest.json"
 MOVING, RESTORING, DROPPING = ".moving", ".restoring", ".dropping"
 """What the directory of a removal is called while it is not at rest: the name is the state, and changes at once."""
 STATES = (MOVING, RESTORING, DROPPING)
 _TABLE = "trash"
+
+
+class Outside(ValueError):
+    """A path that leads out of the store."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,10 +65,9 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
             _check_inside(move.source)
             _check_inside(move.name)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        raise StoreDamaged(
-            f"{sealing.files.name(path)} of the store is damaged: {error}",
-            "What was removed lies beside it and can be put back by hand.",
-        ) from error
+        why = str(error) if isinstance(error, Outside) else "it is no list of what was removed"
+        hint = "What was removed lies beside it and can be put back by hand."
+        raise sealing.misfit(path, loaded, damaged(sealing.files.name(path), why, hint)) from error
     return manifest
 
 
@@ -75,4 +79,4 @@ def load_manifest(sealing: Sealing, directory: str) -> Loaded | None:
 def _check_inside(path: str) -> None:
     # A manifest that was edited must not lead a move out of the store.
     if os.path.isabs(path) or not path or ".." in path.split(os.sep):
-        raise ValueError(f"{path!r} leads out of the store")
+        raise Outside(f"{show(path)} leads out of the store")

@@ -6,12 +6,13 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from tuibench.core.errors import StoreDamaged, UsageError
+from tuibench.core.errors import StoreError, UsageError
 from tuibench.core.project import FileStamp, ModelReference, Project, Version
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.remote import public_name, remote_scheme
 from tuibench.core.text import show
 from tuibench.store.documents import Document
+from tuibench.store.trouble import cannot_show, damaged
 
 LONGEST_NAME = 200
 _NOTED_APART = ("id", "versions", "generation")
@@ -40,7 +41,7 @@ def decode_project(document: Document, versions: Iterable[Version]) -> Project:
     except (TypeError, ValueError, AttributeError):
         sound = False
     if not sound:
-        raise _damaged("projects", document.id)
+        raise _misfit("projects", document)
     return Project(**{**_fields(found), "versions": tuple(versions)})
 
 
@@ -53,7 +54,7 @@ def decode_version(document: Document) -> Version:
     except (TypeError, ValueError, AttributeError):
         sound = False
     if not sound:
-        raise _damaged("versions", document.id)
+        raise _misfit("versions", document)
     return found
 
 
@@ -107,8 +108,8 @@ def _fields(project: Project) -> Mapping[str, Any]:
     return {name: getattr(project, name) for name in Project.__dataclass_fields__}
 
 
-def _damaged(kind: str, ulid: str) -> StoreDamaged:
-    what = f"{kind}/{ulid}.json of the store is damaged: it is not what one of its {kind} looks like"
-    return StoreDamaged(
-        what, "`tuibench store check --read-data --repair` puts it aside; the rest of the store is not touched by it."
-    )
+def _misfit(kind: str, document: Document) -> StoreError:
+    name = f"{kind}/{document.id}.json"
+    if document.newer is not None:
+        return cannot_show(name, document.newer.schema, document.newer.tool)
+    return damaged(name, f"it is not what one of its {kind} looks like")

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 
-from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, UnknownId, UsageError
+from tuibench.core.errors import StoreConflict, StoreDamaged, StoreError, StoreNewer, UnknownId, UsageError
 from tuibench.core.project import ModelReference, Project, ProjectRow, Version
 from tuibench.core.short_id import LENGTH, resolve, short_id, short_ids
 from tuibench.core.text import show
@@ -266,7 +266,7 @@ class Projects:
     def _saying_damage(self) -> Iterator[None]:
         try:
             yield
-        except StoreDamaged as error:
+        except (StoreDamaged, StoreNewer) as error:
             self._context.notices.say(str(error))
 
 

@@ -6,7 +6,7 @@ import os
 import zlib
 
 from tuibench.core.errors import StoreError
-from tuibench.store.file_check import FileCheck
+from tuibench.store.file_check import FileCheck, State
 from tuibench.store.layout import SAMPLES
 from tuibench.store.quarantine import put_aside
 from tuibench.store.record_file import RecordFiles
@@ -23,10 +23,12 @@ class RecordCheck:
     def look(self, path: str) -> None:
         """Look at a record, its previous generation and its samples; what belongs to a lost one goes with it."""
         samples = path.removesuffix(".json") + SAMPLES
-        if self._file.look(path, self._load, self._accept):
+        found = self._file.look(path, self._load, self._accept)
+        if found is not State.GONE:
             self._file.look_at_previous(path)
+        if found is State.USABLE:
             self._look_at_samples(samples)
-        elif self._file.repair and self._file.context.files.kind(samples):
+        elif found is State.GONE and self._file.repair and self._file.context.files.kind(samples):
             put_aside(self._file.context, samples)
 
     def _load(self, path: str) -> Loaded | None:
@@ -47,8 +49,8 @@ class RecordCheck:
                 if found is not None:
                     zlib.decompress(found[0])
                 findings.read += 1
-            except zlib.error as error:
+            except zlib.error:
                 kept = f"; kept as {put_aside(self._file.context, path)}" if self._file.repair else ""
-                findings.add("damaged", files.name(path), f"samples: {error}{kept}", self._file.repair)
+                findings.mend("damaged", files.name(path), f"the samples cannot be unpacked{kept}", self._file.repair)
             except StoreError as error:
                 findings.add("damaged", files.name(path), error.message)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import Any
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
-from tuibench.core.errors import StoreDamaged
+from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.run import RunResult
 from tuibench.store.atomic import PREVIOUS
@@ -30,6 +30,7 @@ from tuibench.store.envelope import (
 from tuibench.store.migration import RECORD
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.summary import join_card, summarize
+from tuibench.store.trouble import damaged
 
 SUMMARY, CARD, RESULT = "summary", "card", "result"
 _FIRST = 8192
@@ -99,6 +100,8 @@ class RecordFiles:
         try:
             return self._check(path, loaded)
         except (Unreadable, TypeError) as error:
+            if loaded.beyond:
+                raise self._damage(path, error, loaded) from error
             found = None if loaded.from_previous else self.sealing.load(path + PREVIOUS, RECORD, fall_back=False)
             name = self.sealing.files.name(path)
             if found is not None:
@@ -109,7 +112,7 @@ class RecordFiles:
                 if record is not None:
                     self.sealing.say(f"{name} is damaged ({error}): its previous generation is used")
                     return record
-            raise self._damage(path, error) from error
+            raise self._damage(path, error, loaded) from error
 
     def read_strictly(self, path: str) -> Loaded | None:
         """The file of a record, nothing standing in for it; StoreDamaged where its result or card is not one."""
@@ -119,7 +122,7 @@ class RecordFiles:
         try:
             self._check(path, loaded)
         except (Unreadable, TypeError) as error:
-            raise self._damage(path, error) from error
+            raise self._damage(path, error, loaded) from error
         return loaded
 
     def get(self, path: str) -> StoredBenchmark | None:
@@ -130,10 +133,11 @@ class RecordFiles:
         try:
             result = from_plain(RunResult, record.loaded.tables[RESULT]["1"])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
-            raise StoreDamaged(
-                f"{self.sealing.files.name(path)} of the store has a form that this version cannot read: {error}",
+            damage = StoreDamaged(
+                f"{self.sealing.files.name(path)} of the store has a form that this version cannot read",
                 "The version of tuibench that wrote it can.",
-            ) from error
+            )
+            raise self.sealing.misfit(path, record.loaded, damage) from error
         return StoredBenchmark(record.row, record.card, result)
 
     def read_row(self, path: str) -> BenchmarkRow:
@@ -146,11 +150,14 @@ class RecordFiles:
             raise FileNotFoundError(path)
         return record.row
 
-    def _damage(self, path: str, error: Exception) -> StoreDamaged:
-        return StoreDamaged(
-            f"{self.sealing.files.name(path)} of the store is damaged: {error}",
-            "`tuibench store check --read-data --repair` puts it aside; the rest of the store is not touched by it.",
-        )
+    def read_foreign(self, path: str) -> tuple[dict[str, Any], ...]:
+        """What a newer version's record says in tables that we have, too: its summary and card, whatever is in them."""
+        loaded = self.sealing.load(path, RECORD, fall_back=False)
+        tables = loaded.tables if loaded is not None and loaded.beyond else {}
+        return tuple(tables.get(name, {}).get("1", {}) for name in (SUMMARY, CARD))
+
+    def _damage(self, path: str, error: Exception, loaded: Loaded) -> StoreError:
+        return self.sealing.misfit(path, loaded, damaged(self.sealing.files.name(path), str(error)))
 
     def peek_row(self, path: str) -> BenchmarkRow | None:
         """The row from the beginning of a record; None where that is not sound, or its rest has another length."""
@@ -185,7 +192,7 @@ class RecordFiles:
             if not loaded.sound or summary is None:
                 summary = summarize(from_plain(RunResult, tables[RESULT]["1"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise Unreadable(f"its tables are not those of a benchmark ({error})") from error
+            raise Unreadable("its tables are not those of a benchmark") from error
         if any(type(getattr(card, field.name)) not in (str, type(None)) for field in fields(Card)):
             raise Unreadable("its card is none")
         record = Record(loaded, summary, card, encoded)

@@ -74,6 +74,7 @@ class Removals:
                 f"{files.name(directory)} of the store has lost its manifest",
                 "What was removed lies in it and can be put back by hand.",
             )
+        self._check_list(layout)
         if name.endswith(MOVING):
             self._finish_moving(layout, manifest)
         else:

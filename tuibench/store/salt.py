@@ -8,9 +8,9 @@ import os
 import re
 from collections.abc import Callable
 
-from tuibench.core.errors import StoreDamaged
 from tuibench.store.files import Files
 from tuibench.store.layout import SALT
+from tuibench.store.trouble import damaged
 
 _BYTES = 32
 _FORM = re.compile(rb"[0-9a-f]{64}\n?")
@@ -45,8 +45,9 @@ class HostIdentity:
         if found is None:
             return None
         if not _FORM.fullmatch(found[0]):
-            raise StoreDamaged(
-                f"{SALT} of the store is damaged: it is not 64 hexadecimal digits",
+            raise damaged(
+                SALT,
+                "it is not 64 hexadecimal digits",
                 "Put it back from a backup, or remove it: this machine then counts as a new host, and nothing is lost.",
             )
         return bytes.fromhex(found[0].decode("ascii"))

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
-from tuibench.core.errors import StoreDamaged
+from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
 from tuibench.store.envelope import (
     SCHEMA,
@@ -23,7 +23,7 @@ from tuibench.store.envelope import (
 from tuibench.store.files import Files
 from tuibench.store.layout import QUARANTINE
 from tuibench.store.migration import migrate_tables
-from tuibench.store.trouble import refuse_newer
+from tuibench.store.trouble import cannot_show, damaged, refuse_newer
 
 Say = Callable[[str], None]
 
@@ -42,6 +42,11 @@ class Loaded:
     def newer(self) -> bool:
         """Whether it may only be read."""
         return self.meta.schema > SCHEMA
+
+    @property
+    def beyond(self) -> bool:
+        """Whether it is as a newer version wrote it: what cannot be found in it is nothing that is wrong with it."""
+        return self.newer and self.sound
 
     @property
     def older(self) -> bool:
@@ -73,10 +78,7 @@ class Sealing:
             previous = self._load_previous(path, kind, stamp) if fall_back else None
             name = self.files.name(path)
             if previous is None:
-                raise StoreDamaged(
-                    f"{name} of the store is damaged: {error}",
-                    "`tuibench store check --read-data --repair` puts it aside; nothing else is touched by it.",
-                ) from error
+                raise damaged(name, str(error)) from error
             self.say(f"{name} is damaged ({error}): its previous generation is used")
             return previous
 
@@ -141,6 +143,12 @@ class Sealing:
         """StoreReadOnly where a file may only be read."""
         if old.newer:
             raise refuse_newer(self.files.name(path), old.meta.schema, old.meta.tool)
+
+    def misfit(self, path: str, loaded: Loaded, damage: StoreDamaged) -> StoreError:
+        """What to raise for a file that does not hold what it should: `damage`, unless a newer version made it so."""
+        if loaded.beyond:
+            return cannot_show(self.files.name(path), loaded.meta.schema, loaded.meta.tool)
+        return damage
 
     def back_up(self, path: str) -> str:
         """Keep a file of an older form under a name of its own."""

@@ -8,15 +8,15 @@ from typing import Any
 
 from tinydb.storages import Storage
 
-from tuibench.core.errors import StoreDamaged
+from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.store.atomic import Stamp
 from tuibench.store.envelope import Tables
 from tuibench.store.lock import StoreLock
 from tuibench.store.sealed import Loaded, Sealing
 
 Encode = Callable[[Tables], dict[str, bytes]]
-Recover = Callable[[StoreDamaged | None], Tables]
-"""The tables of a file that is missing, for None, or damaged."""
+Recover = Callable[[StoreError | None], Tables]
+"""The tables of a file that is missing, for None, or damaged, or a newer version's."""
 
 
 class SealedStorage(Storage):
@@ -116,11 +116,19 @@ class SealedStorage(Storage):
         derived = self._recover is not None
         try:
             loaded = self._sealing.load(self._path, self._kind, fall_back=not derived, strict=derived)
-            if loaded is not None and self._check is not None:
-                self._check(loaded)
         except StoreDamaged as damage:
             if self._recover is None:
                 raise
+            return self._rebuild(damage)
+        try:
+            if loaded is not None and self._check is not None:
+                self._check(loaded)
+        except StoreDamaged as damage:
+            if self._recover is None or loaded is None:
+                raise
+            # What a newer version wrote stays what may only be read, whoever understands its rows.
+            if loaded.beyond:
+                return loaded.stamp, self._recover(self._sealing.misfit(self._path, loaded, damage)), loaded
             return self._rebuild(damage)
         if loaded is None:
             return None, self._recover(None) if self._recover else {}, None

@@ -10,6 +10,7 @@ from typing import Any
 
 from tuibench.core.card import BenchmarkRow, Card
 from tuibench.core.run import RunResult
+from tuibench.core.trash import NEWER
 
 _NAMES = tuple(field.name for field in fields(BenchmarkRow))
 _NUMBERS = frozenset({"cells", "measured", "card_generation"})
@@ -17,6 +18,7 @@ _TYPES = tuple(int if name in _NUMBERS else str for name in _NAMES)
 _ALL = itemgetter(*_NAMES)
 DAMAGED = "damaged"
 """The status of a row whose record cannot be read."""
+_KINDS = dict(zip(_NAMES, _TYPES, strict=True))
 
 
 def summarize(result: RunResult) -> dict[str, str | int]:
@@ -58,6 +60,12 @@ def join_card(summary: Mapping[str, Any], card: Card, generation: int) -> Benchm
 def damaged_row(ulid: str) -> BenchmarkRow:
     """What is listed for a record that cannot be read: that it is there."""
     return to_row({**{name: kind() for name, kind in zip(_NAMES, _TYPES, strict=True)}, "id": ulid, "status": DAMAGED})
+
+
+def foreign_row(ulid: str, told: Iterable[Mapping[str, Any]]) -> BenchmarkRow:
+    """What is listed for a record of a newer version that cannot be shown: as much of it as is understood."""
+    known = {name: value for one in told for name, value in one.items() if type(value) is _KINDS.get(name)}
+    return to_row({**asdict(damaged_row(ulid)), **known, "id": ulid, "status": NEWER})
 
 
 def to_document(row: BenchmarkRow) -> dict[str, str | int]:

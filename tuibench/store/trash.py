@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
-from tuibench.core.errors import StoreDamaged, StoreReadOnly, UnknownId
+from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.trash import TrashEntry
@@ -121,7 +121,7 @@ class Trash:
             try:
                 self._removals.finish(layout, name)
                 done.append((name, ""))
-            except StoreDamaged as error:
+            except (StoreDamaged, StoreNewer) as error:
                 self._context.notices.say(str(error))
                 done.append((name, str(error)))
         return done
@@ -170,7 +170,7 @@ class Trash:
         if directory not in self._manifests:
             try:
                 manifest = read_manifest(self._context.sealing, directory)
-            except StoreDamaged as error:
+            except (StoreDamaged, StoreNewer) as error:
                 self._context.notices.say(str(error))
                 return None
             if manifest is None:

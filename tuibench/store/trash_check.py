@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 
-from tuibench.core.errors import StoreError
-from tuibench.store.file_check import FileCheck
+from tuibench.core.errors import StoreError, StoreNewer
+from tuibench.store.file_check import FileCheck, State
 from tuibench.store.layout import PROJECTS, RECORD, VERSIONS, HostLayout, is_ulid
 from tuibench.store.manifest import NAME, load_manifest, read_manifest
 from tuibench.store.migration import DOCUMENT
@@ -33,6 +33,9 @@ class TrashCheck:
         try:
             missing = read_manifest(self._file.quiet, directory) is None
             why = "it is not there"
+        except StoreNewer:
+            # What goes where is that version's to know; what lies there can be looked at all the same.
+            missing, why = False, ""
         except StoreError as error:
             missing, why = True, error.message
         if missing:
@@ -43,7 +46,7 @@ class TrashCheck:
                 else ""
             )
             self._file.findings.checked += 1
-            self._file.findings.add("damaged", files.name(manifest), why + kept, self._file.repair)
+            self._file.findings.mend("damaged", files.name(manifest), why + kept, self._file.repair)
             return
         self._file.look(manifest, self._load, self._accept)
         for name in files.names(directory):
@@ -51,7 +54,7 @@ class TrashCheck:
                 continue
             path = os.path.join(directory, name)
             if name.startswith((PROJECTS, VERSIONS)):
-                if self._file.look(path, self._load, self._accept):
+                if self._file.look(path, self._load, self._accept) is not State.GONE:
                     self._file.look_at_previous(path)
             else:
                 self._record.look(path)

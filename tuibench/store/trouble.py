@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 
-from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
 from tuibench.core.text import show
 
 _NOT_OURS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -12,9 +12,24 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _IN_THE_WAY = frozenset({errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.EEXIST})
 
 
+_OF_THE_STORE = " of the store"
+_DAMAGED = " is damaged: "
+
+
+def damaged(name: str, why: str, hint: str = "") -> StoreDamaged:
+    """The error for a file that is not what was written."""
+    aside = "`tuibench store check --read-data --repair` puts it aside; nothing else is touched by it."
+    return StoreDamaged(f"{name}{_OF_THE_STORE}{_DAMAGED}{why}", hint or aside)
+
+
+def drop_name(message: str, name: str) -> str:
+    """A message without the file that it begins with, for where that stands already."""
+    return message.removeprefix(name).removeprefix(_OF_THE_STORE).removeprefix(_DAMAGED).removeprefix(": ").lstrip()
+
+
 def explain(error: OSError, name: str) -> StoreError:
     """The error to raise for what went wrong at the file `name` of the store."""
-    why = error.strerror or type(error).__name__
+    why = error.strerror or "the system does not say why"
     if error.errno in _NOT_OURS:
         return StoreReadOnly(f"{name} of the store: {why}", "What is in the store can still be read and exported.")
     if error.errno in _FULL:
@@ -31,10 +46,21 @@ def in_the_way(name: str, what: str) -> StoreError:
     return StoreError(f"{name} of the store: {what}", "Look at what it is and move it away.")
 
 
-def refuse_newer(name: str, schema: int, tool: str) -> StoreReadOnly:
+def refuse_newer(name: str, schema: int, tool: str) -> StoreNewer:
     """The refusal to write a file whose form this version does not know."""
-    by = f"tuibench {show(tool, 30)}" if tool else "a newer tuibench"
-    return StoreReadOnly(
-        f"{name} of the store was written by {by} (schema {schema}), which this version can only read",
+    return StoreNewer(
+        f"{name} of the store was written by {_name_tool(tool)} (schema {schema}), which this version can only read",
         "Use that version, or a newer one, to change it.",
     )
+
+
+def cannot_show(name: str, schema: int, tool: str) -> StoreNewer:
+    """For a file that is as a newer version wrote it, in a form that this one finds nothing in."""
+    return StoreNewer(
+        f"{name} of the store was written by {_name_tool(tool)} (schema {schema}): this version cannot show it",
+        "Use that version, or a newer one. Nothing is wrong with the file.",
+    )
+
+
+def _name_tool(tool: str) -> str:
+    return f"tuibench {show(tool, 30)}" if tool else "a newer tuibench"
