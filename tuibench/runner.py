@@ -175,26 +175,29 @@ def end_unmeasured(
     directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay | None, reason: str
 ) -> None:
     """Say that a sitting ended before it measured; what earlier ones have stays, or is saved with an unwanted run."""
+    from tuibench.runs.past import count
     from tuibench.runs.stopping import BY_WISH
 
     if past is not None and reason != BY_WISH:
-        journal.append("run_end", status="interrupted", reason=reason)
+        journal.append("run_end", status="interrupted", reason=reason, **count(past))
         return
     end: dict[str, Any] = {"status": "cancelled", "reason": reason}
     if past is not None:
-        end |= saver(directory, request)(dict(end))
+        end |= saver(directory, request)(dict(end)) | count(past)
     journal.append("run_end", **end)
 
 
 def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay | None) -> None:
     """Save what there is of a run that will not be measured any further."""
+    from tuibench.runs.past import count
+
     if past is None:
         journal.append("run_end", status="cancelled", reason="nothing was measured")
         return
     reason = str(past.end.get("reason", "its runner died"))
     end: dict[str, Any] = {"status": str(past.end.get("status", "interrupted")), "reason": reason}
     end |= saver(directory, request)(dict(end))
-    journal.append("run_end", **end)
+    journal.append("run_end", **end, **count(past))
 
 
 def wait_for_the_client(lifeline: int) -> None:

@@ -244,17 +244,6 @@ def test_a_run_that_cannot_be_resumed_can_be_thrown_away(keeper: Shell) -> None:
     done = run(keeper, "attach", short)
     assert (done.code, "internal error" in done.err) == (1, False)
     Workbench().runs.discard(short)
-    keeper.wait_for("execution_done")
-    os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
-    (directory,) = keeper.run_root.iterdir()
-    content = (directory / NAME).read_bytes()
-    (directory / NAME).write_bytes(b"#" + content)
-    info = Workbench().runs.info(short)
-    assert (info.state, info.resumable) == ("interrupted", False)
-    done = run(keeper, "attach", short)
-    assert (done.code, "internal error" in done.err) == (1, False)
-    Workbench().runs.discard(short)
     assert Workbench().runs.every() == ()
 
 
@@ -265,7 +254,7 @@ def test_a_result_whose_record_is_lost_can_be_saved_again_from_its_journal(keepe
     before = bench.store.benchmarks.get(stored()[0]).result
     (record,) = Path(os.environ["TUIBENCH_HOME"]).rglob(f"{before.id}.json")
     record.write_bytes(b"nothing of it")
-    assert run(keeper, "store", "check", "--repair").code in (0, 1, 2, 6)
+    assert run(keeper, "store", "check", "--read-data", "--repair").code == 0
     assert stored() == []
     assert state(short) == "unsaved"
     assert run(keeper, "resume", "precious").code == 0

@@ -17,7 +17,7 @@ from tuibench.core import activity
 from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
 from tuibench.runs.directory import LOCK, RunDirectory
-from tuibench.runs.journal import NAME, Journal
+from tuibench.runs.journal import NAME, History, Journal, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, this_boot
 
 BOOT, OTHER_BOOT = "b" * 36, "c" * 36
@@ -204,3 +204,24 @@ def test_requests_are_kept_whole(run: RunDirectory) -> None:
     assert run.request() == REQUEST
     assert json.loads((run.path / "request.json").read_bytes())["id"] == RUN
     assert {oct(os.stat(run.path / name).st_mode & 0o777) for name in ("request.json", ".")} == {"0o600", "0o700"}
+
+
+@pytest.mark.parametrize("fields", [{"saved": True}, {"saved": False, "why": "full"}, {}])
+@pytest.mark.parametrize("status", ["finished", "cancelled", "interrupted"])
+def test_an_ended_run_is_told_by_its_ends_as_by_its_whole_journal(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch, status: str, fields: dict[str, Any]
+) -> None:
+    counts = {"cells": 1, "cells_done": 0, "executions": 1}
+    write(run, end(status=status, reason="x", **fields, **counts))
+    calls: list[Path] = []
+
+    def read_all(path: Path) -> History:
+        calls.append(path)
+        return read_history(path)
+
+    monkeypatch.setattr("tuibench.runs.past.read_history", read_all)
+    by_ends = read_state(run, OBSERVER)
+    assert calls == [], "a list must not read what all runs measured"
+    monkeypatch.setattr("tuibench.runs.state.read_ends", lambda run: None)
+    assert read_state(run, OBSERVER) == by_ends
+    assert calls

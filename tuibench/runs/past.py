@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+import os
 from typing import Any
 
 from tuibench.core.errors import StoreError
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.journal import History, read_history
+from tuibench.runs.journal import NAME, History, decode, read_history
+from tuibench.runs.regular import open_regular
 from tuibench.runs.replay import Replay, replay
+
+_TAIL_BYTES = 1 << 14
 
 
 def read_past(run: RunDirectory) -> tuple[Replay, History]:
@@ -21,6 +25,30 @@ def read_past(run: RunDirectory) -> tuple[Replay, History]:
     except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
         # Each line is whole, and yet they do not make sense: another version wrote them.
         raise StoreError(f"the journal of run {run.id} cannot be understood: {type(error).__name__} {error}") from error
+
+
+def count(past: Replay) -> dict[str, int]:
+    """What a run came to in numbers: they stand in its last event, so that nobody need read all to list it."""
+    tracks = past.tracks.values()
+    return {
+        "cells": len(tracks),
+        "cells_done": sum(track.done or track.failure is not None for track in tracks),
+        "executions": sum(len(track.executions) for track in tracks),
+    }
+
+
+def read_ends(run: RunDirectory) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The first event of a journal and its last, where that is an end that tells what came before; else None."""
+    try:
+        with os.fdopen(open_regular(run.path / NAME), "rb") as handle:
+            first = decode(handle.readline())
+            size = handle.seek(0, os.SEEK_END)
+            handle.seek(max(0, size - _TAIL_BYTES))
+            last = decode(handle.read().rstrip(b"\n").rpartition(b"\n")[2])
+    except OSError:
+        return None
+    whole = first is not None and last is not None and first["ev"] == "run_start" and last["ev"] == "run_end"
+    return (first, last) if first and last and whole and "executions" in last else None
 
 
 def is_headless(run: RunDirectory) -> bool:

@@ -21,6 +21,7 @@ from tuibench.measure.job import Job
 from tuibench.runs.job import make_job
 from tuibench.runs.journal import Journal, JournalBroken, require_room
 from tuibench.runs.machine import Machine
+from tuibench.runs.past import count
 from tuibench.runs.plan import make_cells, twins
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
@@ -89,8 +90,19 @@ class Run:
         status = self._measure()
         if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.past is not None):
             status |= self._setup.save(dict(status))
-        self._journal.append("run_end", **status)
+        self._journal.append("run_end", **status, **self._count())
         return str(status["status"])
+
+    def _count(self) -> dict[str, int]:
+        """What the run came to so far, earlier sittings included."""
+        if not self._planned and self._setup.past is not None:
+            return count(self._setup.past)
+        every = self._schedule.progress.values()
+        return {
+            "cells": len(every),
+            "cells_done": sum(not progress.live for progress in every),
+            "executions": sum(len(progress.executions) for progress in every),
+        }
 
     def _measure(self) -> dict[str, Any]:
         try:
