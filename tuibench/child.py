@@ -21,6 +21,8 @@ Send = Callable[[dict[str, Any]], None]
 def main(arguments: list[str]) -> int:
     """Carry out one task; the last line says how it ended."""
     send = _own_the_channel()
+    # What a task leaves on disk is its owner's alone.
+    os.umask(0o077)
     from tuibench.core.errors import TuibenchError  # after the channel is safe
 
     try:

@@ -13,9 +13,6 @@ if TYPE_CHECKING:
     from tuibench.runs.replay import Replay
     from tuibench.runs.stopping import StopSwitch
 
-_LIFELINE = 0
-"""stdin: one line that describes the run, then silence until the client lets go, has done or has died."""
-
 
 def main(argv: list[str]) -> int:
     """Carry out the run that stdin describes, in the directory that is given."""
@@ -33,9 +30,10 @@ def main(argv: list[str]) -> int:
     faulthandler.enable()
     # Workers and children make files, too, and all that lies in a run's directory is its owner's alone.
     os.umask(0o077)
-    stop = StopSwitch(lifeline=_LIFELINE)
+    lifeline = own_stdin()
+    stop = StopSwitch(lifeline, lambda: directory.cancel_asked)
     stop.listen()
-    request = read_request()
+    request = read_request(lifeline)
     if request is None:
         return 0
     ephemeral = bool(request.get("ephemeral"))
@@ -44,7 +42,7 @@ def main(argv: list[str]) -> int:
         code = attend(directory, request, stop)
         if ephemeral and code == 0:
             os.close(done)
-            wait_for_the_client()
+            wait_for_the_client(lifeline)
     finally:
         # A client that lives reads of a failure in the log, and removes the directory itself.
         if ephemeral and (code == 0 or os.getppid() != parent):
@@ -74,11 +72,25 @@ def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -
     return 0
 
 
-def read_request() -> dict[str, Any] | None:
+def own_stdin() -> int:
+    """stdin for this process alone: one line that describes the run, then silence until the client lets go or dies.
+
+    Workers get nothing to read instead: an engine that reads would eat what the client says.
+    """
+    import os
+
+    lifeline = os.dup(0)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(nothing, 0)
+    os.close(nothing)
+    return lifeline
+
+
+def read_request(lifeline: int) -> dict[str, Any] | None:
     """The one line on stdin; None where the client went away before it was whole."""
     import json
 
-    with open(_LIFELINE, "rb", closefd=False) as stream:
+    with open(lifeline, "rb", closefd=False) as stream:
         line = stream.readline()
     return dict(json.loads(line)) if line.endswith(b"\n") else None
 
@@ -90,10 +102,12 @@ def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
     from tuibench.core.errors import HostBusy
 
     if request.get("resume") is None:
-        directory.make(request)
+        directory.path.mkdir(mode=0o700)
     lock = directory.lock()
     if lock is None:
         raise HostBusy(f"run {directory.id} has a runner already")
+    if request.get("resume") is None:
+        directory.fill(request)
     if not request.get("ephemeral"):
         # The client's own log ends with the client, this run may not.
         log = os.open(directory.log, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
@@ -101,7 +115,6 @@ def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
             os.dup2(log, standard)
         os.close(log)
     directory.make_places()
-    directory.forget_cancel()
     return lock
 
 
@@ -109,7 +122,8 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
     """Write the run's journal from its beginning, or from where it broke off, to its end."""
     from tuibench.core.errors import TuibenchError
     from tuibench.runs.host_queue import HostQueue
-    from tuibench.runs.stopping import Cancelled
+    from tuibench.runs.journal import JournalBroken
+    from tuibench.runs.stopping import BY_WISH, Cancelled
 
     journal, past = open_journal(directory, request)
 
@@ -119,22 +133,23 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
     def beat() -> None:
         journal.append("heartbeat")
         if directory.cancel_asked:
-            stop.trip("cancelled from elsewhere")
+            stop.trip(BY_WISH)
 
     stop.beat_with(beat)
-    queue = HostQueue(request["host_lock"], request["id"], describe, stop)
+    queue = HostQueue(request["host_lock"], request.get("ticket", request["id"]), describe, stop)
     try:
-        if past is not None and request["resume"]["finish"]:
+        if (request.get("resume") or {}).get("finish"):
             finish(directory, journal, request, past)
         else:
             introduce(journal, request, past)
             stand_in_line(queue, journal, request)
             carry_out(directory, journal, request, stop, past)
     except Cancelled as cancelled:
-        end_early(journal, past, {"reason": cancelled.reason})
+        end_unmeasured(directory, journal, request, past, cancelled.reason)
     except TuibenchError as error:
         problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-        end_early(journal, past, {"reason": error.message, "error": problem})
+        lasting = past is not None or isinstance(error, JournalBroken)
+        journal.append("run_end", status="interrupted" if lasting else "failed", reason=error.message, error=problem)
     finally:
         queue.leave()
     journal.close()
@@ -144,40 +159,52 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
 
 def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
     """A new journal, or the old one where it broke off with what it says."""
-    from tuibench.runs.journal import NAME, Journal, cut_tail, read_history
-    from tuibench.runs.replay import replay
+    from tuibench.runs.journal import NAME, Journal, cut_tail
+    from tuibench.runs.past import read_past
 
     if request.get("resume") is None:
         return Journal(directory.path), None
     if not (directory.path / NAME).exists():
         return Journal(directory.path), None
-    history = read_history(directory.path)
+    past, history = read_past(directory)
     cut_tail(directory.path, history)
-    past = replay(history.events)
     return Journal(directory.path, history.next_seq), past if past.start else None
 
 
-def end_early(journal: Journal, past: Replay | None, why: dict[str, Any]) -> None:
-    """Say that nothing was measured in this sitting; what earlier ones measured stays to be taken up again."""
+def end_unmeasured(
+    directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay | None, reason: str
+) -> None:
+    """Say that a sitting ended before it measured; what earlier ones have stays, or is saved with an unwanted run."""
+    from tuibench.runs.past import count
+    from tuibench.runs.stopping import BY_WISH
+
+    if past is not None and reason != BY_WISH:
+        journal.append("run_end", status="interrupted", reason=reason, **count(past))
+        return
+    end: dict[str, Any] = {"status": "cancelled", "reason": reason}
     if past is not None:
-        journal.append("run_end", status="interrupted", **why)
-    else:
-        journal.append("run_end", status="failed" if "error" in why else "cancelled", **why)
-
-
-def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay) -> None:
-    """Save what there is of a run that will not be measured any further."""
-    reason = str(past.end.get("reason", "its runner died"))
-    end: dict[str, Any] = {"status": str(past.end.get("status", "interrupted")), "reason": reason}
-    end |= saver(directory, request)(dict(end))
+        end |= saver(directory, request)(dict(end)) | count(past)
     journal.append("run_end", **end)
 
 
-def wait_for_the_client() -> None:
+def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], past: Replay | None) -> None:
+    """Save what there is of a run that will not be measured any further."""
+    from tuibench.runs.past import count
+
+    if past is None:
+        journal.append("run_end", status="cancelled", reason="nothing was measured")
+        return
+    reason = str(past.end.get("reason", "its runner died"))
+    end: dict[str, Any] = {"status": str(past.end.get("status", "interrupted")), "reason": reason}
+    end |= saver(directory, request)(dict(end))
+    journal.append("run_end", **end, **count(past))
+
+
+def wait_for_the_client(lifeline: int) -> None:
     """Come back when the client has read all it wants, or has died: then nobody needs the directory any more."""
     import os
 
-    while os.read(_LIFELINE, 1):
+    while os.read(lifeline, 1):
         continue
 
 

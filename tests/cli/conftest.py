@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.quick import QuickShell
 from tests.cli.shell import Shell
 
 
@@ -16,6 +17,12 @@ from tests.cli.shell import Shell
 def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     """The command, in a temporary directory that must be empty again in the end."""
     yield from watched(Shell(tmp_path_factory.mktemp("tmp")))
+
+
+@pytest.fixture
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """The same within the test's process, for commands that start none; modules of such tests call it `shell`."""
+    yield from watched(QuickShell(tmp_path_factory.mktemp("tmp")))
 
 
 @pytest.fixture

@@ -79,3 +79,28 @@ class Terminal:
             return False  # the other end is closed
         self.shown += data.decode("utf-8", "replace")
         return bool(data)
+
+
+def on_terminal(shell: Shell, typed: str | signal.Signals, *arguments: str) -> tuple[int, str]:
+    """Exit code and all that a terminal shows of a command, with `typed` entered or sent once it waits for a line."""
+    master, slave = pty.openpty()
+    process = shell.start(*arguments, stdin=slave, stdout=slave, stderr=slave)
+    os.close(slave)
+    seen = b""
+    sent = False
+    while select.select([master], [], [], 30)[0]:
+        try:
+            data = os.read(master, 4096)
+        except OSError:
+            break  # nobody has the other end any more
+        if not data:
+            break
+        seen += data
+        if not sent and seen.rstrip().endswith((b"[y/N]", b"go on:")):
+            if isinstance(typed, str):
+                os.write(master, typed.encode())
+            else:
+                process.send_signal(typed)
+            sent = True
+    os.close(master)
+    return as_shell(process.wait(30)), seen.decode()

@@ -100,7 +100,7 @@ def test_engines_are_asked_of_a_child_by_name() -> None:
 
     assert ask_engines(["onnxruntime"], start) == [GOOD]
     command, settings = calls[0]
-    assert command[1:] == ["-m", "tuibench.child", "engines"]
+    assert command[1:] == ["-P", "-m", "tuibench.child", "engines"]
     assert json.loads(settings["input"]) == {"names": ["onnxruntime"]}
     assert settings["timeout"] > 0
 

@@ -8,13 +8,15 @@ import random
 import signal
 import time
 from collections import Counter
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.cli.running import BRIEF, DEATH_S, FAKE, LONG, SCRIPT, detach, end, run, runner_of, state, stored
 from tests.cli.shell import Shell, as_shell, until
-from tuibench.runs.journal import NAME, read_events, read_history
+from tuibench.core.errors import UsageError
+from tuibench.runs.journal import NAME, encode, read_events, read_history
 from tuibench.workbench.hall import Workbench
 
 
@@ -93,7 +95,7 @@ def test_a_model_that_changed_meanwhile_is_refused(keeper: Shell, folder: Path) 
     taken = keeper.start("resume", short, env=SCRIPT)
     keeper.wait_for("sitting")
     until(lambda: len([e for e in keeper.events() if e["ev"] == "execution_done"]) > 3, "it goes on")
-    taken.terminate()
+    end(keeper, short)
     taken.communicate(timeout=30)
     assert len(stored()) == 1
 
@@ -198,3 +200,106 @@ def test_of_several_that_take_up_a_run_before_its_first_execution_the_losers_rem
     for process in several:
         process.communicate(timeout=30)
     end(keeper, first)
+
+
+def happened(shell: Shell, ev: str, since: int) -> bool:
+    return any(event["ev"] == ev for event in shell.events()[since:])
+
+
+def test_a_resume_that_is_broken_off_leaves_the_run_to_be_resumed(keeper: Shell) -> None:
+    short = detach(keeper)
+    keeper.wait_for("execution_done")
+    os.kill(runner_of(keeper), signal.SIGKILL)
+    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+    for moment in ("sitting", "granted", "execution_start"):
+        seen = len(keeper.events())
+        process = keeper.start("resume", short, env=SCRIPT)
+        until(partial(happened, keeper, moment, seen), moment)
+        process.terminate()
+        process.communicate(timeout=30)
+        assert as_shell(process.returncode) == 143
+        assert Workbench().runs.info(short).resumable
+    taken = keeper.start("resume", short, env=SCRIPT)
+    until(lambda: sum(e["ev"] == "sitting" for e in keeper.events()) == 4, "a sitting")
+    end(keeper, short)
+    taken.communicate(timeout=30)
+    (row,) = Workbench().store.benchmarks.rows()
+    assert (row.status, row.measured) == ("cancelled", 1), "cancel means the run, not the sitting"
+
+
+def test_a_run_that_cannot_be_resumed_can_be_thrown_away(keeper: Shell) -> None:
+    short = detach(keeper)
+    with pytest.raises(UsageError, match="is running"):
+        Workbench().runs.discard(short)
+    keeper.wait_for("execution_done")
+    os.kill(runner_of(keeper), signal.SIGKILL)
+    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+    (directory,) = keeper.run_root.iterdir()
+    lines = (directory / NAME).read_bytes().splitlines(keepends=True)
+    plan = next(i for i, line in enumerate(lines) if b'"ev":"plan"' in line)
+    lines[plan] = b"#" + lines[plan][1:]
+    (directory / NAME).write_bytes(b"".join(lines))
+    info = Workbench().runs.info(short)
+    assert (info.state, info.resumable) == ("interrupted", False)
+    done = run(keeper, "attach", short)
+    assert (done.code, "internal error" in done.err) == (1, False)
+    Workbench().runs.discard(short)
+    assert Workbench().runs.every() == ()
+
+
+def test_a_result_whose_record_is_lost_can_be_saved_again_from_its_journal(keeper: Shell) -> None:
+    short = detach(keeper, *BRIEF, "--name", "precious")
+    until(lambda: not keeper.processes(), "the end")
+    bench = Workbench()
+    before = bench.store.benchmarks.get(stored()[0]).result
+    (record,) = Path(os.environ["TUIBENCH_HOME"]).rglob(f"{before.id}.json")
+    record.write_bytes(b"nothing of it")
+    assert run(keeper, "store", "check", "--read-data", "--repair").code == 0
+    assert stored() == []
+    assert state(short) == "unsaved"
+    assert run(keeper, "resume", "precious").code == 0
+    after = Workbench().store.benchmarks.get(before.id)
+    assert after.card.name == "precious"
+    assert [cell.latency_ms for cell in after.result.cells] == [cell.latency_ms for cell in before.cells]
+    assert after.result.seconds == pytest.approx(before.seconds)
+
+
+def test_a_journal_without_its_head_still_gives_up_what_was_measured(keeper: Shell) -> None:
+    short = detach(keeper)
+    keeper.wait_for("execution_done", n=2)
+    os.kill(runner_of(keeper), signal.SIGKILL)
+    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+    (directory,) = keeper.run_root.iterdir()
+    (directory / NAME).write_bytes(b"#" + (directory / NAME).read_bytes()[1:])
+    info = Workbench().runs.info(short)
+    assert (info.state, info.resumable) == ("interrupted", True)
+    assert info.executions >= 2
+    attached = run(keeper, "attach", short)
+    assert (attached.code, "ms" in attached.out) == (1, True), attached.err
+    done = run(keeper, "resume", short, "--finish")
+    assert "saved as" in done.err
+    (row,) = Workbench().store.benchmarks.rows()
+    assert (row.status, row.measured) == ("interrupted", 1)
+
+
+def test_what_was_deleted_for_good_leaves_no_run_behind(keeper: Shell) -> None:
+    short = detach(keeper, *BRIEF)
+    until(lambda: not keeper.processes(), "the end")
+    assert run(keeper, "remove", short, "-y").code == 0
+    assert state(short) == "finished", "it is in the trash, and can come back"
+    assert run(keeper, "trash", "empty", "-y").code == 0
+    assert Workbench().runs.every() == ()
+
+
+def test_a_run_on_another_machine_is_not_followed_by_this_ones_lock(keeper: Shell) -> None:
+    short = detach(keeper, *BRIEF)
+    until(lambda: not keeper.processes(), "the end")
+    (directory,) = keeper.run_root.iterdir()
+    events = list(read_events(directory))
+    with (directory / NAME).open("wb") as journal:
+        for event in events[:5]:
+            journal.write(encode({**event, "host_id": "e" * 16} if event["ev"] == "run_start" else event))
+    for command in (("attach", short), ("resume", short)):
+        done = run(keeper, *command)
+        assert (done.code, "another machine" in done.err) == (2, True), done.err
+    assert "elsewhere" in run(keeper, "ps").out

@@ -12,8 +12,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.build import make_spec
 from tests.cli.running import BRIEF, DEATH_S, FAKE, SCRIPT, detach, end, run, start, state, stored
 from tests.cli.shell import Shell, as_shell, until
+from tuibench.core.record import to_plain
+from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, encode, read_events
 from tuibench.workbench.hall import Workbench
 
@@ -99,6 +102,9 @@ def test_a_second_benchmark_waits_for_the_first_and_says_for_whom(keeper: Shell)
     until(lambda: not keeper.processes(), "no process")
     result = Workbench().store.benchmarks.get(stored()[0]).result
     assert result.waited_s > 0
+    (directory,) = [path for path in keeper.run_root.iterdir() if path.name == result.id]
+    times = {e["ev"]: e["t_ns"] / 1e9 for e in read_events(directory)}
+    assert result.seconds <= times["run_end"] - times["granted"], "waiting is not measuring"
     # Those that gave up have left nothing to look at.
     assert len(list(keeper.run_root.iterdir())) == 2
 
@@ -158,14 +164,16 @@ def test_runs_that_somebody_else_put_in_the_spare_place_are_not_looked_at(
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(keeper.tmp))
     spare = keeper.tmp / f"tuibench-{os.getuid()}"
-    planted = spare / "runs" / "7ZZZZZZZZZZZZZZZZZZZZZZZZZ"
-    planted.mkdir(parents=True, mode=0o700)
-    spare.chmod(0o700)
-    (spare / "runs").chmod(0o700)
-    assert [info.id for info in Workbench().runs.every()] == [planted.name]
-    for name in ("runner.lock", "request.json", NAME):
-        os.mkfifo(planted / name)
-    assert Workbench().runs.every()[0].state == "interrupted", "a pipe hangs nobody"
+    planted = RunDirectory(spare / "runs" / "7ZZZZZZZZZZZZZZZZZZZZZZZZZ")
+    planted.path.parent.mkdir(parents=True, mode=0o700)
+    for path in (spare, spare / "runs"):
+        path.chmod(0o700)
+    store = str(Workbench().settings.places.data)
+    planted.make({"id": planted.id, "spec": to_plain(make_spec(Path("/m.onnx"))), "store": store})
+    for name in ("runner.lock", NAME):
+        os.mkfifo(planted.path / name)
+    (info,) = Workbench().runs.every()
+    assert (info.id, info.state) == (planted.id, "interrupted"), "a pipe hangs nobody"
     os.chown(spare, 12345, 12345)
     assert Workbench().runs.every() == ()
     os.chown(spare, os.getuid(), os.getgid())
@@ -183,3 +191,12 @@ def test_a_runner_that_cannot_begin_is_told_and_not_let_go(keeper: Shell) -> Non
     done = run(keeper, "benchmark", *BRIEF, "--detach", before=no_room)
     assert (done.code, done.out) == (6, ""), done.err
     assert done.err.startswith("tuibench: ")
+
+
+def test_a_benchmark_that_is_cancelled_from_elsewhere_says_so_and_ends_by_its_cells(keeper: Shell) -> None:
+    process = start(keeper)
+    keeper.wait_for("execution_done")
+    assert run(keeper, "cancel", "last").code == 0
+    process.communicate(timeout=30)
+    assert as_shell(process.returncode) == 1, "143 is for a command that got a signal itself"
+    assert Workbench().runs.info("last").detail == "cancelled by tuibench cancel"

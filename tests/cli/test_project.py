@@ -8,8 +8,18 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import Done, Shell
+from tests.cli.terminal import on_terminal
 from tests.fetch.server import file_route, serve
 from tests.models.factory import encoder, save
+from tests.store.data import make_small
+from tuibench.core.card import Card
+from tuibench.workbench.hall import Workbench
+
+
+@pytest.fixture
+def shell(quick: Shell) -> Shell:
+    """But for `benchmark`, nothing here measures."""
+    return quick
 
 
 def names(done: Done) -> list[str]:
@@ -28,11 +38,38 @@ def test_the_life_of_a_project(shell: Shell, tmp_path: Path) -> None:
     assert names(shell.run("project", "list", "SERVERS", "second", "--json")) == ["second"]
     listed = shell.run("project")
     assert listed.code == 0 and len(listed.lines) == 3 and "encoder" in listed.out
-    removed = shell.run("project", "remove", "encoder", "second", "--json")
-    assert [entry["kind"] for entry in json.loads(removed.out)["removed"]] == ["project", "project"]
+    removed = shell.run("project", "remove", "encoder", "second", "-y", "--json")
+    (entry,) = json.loads(removed.out)["removed"]
+    assert (entry["kind"], len(entry["projects"])) == ("project", 2)
     assert "moved to the trash" in removed.err and "tuibench undo" in removed.err
     empty = shell.run("project", "list")
     assert (empty.code, empty.out) == (0, "") and "no projects yet" in empty.err
+    assert shell.run("undo").code == 0
+    assert names(shell.run("project", "list", "--sort", "name", "--json")) == ["encoder", "second"]
+
+
+def test_a_project_goes_only_where_somebody_agrees(shell: Shell) -> None:
+    store = Workbench().store
+    shell.run("project", "new", "sample:tiny", "--name", "one")
+    (project,) = store.projects.all()
+    store.benchmarks.add(make_small(1), Card(project=project.id))
+    short = project.id[-4:].lower()
+    unasked = shell.run("project", "remove", "one")
+    assert unasked.code == 2 and "tuibench project remove -y" in unasked.err and len(unasked.err.splitlines()) == 2
+    code, seen = on_terminal(shell, "n\n", "project", "remove", "one")
+    assert code == 0 and f"remove {short} one with 1 benchmark? [y/N]" in seen and "nothing was removed" in seen
+    assert names(shell.run("project", "--json")) == ["one"]
+    code, seen = on_terminal(shell, "y\n", "project", "remove", "one")
+    assert code == 0 and f"moved to the trash: {short} one with 1 benchmark; tuibench undo" in seen
+    assert names(shell.run("project", "--json")) == []
+
+
+def test_what_the_store_met_is_said_though_the_command_fails(shell: Shell, home: Path) -> None:
+    shell.run("project", "new", "sample:tiny", "--name", "good")
+    (good,) = (home / "tuibench" / "data" / "projects").glob("*.json")
+    good.with_name("01M7QKKCAZ09667G12Y958W5FK.json").write_bytes(b"{")
+    done = shell.run("project", "show", "nothing")
+    assert done.code == 2 and done.err.count("01M7QKKCAZ09667G12Y958W5FK") == 1
 
 
 def test_a_changed_and_a_lost_model_are_shown(shell: Shell, tmp_path: Path) -> None:
@@ -121,12 +158,18 @@ def test_help_says_what_an_action_takes(shell: Shell, action: str) -> None:
 def test_a_benchmark_is_saved_into_the_project_of_its_model(shell: Shell, tmp_path: Path) -> None:
     shell.save = True
     path = save(encoder(), tmp_path / "net.onnx")
-    done = shell.benchmark(path, "-s", "sync", "-ncores", "1")
-    assert done.code == 0 and "a project was made for it: net (" in done.err
-    again = shell.benchmark(path, "-s", "sync", "-ncores", "1", "--project", "other")
-    assert again.code == 0 and "a project was made for it: other" in again.err
+
+    def measure(*flags: str) -> str:
+        done = shell.fake({"default": {"latency_us": 300}}, path, "-s", "sync", "-ncores", "1", *flags)
+        assert done.code == 0, done.err
+        return next(line for line in done.err.splitlines() if line.startswith("saved as "))
+
+    assert "; a project was made for it: net (" in measure()
+    assert "; a project was made for it: other" in measure("--project", "other")
+    shell.run("project", "copy", "net", "twin")
+    assert measure().endswith(" in project net") and measure("--project", "twin").endswith(" in project twin")
     rows = json.loads(shell.run("project", "list", "--sort", "name", "--json").out)["projects"]
-    assert [(row["name"], row["benchmarks"]) for row in rows] == [("net", 1), ("other", 1)]
+    assert [(row["name"], row["benchmarks"]) for row in rows] == [("net", 2), ("other", 1), ("twin", 1)]
     assert all(row["last_run_utc"] and row["size_bytes"] > 1000 for row in rows)
-    shell.run("project", "remove", "net")
-    assert names(shell.run("project", "--json")) == ["other"]
+    shell.run("project", "remove", "net", "-y")
+    assert set(names(shell.run("project", "--json"))) == {"other", "twin"}

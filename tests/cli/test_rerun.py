@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import signal
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ import pytest
 
 from tests.cli.running import detach, runner_of, state
 from tests.cli.shell import SHORT, Done, Shell, until
+from tests.conftest import ROOT
 from tests.models.factory import encoder, save
 from tuibench.core.card import StoredBenchmark
 from tuibench.workbench.hall import Workbench
@@ -21,6 +23,26 @@ SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
 
 MAKER = bytes([0x12, 4]) + b"else"
 """A field that readers of models take without computing anything else: the name of the producer."""
+
+
+@pytest.fixture(scope="module")
+def measured(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A home with one stored benchmark, which tests copy: measuring it takes longer than most of what they do."""
+    own = tmp_path_factory.mktemp("measured")
+    shell = Shell(tmp_path_factory.mktemp("tmp"), save=True)
+    settings = ("--name", "mine", "--note", "of then", "--seed", "7", "--distinct-inputs", "3")
+    variables = {"TUIBENCH_HOME": str(own), "PYTHONPATH": str(ROOT)}
+    done = shell.run("benchmark", "sample:tiny", *settings, *FAKE, *SHORT, "--json", env={**SCRIPT, **variables})
+    assert done.code == 0, done.err
+    assert "side_by_side" not in json.loads(done.out)["tuibench"]
+    return own / "data"
+
+
+@pytest.fixture
+def first(measured: Path, home: Path) -> StoredBenchmark:
+    """That benchmark, in the test's own home: it is called mine, and has the seed 7."""
+    shutil.copytree(measured, home / "tuibench" / "data", copy_function=shutil.copy2)
+    return newest()
 
 
 def run(shell: Shell, *arguments: str) -> Done:
@@ -47,8 +69,7 @@ def own(done: Done) -> Any:
     return json.loads(done.out)["tuibench"]
 
 
-def test_the_settings_are_repeated_and_both_stand_side_by_side(keeper: Shell) -> None:
-    first = measure(keeper, "sample:tiny", "--name", "mine", "--note", "of then", "--seed", "7")
+def test_the_settings_are_repeated_and_both_stand_side_by_side(keeper: Shell, first: StoredBenchmark) -> None:
     short = first.row.id[-4:].lower()
     done = run(keeper, "rerun", "mine")
     assert done.code == 0, done.err
@@ -58,24 +79,22 @@ def test_the_settings_are_repeated_and_both_stand_side_by_side(keeper: Shell) ->
     assert again.card.project == first.card.project is not None
     head, ratio = (next(i for i, line in enumerate(done.lines) if word in line) for word in (f"old {short}", "Ratio: "))
     assert head < ratio < len(done.lines) - 1 and done.lines[-1] == again.result.headline
-
-    beside = own(run(keeper, "rerun", "last~", "--json", "-q", "--name", "other"))["side_by_side"]
-    assert (beside["old_id"], len(beside["pairs"])) == (first.row.id, 1)
-    assert newest().card.name == "other" and newest().card.rerun_of == first.row.id
-    assert f"Re-run of: {short}" in run(keeper, "show", "last").out
+    assert f"Re-run of: {short}" in run(keeper, "show", "mine").out, "its name means the newest"
 
 
-def test_flags_replace_single_settings_and_the_file_of_x_has_both(keeper: Shell, folder: Path) -> None:
-    first = measure(keeper, "sample:tiny", "--distinct-inputs", "3")
+def test_flags_replace_single_settings_and_the_file_of_x_has_both(
+    keeper: Shell, folder: Path, first: StoredBenchmark
+) -> None:
     target = folder / "out.json"
-    done = run(keeper, "rerun", "last", "-b", "2", "--executions", "2", "-x", str(target))
-    assert done.code == 0, done.err
-    spec = newest().result.spec
-    assert (spec.batches, spec.effort.max_executions, spec.inputs.distinct) == ((2,), 2, 3)
-    written = json.loads(target.read_text())["tuibench"]
-    assert written["side_by_side"]["old_id"] == first.row.id
+    changes = ("-b", "1,2", "--executions", "2", "--name", "other", "-x", str(target), "--json", "-q")
+    beside = own(run(keeper, "rerun", "last", *changes))["side_by_side"]
+    assert (beside["old_id"], len(beside["pairs"])) == (first.row.id, 1)
+    spec, card = newest().result.spec, newest().card
+    assert (spec.batches, spec.effort.max_executions, spec.inputs.distinct) == ((1, 2), 2, 3)
+    assert (card.name, card.rerun_of) == ("other", first.row.id)
+    assert json.loads(target.read_text())["tuibench"]["side_by_side"] == beside
     assert run(keeper, "import", str(target)).out.strip() == newest().row.id[-4:].lower()
-    assert "-b 2" in newest().result.again
+    assert "-b 1,2" in newest().result.again
 
 
 def test_a_model_that_is_another_now_is_measured_only_as_one(keeper: Shell, folder: Path) -> None:
@@ -98,28 +117,30 @@ def test_a_model_that_is_another_now_is_measured_only_as_one(keeper: Shell, fold
     assert run(keeper, "rerun", "last", "--model", str(folder / "nowhere.onnx")).code == 3
 
 
-def test_what_is_compared_to_is_looked_for_before_anything_is_measured(keeper: Shell) -> None:
-    done = run(keeper, "benchmark", "sample:tiny", *FAKE, *SHORT, "--compare-to", "zzzz")
-    assert done.code == 2 and "no benchmark is called zzzz" in done.err and count() == 0
-    first = measure(keeper, "sample:tiny")
-    short = first.row.id[-4:].lower()
-    with_it = ("benchmark", "sample:tiny", *FAKE, *SHORT, "--compare-to", short)
-    done = run(keeper, *with_it)
-    assert done.code == 0 and any(f"old {short}" in line for line in done.lines)
-    assert newest().card.rerun_of is None
-    assert own(run(keeper, *with_it, "--no-save", "--json"))["side_by_side"]["old_id"] == first.row.id
-    assert "side_by_side" not in own(run(keeper, *with_it[:-2], "--no-save", "--json"))
-    refused = run(keeper, *with_it, "--detach")
-    assert refused.code == 2 and "--detach and --compare-to exclude each other" in refused.err
+def test_what_is_compared_to_is_looked_for_before_anything_is_measured(keeper: Shell, first: StoredBenchmark) -> None:
+    with_it = ("benchmark", "sample:tiny", *FAKE, *SHORT, "--compare-to")
+    done = run(keeper, *with_it, "zzzz")
+    assert done.code == 2 and "no benchmark is called zzzz" in done.err and count() == 1
+    refused = run(keeper, *with_it, "mine", "--detach")
+    assert refused.code == 2 and "--detach and --compare-to exclude each other" in refused.err and count() == 1
+    done = run(keeper, *with_it, "mine")
+    assert done.code == 0 and any(f"old {first.row.id[-4:].lower()}" in line for line in done.lines)
+    assert newest().card.rerun_of is None and count() == 2
 
 
-def test_a_detached_rerun_is_linked_too(keeper: Shell) -> None:
-    first = measure(keeper, "sample:tiny")
+def test_a_detached_rerun_is_compared_by_whoever_attaches(keeper: Shell, home: Path, first: StoredBenchmark) -> None:
     done = run(keeper, "rerun", "last", "--detach")
     assert done.code == 0, done.err
-    until(lambda: state(done.out.strip()) == "finished", "the end")
+    attached = run(keeper, "attach", done.out.strip())
+    assert attached.code == 0, attached.err
     until(lambda: not keeper.processes(), "no process")
-    assert newest().card.rerun_of == first.row.id
+    again = newest()
+    assert again.card.rerun_of == first.row.id
+    assert any(f"old {first.row.id[-4:].lower()}" in line for line in attached.lines) and "Ratio: " in attached.out
+    assert attached.lines[-1] == again.result.headline
+    (home / "tuibench" / "data" / "salt").write_text("x")
+    noticed = run(keeper, "attach", done.out.strip())
+    assert noticed.out == attached.out and noticed.err.count("salt of the store is damaged") == 1
 
 
 def test_what_still_runs_is_cancelled_and_removed(keeper: Shell) -> None:
@@ -141,12 +162,19 @@ def test_what_was_never_saved_can_be_written_elsewhere(keeper: Shell, folder: Pa
     keeper.wait_for("execution_done")
     os.kill(runner_of(keeper), signal.SIGKILL)
     until(lambda: not keeper.processes(), "no process")
-    assert f"{short} is a run that is not in the store: it is interrupted" in run(keeper, "show", short).err
+    shown = run(keeper, "show", short).err
+    assert f"{short} is a run that is not in the store: it is interrupted" in shown
+    assert f"tuibench resume {short} goes on" in shown
     target = folder / "out.json"
     assert run(keeper, "export", short, "-x", str(target)).code == 0
     written = json.loads(target.read_text())["tuibench"]
     assert written["status"] == "interrupted" and written["cells"][0]["executions"]
-    assert count() == 0 and run(keeper, "import", str(target)).out.strip() == short
+    unasked = run(keeper, "remove", short)
+    assert unasked.code == 2 and "-y" in unasked.err and state(short) == "interrupted"
+    gone = run(keeper, "remove", short, "-y")
+    assert gone.code == 0 and f"removed {short} for good: 1 execution" in gone.err and "undo" not in gone.err
+    assert not os.listdir(keeper.run_root) and count() == 0
+    assert run(keeper, "import", str(target)).out.strip() == short
 
 
 @pytest.mark.slow

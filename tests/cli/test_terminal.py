@@ -102,9 +102,27 @@ def test_a_killed_client_takes_its_run_along_even_at_a_terminal(keeper: Shell, t
     assert Workbench().store.benchmarks.rows()[0].status == "cancelled"
 
 
-def test_a_run_that_nobody_wants_kept_is_cancelled_at_once(shell: Shell) -> None:
+def test_a_run_that_nobody_wants_kept_cannot_be_let_go(shell: Shell) -> None:
     terminal = Terminal(shell, *LONG, "--no-save", env=SCRIPT)
     shell.wait_for("execution_done")
     terminal.type("\x03")
+    terminal.wait_for("again: cancel (1 cell printed) · any other key: go on")
+    terminal.type("d")
+    shell.wait_for("execution_done", n=len([e for e in shell.events() if e["ev"] == "execution_done"]) + 2)
+    terminal.forget()
+    terminal.type("\x03")
+    terminal.wait_for("again: cancel")
+    terminal.type("\x03")
     assert terminal.end() == 130
     until(lambda: not shell.processes() and not shell.leftovers(), "nothing is left", 2.0)
+
+
+def test_an_export_that_was_asked_for_is_not_forgotten_in_silence(keeper: Shell) -> None:
+    terminal = Terminal(keeper, *LONG, "-x", "/tmp/never.json", env=SCRIPT)
+    keeper.wait_for("execution_done", n=2)
+    terminal.type("\x03")
+    terminal.wait_for(QUESTION)
+    terminal.type("d")
+    assert terminal.end() == 0
+    assert "never.json is not written: tuibench export" in terminal.shown
+    cancel(keeper)

@@ -17,6 +17,7 @@ from tuibench.report import style
 from tuibench.report.listing import headline_words, hidden_words, listing, rows_csv, rows_json
 from tuibench.report.style import width_of
 
+CANCELLED = "cancelled"
 NOW = 1_767_323_045.0
 """2026-01-02T03:04:05Z."""
 
@@ -58,6 +59,25 @@ def test_a_run_that_did_not_end_by_itself_says_so_in_front() -> None:
         "died by SIGSEGV in load: the worker died"
     )
     assert " 2/4 " in listing([row(measured=2)], NOW, width=120)
+
+
+def test_no_single_row_takes_columns_from_all() -> None:
+    brief = "4.45 ms ±1.0 % (sync, 1 core, batch 1) · grade A"
+    tool = "deepsparse.benchmark 1.8.0"
+    rows = [
+        row(0, headline=brief, scenarios="sync", cores="1"),
+        row(1, headline=f"4.03 ms (sync, 1 core) · {tool}, no grade, no interval", foreign=tool, grade="", models="m"),
+        row(2, headline=f"0.300 ms (sync) · 3 of 3 cells partial · {CANCELLED}", status=CANCELLED, models="m"),
+        row(3, headline="died by SIGSEGV in load: the worker died", measured=0, cells=1, grade="", models="m"),
+    ]
+    head, *lines = listing(rows, NOW).splitlines()
+    assert head.split()[:5] == ["id", "age", "name", "engine", "scenario"] and head.split()[-2:] == ["result", "grade"]
+    assert [line.split("  ")[-1].strip() for line in lines] == ["A", "foreign", "A", "-"]
+    assert all(width_of(line) <= 80 for line in lines)
+    assert " 4.03 ms  " in lines[1] and "deepsparse" not in lines[1]
+    assert " cancelled · 0.300 ms  " in lines[2]
+    assert " died by SIGSEGV in …  " in lines[3]
+    assert "1 of 3 cells failed" in headline_words(row(headline="1 ms · 1 of 3 cells failed", status=CANCELLED))
 
 
 def test_the_newest_thirty_are_shown_and_the_rest_is_told() -> None:

@@ -39,6 +39,12 @@ def test_a_snapshot_becomes_one_line() -> None:
     assert progress_line(Snapshot(0, 2, p50_ms=0.004)) == "1/2 · 4.00 µs"
 
 
+def test_what_is_alone_has_the_whole_line() -> None:
+    waiting = "waiting, place 1: pid 7834 of root, run k6sq, about 17 s left, and then it begins"
+    assert progress_line(Snapshot(0, 0, activity=waiting[:79])) == waiting[:79]
+    assert progress_line(Snapshot(0, 0, activity=waiting)) == waiting[:78] + "…"
+
+
 def test_what_matters_least_gives_way_first() -> None:
     long = replace(FULL, label="a very long engine and model name " * 3)
     line = progress_line(long)

@@ -42,18 +42,34 @@ def test_a_run_that_is_over_has_no_pid_and_nothing_left() -> None:
 
 def test_what_can_be_done_is_said_once() -> None:
     runs = [
-        info(state="interrupted", detail="the runner died by SIGKILL"),
-        info(id="01J000000000000000000077ZZ", state="rebooted"),
-        info(id="01J000000000000000000077AA", state="unsaved", detail="no space left"),
+        info(state="interrupted", detail="the runner died by SIGKILL", resumable=True),
+        info(id="01J000000000000000000077ZZ", state="rebooted", resumable=True),
+        info(id="01J000000000000000000077AA", state="unsaved", detail="no space left", resumable=True),
+        info(id="01J000000000000000000077BB", state="interrupted", detail="its journal is damaged at the head"),
     ]
     text = run_list(runs, NOW).splitlines()
     assert "the runner died by SIGKILL" in text[1]
-    assert text[-2:] == [
+    assert text[-3:] == [
         "tuibench resume ID goes on with what is missing: k3f9, 77zz",
         "tuibench resume ID saves what was measured: 77aa",
+        "tuibench remove ID removes what cannot be taken up: 77bb",
     ]
     assert run_list([info()], NOW).count("resume") == 0
     assert run_list([], NOW) == ""
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("SIGTERM", "ended by its user"),
+        ("SIGINT; 2 lines of its journal cannot be read", "ended by its user; 2 lines of its journal cannot be read"),
+        ("SIGHUP", "ended by a hang-up"),
+        ("the runner died by SIGKILL", "the runner died by SIGKILL"),
+        ("", ""),
+    ],
+)
+def test_signals_that_end_a_run_are_said_in_words(reason: str, words: str) -> None:
+    assert why_words(info(state="cancelled", detail=reason)) == words
 
 
 @pytest.mark.parametrize(

@@ -47,7 +47,7 @@ def test_the_head_says_all_that_is_known() -> None:
 
 def test_another_tools_result_claims_no_time() -> None:
     run = build.run(build.ok_cell(grade=None), foreign="deepsparse.benchmark 1.8.0", started_utc="", seconds=10.0)
-    assert "Measured: 10 s of measuring\n" in page(run)
+    assert "Measured: at an unknown time, for 10 s\n" in page(run)
     assert "Imported from deepsparse.benchmark 1.8.0: no grade, no interval" in page(run)
 
 

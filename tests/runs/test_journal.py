@@ -105,7 +105,7 @@ def test_a_line_that_the_disk_took_half_of_is_taken_back(tmp_path: Path, monkeyp
     follower = Follower(tmp_path)
     real = os.write
     monkeypatch.setattr("os.write", lambda fd, data: real(fd, data[:7]))
-    with pytest.raises(OSError, match="took 7 of"):
+    with pytest.raises(StoreError, match="took 7 of"):
         journal.append("warning", message="lost")
     monkeypatch.undo()
     assert [e["ev"] for e in follower.read()] == ["run_start"]

@@ -17,12 +17,13 @@ from tuibench.core import activity
 from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
 from tuibench.runs.directory import LOCK, RunDirectory
-from tuibench.runs.journal import NAME, Journal
+from tuibench.runs.journal import NAME, History, Journal, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, this_boot
 
 BOOT, OTHER_BOOT = "b" * 36, "c" * 36
 HERE, ELSEWHERE = "a" * 16, "e" * 16
 RUN = "01M7QJXH866DK1S3FNRAFAA4P6"
+REQUEST = {"id": RUN, "spec": to_plain(make_spec(Path("/m/model.onnx"))), "card": {"name": "mine"}}
 OBSERVER = Observer(HERE, BOOT, now=lambda: 2e9)
 
 
@@ -30,7 +31,7 @@ OBSERVER = Observer(HERE, BOOT, now=lambda: 2e9)
 def run(tmp_path: Path) -> RunDirectory:
     """A run that has begun."""
     directory = RunDirectory(tmp_path / RUN)
-    directory.make({"id": RUN, "card": {"name": "mine"}})
+    directory.make(REQUEST)
     return directory
 
 
@@ -138,6 +139,10 @@ def test_a_record_in_the_store_is_the_last_word(run: RunDirectory) -> None:
     assert read_state(run, observer).state == activity.FINISHED
     write_more(run, "run_end", status="finished", saved=False, why="busy")
     assert read_state(run, observer).state == activity.FINISHED
+    write_more(run, "run_end", status="finished", saved=True)
+    gone = read_state(run, Observer(HERE, BOOT, is_saved=lambda _: False))
+    assert (gone.state, gone.resumable) == (activity.UNSAVED, True)
+    assert "no longer in the store" in gone.detail
 
 
 @pytest.mark.parametrize("line", [0, 1, 2])
@@ -147,22 +152,27 @@ def test_damage_is_told_and_what_is_readable_counts(run: RunDirectory, line: int
     lines[line] = b"00000000 {}\n"
     (run.path / NAME).write_bytes(b"".join(lines))
     info = read_state(run, OBSERVER)
-    if line == 0:
-        assert (info.state, info.detail) == (activity.INTERRUPTED, "its journal is damaged at the head")
-        assert resume_refusal(info) == info.detail
-    else:
-        assert info.state == activity.FINISHED
-        assert "1 line of its journal cannot be read" in info.detail
-        assert (info.cells, info.executions) == ((0, 0) if line == 1 else (1, 0))
+    assert info.state == activity.FINISHED
+    assert "1 line of its journal cannot be read" in info.detail
+    assert (info.cells, info.executions) == {0: (1, 1), 1: (0, 0), 2: (1, 0)}[line]
 
 
-@pytest.mark.parametrize("content", [b"", b"\x00" * 100, b"[1, 2", b'"text"'])
+@pytest.mark.parametrize(
+    "content",
+    [b"", b"\x00" * 100, b"[1, 2", b'"text"', b"{}", b'{"spec": 1}', b'{"spec": {}}', b"\xff", b"[" * 100_000],
+)
 def test_a_damaged_request_is_told(run: RunDirectory, content: bytes) -> None:
     write(run)
     (run.path / "request.json").write_bytes(content)
     info = read_state(run, OBSERVER)
     assert info.state == activity.INTERRUPTED
     assert "request" in info.detail
+
+
+def test_an_odd_card_in_a_request_is_told(run: RunDirectory) -> None:
+    write(run)
+    (run.path / "request.json").write_text(json.dumps({**REQUEST, "card": 5}), encoding="ascii")
+    assert "request" in read_state(run, OBSERVER).detail
 
 
 def test_a_journal_of_another_version_is_told_and_never_raises(run: RunDirectory) -> None:
@@ -191,6 +201,27 @@ def test_a_clock_that_jumps_changes_no_state(run: RunDirectory, now: float) -> N
 
 
 def test_requests_are_kept_whole(run: RunDirectory) -> None:
-    assert run.request() == {"id": RUN, "card": {"name": "mine"}}
+    assert run.request() == REQUEST
     assert json.loads((run.path / "request.json").read_bytes())["id"] == RUN
     assert {oct(os.stat(run.path / name).st_mode & 0o777) for name in ("request.json", ".")} == {"0o600", "0o700"}
+
+
+@pytest.mark.parametrize("fields", [{"saved": True}, {"saved": False, "why": "full"}, {}])
+@pytest.mark.parametrize("status", ["finished", "cancelled", "interrupted"])
+def test_an_ended_run_is_told_by_its_ends_as_by_its_whole_journal(
+    run: RunDirectory, monkeypatch: pytest.MonkeyPatch, status: str, fields: dict[str, Any]
+) -> None:
+    counts = {"cells": 1, "cells_done": 0, "executions": 1}
+    write(run, end(status=status, reason="x", **fields, **counts))
+    calls: list[Path] = []
+
+    def read_all(path: Path) -> History:
+        calls.append(path)
+        return read_history(path)
+
+    monkeypatch.setattr("tuibench.runs.past.read_history", read_all)
+    by_ends = read_state(run, OBSERVER)
+    assert calls == [], "a list must not read what all runs measured"
+    monkeypatch.setattr("tuibench.runs.state.read_ends", lambda run: None)
+    assert read_state(run, OBSERVER) == by_ends
+    assert calls

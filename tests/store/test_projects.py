@@ -102,15 +102,19 @@ def test_adopting_other_content_at_the_same_path_is_a_new_version(store: Store) 
     assert len(back.versions) == 3 and said == ""
 
 
-def test_adopting_prefers_the_project_that_was_used_last(store: Store, clock: Clock) -> None:
+def test_a_copy_takes_nothing_away_from_the_original(store: Store, clock: Clock) -> None:
     first, _ = store.projects.adopt(make_model())
-    clock.now += 5
+    clock.now += 60
     copy = store.projects.duplicate(first.id, "copy")
-    clock.now += 5
-    assert store.projects.adopt(make_model())[0].id == copy.id
-    clock.now += 5
-    store.projects.describe(first.id, "again")
     assert store.projects.adopt(make_model())[0].id == first.id
+    clock.now += 60
+    store.projects.touch(copy.id)
+    assert store.projects.adopt(make_model())[0].id == first.id
+    changed, said = store.projects.adopt(make_model(content="b"))
+    assert changed.id == first.id and "measured as v2 of resnet" in said
+    assert store.projects.find("a" * 64) == store.projects.get(first.id) and store.projects.find("c" * 64) is None
+    store.trash.remove([], [first.id])
+    assert store.projects.adopt(make_model())[0].id == copy.id
 
 
 @pytest.mark.parametrize(

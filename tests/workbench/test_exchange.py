@@ -8,10 +8,10 @@ from typing import Any, cast
 import pytest
 
 from tests.store.build import make_store
-from tests.store.data import make_id, make_small
-from tuibench.core.activity import INTERRUPTED, RUNNING, RunInfo
+from tests.store.data import make_id, make_samples, make_small
+from tuibench.core.activity import INTERRUPTED, RUNNING, UNSAVED, RunInfo
 from tuibench.core.card import Card
-from tuibench.core.errors import TuibenchError, UnknownId, UsageError, WriteError
+from tuibench.core.errors import StoreDamaged, TuibenchError, UnknownId, UsageError, WriteError
 from tuibench.runs.directory import RunDirectory
 from tuibench.store.store import Store
 from tuibench.workbench.exchange import Exchange
@@ -60,6 +60,21 @@ def test_an_export_comes_back_as_what_it_was(store: Store, tmp_path: Path) -> No
     assert again.known and again.row.note == "kept" and len(other.benchmarks.rows()) == 1
 
 
+@pytest.mark.parametrize("include_private", [True, False])
+def test_a_file_that_is_not_what_is_stored_under_its_id_is_said_to_differ(
+    store: Store, tmp_path: Path, include_private: bool
+) -> None:
+    for number, result in enumerate((make_small(1), make_small(2, sampled=True))):
+        store.benchmarks.add(result, Card(), make_samples(tmp_path / "samples", number + 1) if number else None)
+        path = tmp_path / f"{number}.json"
+        exchange(store).export("last", str(path), include_private=include_private)
+        same = exchange(store).import_file(str(path))
+        assert (same.known, same.differs) == (True, False)
+        path.write_text(path.read_text().replace(result.headline[:8], "0.001 ms"))
+        edited = exchange(store).import_file(str(path))
+        assert (edited.known, edited.differs) == (True, True)
+
+
 def test_directories_stay_here_unless_they_are_wanted(store: Store, tmp_path: Path) -> None:
     store.benchmarks.add(make_small(1), Card())
     path = store.benchmarks.get(make_id(1)).result.spec.models[0].path
@@ -74,7 +89,7 @@ def test_a_foreign_file_is_known_again_whatever_it_is_called(store: Store, tmp_p
     copy = tmp_path / "copy.json"
     copy.write_bytes(FOREIGN.read_bytes())
     again = exchange(make_store(tmp_path / "data")).import_file(str(copy))
-    assert again.known and again.row.id == first.row.id
+    assert again.known and again.row.id == first.row.id and not again.differs
     document = json.loads(FOREIGN.read_text())
     document["benchmark_result"]["mean"] += 1
     copy.write_text(json.dumps(document))
@@ -145,3 +160,19 @@ def test_a_run_that_goes_on_or_cannot_be_read_is_no_result(store: Store, tmp_pat
     broken = RunInfo(make_id(9), INTERRUPTED, "its journal is gone", "", (), "", "/x", None, 0, 0, 0, None)
     with pytest.raises(TuibenchError):
         exchange(store, tmp_path, broken).result("0009")
+
+
+def test_a_run_is_a_result_though_the_list_cannot_be_read(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse() -> None:
+        raise StoreDamaged("the list is damaged")
+
+    run = RunInfo(make_id(9), UNSAVED, "", "", (), "", "/x", None, 1, 1, 1, None)
+    monkeypatch.setattr(store.benchmarks, "rows", refuse)
+    monkeypatch.setattr("tuibench.workbench.exchange.result_of", lambda _: make_small(9))
+    assert exchange(store, tmp_path, run).result("0009").id == make_id(9)
+    # The newest of a list that nobody can read is not the newest run.
+    for token in ("last", "0001"):
+        with pytest.raises(StoreDamaged):
+            exchange(store, tmp_path, replace(run, id=make_id(9)[:-4] + "LAST")).result(token)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -9,16 +9,18 @@ import pytest
 
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
-from tuibench.core.activity import CANCELLED, INTERRUPTED, RUNNING, RunInfo
+from tuibench.core.activity import CANCELLED, ELSEWHERE, FINISHED, INTERRUPTED, RUNNING, UNSAVED, WAITING, RunInfo
 from tuibench.core.card import Card
 from tuibench.core.errors import UnknownId
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.store.store import Store
-from tuibench.workbench.library import Library, StillRunning
+from tuibench.workbench.library import Library, NeverSaved, StillRunning
 
 
-def info(number: int, state: str) -> RunInfo:
-    return RunInfo(make_id(number), state, "", "", ("m",), "", "/x", 1, 1, 0, 0, None)
+def info(number: int, state: str, name: str = "", executions: int = 0, resumable: bool = False) -> RunInfo:
+    return RunInfo(
+        make_id(number), state, "", "", ("m",), name, "/x", 1, 1, 0, executions, None, resumable=resumable
+    )  # fmt: skip
 
 
 @dataclass
@@ -27,13 +29,22 @@ class Runs:
 
     known: dict[str, RunInfo] = field(default_factory=dict)
     cancelled: list[str] = field(default_factory=list)
+    discarded: list[str] = field(default_factory=list)
+    forgotten: set[str] = field(default_factory=set)
     saves: Callable[[str], object] = lambda _: None
 
     def info(self, token: str) -> RunInfo:
         for run in self.known.values():
-            if run.id.endswith(token.upper()):
+            if run.id.endswith(token.upper()) or run.name == token:
                 return run
         raise UnknownId("no such run")
+
+    def discard(self, token: str) -> RunInfo:
+        self.discarded.append(token)
+        return self.known.pop(token)
+
+    def forget(self, ids: Collection[str]) -> None:
+        self.forgotten |= set(ids)
 
     def cancel(self, token: str) -> RunInfo:
         self.cancelled.append(token)
@@ -128,16 +139,58 @@ def test_a_run_that_measured_nothing_leaves_nothing_to_remove(store: Store) -> N
     assert library.trash() == ()
 
 
-def test_a_run_that_was_never_saved_is_named_as_such(store: Store) -> None:
-    library, _ = open_library(store, info(9, INTERRUPTED))
-    with pytest.raises(UnknownId, match="0009 is a run that is not in the store: it is interrupted"):
-        library.remove(["0009"], cancel=True)
+@pytest.mark.parametrize(
+    ("state", "resumable", "hint"),
+    [
+        (RUNNING, False, "tuibench attach 0009 follows"),
+        (WAITING, False, "tuibench attach 0009 follows"),
+        (INTERRUPTED, True, "tuibench resume 0009 goes on with what is missing"),
+        (UNSAVED, True, "tuibench export 0009 -x FILE writes what there is, tuibench resume 0009 saves it"),
+        (INTERRUPTED, False, "tuibench remove 0009"),
+        (ELSEWHERE, False, "tuibench ps says where"),
+    ],
+)
+def test_a_run_that_is_in_no_list_is_named_with_what_can_be_done(
+    store: Store, state: str, resumable: bool, hint: str
+) -> None:
+    library, _ = open_library(store, info(9, state, "mine", resumable=resumable))
+    for token in ("0009", "mine"):
+        with pytest.raises(UnknownId, match=f"{token} is a run that is not in the store: it is {state}") as caught:
+            library.find(token)
+        assert hint in caught.value.hint
+
+
+def test_what_was_never_saved_goes_for_good_only_where_that_is_wanted(store: Store) -> None:
+    library, runs = open_library(store, info(9, INTERRUPTED, "mine", executions=5))
+    for token in ("0009", "mine"):
+        assert [run.executions for run in library.targets([token]).unsaved] == [5]
+        with pytest.raises(NeverSaved, match="0009: what was measured is not saved"):
+            library.remove(["0001", token], cancel=True)
+    assert not runs.discarded and make_id(1) in ids(library)
+    removal = library.remove(["0001", "0009"], discard=True)
+    assert removal.entry is not None and removal.entry.benchmarks == (make_id(1),)
+    assert runs.discarded == [make_id(9)] and [run.id for run in removal.discarded] == [make_id(9)]
+
+
+def test_the_journal_of_what_is_stored_or_removed_is_not_discarded(store: Store) -> None:
+    library, runs = open_library(store, info(1, FINISHED), info(2, FINISHED), info(9, ELSEWHERE, "away"))
+    assert library.remove(["0001"], discard=True).entry is not None
+    for token, words in (("0001", "is in the trash"), ("0009", "elsewhere"), ("away", "elsewhere")):
+        with pytest.raises(UnknownId, match=words):
+            library.remove([token], discard=True)
+    assert not runs.discarded
+
+
+def test_a_name_means_the_benchmark_before_it_means_a_run(store: Store) -> None:
+    library, runs = open_library(store, info(9, RUNNING, "name 1"))
+    assert library.remove(["name 1"], cancel=True).cancelled == ()
+    assert not runs.cancelled and make_id(1) not in ids(library)
 
 
 def test_the_trash_is_emptied_and_the_store_checked(store: Store) -> None:
-    library, _ = open_library(store)
+    library, runs = open_library(store)
     library.remove(["0001"])
     count, size = library.empty_trash()
-    assert count == 1 and size > 1000 and library.trash() == ()
+    assert count == 1 and size > 1000 and library.trash() == () and runs.forgotten == {make_id(1)}
     assert library.check(read_data=True).exit_code == 0
     assert library.migrate().migrated == 0

@@ -18,7 +18,14 @@ def row(number: int, name: str = "", rerun_of: str = "") -> BenchmarkRow:
     )  # fmt: skip
 
 
-ROWS = (row(7, "café"), row(5, "night", rerun_of=make_id(3)), row(3, "night"), row(2, "last"), row(1, "0007"))
+ROWS = (
+    row(7, "café"),
+    row(5, "night", rerun_of=make_id(3)),
+    row(3, "day"),
+    row(4, "night"),
+    row(2, "last"),
+    row(1, "0007"),
+)
 
 
 @pytest.mark.parametrize(
@@ -51,11 +58,24 @@ def test_a_name_of_several_lists_their_ids() -> None:
     with pytest.raises(UnknownId) as caught:
         find_row("night", ROWS)
     assert caught.value.message == "2 benchmarks are called night"
-    assert caught.value.hint == "Type the id of one: 0005, 0003"
-    many = [replace(ROWS[1], id=make_id(n)) for n in range(30, 20, -1)]
+    assert caught.value.hint == "Type the id of one: 0005, 0004"
+    many = [replace(ROWS[3], id=make_id(n)) for n in range(30, 20, -1)]
     with pytest.raises(UnknownId, match="10 benchmarks") as caught:
         find_row("night", many)
     assert caught.value.hint.endswith(" and 2 more")
+
+
+def test_a_name_that_re_runs_have_inherited_means_the_newest_of_them() -> None:
+    first, second, third = row(1, "night"), row(2, "night", make_id(1)), row(3, "other", make_id(2))
+    fourth = row(4, "night", make_id(3))
+    assert find_row("night", (fourth, third, second, first)).id == make_id(4)
+    assert find_row("night", (second, first)).id == make_id(2)
+    assert find_row("night", (fourth, third, second)).id == make_id(4), "though the first was removed"
+    with pytest.raises(UnknownId):
+        find_row("night", (fourth, third, second, first, row(0, "night")))
+    circle = (row(2, "night", make_id(1)), row(1, "night", make_id(2)))
+    with pytest.raises(UnknownId):
+        find_row("night", circle)
 
 
 @pytest.mark.parametrize("token", ["zzzz", "nigh", "", "last~9", "0007~", "\x1b[31m"])

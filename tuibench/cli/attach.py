@@ -8,10 +8,14 @@ from typing import Any
 
 from tuibench.cli.interruption import Ended, Interruption
 from tuibench.cli.output import emit
+from tuibench.cli.session import opened
 from tuibench.cli.value import whole
 from tuibench.cli.view import View
-from tuibench.core.errors import TuibenchError
+from tuibench.core.comparison import SideBySide
+from tuibench.core.errors import StoreError, TuibenchError, UnknownId
+from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
+from tuibench.report.run_list import reason_words
 from tuibench.report.summary import summary
 from tuibench.workbench.attached_run import AttachedRun
 from tuibench.workbench.hall import Workbench
@@ -28,7 +32,9 @@ def add_parser(subparsers: Any) -> None:
         description="Follow a run from its beginning to its end and print what came of it. Ctrl-C leaves it going; "
         "tuibench cancel ends it. The exit code is the run's.",
     )
-    parser.add_argument("id", metavar="ID", help="any part of a run's id that means only one; last is the newest")
+    parser.add_argument(
+        "id", metavar="ID", help="a name that only one run has, or any part of its id; last is the newest"
+    )
     parser.add_argument(
         "--json", action="store_true", help="the journal's events, one JSON object per line, as they come"
     )
@@ -41,27 +47,35 @@ def add_parser(subparsers: Any) -> None:
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Follow to the end; the exit code is that of the run."""
     first = int(whole(0, _LARGEST_SEQ)("--from", args.first))
-    bench = Workbench()
-    active = bench.runs.attach(args.id)
-    view: View[AttachedRun] = View(
-        active, bench.topology().allowed, quiet=args.quiet or args.json, ascii_only=args.ascii
-    )
+    with opened() as bench:
+        active = bench.runs.attach(args.id)
+        quiet = args.quiet or args.json
+        view: View[AttachedRun] = View(active, bench.topology().allowed, quiet=quiet, ascii_only=args.ascii)
+        try:
+            if args.json:
+                return _stream(active, first, interruption)
+            view.watch(interruption)
+        except Ended:
+            if not args.quiet:
+                short = short_id(active.id)
+                come_back = f"tuibench attach {short} comes back, tuibench cancel {short} ends it"
+                view.painter.say(f"left; it goes on: {come_back}")
+            raise
+        result = settle_samples(active.result(), None, None)
+        if result.status == "interrupted" and not args.quiet:
+            view.painter.say(f"tuibench: the run broke off: {reason_words(str(active.replay.end.get('reason', '')))}")
+            view.painter.say(f"tuibench resume {short_id(active.id)} measures what is missing")
+        emit(summary(result, args.ascii, _beside(bench, result)))
+        return int(ending_code(active.replay, result))
+
+
+def _beside(bench: Workbench, result: RunResult) -> SideBySide | None:
+    """What the run repeated, beside its result; None where it is no re-run, or what it repeated cannot be read."""
     try:
-        if args.json:
-            return _stream(active, first, interruption)
-        view.watch(interruption)
-    except Ended:
-        if not args.quiet:
-            short = short_id(active.id)
-            view.painter.say(f"left; it goes on: tuibench attach {short} comes back, tuibench cancel {short} ends it")
-        raise
-    result = settle_samples(active.result(), None, None)
-    if result.status == "interrupted" and not args.quiet:
-        short = short_id(active.id)
-        view.painter.say(f"tuibench: the run broke off: {active.replay.end.get('reason', '')}")
-        view.painter.say(f"tuibench resume {short} measures what is missing")
-    emit(summary(result, args.ascii))
-    return int(ending_code(active.replay, result))
+        repeated = bench.library.get(result.id).card.rerun_of
+        return bench.exchange.compare(bench.library.get(repeated).result, result) if repeated else None
+    except (StoreError, UnknownId):
+        return None
 
 
 def _stream(active: AttachedRun, first: int, interruption: Interruption) -> int:

@@ -16,7 +16,7 @@ from tuibench.cli.translation import to_spec
 from tuibench.cli.view import View
 from tuibench.core.card import Card
 from tuibench.core.errors import ExitCode, UsageError
-from tuibench.core.run import RunResult
+from tuibench.core.run import SCHEMA, RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.report.export import check_target, spare
@@ -116,7 +116,7 @@ def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, 
     if not active.detached:
         return Following(bench, view, request).follow(interruption)
     short = short_id(active.id)
-    emit(json.dumps({"id": active.id, "short_id": short}) + "\n" if request.json else f"{short}\n")
+    emit(json.dumps({"schema": SCHEMA, "id": active.id, "short_id": short}) + "\n" if request.json else f"{short}\n")
     if not request.quiet:
         view.painter.say(f"goes on alone: tuibench attach {short} follows it, tuibench cancel {short} ends it")
     return int(ExitCode.OK)

@@ -22,7 +22,9 @@ def add_parser(subparsers: Any) -> None:
         help="end a run, keeping what it measured",
         description="End runs that measure or wait. What they have measured by then is saved as a cancelled benchmark.",
     )
-    parser.add_argument("ids", metavar="ID", nargs="+", help="any part of a run's id that means only one")
+    parser.add_argument(
+        "ids", metavar="ID", nargs="+", help="a name that only one run has, or any part of its id; last is the newest"
+    )
     parser.set_defaults(run=run)
 
 

@@ -10,6 +10,7 @@ from tuibench.cli.session import opened, tell
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
+from tuibench.workbench.hall import Workbench
 
 _FIELDS = ("name", "note", "project")
 
@@ -34,6 +35,18 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
     if not given:
         raise UsageError("nothing to change was given", "--name, --note and --project say what")
     with opened() as bench:
-        row = bench.library.edit(args.id, **given)
-        tell(f"{short_id(row.id)} {show(row.name)}".rstrip() + f": {' and '.join(given)} changed")
+        before = bench.library.find(args.id)
+        after = bench.library.edit(before.id, **given)
+        said = [_change(bench, field, getattr(before, field), getattr(after, field)) for field in given]
+        tell(f"{short_id(after.id)}: {'; '.join(said)}")
     return int(ExitCode.OK)
+
+
+def _change(bench: Workbench, field: str, old: str, new: str) -> str:
+    """What has become of one field, in words."""
+    if field == "project":
+        old, new = (bench.library.project_name(one) or short_id(one) if one else "" for one in (old, new))
+    quoted_old, quoted_new = (f'"{show(one)}"' if one else "empty" for one in (old, new))
+    if old == new:
+        return f"{field} is {quoted_new}, as it was"
+    return f"{field} is now {quoted_new}" + (f", was {quoted_old}" if old else "")

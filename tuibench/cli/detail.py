@@ -11,7 +11,7 @@ from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.session import opened, tell
 from tuibench.core.card import StoredBenchmark
-from tuibench.core.errors import ExitCode, StoreError, UnknownId
+from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
@@ -38,7 +38,7 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
         if args.samples:
             return _show_samples(bench, args.id)
         stored = bench.library.get(args.id)
-        project = _project_name(bench, stored)
+        project = bench.library.project_name(stored.card.project)
         if args.json:
             emit(json.dumps(_document(stored, project), indent=1, ensure_ascii=True, allow_nan=False) + "\n")
         else:
@@ -66,16 +66,6 @@ def _document(stored: StoredBenchmark, project: str) -> dict[str, Any]:
         "project": project or None,
         "benchmark": document(stored.result),
     }
-
-
-def _project_name(bench: Workbench, stored: StoredBenchmark) -> str:
-    """Its name, '' where it has none or cannot be read: the benchmark is to be seen all the same."""
-    if not stored.card.project:
-        return ""
-    try:
-        return bench.store.projects.get(stored.card.project).name
-    except (StoreError, UnknownId):
-        return ""
 
 
 def _own_host(bench: Workbench) -> str:

@@ -71,7 +71,9 @@ def ask_engines(
     # 9 ms that --help has no use for.
     import subprocess
 
-    command = [sys.executable, "-m", "tuibench.child", "engines"]
+    from tuibench.workbench.launch import engine_probe
+
+    command, environment = engine_probe()
     try:
         done = (start or subprocess.run)(
             command,
@@ -81,6 +83,7 @@ def ask_engines(
             errors="backslashreplace",
             timeout=timeout_s,
             check=False,
+            env=environment,
         )
     except subprocess.TimeoutExpired:
         return _unknown(names, f"its import took more than {timeout_s:.0f} s")

@@ -8,6 +8,7 @@ from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.session import opened, tell
 from tuibench.core.errors import ExitCode
+from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.report.export import STDOUT
 from tuibench.report.privacy import LEFT_OUT
@@ -20,7 +21,9 @@ def add_parser(subparsers: Subparsers) -> None:
         description="Write a benchmark, or what a run that broke off has measured, to a file.",
         epilog=f"Left out unless --include-private: {'; '.join(LEFT_OUT)}.",
     )
-    parser.add_argument("id", metavar="ID", help="of the benchmark")
+    parser.add_argument(
+        "id", metavar="ID", help="of the benchmark, or of a run that broke off; last is the newest saved one"
+    )
     parser.add_argument(
         "-x", "--export-path", required=True, metavar="FILE", help=".csv, .md, any other name JSON, - JSON on stdout"
     )
@@ -34,7 +37,7 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
         if args.export_path == STDOUT:
             emit(bench.exchange.text(args.id, include_private=args.include_private))
             return int(ExitCode.OK)
-        bench.exchange.export(args.id, args.export_path, include_private=args.include_private)
+        written = bench.exchange.export(args.id, args.export_path, include_private=args.include_private)
         left_out = "" if args.include_private else " without private paths (--include-private keeps them)"
-        tell(f"wrote {show(args.export_path)}{left_out}")
+        tell(f"wrote {short_id(written)} to {show(args.export_path)}{left_out}")
     return int(ExitCode.OK)

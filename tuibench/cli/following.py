@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import nullcontext
 from pathlib import Path
+from typing import Any
 
 from tuibench.cli.interruption import Ended, Interruption, held_back
 from tuibench.cli.output import emit
@@ -15,8 +17,10 @@ from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import ExitCode, StoreError, TuibenchError
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
+from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
+from tuibench.report.run_list import reason_words
 from tuibench.report.style import to_ascii
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
@@ -40,7 +44,7 @@ class Following:
         """Watch to the end, publish what there is, and return the exit code."""
         run = self._run
         try:
-            asks = run.kept and self._terminal.can_be_asked()
+            asks = not self._request.dry_run and self._terminal.can_be_asked()
             with interruption.asking() if asks else nullcontext():
                 self._view.watch(interruption, self._answer)
         except BaseException as error:
@@ -52,7 +56,7 @@ class Following:
         if self._request.dry_run:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
-            self._say(f"tuibench: the run broke off: {run.replay.end.get('reason', '')}")
+            self._say(f"tuibench: the run broke off: {reason_words(str(run.replay.end.get('reason', '')))}")
         publish(self._request, result, self._samples(), self._beside(result))
         return self._report_saving(result)
 
@@ -60,15 +64,16 @@ class Following:
         """Ctrl-C was pressed: cancel, detach or go on."""
         run = self._run
         cells = sum(bool(track.executions) for track in run.replay.tracks.values())
-        kept = f"{count_of(cells, 'cell')} kept" if cells else "nothing measured yet"
+        kept = f"{count_of(cells, 'cell')} {'kept' if run.kept else 'printed'}" if cells else "nothing measured yet"
         painter = self._view.painter
-        question = f"again: cancel ({kept}) · d: detach · any other key: go on "
+        detach = " · d: detach" if run.kept else ""
+        question = f"again: cancel ({kept}){detach} · any other key: go on "
         question = to_ascii(question) if self._request.ascii else question
         try:
             key = self._terminal.read_key(run.done_fd, lambda: painter.write(question))
         finally:
             painter.write("\n")
-        if key in ("d", "D"):
+        if key in ("d", "D") and run.kept:
             with held_back():
                 run.detach()
 
@@ -118,14 +123,26 @@ class Following:
                 f"tuibench resume {short} tries again, tuibench export {short} -x FILE saves it elsewhere"
             )
         elif end.get("saved") and not self._request.quiet:
-            self._say(f"saved as {short}" + (f"; {end['note']}" if end.get("note") else ""))
+            self._say(f"saved as {short}" + self._where_saved(end))
         elif run.kept and result.status == "interrupted":
             self._say(f"tuibench resume {short} measures what is missing")
         return int(ending_code(run.replay, result))
 
+    def _where_saved(self, end: Mapping[str, Any]) -> str:
+        """In which project; where it was made or changed for it, the words for that name it."""
+        if end.get("note"):
+            return f"; {end['note']}"
+        name = self._bench.library.project_name(end.get("project"))
+        return f" in project {show(name, 80)}" if name else ""
+
     def _say_farewell(self) -> int:
         short = short_id(self._run.id)
         self._say(f"goes on alone: tuibench attach {short} follows it, tuibench cancel {short} ends it")
+        target = self._request.export_path
+        if target is not None:
+            self._say(f"{target} is not written: tuibench export {short} -x {target} does it when the run is done")
+        if self._request.compare_to is not None:
+            self._say(f"nothing is compared: tuibench attach {short} shows the result")
         return int(ExitCode.OK)
 
     def _show_plan(self, plan: DryRun, result: RunResult) -> int:

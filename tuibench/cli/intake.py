@@ -36,9 +36,11 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
                 tell(f"tuibench: {show(error.message, 1000)}" + (f"\n  {show(error.hint, 1000)}" if error.hint else ""))
                 code = code or int(error.exit_code)
                 continue
-            emit(f"{short_id(found.row.id)}\n")
+            short = short_id(found.row.id)
+            emit(f"{short}\n")
             if found.known:
-                tell(f"{show(file)} was imported before; nothing was changed")
+                differs = ", and is not what the file says" if found.differs else ""
+                tell(f"{show(file)}: {short} is in the store already{differs}; nothing was changed")
             elif found.row.foreign:
                 tell(f"{show(file)}: measured by {show(found.row.foreign, 80)}, so it has no grade and no interval")
     return code

@@ -4,27 +4,31 @@ from __future__ import annotations
 
 import argparse
 import json
-import sys
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, Any
 
+from tuibench.cli.fetching import fetcher
+from tuibench.cli.model_token import resolve_model
 from tuibench.cli.output import emit
+from tuibench.cli.parser import Subparsers
+from tuibench.cli.question import confirmed
+from tuibench.cli.session import opened, tell, width
 from tuibench.core.errors import ExitCode, UsageError
+from tuibench.core.project import ProjectRow
+from tuibench.core.record import to_plain
+from tuibench.core.short_id import short_id, short_ids
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-
-if TYPE_CHECKING:
-    from tuibench.core.project import ProjectRow
-    from tuibench.workbench.projects import Projects
+from tuibench.report.project_list import project_list, project_text, projects_json
+from tuibench.workbench.projects import Projects
 
 _SORTS = ("modified", "created", "name")
 _PROJECT = "its name, or the short id that the list shows"
 _LARGEST_DIM = 1 << 40
 
-Action = Callable[[argparse.Namespace], int]
+Action = Callable[[argparse.Namespace, Projects], None]
 
 
-def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
+def add_parser(subparsers: Subparsers) -> None:
     """Add the command, its actions and their flags."""
     parser = subparsers.add_parser(
         "project",
@@ -55,75 +59,61 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
     copied.add_argument("name", metavar="NAME", help="of the copy")
     removed = add("remove", remove_projects, "move projects and their benchmarks to the trash")
     removed.add_argument("projects", nargs="+", metavar="PROJECT", help=_PROJECT)
+    removed.add_argument("-y", "--yes", action="store_true", help="do not ask")
 
 
-def list_projects(args: argparse.Namespace) -> int:
+def list_projects(args: argparse.Namespace, projects: Projects) -> None:
     """Print a line per project."""
-    from tuibench.report.project_list import WIDTH, project_list, projects_json
-
-    projects = _open()
     rows = projects.list(args.sort, " ".join(args.words))
     if args.json:
         emit(projects_json(rows))
-    else:
-        # A pipe may want to look for what 80 columns would cut off.
-        emit(project_list(rows, WIDTH if sys.stdout.isatty() else None, args.ascii))
-        if not rows:
-            _say(
-                "no project has these words" if args.words else "no projects yet: tuibench project new MODEL makes one"
-            )
-    return _end(projects)
+        return
+    emit(project_list(rows, width(), args.ascii))
+    if not rows:
+        tell("no project has these words" if args.words else "no projects yet: tuibench project new MODEL makes one")
 
 
-def show_project(args: argparse.Namespace) -> int:
+def show_project(args: argparse.Namespace, projects: Projects) -> None:
     """Print everything about a project, and whether its models are what they were."""
-    projects = _open()
-    return _print(args, projects, projects.get(args.project))
+    _print(args, projects, projects.get(args.project))
 
 
-def make_project(args: argparse.Namespace) -> int:
+def make_project(args: argparse.Namespace, projects: Projects) -> None:
     """Make a project of a model that can be read."""
-    from tuibench.cli.fetching import fetcher
-    from tuibench.cli.model_token import resolve_model
-
     dims = _dims(args.dim)
-    projects = _open()
     source = resolve_model(args.model, fetch=fetcher(projects.places, False, args.ascii))
     row, _ = projects.create(source, args.name or "", args.description or "", dims)
-    return _print(args, projects, row)
+    _print(args, projects, row)
 
 
-def edit_project(args: argparse.Namespace) -> int:
+def edit_project(args: argparse.Namespace, projects: Projects) -> None:
     """Change what was given, and nothing else."""
     if args.name is None and args.description is None and not args.dim:
         raise UsageError("nothing to change was given", "such as --name NAME, --description TEXT or --dim seq=128")
-    projects = _open()
     before = projects.get(args.project)
     dims = {**before.project.dims, **_dims(args.dim)} if args.dim else None
     row = projects.edit(before.project.id, name=args.name, description=args.description, dims=dims)
-    return _print(args, projects, row)
+    _print(args, projects, row)
 
 
-def copy_project(args: argparse.Namespace) -> int:
+def copy_project(args: argparse.Namespace, projects: Projects) -> None:
     """Make a second project of the same versions."""
-    projects = _open()
-    return _print(args, projects, projects.duplicate(args.project, args.name))
+    _print(args, projects, projects.duplicate(args.project, args.name))
 
 
-def remove_projects(args: argparse.Namespace) -> int:
-    """Move projects to the trash, all of them or, where one is not known, none."""
-    from tuibench.core.record import to_plain
-
-    projects = _open()
-    found = [projects.get(token).project.id for token in args.projects]
-    entries = [projects.remove(one) for one in dict.fromkeys(found)]
+def remove_projects(args: argparse.Namespace, projects: Projects) -> None:
+    """Move projects to the trash after asking, all of them or, where one is not known, none."""
+    rows = {row.project.id: row for row in map(projects.get, args.projects)}
+    listed = ", ".join(f"{short_id(one)} {show(row.project.name, 80)}" for one, row in rows.items())
+    held = count_of(sum(row.benchmarks for row in rows.values()), "benchmark")
+    if not args.yes and not confirmed(f"remove {listed} with {held}? [y/N]", "y", "tuibench project remove"):
+        tell("nothing was removed")
+        return
+    entry = projects.remove(*rows)
     if args.json:
-        emit(json.dumps({"schema": 1, "removed": to_plain(entries)}, indent=2, ensure_ascii=True) + "\n")
-    for entry in entries:
-        held = count_of(len(entry.benchmarks), "benchmark")
-        _say(f"moved to the trash: {', '.join(show(name, 100) for name in entry.names[-1:])} with {held}")
-    _say("tuibench undo brings the last one back")
-    return _end(projects)
+        emit(json.dumps({"schema": 1, "removed": [to_plain(entry)]}, indent=2, ensure_ascii=True) + "\n")
+    held = count_of(len(entry.benchmarks), "benchmark")
+    tell(f"moved to the trash: {listed} with {held}; tuibench undo brings it back")
 
 
 def _add_fields(parser: argparse.ArgumentParser) -> None:
@@ -139,7 +129,9 @@ def _finish(parser: argparse.ArgumentParser, action: Action) -> None:
     def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - nothing here takes long
         for flag in ("json", "ascii"):
             setattr(args, flag, getattr(args, flag, False))
-        return action(args)
+        with opened() as bench:
+            action(args, bench.projects)
+        return int(ExitCode.OK)
 
     parser.set_defaults(run=run)
 
@@ -154,31 +146,10 @@ def _dims(texts: Sequence[str]) -> dict[str, int]:
     return found
 
 
-def _print(args: argparse.Namespace, projects: Projects, row: ProjectRow) -> int:
-    from tuibench.core.short_id import short_ids
-    from tuibench.report.project_list import project_text, projects_json
-
+def _print(args: argparse.Namespace, projects: Projects, row: ProjectRow) -> None:
     states = {version.id: projects.model_state(version) for version in row.project.versions}
     if args.json:
         emit(projects_json([row], states))
     else:
-        every: dict[str, Any] = short_ids(one.project.id for one in projects.list())
+        every = short_ids(one.project.id for one in projects.list())
         emit(project_text(row, states, every.get(row.project.id, row.project.id), args.ascii))
-    return _end(projects)
-
-
-def _open() -> Projects:
-    # The workbench, 40 ms that --help has no use for.
-    from tuibench.workbench.hall import Workbench
-
-    return Workbench().projects
-
-
-def _end(projects: Projects) -> int:
-    for notice in projects.notices():
-        _say(notice)
-    return int(ExitCode.OK)
-
-
-def _say(text: str) -> None:
-    print(f"tuibench: {show(text, 1000)}", file=sys.stderr)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+from collections.abc import Sequence
 
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.question import confirmed
 from tuibench.cli.session import opened, tell
+from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
@@ -19,7 +21,11 @@ _SHOWN = 5
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add both commands and their flags."""
-    parser = subparsers.add_parser("remove", description="Move benchmarks to the trash, from where undo brings them.")
+    parser = subparsers.add_parser(
+        "remove",
+        description="Move benchmarks to the trash, from where undo brings them. A run that broke off and was never "
+        "saved goes for good, after a question that says what of it is lost.",
+    )
     parser.add_argument("ids", nargs="+", metavar="ID", help="of what to remove; what still runs is cancelled first")
     parser.add_argument("-y", "--yes", action="store_true", help="do not ask")
     parser.set_defaults(run=remove)
@@ -34,13 +40,15 @@ def remove(args: argparse.Namespace, interruption: object = None) -> int:  # noq
         if not args.yes and not confirmed(_question(targets), "y", "tuibench remove"):
             tell("nothing was removed")
             return int(ExitCode.OK)
-        removal = bench.library.remove(targets.ids, cancel=True)
+        removal = bench.library.remove(targets.ids, cancel=True, discard=True)
         for run in removal.cancelled:
             tell(f"cancelled {short_id(run.id)}")
-        if removal.entry is None:
-            tell("nothing of it was saved, so there is nothing to remove")
-        else:
+        for run in removal.discarded:
+            tell(f"removed {short_id(run.id)} for good: {_executions([run])}")
+        if removal.entry is not None:
             tell(f"removed {held_words(removal.entry)}; tuibench undo brings it back")
+        elif not removal.discarded:
+            tell("nothing of it was saved, so there is nothing to remove")
     return int(ExitCode.OK)
 
 
@@ -58,9 +66,17 @@ def held_words(entry: TrashEntry) -> str:
 
 def _question(targets: Targets) -> str:
     names = [f"{short_id(row.id)} {row.name}".strip() for row in targets.rows]
-    names += [f"{short_id(run.id)} {run.name}".strip() for run in targets.going]
+    names += [f"{short_id(run.id)} {run.name}".strip() for run in (*targets.going, *targets.unsaved)]
     cancels = f" {_listed([short_id(run.id) for run in targets.going])} will be cancelled." if targets.going else ""
-    return f"remove {_listed(names)}?{cancels} [y/N]"
+    lost = ""
+    if targets.unsaved:
+        shorts = _listed([short_id(run.id) for run in targets.unsaved])
+        lost = f" Of {shorts} nothing is saved: {_executions(targets.unsaved)} will be gone for good."
+    return f"remove {_listed(names)}?{cancels}{lost} [y/N]"
+
+
+def _executions(runs: Sequence[RunInfo]) -> str:
+    return count_of(sum(run.executions for run in runs), "execution")
 
 
 def _listed(names: tuple[str, ...] | list[str]) -> str:

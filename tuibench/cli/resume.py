@@ -26,7 +26,9 @@ def add_parser(subparsers: Any) -> None:
         "saved. Executions that are in its journal are not repeated. One more execution of the cheapest cell must "
         "agree with the earlier ones; a machine or library that has changed is refused unless --mixed.",
     )
-    parser.add_argument("id", metavar="ID", help="any part of a run's id that means only one; last is the newest")
+    parser.add_argument(
+        "id", metavar="ID", help="a name that only one run has, or any part of its id; last is the newest"
+    )
     parser.add_argument("--mixed", action="store_true", help="go on although the machine has changed; recorded")
     parser.add_argument("--finish", action="store_true", help="measure nothing more, save what there is")
     parser.add_argument("--detach", action="store_true", help="start it, print its id and return")

@@ -21,7 +21,7 @@ def add_parser(subparsers: Subparsers) -> None:
     """Add the command with what can be done to the trash."""
     parser = subparsers.add_parser(
         "trash",
-        description="What was removed. It goes for good after 30 days, or the oldest first above 1 GB.",
+        description="What was removed. It goes for good after 30 days, or the oldest first above 1 GiB.",
     )
     parser.set_defaults(run=show_trash, json=False, ascii=False)
     actions = parser.add_subparsers(dest="action", metavar="list|restore|empty")

@@ -100,6 +100,8 @@ class View(Generic[Watched]):
 
     def _take(self, event: Event) -> None:
         kind = event["ev"]
+        if event.get("cell") is not None and event["cell"] not in self.active.replay.tracks:
+            return  # its plan was lost to damage
         if kind in ("plan", "sitting"):
             self._introduce()
         elif kind == "waiting":
@@ -118,7 +120,7 @@ class View(Generic[Watched]):
 
     def _introduce(self) -> None:
         """Say what will be measured, once that is known; a run that is taken up knows it from its beginning."""
-        if self.active.replay.cells:
+        if self.active.replay.cells and not self._names:
             self._done = {key for key, track in self.active.replay.tracks.items() if track.done or track.failure}
             self._names = self.active.replay.names()
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)

@@ -7,7 +7,7 @@ import io
 import json
 import re
 from collections.abc import Sequence
-from dataclasses import fields
+from dataclasses import fields, replace
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.short_id import short_ids
@@ -16,7 +16,7 @@ from tuibench.core.units import count_of
 from tuibench.report.age import age
 from tuibench.report.column import Column, lay_out
 from tuibench.report.csv_export import safe_text
-from tuibench.report.style import to_ascii
+from tuibench.report.style import to_ascii, width_of
 
 WIDTH = 80
 NEWEST = 30
@@ -32,11 +32,15 @@ _COLUMNS = (
     Column("cores", least=5, rank=3),
     Column("batch", least=5, rank=4),
     Column("cells", right=True, rank=5),
-    Column("result", least=40),
+    Column("result"),
     Column("grade"),
 )
+_RESULT = 8
+_LEAST_RESULT, _MOST_RESULT = 20, 40
+_FOREIGN = "foreign"
 _FIELDS = tuple(field.name for field in fields(BenchmarkRow))
 _IN_BRACKETS = re.compile(r" \([^()]*\)")
+_PARTIAL = re.compile(r"\d+ of \d+ cells? (?:partial|skipped)")
 _LONGEST = 200
 _FINISHED = "finished"
 
@@ -54,7 +58,8 @@ def listing(
     shown = rows if limit is None else rows[: max(limit, 0)]
     if not shown:
         return ""
-    lines = lay_out(_COLUMNS, [_cells(row, names[row.id], now) for row in shown], width)
+    table = [_cells(row, names[row.id], now) for row in shown]
+    lines = lay_out(_fit_columns(shown, table), table, width)
     text = "\n".join(lines) + "\n"
     return to_ascii(text) if ascii_only else text
 
@@ -91,11 +96,20 @@ def rows_csv(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
 
 def headline_words(row: BenchmarkRow) -> str:
     """The headline without what other columns say, and with how the run ended where that was not of itself."""
-    parts = _IN_BRACKETS.sub("", row.headline).split(" · ")
-    parts = [part for part in parts if part and part != row.status and not part.startswith("grade ")]
-    # In front, where it is never cut.
-    parts = parts if row.status == _FINISHED else [row.status, *parts]
+    parts = [part for part in _IN_BRACKETS.sub("", row.headline).split(" · ") if part and part != row.status]
+    said = ("grade ", row.foreign) if row.foreign else ("grade ",)
+    parts = [part for part in parts if not part.startswith(said)]
+    if row.status != _FINISHED:
+        # In front, where it is never cut; that its cells are not complete follows from it.
+        parts = [row.status, *(part for part in parts if not _PARTIAL.fullmatch(part))]
     return show(" · ".join(parts), _LONGEST)
+
+
+def _fit_columns(rows: Sequence[BenchmarkRow], table: Sequence[tuple[str, ...]]) -> list[Column]:
+    """The columns, of which the result keeps room for numbers: no reason of a failed row takes others from all."""
+    numbers = (width_of(cells[_RESULT]) for row, cells in zip(rows, table, strict=True) if row.measured)
+    least = min(max(_LEAST_RESULT, *numbers), _MOST_RESULT)
+    return [replace(column, least=least) if column.title == "result" else column for column in _COLUMNS]
 
 
 def _cells(row: BenchmarkRow, name: str, now: float) -> tuple[str, ...]:
@@ -110,5 +124,5 @@ def _cells(row: BenchmarkRow, name: str, now: float) -> tuple[str, ...]:
         show(row.batches, _LONGEST),
         measured,
         headline_words(row),
-        show(row.grade, 4) or "-",
+        _FOREIGN if row.foreign else show(row.grade, 4) or "-",
     )

@@ -43,6 +43,8 @@ def progress_line(snapshot: Snapshot, width: int = WIDTH) -> str:
     grade = show(snapshot.grade, 4) if snapshot.grade else ""
     eta = "" if snapshot.eta_s is None else f"{seconds(max(snapshot.eta_s, 0.0))} left"
     label, activity = show(snapshot.label, 60), show(snapshot.activity, 60)
+    if not any((place, label, estimate, grade, eta)):
+        return fit(show(snapshot.activity, 500), width)
     for parts in ((place, label, estimate, grade, eta, activity), (place, label, estimate, grade, eta)):
         line = " · ".join(filter(None, parts))
         if width_of(line) <= width:

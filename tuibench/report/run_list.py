@@ -30,6 +30,7 @@ _COLUMNS = (
     Column("why", least=28),
 )
 _LONGEST = 200
+_SIGNALS = {"SIGTERM": "ended by its user", "SIGINT": "ended by its user", "SIGHUP": "ended by a hang-up"}
 
 
 def run_list(runs: Sequence[RunInfo], now: float, *, width: int | None = WIDTH, ascii_only: bool = False) -> str:
@@ -53,10 +54,16 @@ def why_words(run: RunInfo) -> str:
     """Why a run is in its state: for what it waits, or what ended it."""
     words = [f"place {run.place}" if run.state == WAITING and run.place is not None else ""]
     words.append(holder_words(run.holder) if run.state == WAITING and run.holder is not None else "")
-    words.append(show(run.detail, _LONGEST))
+    words.append(show(reason_words(run.detail), _LONGEST))
     if run.state in ALIVE and run.heartbeat_age_s is not None and run.heartbeat_age_s > _SILENT_S:
         words.append(f"silent for {seconds(run.heartbeat_age_s)}")
     return " · ".join(filter(None, words))
+
+
+def reason_words(reason: str) -> str:
+    """Why a run ended, with words for the signals that its runner heard: they come from those who end commands."""
+    first, semicolon, rest = reason.partition(";")
+    return _SIGNALS.get(first, first) + semicolon + rest
 
 
 def holder_words(holder: Holder) -> str:
@@ -82,7 +89,10 @@ def _cells(run: RunInfo, name: str, now: float) -> tuple[str, ...]:
 
 
 def _advice(runs: Sequence[RunInfo], names: dict[str, str]) -> list[str]:
-    resumable = [names[run.id] for run in runs if run.state in RESUMABLE and run.state != UNSAVED]
-    unsaved = [names[run.id] for run in runs if run.state == UNSAVED]
-    lines = [f"tuibench resume ID goes on with what is missing: {', '.join(resumable)}"] if resumable else []
-    return lines + ([f"tuibench resume ID saves what was measured: {', '.join(unsaved)}"] if unsaved else [])
+    broken = [run for run in runs if run.state in RESUMABLE]
+    advice = {
+        "resume ID goes on with what is missing": [run for run in broken if run.resumable and run.state != UNSAVED],
+        "resume ID saves what was measured": [run for run in broken if run.resumable and run.state == UNSAVED],
+        "remove ID removes what cannot be taken up": [run for run in broken if not run.resumable],
+    }
+    return [f"tuibench {words}: {', '.join(names[run.id] for run in of)}" for words, of in advice.items() if of]

@@ -40,12 +40,12 @@ def _facts(stored: StoredBenchmark, now: float, project: str, own_host: str) -> 
 
 
 def _measured(result: RunResult, now: float) -> str:
-    when = moment_words(result.started_utc, now)
+    when = moment_words(result.started_utc, now) or "at an unknown time"
     if result.foreign:
         # Of a run that was not ours, the time that it measured is all that is known.
-        return f"{when}, {seconds(result.seconds)} of measuring".removeprefix(", ")
+        return f"{when}, for {seconds(result.seconds)}"
     waited = f", after {seconds(result.waited_s)} of waiting for another benchmark" if result.waited_s >= 1 else ""
-    return f"{when or 'at an unknown time'}, in {seconds(result.seconds)}{waited}"
+    return f"{when}, in {seconds(result.seconds)}{waited}"
 
 
 def _host(host: str, own: str) -> str:

@@ -13,7 +13,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tuibench.core.card import Card
 from tuibench.core.errors import StoreError
+from tuibench.core.record import from_plain
+from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.regular import open_regular
 
@@ -53,8 +56,12 @@ class RunDirectory:
         return self.path / "samples"
 
     def make(self, request: dict[str, Any]) -> None:
-        """The directory with what was asked in it, durable before anything is measured."""
-        self.path.mkdir(mode=0o700, parents=False)
+        """The directory with what was asked in it."""
+        self.path.mkdir(mode=0o700)
+        self.fill(request)
+
+    def fill(self, request: dict[str, Any]) -> None:
+        """What was asked, durable before anything is measured."""
         self.make_places()
         write_whole(self.path / REQUEST, json.dumps(request).encode("ascii"))
         _sync(self.path.parent)
@@ -65,15 +72,16 @@ class RunDirectory:
             (self.path / name).mkdir(mode=0o700, exist_ok=True)
 
     def request(self) -> dict[str, Any]:
-        """What was asked; StoreError where it cannot be read."""
+        """What was asked, in a form that a runner can take; StoreError where it cannot be read."""
         try:
             with os.fdopen(open_regular(self.path / REQUEST), "rb") as handle:
                 found = json.load(handle)
-        except (OSError, ValueError) as error:
-            raise StoreError(f"the request of run {self.id} cannot be read: {error}") from error
-        if not isinstance(found, dict):
-            raise StoreError(f"the request of run {self.id} is damaged")
-        return found
+            from_plain(BenchmarkSpec, found["spec"])
+            from_plain(Card, found.get("card") or {})
+        except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+            reason = error.strerror if isinstance(error, OSError) else "it is damaged"
+            raise StoreError(f"the request of run {self.id} cannot be read: {reason}") from error
+        return dict(found)
 
     def lock(self, pause: Callable[[float], None] = time.sleep) -> int | None:
         """Make this process the run's runner for as long as the descriptor lives; None where another one is.

@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import json
-import os
 import pwd
 import re
 import socket
@@ -25,6 +24,7 @@ from tuibench.core.activity import Holder
 from tuibench.core.errors import HostBusy
 from tuibench.core.text import show
 from tuibench.core.units import seconds
+from tuibench.host.process import is_stopped
 from tuibench.runs.stopping import StopSwitch
 
 DEFAULT_NAME = "tuibench-host"
@@ -186,7 +186,7 @@ def find_holder(name: str, root: Path = Path("/"), known: Holder | None = None) 
 
     `known` is the last answer: it stands while its process is stopped, or too busy to take calls.
     """
-    if known is not None and known.stopped and _is_stopped(known.pid, root):
+    if known is not None and known.stopped and is_stopped(known.pid, root):
         return known
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(_ANSWER_S)
@@ -197,16 +197,17 @@ def find_holder(name: str, root: Path = Path("/"), known: Holder | None = None) 
         except OSError:
             return None
         pid, uid, _ = _CREDENTIALS.unpack(client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
-        found = Holder(pid, _user(uid), "", None, _is_stopped(pid, root))
+        found = Holder(pid, _user(uid), "", None, is_stopped(pid, root))
         return found if found.stopped else _hear(client, found)
 
 
 def _hear(client: socket.socket, known: Holder) -> Holder:
     """What the owner says, believed only as far as it has the form."""
-    data = b""
+    data, deadline = b"", time.monotonic() + _ANSWER_S
     with contextlib.suppress(OSError):  # too busy to answer; who it is we know from the kernel
         while len(data) < _LONGEST_ANSWER and (part := client.recv(_LONGEST_ANSWER)):
             data += part
+            client.settimeout(max(0.001, deadline - time.monotonic()))
     try:
         said = json.loads(data)
     except ValueError:
@@ -239,9 +240,11 @@ def _differ(old: Wait, new: Wait) -> bool:
 
 def _busy(wait: Wait, wait_s: float) -> HostBusy:
     place = "" if wait.place == 1 else f"; {wait.place - 1} more before this one"
-    waited = "" if wait_s == 0 else f" after {seconds(wait_s)}"
-    hint = "wait without --no-wait, or measure beside it with --share-host; tuibench ps shows who"
-    return HostBusy(f"this machine is measuring{waited}: {holder_words(wait.holder)}{place}", hint)
+    still, hint = "", "without --no-wait it waits in line; --share-host measures beside the other"
+    if wait_s:
+        still = f" still, after {seconds(wait_s)}"
+        hint = "a longer --wait, or none, waits on; --share-host measures beside the other"
+    return HostBusy(f"this machine is measuring{still}: {holder_words(wait.holder)}{place}", hint)
 
 
 def _user(uid: int) -> str:
@@ -249,16 +252,3 @@ def _user(uid: int) -> str:
         return pwd.getpwuid(uid).pw_name
     except KeyError:
         return f"uid {uid}"
-
-
-def _is_stopped(pid: int, root: Path) -> bool:
-    try:
-        stat = (root / "proc" / str(pid) / "stat").read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return False
-    return stat.rpartition(")")[2].split()[:1] in (["T"], ["t"])
-
-
-def own_user() -> str:
-    """Whose run this is."""
-    return _user(os.getuid())

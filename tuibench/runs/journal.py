@@ -42,7 +42,11 @@ def decode(line: bytes) -> dict[str, Any] | None:
     return event if isinstance(event, dict) else None
 
 
-class DiskFull(StoreError):
+class JournalBroken(StoreError):
+    """The journal takes nothing more; what it has, it keeps."""
+
+
+class DiskFull(JournalBroken):
     """The disk is full; the event that found out was kept all the same."""
 
 
@@ -65,7 +69,13 @@ class Journal:
     def append(self, ev: str, **fields: Any) -> None:
         """Write one event and, where it carries a result, wait until the disk has it."""
         line = encode({"v": VERSION, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **fields})
-        full = not self._write_whole(line, ev in DURABLE)
+        try:
+            full = not self._write_whole(line, ev in DURABLE)
+        except OSError as error:
+            reason = error.strerror or str(error)
+            raise JournalBroken(
+                f"the journal of the run cannot be written: {reason}", "tuibench resume goes on"
+            ) from error
         self._seq += 1
         if ev == "progress":
             self.latest = fields
@@ -73,7 +83,7 @@ class Journal:
             raise _disk_full()
 
     def _write_whole(self, line: bytes, durable: bool) -> bool:
-        """Whether it went without the reserve; OSError where even that did not help."""
+        """Whether it went without the reserve; OSError where that did not help either."""
         try:
             self._write(line, durable)
         except OSError as error:

@@ -57,6 +57,8 @@ class Replay:
         self.points: tuple[Point, ...] = ()
         self.warnings: list[str] = []
         self.tracks: dict[str, Track] = {}
+        self.inputs_sha256: str | None = None
+        """Of the file of inputs, where there is one."""
         self.anchors = 0
         """Anchor executions started."""
         self.boot_id = ""
@@ -65,7 +67,7 @@ class Replay:
         """Of the last sitting's runner; the ticks from boot to its start tell it from a later owner of that number."""
         self.waiting: dict[str, Any] = {}
         """Where the run stands in line; empty once it measures."""
-        self._anchor: list[Execution] = []
+        self._anchor: list[tuple[str, Execution]] = []
         self._walls_s: list[float] = []
         self._sittings: list[Sitting] = []
         self._first_ns = self._last_ns = 0
@@ -79,7 +81,7 @@ class Replay:
         """One event."""
         if event["ev"] in ("run_start", "sitting", "granted"):
             # Clocks of two boots have nothing in common, and standing in line is not measuring.
-            self._before_s += (self._last_ns - self._first_ns) / 1e9
+            self._before_s += 0.0 if event["ev"] == "granted" else (self._last_ns - self._first_ns) / 1e9
             self._first_ns = int(event["t_ns"])
         if event["ev"] != "run_end":
             # The end may be written long after, by one who only saves what there is.
@@ -153,11 +155,19 @@ class Replay:
             names.setdefault(model.sha256, name)
         return names
 
+    @property
+    def anchor(self) -> str | None:
+        """The key of the cell that was measured most often to tell the machine of now from that of before."""
+        keys = [key for key, _ in self._anchor]
+        return max(keys, key=keys.count, default=None)
+
     def _drift(self) -> dict[str, Any]:
-        if len(self._anchor) < 2:
+        anchor = self.anchor
+        executions = [execution for key, execution in self._anchor if key == anchor]
+        if len(executions) < 2:
             return {}
-        first, last = self._anchor[0].p50_ns, self._anchor[-1].p50_ns
-        values = [e.p50_ns / 1e6 for e in self._anchor]
+        first, last = executions[0].p50_ns, executions[-1].p50_ns
+        values = [e.p50_ns / 1e6 for e in executions]
         spread = log_interval(values)
         return {
             "executions": len(values),
@@ -221,6 +231,7 @@ class Replay:
 
     def _on_plan(self, event: dict[str, Any]) -> None:
         self.models = tuple(from_plain(ModelSummary, m) for m in event["models"])
+        self.inputs_sha256 = event.get("inputs_sha256")
         self.points = tuple(from_plain(Point, p) for p in event["points"])
         cells = [from_plain(Cell, c) for c in event["cells"]]
         self.tracks = {cell.key: Track(cell) for cell in cells}
@@ -242,7 +253,7 @@ class Replay:
         place = len(self._sittings) - 1
         self._sittings[place] = replace(self._sittings[place], executions=self._sittings[place].executions + 1)
         if event.get("anchor"):
-            self._anchor.append(execution)
+            self._anchor.append((str(event["cell"]), execution))
             return
         track = self.tracks[event["cell"]]
         track.spent_s += wall_s
@@ -281,9 +292,9 @@ def _sitting(event: Mapping[str, Any]) -> Sitting:
     return Sitting(str(event.get("started_utc", "")), str(event.get("boot_id", "")), 0, changes)
 
 
-def replay(events: Iterable[dict[str, Any]]) -> Replay:
-    """All events of a journal."""
-    state = Replay()
+def replay(events: Iterable[dict[str, Any]], state: Replay | None = None) -> Replay:
+    """All events of a journal, after those that `state` has taken."""
+    state = state or Replay()
     for event in events:
         state.take(event)
     return state

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Sequence
 
@@ -15,6 +16,7 @@ from tuibench.runs.schedule import Progress, Schedule
 from tuibench.stats.interval import LEAST, mean_and_deviation
 from tuibench.stats.student import t_quantile
 
+_BLOCK = 1 << 20
 _LEAST_MARGIN = 0.05
 _UNKNOWN_MARGIN = 0.15
 """As a difference of logarithms: where there are too few executions to know their spread."""
@@ -26,8 +28,21 @@ class Disagreement(TuibenchError):
     exit_code = ExitCode.NOT_COMPARABLE
 
 
-def check_plan(past: Replay, prepared: Prepared, cells: Sequence[Cell]) -> None:
+def hash_inputs(path: str | None) -> str | None:
+    """The sha256 of a file of inputs, by which a later sitting knows it again; None where inputs are made."""
+    if path is None:
+        return None
+    digest = hashlib.sha256()
+    with open(path, "rb") as handle:
+        while block := handle.read(_BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def check_plan(past: Replay, prepared: Prepared, cells: Sequence[Cell], inputs_sha256: str | None) -> None:
     """Raise ModelError unless models, inputs and cells are those of the first sitting."""
+    if past.inputs_sha256 != inputs_sha256:
+        raise ModelError("the file of --inputs changed since this run began", "put the old one back, or start anew")
     for old, new in zip(past.models, prepared.models, strict=True):
         if old.sha256 != new.sha256:
             hint = "measure it as it is now with tuibench rerun, or put the old file back"
@@ -52,13 +67,16 @@ def restore(schedule: Schedule, past: Replay) -> list[Progress]:
             enough.append(progress)
     schedule.round = max((done.round for track in past.tracks.values() for done in track.executions), default=0)
     schedule.anchor_turns = past.anchors
+    if past.anchor is not None:
+        schedule.anchor = schedule.progress[past.anchor].cell
     return enough
 
 
 def cheapest(past: Replay) -> Track | None:
-    """The measured cell that takes the least time to measure once more."""
+    """The cell that has been the anchor so far, else the measured one that takes the least time to measure again."""
     measured = [t for t in past.tracks.values() if t.executions and t.failure is None]
-    return min(measured, key=lambda t: t.spent_s / len(t.executions), default=None)
+    before = [t for t in measured if t.cell.key == past.anchor]
+    return min(before or measured, key=lambda t: t.spent_s / len(t.executions), default=None)
 
 
 def disagreement(p50_ns: float, before_ns: Sequence[float]) -> str | None:

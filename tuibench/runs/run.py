@@ -19,14 +19,15 @@ from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
 from tuibench.runs.job import make_job
-from tuibench.runs.journal import DiskFull, Journal, require_room
+from tuibench.runs.journal import Journal, JournalBroken, require_room
 from tuibench.runs.machine import Machine
+from tuibench.runs.past import count
 from tuibench.runs.plan import make_cells, twins
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
-from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, restore
+from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, hash_inputs, restore
 from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_executions
-from tuibench.runs.stopping import Cancelled, StopSwitch
+from tuibench.runs.stopping import BY_WISH, Cancelled, StopSwitch
 from tuibench.runs.summary import grade_executions, pool
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.stats.sample_file import read_samples, spans
@@ -89,8 +90,19 @@ class Run:
         status = self._measure()
         if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.past is not None):
             status |= self._setup.save(dict(status))
-        self._journal.append("run_end", **status)
+        self._journal.append("run_end", **status, **self._count())
         return str(status["status"])
+
+    def _count(self) -> dict[str, int]:
+        """What the run came to so far, earlier sittings included."""
+        if not self._planned and self._setup.past is not None:
+            return count(self._setup.past)
+        every = self._schedule.progress.values()
+        return {
+            "cells": len(every),
+            "cells_done": sum(not progress.live for progress in every),
+            "executions": sum(len(progress.executions) for progress in every),
+        }
 
     def _measure(self) -> dict[str, Any]:
         try:
@@ -102,8 +114,10 @@ class Run:
             self._journal.append("warning", message="--max-time was reached; cells not measured are skipped")
             return {"status": "finished", "reason": "max-time"}
         except Cancelled as cancelled:
-            return {"status": "cancelled", "reason": cancelled.reason}
-        except (DiskFull, Disagreement) as error:
+            # A sitting that is broken off leaves the run where it was before, unless it is the run that is unwanted.
+            again = self._setup.past is not None and cancelled.reason != BY_WISH
+            return {"status": "interrupted" if again else "cancelled", "reason": cancelled.reason}
+        except (JournalBroken, Disagreement) as error:
             # Nothing is lost and nothing is wrong with what is there: the rest can be measured later.
             return {"status": "interrupted", "reason": error.message, "exit_code": int(error.exit_code)}
         except TuibenchError as error:
@@ -121,8 +135,9 @@ class Run:
         self._prepared = preparation.carry_out()
         past = setup.past if setup.past is not None and setup.past.cells else None
         cells = make_cells(self._spec, self._prepared.models, self._prepared.points)
+        inputs_sha256 = hash_inputs(self._spec.inputs.file)
         if past is not None:
-            check_plan(past, self._prepared, cells)
+            check_plan(past, self._prepared, cells, inputs_sha256)
         self._twins = twins(cells)
         self._schedule = Schedule(cells, self._spec.effort, self._rng)
         self._planned = True
@@ -135,14 +150,20 @@ class Run:
             models=to_plain(self._prepared.models),
             points=to_plain(self._prepared.points),
             seed=setup.seed,
+            inputs_sha256=inputs_sha256,
         )
         for cell in cells:
             self._refuse_early(cell)
 
     def _go_on(self, past: Replay) -> None:
         """Take up where the last sitting ended, once the machine has shown that it measures as it did then."""
-        for progress in restore(self._schedule, past):
-            self._done(progress)
+        enough = restore(self._schedule, past)
+        # To which class a cell was held is not in the journal, but follows from what was measured.
+        for key in self._schedule.progress:
+            self._level(key)
+        for progress in enough:
+            if not progress.live:
+                self._done(progress)
         for progress in self._schedule.live:
             self._refuse_early(progress.cell)
         anchor = cheapest(past) if self._schedule.live else None
@@ -151,9 +172,9 @@ class Run:
         turn = self._schedule.anchor_turn(anchor.cell)
         self._take(turn)
         answer = self._anchored
-        if answer is None:
-            raise Disagreement("the anchor execution failed, so this machine may not be what it was")
-        difference = disagreement(answer.p50_ns, [done.execution.p50_ns for done in anchor.executions])
+        difference: str | None = "the anchor execution failed, so this machine may not be what it was"
+        if answer is not None:
+            difference = disagreement(answer.p50_ns, [done.execution.p50_ns for done in anchor.executions])
         if difference is not None and self._setup.mixed:
             self._journal.append("warning", message=f"{difference}; measured on all the same, as --mixed asks")
         elif difference is not None:

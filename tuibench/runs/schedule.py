@@ -81,7 +81,7 @@ class Schedule:
         self._effort = effort
         self._rng = rng
         self.round = 0
-        self._anchor: Cell | None = None
+        self.anchor: Cell | None = None
         self.anchor_turns = 0
 
     @property
@@ -116,12 +116,12 @@ class Schedule:
         """The cheapest cell, from the second round on; with one or two cells each is its own anchor."""
         if len(self.progress) <= 2 or self.round < 2:
             return None
-        if self._anchor is None or self.progress[self._anchor.key].failure is not None:
-            self._anchor = None
+        if self.anchor is None or self.progress[self.anchor.key].failure is not None:
+            self.anchor = None
             timed = [p for p in self.progress.values() if p.executions and not p.failure]
             if timed:
-                self._anchor = min(timed, key=lambda p: p.execution_s).cell
-        return self._anchor
+                self.anchor = min(timed, key=lambda p: p.execution_s).cell
+        return self.anchor
 
     def record(self, turn: Turn, execution: Execution, wall_s: float) -> Decision:
         """Take a result and decide about its cell."""

@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core import activity
-from tuibench.core.activity import Holder, RunInfo
+from tuibench.core.activity import RESUMABLE, Holder, RunInfo
 from tuibench.core.errors import StoreError
 from tuibench.core.label import model_names
 from tuibench.core.units import count_of, seconds
+from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.journal import NAME, History, read_history
-from tuibench.runs.replay import Replay, replay
+from tuibench.runs.journal import NAME, History
+from tuibench.runs.past import count, read_ends, read_past
+from tuibench.runs.replay import Replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
 
@@ -29,8 +31,8 @@ class Observer:
     host_id: str
     boot_id: str
     now: Callable[[], float] = time.time
-    is_saved: Callable[[str], bool] = lambda _: False
-    """Whether the store has a record of that id: the last word, should the journal lack its end."""
+    is_saved: Callable[[str], bool | None] = lambda _: None
+    """Whether the store has a record of that id, the last word on that; None where it cannot be asked."""
 
 
 def this_boot(root: Path = Path("/")) -> str:
@@ -49,17 +51,13 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
         request = run.request()
         if not (run.path / NAME).exists():
             return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
-        history = read_history(run.path)
+        ends = None if held else read_ends(run)
+        if ends is not None:
+            return _read_ended(run, observer, request, *ends)
+        past, history = read_past(run)
     except StoreError as error:
-        return _unreadable(run, held, error.message)
-    try:
-        past = replay(history.events)
-    except (KeyError, ValueError, TypeError) as error:
-        # Each line is whole, and yet they do not make sense: another version wrote them.
-        return _unreadable(run, held, f"its journal cannot be understood: {type(error).__name__} {error}")
+        return _unreadable(run, held, "it just begins" if held else error.message)
     if not past.start:
-        if history.damaged:
-            return _unreadable(run, held, "its journal is damaged at the head")
         return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
     info = _describe(run, past, request, history)
     state, detail = _judge(past, observer, held, run.id)
@@ -67,32 +65,54 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
         detail += f"; {count_of(len(history.damaged) or history.lost, 'line')} of its journal cannot be read"
     # Without its plan nobody knows what the executions in the journal belong to.
     lost = bool(info.executions == 0 and history.damaged)
-    info = replace(info, state=state, detail=detail, resumable=state in activity.RESUMABLE and not lost)
+    info = replace(info, state=state, detail=detail.removeprefix("; "), resumable=state in RESUMABLE and not lost)
     if state == activity.ELSEWHERE:
         return replace(info, heartbeat_age_s=max(0.0, observer.now() - _changed_s(run)), eta_s=None)
     if state == activity.WAITING:
         return replace(info, place=int(past.waiting["place"]), holder=_holder(past.waiting), eta_s=None)
-    return info if state == activity.RUNNING else replace(info, eta_s=None, pid=None)
+    if state != activity.RUNNING:
+        return replace(info, eta_s=None, pid=None)
+    stopped = info.pid is not None and is_stopped(info.pid)
+    return replace(info, detail=f"its runner is stopped: kill -CONT {info.pid}") if stopped else info
+
+
+def _read_ended(
+    run: RunDirectory, observer: Observer, request: dict[str, Any], first: dict[str, Any], last: dict[str, Any]
+) -> RunInfo:
+    """An ended run, by the first and the last line of its journal alone: a list must not cost what all runs cost."""
+    past = Replay()
+    past.take(first)
+    past.end = last
+    state, detail = _judge(past, observer, held=False, run=run.id)
+    info = _describe(run, past, request, History((), (), 0, 0))
+    age = max(0.0, observer.now() - _changed_s(run)) if state == activity.ELSEWHERE else None
+    info = replace(
+        info, cells=int(last["cells"]), cells_done=int(last["cells_done"]), executions=int(last["executions"])
+    )
+    return replace(info, state=state, detail=detail, pid=None, heartbeat_age_s=age, resumable=state in RESUMABLE)
 
 
 def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str, str]:
     """State and reason of a run whose journal makes sense."""
     start = past.start
     if observer.host_id and start.get("host_id") and start["host_id"] != observer.host_id:
-        return activity.ELSEWHERE, f"on another machine ({start['host_id'][:4]})"
+        return activity.ELSEWHERE, f"on another machine, host {start['host_id'][:4]}"
     if held:
         return (activity.WAITING, "for the machine") if past.waiting else (activity.RUNNING, "")
     end, status = past.end, str(past.end.get("status", ""))
     if status == "failed":
         return activity.FAILED, str(end.get("error", {}).get("message", ""))
-    if end.get("saved") and status == "interrupted":
+    saved = observer.is_saved(run)
+    if end.get("saved") and saved is False:
+        return activity.UNSAVED, "its record is no longer in the store"
+    if end.get("saved") is False and not saved:
+        return activity.UNSAVED, str(end.get("why", "the store could not be written"))
+    if status == "cancelled":
+        return activity.CANCELLED, str(end.get("reason", ""))
+    if status == "finished":
+        return activity.FINISHED, ""
+    if end.get("saved") or saved:
         return activity.FINISHED, "saved as far as it was measured"
-    if status in ("finished", "cancelled"):
-        if end.get("saved") is False and not observer.is_saved(run):
-            return activity.UNSAVED, str(end.get("why", "the store could not be written"))
-        return (activity.FINISHED, "") if status == "finished" else (activity.CANCELLED, str(end.get("reason", "")))
-    if observer.is_saved(run):
-        return activity.FINISHED, "saved, and ended before it could say so"
     if status == "interrupted":
         return activity.INTERRUPTED, str(end.get("reason", ""))
     if past.boot_id and observer.boot_id and past.boot_id != observer.boot_id:
@@ -102,7 +122,7 @@ def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str,
 
 def _describe(run: RunDirectory, past: Replay, request: dict[str, Any], history: History) -> RunInfo:
     latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
-    eta = latest.get("eta_s")
+    eta, counts = latest.get("eta_s"), count(past)
     return RunInfo(
         id=run.id,
         state="",
@@ -113,9 +133,9 @@ def _describe(run: RunDirectory, past: Replay, request: dict[str, Any], history:
         directory=str(run.path),
         pid=past.pid,
         pid_start=past.pid_start,
-        cells=len(past.tracks),
-        cells_done=sum(track.done or track.failure is not None for track in past.tracks.values()),
-        executions=sum(len(track.executions) for track in past.tracks.values()),
+        cells=counts["cells"],
+        cells_done=counts["cells_done"],
+        executions=counts["executions"],
         eta_s=float(eta) if isinstance(eta, (int, float)) else None,
     )
 

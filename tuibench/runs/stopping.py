@@ -12,6 +12,7 @@ from types import FrameType
 DETACH = b"detach\n"
 """What a client says on the lifeline before it goes, when the run is to go on without it."""
 BEAT_S = 5.0
+BY_WISH = "cancelled by tuibench cancel"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
@@ -26,7 +27,8 @@ class Cancelled(Exception):
 class StopSwitch:
     """A descriptor that becomes readable when the run should end, for every wait of the runner to include."""
 
-    def __init__(self, lifeline: int | None = None) -> None:
+    def __init__(self, lifeline: int | None = None, is_unwanted: Callable[[], bool] = lambda: False) -> None:
+        self._is_unwanted = is_unwanted
         self._read, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._lifeline = lifeline
         self._reason: str | None = None
@@ -96,7 +98,8 @@ class StopSwitch:
         self.wait([], seconds)
 
     def _hear(self, number: int, _: FrameType | None) -> None:
-        self.trip(signal.Signals(number).name)
+        # Whoever asks for the end of a run leaves a note, and then a signal so that it is read at once.
+        self.trip(BY_WISH if self._is_unwanted() else signal.Signals(number).name)
 
     def _hear_the_client(self, lifeline: int) -> None:
         poll = select.poll()

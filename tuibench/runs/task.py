@@ -11,6 +11,7 @@ import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError, UsageError, WriteError
@@ -43,6 +44,21 @@ class ChildDeath(Exception):
         return self.message
 
 
+def python_command(module: str, *arguments: str) -> list[str]:
+    """How a module of ours is started: never with what lies in the present directory on its path."""
+    return [sys.executable, "-P", "-m", module, *arguments]
+
+
+def child_environment() -> dict[str, str]:
+    """This process's own, in which the package is found from any directory, wherever it was found here."""
+    home = Path(__file__).resolve().parents[2]
+    search = os.environ.get("PYTHONPATH", "")
+    paths = [os.path.abspath(part) for part in search.split(os.pathsep) if part]
+    if home.name not in ("site-packages", "dist-packages") and str(home) not in paths:
+        paths.append(str(home))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)} if paths else dict(os.environ)
+
+
 def call_child(
     task: str,
     request: dict[str, Any],
@@ -58,10 +74,11 @@ def call_child(
     """
     with open(log_path, "ab") as log:
         child = subprocess.Popen(
-            [sys.executable, "-m", "tuibench.child", task],
+            python_command("tuibench.child", task),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=log,
+            env=child_environment(),
         )
     try:
         return _converse(child, request, timeout_s, stop, on_line, log_path)

@@ -106,15 +106,16 @@ class Projects:
     def adopt(self, model: ModelReference) -> tuple[Project, str]:
         """The project that a measured model belongs to, and what should be said about it, '' where nothing.
 
-        The same content is the same project; other content at the same path is a new version of it.
+        The same content is the same project; other content at the same path is a new version of it. Of several, the
+        oldest: a copy takes nothing away from what it was copied from.
         """
         with self._projects.writing():
-            every = self.all()
-            for project in every:
-                for version in project.versions:
-                    if version.model.sha256 == model.sha256:
-                        self._refresh(version, model)
-                        return self.touch(project.id), ""
+            held = self._holding(model.sha256)
+            if held is not None:
+                project, version = held
+                self._refresh(version, model)
+                return self.touch(project.id), ""
+            every = self._oldest_first()
             for project in every:
                 if any(version.model.file.path == model.file.path for version in project.versions):
                     added = self._add_version(project, model)
@@ -123,6 +124,11 @@ class Projects:
             name = _untaken(name_after(model), {one.name for one in every})
             made = self._make(name, model, "", {})
             return made, f"a project was made for it: {_call(made)}"
+
+    def find(self, sha256: str) -> Project | None:
+        """The project that a model of this content belongs to, the oldest where several have it."""
+        held = self._holding(sha256)
+        return None if held is None else held[0]
 
     def edit(
         self,
@@ -179,6 +185,14 @@ class Projects:
                 self._versions.put(own.id, encode_version(own), 0)
             self._projects.put(copy.id, encode_project(copy), 0)
             return self.get(copy.id)
+
+    def _holding(self, sha256: str) -> tuple[Project, Version] | None:
+        versions = ((project, version) for project in self._oldest_first() for version in project.versions)
+        return next((pair for pair in versions if pair[1].model.sha256 == sha256), None)
+
+    def _oldest_first(self) -> list[Project]:
+        # Ids begin with the time at which they were made, in milliseconds.
+        return sorted(self.all(), key=lambda one: one.id)
 
     def _make(self, name: str, model: ModelReference, description: str, dims: Mapping[str, int]) -> Project:
         now = self._context.now_utc()

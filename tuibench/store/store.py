@@ -19,7 +19,7 @@ from tuibench.store.context import Context, Notices, is_alive
 from tuibench.store.disk import Disk, RealDisk
 from tuibench.store.documents import ProjectFiles
 from tuibench.store.files import Files
-from tuibench.store.lock import Waiting
+from tuibench.store.lock import WAIT_S, Waiting
 from tuibench.store.migrate import migrate_store
 from tuibench.store.probe import probe_store
 from tuibench.store.projects import Projects
@@ -53,11 +53,12 @@ class Store:
         alive: Callable[[int], bool] = is_alive,
         command: str = "",
         version: str = __version__,
+        wait_s: float = WAIT_S,
     ) -> None:
         node = hashlib.sha256(machine.encode("utf-8", "surrogateescape")).hexdigest()[:8]
         files = Files(os.path.abspath(root), SteadyDisk(disk if disk is not None else RealDisk()), node, entropy)
         notices = Notices()
-        waiting = Waiting(timer, sleep, clock, command or _command(), os.uname().nodename)
+        waiting = Waiting(timer, sleep, clock, command or _command(), os.uname().nodename, wait_s)
         self._identity = HostIdentity(files, machine, entropy)
         self._context = Context(
             files=files,

@@ -15,6 +15,7 @@ from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import Follower
+from tuibench.runs.past import head_of, is_headless
 from tuibench.runs.replay import Replay
 from tuibench.runs.stopping import DETACH
 from tuibench.runs.task import read_tail
@@ -45,6 +46,8 @@ class ActiveRun:
             raise RuntimeError("the runner has no channel")
         self.run_dir = run_dir
         self.replay = Replay()
+        if resumed and is_headless(RunDirectory(run_dir)):
+            self.replay.take(head_of(RunDirectory(run_dir).request()))
         self.kept = kept
         """Whether the run has a directory that outlives this process, and a place in the store."""
         self.detached = False

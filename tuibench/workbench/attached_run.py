@@ -9,6 +9,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.run import RunResult
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Follower
+from tuibench.runs.past import head_of, is_headless
 from tuibench.runs.replay import Replay
 from tuibench.workbench.watched_run import Event, end_error
 
@@ -21,6 +22,8 @@ class AttachedRun:
     def __init__(self, directory: RunDirectory, pause: Callable[[float], None] = time.sleep) -> None:
         self.run_dir = directory.path
         self.replay = Replay()
+        if is_headless(directory):
+            self.replay.take(head_of(directory.request()))
         self._directory = directory
         self._follower = Follower(directory.path)
         self._pause = pause
@@ -56,6 +59,6 @@ class AttachedRun:
         error = end_error(self.replay)
         if error is not None:
             raise error
-        if not self.replay.cells:
+        if not self.replay.start or not self.replay.cells:
             raise TuibenchError(f"run {self.id[-4:].lower()} ended before there was a plan")
         return self.replay.result(again)

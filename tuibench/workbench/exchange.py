@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.card import BenchmarkRow, Card
 from tuibench.core.comparison import SideBySide
-from tuibench.core.errors import TuibenchError, UnknownId, UsageError
-from tuibench.core.record import from_plain
+from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
+from tuibench.core.record import from_plain, to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import LENGTH, short_id
 from tuibench.core.text import show
@@ -43,6 +43,8 @@ class Imported:
     row: BenchmarkRow
     known: bool
     """Whether it was in the store already, so that nothing was changed."""
+    differs: bool = False
+    """Whether what the store has under that id is not what the file says."""
 
 
 class Exchange:
@@ -61,8 +63,10 @@ class Exchange:
         """What was measured under that name, be it in the store or in a run that was never saved."""
         try:
             return self._library.get(token).result
-        except UnknownId as error:
-            unsaved = self._unsaved(token)
+        except (UnknownId, StoreError) as error:
+            # Of a store that cannot be read nobody knows what is the last in it; a run has its own directory.
+            by_place = isinstance(error, StoreError) and token.strip().lower().startswith("last")
+            unsaved = None if by_place else self._unsaved(token)
             if unsaved is None:
                 raise
             if not unsaved.cells:
@@ -73,8 +77,8 @@ class Exchange:
         """An export as text: json, csv or markdown."""
         return self._text(self.result(token), form, include_private)
 
-    def export(self, token: str, path: str, *, include_private: bool = False) -> None:
-        """Write an export to a file, whose ending says its form; whole or not at all."""
+    def export(self, token: str, path: str, *, include_private: bool = False) -> str:
+        """Write an export to a file, whose ending says its form, whole or not at all; the id of what is in it."""
         form = form_of(path)
         result = self.result(token)
         spec = result.spec
@@ -82,6 +86,7 @@ class Exchange:
         spare(path, [*(model.path for model in spec.models), *beside, *filter(None, [spec.inputs.file])])
         check_target(path)
         write_export(path, self._text(result, form, include_private))
+        return result.id
 
     def import_file(self, path: str) -> Imported:
         """Take in a file that `export` or deepsparse.benchmark wrote; what is there already stays as it is."""
@@ -97,7 +102,7 @@ class Exchange:
             result = replace(result, id=self._id_of(plain))
         for row in self._store.benchmarks.rows():
             if row.id == result.id:
-                return Imported(row, True)
+                return Imported(row, True, differs=self._differs(result))
         for entry in self._store.trash.entries():
             if result.id in entry.benchmarks:
                 hint = f"tuibench trash restore {short_id(result.id)} brings it back"
@@ -131,6 +136,15 @@ class Exchange:
         result = settle_samples(result, None, None)
         return render(result if include_private else without_private(result, self._home), form)
 
+    def _differs(self, result: RunResult) -> bool:
+        """Whether it is not what is stored, leaving out what an export leaves out."""
+        try:
+            stored = self._store.benchmarks.get(result.id).result
+        except StoreError:
+            return True
+        both = (without_private(settle_samples(one, None, None), self._home) for one in (stored, result))
+        return len({json.dumps(to_plain(one), sort_keys=True) for one in both}) > 1
+
     def _id_of(self, plain: dict[str, Any]) -> str:
         """An id that the same content gets again, so that a file that was imported before is known."""
         content = json.dumps(plain, sort_keys=True).encode()
@@ -149,7 +163,5 @@ class Exchange:
     def _project_of(self, result: RunResult) -> str | None:
         """The project that has the model already; a file from elsewhere makes none, as its model is not here."""
         sha256 = result.models[0].sha256 if result.models else ""
-        for project in self._store.projects.all() if sha256 else ():
-            if any(version.model.sha256 == sha256 for version in project.versions):
-                return project.id
-        return None
+        found = self._store.projects.find(sha256) if sha256 else None
+        return None if found is None else found.id

@@ -7,13 +7,13 @@ import os
 import secrets
 import stat
 import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
 from tuibench.core.errors import WriteError
 from tuibench.core.text import show
 from tuibench.runs.directory import RunDirectory, list_runs, make_private
+from tuibench.runs.task import child_environment, python_command
 
 _LEAST_ROOM = 16 << 20
 """Bytes that a run's directory should have to itself before a run begins there."""
@@ -22,25 +22,20 @@ _LEAST_ROOM = 16 << 20
 def start_runner(run_dir: Path, log: int) -> subprocess.Popen[bytes]:
     """The runner makes the directory itself: what it has made it also removes, even when this process is killed."""
     return subprocess.Popen(
-        [sys.executable, "-m", "tuibench.runner", str(run_dir), str(os.getpid())],
+        python_command("tuibench.runner", str(run_dir), str(os.getpid())),
         bufsize=0,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=log,
         cwd="/",
-        env=_environment(),
+        env=child_environment(),
         start_new_session=True,
     )
 
 
-def _environment() -> dict[str, str]:
-    """This process's own, in which the package is found from any directory, wherever it was found here."""
-    home = Path(__file__).resolve().parents[2]
-    search = os.environ.get("PYTHONPATH", "")
-    paths = [os.path.abspath(part) for part in search.split(os.pathsep) if part]
-    if home.name not in ("site-packages", "dist-packages") and str(home) not in paths:
-        paths.append(str(home))
-    return {**os.environ, "PYTHONPATH": os.pathsep.join(paths)} if paths else dict(os.environ)
+def engine_probe() -> tuple[list[str], dict[str, str]]:
+    """Command and environment of the child that tells which engines can be imported."""
+    return python_command("tuibench.child", "engines"), child_environment()
 
 
 def passing_directory() -> Path:

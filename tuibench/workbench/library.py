@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import BenchmarkRow, StoredBenchmark
-from tuibench.core.errors import UnknownId, UsageError
+from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.short_id import LENGTH, resolve, short_id
 from tuibench.core.text import show
 from tuibench.core.trash import StoreReport, TrashEntry
@@ -30,17 +30,28 @@ class StillRunning(UsageError):
         self.runs = tuple(runs)
 
 
+class NeverSaved(UsageError):
+    """What is to be removed is in no list and would be gone for good; somebody must want that."""
+
+    def __init__(self, runs: Sequence[RunInfo]) -> None:
+        names = ", ".join(short_id(run.id) for run in runs)
+        super().__init__(f"{names}: what was measured is not saved yet", "tuibench resume ID saves it")
+        self.runs = tuple(runs)
+
+
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What is meant by some tokens: benchmarks that are saved, and runs that still go on and are in no list yet."""
+    """What is meant by some tokens: benchmarks that are saved, and runs that are in no list."""
 
     rows: tuple[BenchmarkRow, ...]
     going: tuple[RunInfo, ...]
+    unsaved: tuple[RunInfo, ...] = ()
+    """Runs that have ended, and whose executions only their own directories have."""
 
     @property
     def ids(self) -> tuple[str, ...]:
         """Of all of them."""
-        return (*(row.id for row in self.rows), *(run.id for run in self.going))
+        return (*(row.id for row in self.rows), *(run.id for run in (*self.going, *self.unsaved)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +60,8 @@ class Removal:
 
     entry: TrashEntry | None
     cancelled: tuple[RunInfo, ...] = ()
+    discarded: tuple[RunInfo, ...] = ()
+    """Gone for good."""
 
 
 class Library:
@@ -77,6 +90,13 @@ class Library:
         """The whole benchmark that is meant."""
         return self._store.benchmarks.get(self.find(token).id)
 
+    def project_name(self, project: str | None) -> str:
+        """What a project is called; '' where there is none or it cannot be read."""
+        try:
+            return self._store.projects.get(project).name if project else ""
+        except (StoreError, UnknownId):
+            return ""
+
     def edit(
         self, token: str, name: str | None = None, note: str | None = None, project: str | None = None
     ) -> BenchmarkRow:
@@ -88,26 +108,41 @@ class Library:
     def targets(self, tokens: Iterable[str]) -> Targets:
         """What `remove` would take for these tokens."""
         rows: dict[str, BenchmarkRow] = {}
-        going: dict[str, RunInfo] = {}
-        for token in tokens:
-            run = self._run(token.strip())
+        runs: dict[str, RunInfo] = {}
+        for token in map(str.strip, tokens):
+            run = self._run(token)
             if run is not None and run.state in activity.ALIVE:
-                going[run.id] = run
-            else:
-                row = self.find(token)
+                runs[run.id] = run
+                continue
+            try:
+                row = find_row(token, self._store.benchmarks.rows())
                 rows[row.id] = row
-        return Targets(tuple(rows.values()), tuple(going.values()))
+            except UnknownId as error:
+                run = self._run(token, by_name=True)
+                if run is None or run.state == activity.ELSEWHERE or self._in_trash(token):
+                    raise self._look_elsewhere(token) or error from None
+                runs[run.id] = run
+        going = tuple(run for run in runs.values() if run.state in activity.ALIVE)
+        unsaved = tuple(run for run in runs.values() if run.state not in activity.ALIVE)
+        return Targets(tuple(rows.values()), going, unsaved)
 
-    def remove(self, tokens: Iterable[str], *, cancel: bool = False) -> Removal:
-        """Move benchmarks to the trash as one removal; StillRunning where one goes on and `cancel` is not given."""
+    def remove(self, tokens: Iterable[str], *, cancel: bool = False, discard: bool = False) -> Removal:
+        """Move benchmarks to the trash as one removal.
+
+        StillRunning where one goes on and `cancel` is not given, NeverSaved where one is in no list and `discard` is
+        not: that one has no way back.
+        """
         targets = self.targets(tokens)
         if targets.going and not cancel:
             raise StillRunning(targets.going)
+        if targets.unsaved and not discard:
+            raise NeverSaved(targets.unsaved)
         cancelled = tuple(self._runs().cancel(run.id) for run in targets.going)
         # A run that had measured nothing has left nothing.
         saved = {row.id for row in self._store.benchmarks.rows()}
         kept = [one for one in targets.ids if one in saved]
-        return Removal(self._store.trash.remove(kept) if kept else None, cancelled)
+        entry = self._store.trash.remove(kept) if kept else None
+        return Removal(entry, cancelled, tuple(self._runs().discard(run.id) for run in targets.unsaved))
 
     def undo(self) -> TrashEntry:
         """Bring back what was removed last on this machine."""
@@ -130,7 +165,10 @@ class Library:
 
     def empty_trash(self) -> tuple[int, int]:
         """Delete what is in the trash for good; how many removals and bytes that were."""
-        return self._store.trash.empty()
+        gone = self._store.trash.ids()
+        emptied = self._store.trash.empty()
+        self._runs().forget(gone)
+        return emptied
 
     def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
         """Look for what is wrong in the store, and mend what can be mended where `repair` is given."""
@@ -141,26 +179,41 @@ class Library:
         return self._store.migrate()
 
     def _look_elsewhere(self, typed: str) -> UnknownId | None:
-        wanted = typed.upper()
-        if len(wanted) < LENGTH:
-            return None
-        for entry in self._store.trash.entries():
-            for one in entry.benchmarks:
-                if one.endswith(wanted):
-                    hint = f"tuibench trash restore {short_id(one)} brings it back"
-                    return UnknownId(f"{show(typed, 40)} is in the trash", hint)
-        run = self._run(typed)
+        if (trashed := self._in_trash(typed)) is not None:
+            hint = f"tuibench trash restore {short_id(trashed)} brings it back"
+            return UnknownId(f"{show(typed, 40)} is in the trash", hint)
+        run = self._run(typed, by_name=True)
         if run is None:
             return None
-        hint = "tuibench ps --all says more; tuibench export ID -x FILE writes what there is"
-        return UnknownId(f"{show(typed, 40)} is a run that is not in the store: it is {run.state}", hint)
+        return UnknownId(f"{show(typed, 40)} is a run that is not in the store: it is {run.state}", _what_to_do(run))
 
-    def _run(self, typed: str) -> RunInfo | None:
-        """The run whose name on screen that is."""
+    def _in_trash(self, typed: str) -> str | None:
+        """The id of the removed benchmark whose name on screen that is."""
         if len(typed) < LENGTH:
+            return None
+        held = (one for entry in self._store.trash.entries() for one in entry.benchmarks)
+        return next((one for one in held if one.endswith(typed.upper())), None)
+
+    def _run(self, typed: str, by_name: bool = False) -> RunInfo | None:
+        """The run whose id on screen that is, or its name, where no benchmark could be meant instead."""
+        if len(typed) < LENGTH and not by_name:
             return None
         try:
             found = self._runs().info(typed)
         except UnknownId:
             return None
-        return found if found.id.endswith(typed.upper()) else None
+        named = by_name and found.name == typed
+        return found if named or (len(typed) >= LENGTH and found.id.endswith(typed.upper())) else None
+
+
+def _what_to_do(run: RunInfo) -> str:
+    """With a run that is in no list."""
+    short = short_id(run.id)
+    if run.state in activity.ALIVE:
+        return f"tuibench attach {short} follows it to its end"
+    if run.state == activity.ELSEWHERE:
+        return "tuibench ps says where it ran"
+    if run.resumable:
+        resume = "saves it" if run.state == activity.UNSAVED else "goes on with what is missing"
+        return f"tuibench export {short} -x FILE writes what there is, tuibench resume {short} " + resume
+    return f"tuibench ps --all says more; tuibench remove {short} removes it"

@@ -1,9 +1,9 @@
-"""What a user means by a token: a benchmark by any form of its id, or by a name that only one has."""
+"""What a user means by a token: a benchmark by any form of its id, or by a name that tells it from others."""
 
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import UnknownId
@@ -18,7 +18,7 @@ def find_row(token: str, rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
     typed = unicodedata.normalize("NFC", token.strip())
     if not _is_id(typed, rows):
         named = [row for row in rows if row.name and unicodedata.normalize("NFC", row.name) == typed]
-        if len(named) == 1:
+        if named and _are_one_line(named, rows):
             return named[0]
         if named:
             raise _several(typed, named, rows)
@@ -35,6 +35,21 @@ def _is_id(typed: str, rows: Sequence[BenchmarkRow]) -> bool:
     if lowered == "last" or lowered.startswith("last~") or lowered.endswith("~"):
         return True
     return len(typed) >= LENGTH and sum(row.id.endswith(typed.upper()) for row in rows) == 1
+
+
+def _are_one_line(named: Sequence[BenchmarkRow], rows: Sequence[BenchmarkRow]) -> bool:
+    """Whether all go back to the same benchmark: re-runs inherit its name, which then means the newest."""
+    repeated = {row.id: row.rerun_of for row in rows}
+    return len({_first(row.id, repeated) for row in named}) == 1
+
+
+def _first(one: str, repeated: Mapping[str, str]) -> str:
+    seen = set()
+    # No benchmark repeats a later one, unless somebody has edited by hand.
+    while (before := repeated.get(one)) and one not in seen:
+        seen.add(one)
+        one = before
+    return one
 
 
 def _several(typed: str, named: Sequence[BenchmarkRow], rows: Sequence[BenchmarkRow]) -> UnknownId:

@@ -71,16 +71,12 @@ class Projects:
         projects = self._store.projects
         return projects.row(projects.duplicate(projects.resolve(token), name).id)
 
-    def remove(self, token: str) -> TrashEntry:
-        """Move a project with its versions and benchmarks to the trash, from where one undo brings all back."""
-        found = self._store.projects.resolve(token)
-        benchmarks = [row.id for row in self._store.benchmarks.rows() if row.project == found]
-        return self._store.trash.remove(benchmarks, [found])
+    def remove(self, *tokens: str) -> TrashEntry:
+        """Move projects with their versions and benchmarks to the trash, from where one undo brings all back."""
+        found = list(dict.fromkeys(self._store.projects.resolve(token) for token in tokens))
+        benchmarks = [row.id for row in self._store.benchmarks.rows() if row.project in found]
+        return self._store.trash.remove(benchmarks, found)
 
     def model_state(self, version: Version) -> ModelState:
         """Whether the model of a version is what it was."""
         return find_state(version.model, self.places)
-
-    def notices(self) -> tuple[str, ...]:
-        """What the store met that somebody should know."""
-        return self._store.notices()

@@ -7,6 +7,7 @@ import os
 import secrets
 import signal
 import time
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,11 +15,12 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import Card
-from tuibench.core.errors import ModelError, StoreError, TuibenchError, UsageError
+from tuibench.core.errors import ModelError, StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import resolve, short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
+from tuibench.core.units import seconds
 from tuibench.host.process import start_ticks
 from tuibench.runs.directory import RunDirectory, list_runs
 from tuibench.runs.journal import NAME, read_history
@@ -116,8 +118,28 @@ class Runs:
         return read_state(self._find(token), self._observer())
 
     def attach(self, token: str) -> AttachedRun:
-        """Follow a run from its beginning."""
-        return AttachedRun(self._find(token))
+        """Follow a run of this machine from its beginning."""
+        directory = self._find(token)
+        info = read_state(directory, self._observer())
+        if info.state == activity.ELSEWHERE:
+            age = seconds(info.heartbeat_age_s or 0.0)
+            raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
+        return AttachedRun(directory)
+
+    def discard(self, token: str) -> RunInfo:
+        """Remove a run that does not go on, with all that it measured and did not save; there is no way back."""
+        directory = self._find(token)
+        info = read_state(directory, self._observer())
+        if info.state in (*activity.ALIVE, activity.ELSEWHERE):
+            raise UsageError(f"run {short_id(info.id)} is {info.state}", "tuibench cancel ends it")
+        directory.remove()
+        return info
+
+    def forget(self, ids: Collection[str]) -> None:
+        """Remove the traces of runs whose results were deleted for good."""
+        for run in self._directories():
+            if run.id in ids and not run.is_held():
+                run.remove()
 
     def cancel(self, token: str) -> RunInfo:
         """End a run and come back when it has ended; what it measured is saved. UsageError where it goes on nowhere."""
@@ -146,9 +168,7 @@ class Runs:
         info = read_state(directory, self._observer())
         refusal = resume_refusal(info)
         if refusal:
-            hint = (
-                "tuibench rerun measures it anew" if info.state not in activity.ALIVE else "tuibench attach follows it"
-            )
+            hint = _instead(info)
             raise UsageError(f"run {short_id(info.id)} cannot be resumed: {refusal}", hint)
         request = directory.request()
         # All is measured, and only the saving failed: that needs no model.
@@ -157,6 +177,9 @@ class Runs:
             _require_models(request)
         request |= {"resume": {"mixed": mixed, "finish": finish}, "wait_s": wait_s, "share_host": False}
         request |= {"host_lock": self._settings.host_lock, "store": str(self._settings.places.data)}
+        # It stands in line where it comes now, and a wish to end the last sitting is none to end this one.
+        request["ticket"] = _draw_id()
+        directory.forget_cancel()
         begun = (directory.path / NAME).exists()
         seq = read_history(directory.path).next_seq if begun else 0
         return self._launch(directory.path, request, kept=True, first_seq=seq)
@@ -166,24 +189,60 @@ class Runs:
         return self._find(token)
 
     def _find(self, token: str) -> RunDirectory:
+        """By id, else by a name that only one run has."""
         found = self._directories()
-        wanted = resolve(token, [run.id for run in found], {}, noun="run")
+        try:
+            wanted = resolve(token, [run.id for run in found], {}, noun="run")
+        except UnknownId:
+            named = [run for run in found if _name(run) == token]
+            if len(named) != 1:
+                raise
+            return named[0]
         return next(run for run in found if run.id == wanted)
 
     def _directories(self) -> list[RunDirectory]:
-        every = [*list_runs(self._settings.places.runs), *spare_runs()]
+        store = str(self._settings.places.data)
+        # The spare place is one for all stores of a user.
+        spare = [run for run in spare_runs() if _read(run).get("store") == store]
+        every = [*list_runs(self._settings.places.runs), *spare]
         return sorted(every, key=lambda run: run.id, reverse=True)
 
     def _observer(self) -> Observer:
         saved: set[str] = set()
 
-        def is_saved(run: str) -> bool:
+        def is_saved(run: str) -> bool | None:
             if not saved:
-                saved.update(row.id for row in self._store.benchmarks.rows())
+                try:
+                    saved.update(row.id for row in self._store.benchmarks.rows())
+                    saved.update(self._store.trash.ids())
+                except StoreError:
+                    return None
                 saved.add("")
             return run in saved
 
         return Observer(self._host_id(), this_boot(), is_saved=is_saved)
+
+
+def _instead(info: RunInfo) -> str:
+    """What can be done with a run that cannot be taken up."""
+    short = short_id(info.id)
+    if info.state in activity.ALIVE:
+        return f"tuibench attach {short} follows it"
+    if info.state in (activity.FINISHED, activity.CANCELLED):
+        return f"tuibench rerun {short} measures it anew"
+    return f"tuibench export {short} -x FILE writes what it has" if info.executions else ""
+
+
+def _name(run: RunDirectory) -> str:
+    return str((_read(run).get("card") or {}).get("name", ""))
+
+
+def _read(run: RunDirectory) -> dict[str, Any]:
+    """The request, empty where it cannot be read."""
+    try:
+        return run.request()
+    except StoreError:
+        return {}
 
 
 def _require_models(request: dict[str, Any]) -> None:
@@ -203,6 +262,8 @@ def _terminate(pid: int, started: int | None) -> None:
     try:
         if start_ticks(pid) == started:
             signal.pidfd_send_signal(handle, signal.SIGTERM)
+            # One that is stopped would hear of it only when it goes on.
+            signal.pidfd_send_signal(handle, signal.SIGCONT)
     except ProcessLookupError:
         return  # likewise
     except PermissionError as error:

@@ -13,14 +13,15 @@ from tuibench.core.errors import StoreError
 from tuibench.core.record import from_plain
 from tuibench.core.run import RunResult
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.journal import read_history
-from tuibench.runs.replay import replay
+from tuibench.runs.past import read_past
+from tuibench.store.lock import WAIT_S
 from tuibench.store.store import Store
 from tuibench.workbench.belonging import place
 from tuibench.workbench.opening import open_store
 from tuibench.workbench.watched_run import unfile_points
 
 _PAUSE_S = 1.0
+_SHORT_WAIT_S = 0.5
 
 
 def save_run(
@@ -37,12 +38,15 @@ def save_run(
     if not result.cells or (end["status"] != "finished" and not any(cell.executions for cell in result.cells)):
         return {}
     card = from_plain(Card, request.get("card") or {})
+    # Whoever ends a run wants it gone: a store that is busy then can be written by tuibench resume.
+    patient = end["status"] == "finished"
     last: StoreError | None = None
-    for attempt in range(2):
+    for attempt in range(2 if patient else 1):
         if attempt:
             pause(_PAUSE_S)
         try:
-            return _save(open_store(Path(request["store"])), result, card, directory.samples)
+            store = open_store(Path(request["store"]), WAIT_S if patient else _SHORT_WAIT_S)
+            return _save(store, result, card, directory.samples)
         except StoreError as error:
             last = error
     return {"saved": False, "why": last.message if last else ""}
@@ -50,7 +54,7 @@ def save_run(
 
 def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> RunResult:
     """What a journal comes to, with `end` where it does not have its own yet."""
-    past = replay(read_history(directory.path).events)
+    past, _ = read_past(directory)
     if end is not None:
         past.end = end
     elif not past.end:

@@ -1,0 +1,55 @@
+"""The command within the test's own process: ten times as fast where it only reads and writes the store."""
+
+from __future__ import annotations
+
+import os
+import signal
+import tempfile
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stderr, redirect_stdout
+from typing import IO, Any
+from unittest.mock import patch
+
+from tests.cli.shell import Done, Environment, Shell
+from tuibench.cli.interruption import CODES
+from tuibench.cli.main import main
+
+_RUNS = frozenset({"benchmark", "rerun", "resume", "attach"})
+"""Commands that start or follow processes: these are processes of their own."""
+
+
+class QuickShell(Shell):
+    """A shell whose commands are calls, unless something is asked of their process."""
+
+    def run(self, *arguments: str, env: Environment | None = None, seconds: float = 60, **options: Any) -> Done:
+        """One command to its end; what it prints goes to files, as in a pipe, and its signal handlers go with it."""
+        if options or arguments[0] in _RUNS:
+            return super().run(*arguments, env=env, seconds=seconds, **options)
+        begin = time.monotonic()
+        with _stream() as out, _stream() as err:
+            environment = patch.dict(os.environ, self.environment(env), clear=True)
+            with environment, _own_handlers(), redirect_stdout(out), redirect_stderr(err):
+                code = main(list(arguments))
+            return Done(code, _content(out), _content(err), time.monotonic() - begin)
+
+
+def _stream() -> IO[str]:
+    # Of a real file, as the command looks for the descriptor behind it.
+    return tempfile.TemporaryFile("w+", encoding="utf-8")
+
+
+def _content(stream: IO[str]) -> str:
+    stream.flush()
+    data = os.pread(stream.fileno(), os.fstat(stream.fileno()).st_size, 0)
+    return data.decode("utf-8", "surrogateescape")
+
+
+@contextmanager
+def _own_handlers() -> Iterator[None]:
+    before = {number: signal.getsignal(number) for number in CODES}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

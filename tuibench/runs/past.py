@@ -1,0 +1,76 @@
+"""What a run has done so far, as far as its journal can be read: its head is also in the request."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from tuibench.core.errors import StoreError
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.journal import NAME, History, decode, read_history
+from tuibench.runs.regular import open_regular
+from tuibench.runs.replay import Replay, replay
+
+_TAIL_BYTES = 1 << 14
+
+
+def read_past(run: RunDirectory) -> tuple[Replay, History]:
+    """The journal made sense of; StoreError where it cannot be read, or makes none."""
+    history = read_history(run.path)
+    past = Replay()
+    if _lacks_head(history):
+        past.take(head_of(run.request()))
+    try:
+        return replay(history.events, past), history
+    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
+        # Each line is whole, and yet they do not make sense: another version wrote them.
+        raise StoreError(f"the journal of run {run.id} cannot be understood: {type(error).__name__} {error}") from error
+
+
+def count(past: Replay) -> dict[str, int]:
+    """What a run came to in numbers: they stand in its last event, so that nobody need read all to list it."""
+    tracks = past.tracks.values()
+    return {
+        "cells": len(tracks),
+        "cells_done": sum(track.done or track.failure is not None for track in tracks),
+        "executions": sum(len(track.executions) for track in tracks),
+    }
+
+
+def read_ends(run: RunDirectory) -> tuple[dict[str, Any], dict[str, Any]] | None:
+    """The first event of a journal and its last, where that is an end that tells what came before; else None."""
+    try:
+        with os.fdopen(open_regular(run.path / NAME), "rb") as handle:
+            first = decode(handle.readline())
+            size = handle.seek(0, os.SEEK_END)
+            handle.seek(max(0, size - _TAIL_BYTES))
+            last = decode(handle.read().rstrip(b"\n").rpartition(b"\n")[2])
+    except OSError:
+        return None
+    whole = first is not None and last is not None and first["ev"] == "run_start" and last["ev"] == "run_end"
+    return (first, last) if first and last and whole and "executions" in last else None
+
+
+def is_headless(run: RunDirectory) -> bool:
+    """Whether damage took the first line of a journal."""
+    try:
+        return _lacks_head(read_history(run.path))
+    except StoreError:
+        return False
+
+
+def _lacks_head(history: History) -> bool:
+    return bool(history.damaged) and not any(event["ev"] == "run_start" for event in history.events)
+
+
+def head_of(request: dict[str, Any]) -> dict[str, Any]:
+    """The first event of a run, but for what only its runner knew: the machine, its versions, the time."""
+    return {
+        "ev": "run_start",
+        "seq": 0,
+        "t_ns": 0,
+        "run": request["id"],
+        "spec": request["spec"],
+        "host_id": request.get("host_id", ""),
+        "again": request.get("again", ""),
+    }
