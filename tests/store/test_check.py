@@ -13,6 +13,7 @@ from tinydb import TinyDB
 from tests.store.build import NOW, make_id, make_result, make_store
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreDamaged, UnknownId
+from tuibench.core.short_id import short_id
 from tuibench.store.documents import Documents
 from tuibench.store.store import Store
 
@@ -284,3 +285,29 @@ def test_no_message_about_a_record_speaks_python(root: Path) -> None:
         with pytest.raises(StoreDamaged) as caught:
             make_store(root).benchmarks.get(make_id(2))
         assert not re.search(r"Error|'\w+'", caught.value.message), caught.value.message
+
+
+def test_a_lost_record_whose_run_has_a_journal_can_be_saved_again(root: Path) -> None:
+    cut_record(root)
+    again = f"tuibench resume {short_id(make_id(2))} --finish saves it again"
+    journals = [make_id(1), make_id(2), make_id(9)]
+    assert again not in make_store(root).check().problems[0].detail
+    assert f"after a repair {again}" in make_store(root).check(journals=journals).problems[0].detail
+    store = make_store(root)
+    assert again in store.check(repair=True, journals=journals).problems[0].detail and store.notices() == ()
+    store = make_store(root)
+    assert store.check(journals=journals).problems == ()
+    assert [again in notice for notice in store.notices()] == [True]
+    store.benchmarks.add(make_result(2), Card())
+    for trashed in (False, True):
+        if trashed:
+            store.trash.remove([make_id(2)])
+        store = make_store(root)
+        assert store.check(journals=journals).problems == () and store.notices() == ()
+
+
+def test_a_listed_benchmark_without_a_record_can_be_saved_again(root: Path) -> None:
+    lose_record(root)
+    problems = make_store(root).check(journals=[make_id(2)]).problems
+    (missing,) = (problem for problem in problems if problem.kind == "missing")
+    assert f"tuibench resume {short_id(make_id(2))} --finish" in missing.detail

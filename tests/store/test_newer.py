@@ -94,9 +94,9 @@ def test_what_is_sealed_and_newer_is_never_called_damaged_moved_or_dropped(
 ) -> None:
     rewrite(only(root, place), form)
     before = files(root)
-    for options in ({}, {"read_data": True}, {"read_data": True, "repair": True}):
-        report = make_store(root).check(**options)
-        looked_at = "trash" not in place or "read_data" in options
+    for read_data, repair in ((False, False), (True, False), (True, True)):
+        report = make_store(root).check(read_data=read_data, repair=repair)
+        looked_at = "trash" not in place or read_data
         assert {problem.kind for problem in report.problems} == ({"newer"} if looked_at else set()), report
         assert all("tuibench 9.9.0 (schema 2)" in problem.detail for problem in report.problems)
         assert report.exit_code == 0

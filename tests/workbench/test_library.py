@@ -46,6 +46,9 @@ class Runs:
     def forget(self, ids: Collection[str]) -> None:
         self.forgotten |= set(ids)
 
+    def every(self) -> tuple[RunInfo, ...]:
+        return tuple(self.known.values())
+
     def cancel(self, token: str) -> RunInfo:
         self.cancelled.append(token)
         self.saves(token)
@@ -194,3 +197,16 @@ def test_the_trash_is_emptied_and_the_store_checked(store: Store) -> None:
     assert count == 1 and size > 1000 and library.trash() == () and runs.forgotten == {make_id(1)}
     assert library.check(read_data=True).exit_code == 0
     assert library.migrate().migrated == 0
+
+
+@pytest.mark.parametrize(
+    ("state", "executions", "said"), [(FINISHED, 3, True), (FINISHED, 0, False), (RUNNING, 3, False)]
+)
+def test_a_check_knows_which_runs_can_save_what_was_lost(
+    store: Store, tmp_path: Path, state: str, executions: int, said: bool
+) -> None:
+    (path,) = tmp_path.glob(f"hosts/*/records/*/{make_id(2)}.json")
+    path.write_bytes(b"{")
+    library, _ = open_library(store, replace(info(2, state), executions=executions))
+    (problem,) = library.check().problems
+    assert ("tuibench resume 0002 --finish" in problem.detail) == said

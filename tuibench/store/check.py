@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from tuibench.core.errors import StoreReadOnly
+from tuibench.core.short_id import short_id
 from tuibench.core.trash import StoreReport
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
 from tuibench.store.document_check import DocumentCheck
+from tuibench.store.file_check import how_to_save
 from tuibench.store.finding import Findings
 from tuibench.store.host_check import HostCheck
 from tuibench.store.layout import HostLayout
@@ -14,7 +18,13 @@ from tuibench.store.trash import Trash
 
 
 def check_store(
-    context: Context, benchmarks: Benchmarks, trash: Trash, *, read_data: bool, repair: bool
+    context: Context,
+    benchmarks: Benchmarks,
+    trash: Trash,
+    *,
+    read_data: bool,
+    repair: bool,
+    journals: Collection[str] = (),
 ) -> StoreReport:
     """Look at every file; at every byte with `read_data`. Repair adopts, drops or puts aside."""
     findings = Findings(repair)
@@ -22,8 +32,21 @@ def check_store(
         DocumentCheck(context, findings, repair).look(read_data)
     for layout in context.hosts():
         may = repair and _is_writable(context, layout)
-        HostCheck(context, benchmarks, trash, layout, findings, may).look(read_data)
+        HostCheck(context, benchmarks, trash, layout, findings, may, journals).look(read_data)
+    _recall_lost(context, trash, findings, journals)
     return findings.report(partial=not read_data)
+
+
+def _recall_lost(context: Context, trash: Trash, findings: Findings, journals: Collection[str]) -> None:
+    """Say of what was put aside at another time that it can be had again: it is no problem of the store any more."""
+    if not journals:
+        return
+    layouts = context.hosts()
+    aside = {name.split(".")[0] for layout in layouts for name in context.files.names(layout.quarantine)}
+    for ulid in sorted(aside.intersection(journals).difference(trash.ids())):
+        told = any(ulid in problem.path for problem in findings.problems)
+        if not told and not any(context.files.kind(layout.record(ulid)) for layout in layouts):
+            context.notices.say(f"{short_id(ulid)} was damaged and is put aside: {how_to_save(ulid)}")
 
 
 def _is_writable(context: Context, layout: HostLayout) -> bool:

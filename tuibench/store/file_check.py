@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import os
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from enum import Enum
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
+from tuibench.core.short_id import short_id
 from tuibench.core.trash import NEWER
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.context import Context
 from tuibench.store.envelope import Unreadable, unseal
 from tuibench.store.finding import Findings
+from tuibench.store.layout import RECORD
 from tuibench.store.quarantine import put_aside
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.trouble import drop_name, refuse_newer
@@ -36,6 +39,8 @@ class FileCheck:
     context: Context
     findings: Findings
     repair: bool
+    journals: Collection[str] = ()
+    """Runs that can say once more what they measured."""
 
     @property
     def quiet(self) -> Sealing:
@@ -100,16 +105,23 @@ class FileCheck:
         previous = path + PREVIOUS
         usable = self._is_usable(previous, load)
         if not self.repair:
-            then = "its previous generation is sound" if usable else "nothing stands in for it"
+            then = "its previous generation is sound" if usable else f"nothing stands in for it{self.recall(path)}"
             self.findings.mend("damaged", name, f"{error.message}; {then}", done=False)
             return State.USABLE
         kept = put_aside(self.context, path)
         if usable:
             self.context.files.rename(previous, path)
             self.context.files.sync_directory(path.rpartition("/")[0])
-        then = "its previous generation took its place" if usable else "nothing stands in for it"
+        then = "its previous generation took its place" if usable else f"nothing stands in for it{self.recall(path)}"
         self.findings.mend("damaged", name, f"{drop_name(error.message, name)}; kept as {kept}; {then}", True)
         return State.USABLE if usable else State.GONE
+
+    def recall(self, path: str) -> str:
+        """What to add where a record is lost whose run can save it again."""
+        ulid = os.path.basename(path).removesuffix(RECORD)
+        if ulid not in self.journals:
+            return ""
+        return f"; {'' if self.repair else 'after a repair '}{how_to_save(ulid)}"
 
     def _is_usable(self, path: str, load: Load) -> bool:
         try:
@@ -118,3 +130,8 @@ class FileCheck:
             return True
         except StoreError:
             return False
+
+
+def how_to_save(ulid: str) -> str:
+    """The command that saves what a run has in its journal."""
+    return f"tuibench resume {short_id(ulid)} --finish saves it again from the journal of its run"

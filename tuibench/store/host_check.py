@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
 
 from tuibench.core.card import BenchmarkRow
@@ -40,6 +40,7 @@ class HostCheck:
         layout: HostLayout,
         findings: Findings,
         repair: bool,
+        journals: Collection[str] = (),
     ) -> None:
         self._context = context
         self._benchmarks = benchmarks
@@ -47,7 +48,7 @@ class HostCheck:
         self._layout = layout
         self._findings = findings
         self._repair = repair
-        self._file = FileCheck(context, findings, repair)
+        self._file = FileCheck(context, findings, repair, journals)
         self._records = RecordFiles(self._file.quiet)
         self._record = RecordCheck(self._file)
         self._seen: set[str] = set()
@@ -159,7 +160,8 @@ class HostCheck:
             name = files.name(self._layout.record(ulid)) if is_ulid(ulid) else files.name(self._layout.index)
             if ulid not in there:
                 drop.append(ulid)
-                note("missing", name, "listed, but there is no such record")
+                again = self._file.recall(self._layout.record(ulid)) if is_ulid(ulid) else ""
+                note("missing", name, f"listed, but there is no such record{again}")
                 continue
             row = self._row(ulid)
             if row is None:

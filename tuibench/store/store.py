@@ -7,7 +7,7 @@ import os
 import secrets
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from pathlib import Path
 
 from tuibench import __version__
@@ -87,9 +87,13 @@ class Store:
         """The id of this machine, None where it has none yet: nothing is made."""
         return self._identity.find(False)
 
-    def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
-        """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended."""
-        return check_store(self._context, self.benchmarks, self.trash, read_data=read_data, repair=repair)
+    def check(self, *, read_data: bool = False, repair: bool = False, journals: Collection[str] = ()) -> StoreReport:
+        """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended.
+
+        `journals` are the ids of runs that can say once more what they measured, for what has lost its record.
+        """
+        parts = self._context, self.benchmarks, self.trash
+        return check_store(*parts, read_data=read_data, repair=repair, journals=journals)
 
     def migrate(self) -> StoreReport:
         """Write every file of an older form in the present one, all of them or none; the old ones are kept."""

@@ -172,7 +172,9 @@ class Library:
 
     def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
         """Look for what is wrong in the store, and mend what can be mended where `repair` is given."""
-        return self._store.check(read_data=read_data, repair=repair)
+        # A run that goes on will save itself; one that measured nothing has nothing to save.
+        told = [run.id for run in self._runs().every() if run.state not in activity.ALIVE and run.executions]
+        return self._store.check(read_data=read_data, repair=repair, journals=told)
 
     def migrate(self) -> StoreReport:
         """Bring files of an older form into the present one, all or none."""
