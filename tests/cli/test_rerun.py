@@ -115,6 +115,10 @@ def test_a_model_that_is_another_now_is_measured_only_as_one(keeper: Shell, fold
     assert newest().result.models[0].sha256 != first.result.models[0].sha256
     assert newest().card.project == first.card.project and "measured as v2" in done.err
     assert run(keeper, "rerun", "last", "--model", str(folder / "nowhere.onnx")).code == 3
+    pruned = folder / "pruned.onnx"
+    pruned.write_bytes(moved.read_bytes() + MAKER + MAKER)
+    done = run(keeper, "rerun", "last", "--changed", "--model", str(pruned))
+    assert done.code == 0 and newest().card.project == first.card.project and "measured as v3" in done.err, done.err
 
 
 def test_what_is_compared_to_is_looked_for_before_anything_is_measured(keeper: Shell, first: StoredBenchmark) -> None:

@@ -66,3 +66,24 @@ def test_nothing_is_lost_for_want_of_a_project(store: Store, monkeypatch: pytest
     card, said = place(store, measured(), Card(name="mine"))
     assert card == Card(name="mine") and said == "it belongs to no project: projects cannot be written"
     assert place(store, measured(), Card(project="\x1b"))[0].project is None
+
+
+def test_what_is_measured_again_stays_in_its_project_as_a_version_of_it(store: Store) -> None:
+    card, _ = place(store, measured(), Card(name="mine"))
+    store.benchmarks.add(measured(), card)
+    elsewhere, _ = store.projects.adopt(store.projects.get(card.project or "").versions[0].model)
+    assert elsewhere.id == card.project
+    again = replace(card, rerun_of=measured().id)
+    placed, said = place(store, measured("b", "/models/pruned.onnx"), again)
+    assert placed.project == card.project and "/models/pruned.onnx is measured as v2 of resnet50" in said
+    assert place(store, measured("b", "/models/pruned.onnx"), again) == (placed, ""), "twice is once"
+    (project,) = store.projects.all()
+    assert [version.model.sha256[0] for version in project.versions] == ["a", "b"]
+
+
+def test_a_project_that_is_only_named_gets_no_versions(store: Store) -> None:
+    card, _ = place(store, measured(), Card())
+    store.benchmarks.add(measured(), card)
+    place(store, measured("c"), Card(project="another"))
+    placed, said = place(store, measured("b"), Card(project="another", rerun_of=measured().id))
+    assert said == "" and len(store.projects.get(placed.project or "").versions) == 1

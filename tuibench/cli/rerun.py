@@ -32,8 +32,7 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         bench.check_engines(spec.engines)
         check_export(request, spec)
         wishes = to_wishes(request, again(spec))
-        # Of a model that was changed the new version belongs where its file says.
-        project = wishes.card.project or (None if wanted.changed else _kept_project(bench, stored))
+        project = wishes.card.project or _kept_project(bench, stored)
         card = replace(wishes.card, rerun_of=stored.row.id, project=project)
         partner = stored.result if request.compare_to is None else bench.library.get(request.compare_to).result
         return measure(bench, request, spec, replace(wishes, card=card), notes, interruption, partner)

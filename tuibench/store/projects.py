@@ -125,6 +125,17 @@ class Projects:
             made = self._make(name, model, "", {})
             return made, f"a project was made for it: {_call(made)}"
 
+    def add_version(self, id: str, model: ModelReference) -> tuple[Project, str]:  # noqa: A002
+        """Have this project hold a model, wherever its file lies; the note is '' where it did already."""
+        with self._projects.writing():
+            project = self.get(id)
+            for version in project.versions:
+                if version.model.sha256 == model.sha256:
+                    self._refresh(version, model)
+                    return self.touch(id), ""
+            added = self._add_version(project, model)
+            return self.touch(id), f"{show(model.file.path)} is measured as {added.name} of {_call(project)}"
+
     def find(self, sha256: str) -> Project | None:
         """The project that a model of this content belongs to, the oldest where several have it."""
         held = self._holding(sha256)

@@ -23,7 +23,7 @@ def place(store: Store, result: RunResult, card: Card) -> tuple[Card, str]:
     if model is None and not wanted:
         return replace(card, project=None), ""
     try:
-        found, said = _named(store, wanted, model) if wanted else _adopted(store, model)
+        found, said = _named(store, wanted, model, card.rerun_of) if wanted else _adopted(store, model)
     except (StoreError, UsageError) as error:
         # What was measured is worth more than where it belongs, which can be said later.
         return replace(card, project=None), f"it belongs to no project: {error}"
@@ -42,9 +42,14 @@ def _adopted(store: Store, model: ModelReference | None) -> tuple[str | None, st
     return project.id, said
 
 
-def _named(store: Store, wanted: str, model: ModelReference | None) -> tuple[str | None, str]:
+def _named(store: Store, wanted: str, model: ModelReference | None, rerun_of: str | None) -> tuple[str | None, str]:
     try:
-        return store.projects.touch(store.projects.resolve(wanted)).id, ""
+        found = store.projects.resolve(wanted)
+        repeated = any(row.id == rerun_of and row.project == found for row in store.benchmarks.rows())
+        if model is None or not repeated:
+            return store.projects.touch(found).id, ""
+        # What stands in for a model of this project is a version of it, even under another path.
+        return found, store.projects.add_version(found, model)[1]
     except UnknownId:
         if model is None:
             raise
