@@ -4,9 +4,12 @@ import errno
 import os
 from pathlib import Path
 
+import pytest
+
 from tests.store.build import make_result, make_store
 from tests.store.moody import ReadOnly
 from tuibench.core.card import Card
+from tuibench.core.errors import StoreError
 from tuibench.store.disk import NAMELESS, RealDisk
 from tuibench.store.probe import ROOM_BYTES
 
@@ -47,3 +50,12 @@ def test_whatever_is_in_the_way_of_a_write_is_said_before_a_run(tmp_path: Path) 
     assert "only 1.00 MB left" in make_store(tmp_path, disk=Small(1_000_000)).probe()
     (tmp_path / "file").write_text("x")
     assert "is not a directory" in make_store(tmp_path / "file" / "data").probe()
+
+
+@pytest.mark.parametrize(
+    ("root", "named"), [("nowhere/data", "/proc/nowhere"), ("nowhere", "the directory of the store")]
+)
+def test_what_cannot_be_made_is_named_by_where_it_is(root: str, named: str) -> None:
+    with pytest.raises(StoreError) as caught:
+        make_store(Path("/proc") / root).benchmarks.add(make_result(1), Card())
+    assert caught.value.message == f"{named}: No such file or directory"

@@ -32,8 +32,9 @@ class Files:
         self._durable: set[str] = set()
 
     def name(self, path: str) -> str:
-        """As messages call it: relative to the store."""
-        return os.path.relpath(path, self.root)
+        """As messages call it: relative to the store, whole where it lies above or beside it."""
+        name = os.path.relpath(path, self.root)
+        return path if name.split(os.sep)[0] == os.pardir else name
 
     def stamp(self, path: str) -> Stamp | None:
         """The stamp of a file."""

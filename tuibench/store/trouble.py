@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import os
 
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
 from tuibench.core.text import show
@@ -31,19 +32,19 @@ def explain(error: OSError, name: str) -> StoreError:
     """The error to raise for what went wrong at the file `name` of the store."""
     why = error.strerror or "the system does not say why"
     if error.errno in _NOT_OURS:
-        return StoreReadOnly(f"{name} of the store: {why}", "What is in the store can still be read and exported.")
+        return StoreReadOnly(f"{_call(name)}: {why}", "What is in the store can still be read and exported.")
     if error.errno in _FULL:
         return StoreError(
-            f"{name} of the store: {why}", "Make room on that disk, or empty the trash with `tuibench trash empty`."
+            f"{_call(name)}: {why}", "Make room on that disk, or empty the trash with `tuibench trash empty`."
         )
     if error.errno in _IN_THE_WAY:
         return in_the_way(name, f"something that is not ours is there: {why}")
-    return StoreError(f"{name} of the store: {why}", "`tuibench store check` says whether anything is damaged.")
+    return StoreError(f"{_call(name)}: {why}", "`tuibench store check` says whether anything is damaged.")
 
 
 def in_the_way(name: str, what: str) -> StoreError:
     """For a link, pipe or directory planted where a file of the store belongs: it is neither followed nor replaced."""
-    return StoreError(f"{name} of the store: {what}", "Look at what it is and move it away.")
+    return StoreError(f"{_call(name)}: {what}", "Look at what it is and move it away.")
 
 
 def refuse_newer(name: str, schema: int, tool: str) -> StoreNewer:
@@ -60,6 +61,12 @@ def cannot_show(name: str, schema: int, tool: str) -> StoreNewer:
         f"{name} of the store was written by {_name_tool(tool)} (schema {schema}): this version cannot show it",
         "Use that version, or a newer one. Nothing is wrong with the file.",
     )
+
+
+def _call(name: str) -> str:
+    if os.path.isabs(name):
+        return name
+    return f"the directory{_OF_THE_STORE}" if name == os.curdir else name + _OF_THE_STORE
 
 
 def _name_tool(tool: str) -> str:
