@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import shutil
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,8 +17,11 @@ from tests.cli.running import detach, runner_of, state
 from tests.cli.shell import SHORT, Done, Shell, until
 from tests.conftest import ROOT
 from tests.models.factory import encoder, save
+from tuibench.cli import attach
+from tuibench.cli.interruption import Interruption
 from tuibench.core.card import StoredBenchmark
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.runs import Runs
 
 FAKE = ("-e", "fake", "-s", "sync", "-ncores", "1")
 SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
@@ -159,7 +164,9 @@ def test_what_still_runs_is_cancelled_and_removed(keeper: Shell) -> None:
     assert run(keeper, "undo").code == 0 and newest().row.status == "cancelled"
 
 
-def test_what_was_never_saved_can_be_written_elsewhere(keeper: Shell, folder: Path) -> None:
+def test_what_was_never_saved_can_be_written_elsewhere(
+    keeper: Shell, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     short = detach(keeper)
     refused = run(keeper, "export", short, "-x", "-")
     assert refused.code == 2 and "still going on" in refused.err
@@ -169,6 +176,15 @@ def test_what_was_never_saved_can_be_written_elsewhere(keeper: Shell, folder: Pa
     shown = run(keeper, "show", short).err
     assert f"{short} is a run that is not in the store: it is interrupted" in shown
     assert f"tuibench resume {short} goes on" in shown
+    namespace = argparse.Namespace(id=short, first="0", json=False, quiet=False, ascii=False)
+    for resumable in (True, False):
+        found = replace(Workbench().runs.info(short), resumable=resumable)
+        with monkeypatch.context() as patched:
+            patched.setattr(Runs, "info", lambda *_, found=found: found)
+            assert attach.run(namespace, Interruption()) == 1
+        said = capsys.readouterr().err
+        assert "the run broke off: " in said
+        assert (f"tuibench resume {short} measures what is missing" in said) == resumable
     target = folder / "out.json"
     assert run(keeper, "export", short, "-x", str(target)).code == 0
     written = json.loads(target.read_text())["tuibench"]

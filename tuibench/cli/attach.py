@@ -64,7 +64,8 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         result = settle_samples(active.result(), None, None)
         if result.status == "interrupted" and not args.quiet:
             view.painter.say(f"tuibench: the run broke off: {reason_words(str(active.replay.end.get('reason', '')))}")
-            view.painter.say(f"tuibench resume {short_id(active.id)} measures what is missing")
+            if bench.runs.info(active.id).resumable:
+                view.painter.say(f"tuibench resume {short_id(active.id)} measures what is missing")
         emit(summary(result, args.ascii, _beside(bench, result)))
         return int(ending_code(active.replay, result))
 
