@@ -213,3 +213,11 @@ def test_a_readable_newer_form_without_its_seal_is_told_and_left(root: Path) -> 
     report = make_store(root).check(read_data=True, repair=True)
     assert [(one.kind, one.repaired) for one in report.problems] == [("edited", False)] and report.exit_code == 6
     assert files(root) == before
+
+
+def test_samples_of_a_newer_record_may_be_packed_in_any_way(root: Path) -> None:
+    rewrite(only(root, RECORD), renamed)
+    sample = only(root, f"hosts/*/records/*/{make_id(1)}.samples/*")
+    sample.write_bytes(b"packed otherwise")
+    report = make_store(root).check(read_data=True, repair=True)
+    assert [one.kind for one in report.problems] == ["newer"] and sample.read_bytes() == b"packed otherwise"
