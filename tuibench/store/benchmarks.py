@@ -10,13 +10,14 @@ from pathlib import Path
 from typing import Protocol
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
-from tuibench.core.errors import StoreDamaged, StoreError, UnknownId
+from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import LENGTH, short_id
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.store.context import Context
 from tuibench.store.doubt import clear_doubt, mark_doubt, settle_doubts
+from tuibench.store.files import Files
 from tuibench.store.index import Index, Key
 from tuibench.store.layout import HostLayout, check_ulid
 from tuibench.store.listing import Listing, join_rows
@@ -182,10 +183,18 @@ class Benchmarks:
 
         with self.locked(layout):
             # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
-            with self.index(layout).transaction():
-                yield doubt
-            for ulid in doubted:
-                self.say_failure(partial(clear_doubt, files, layout, ulid))
+            try:
+                with self.index(layout).transaction():
+                    yield doubt
+            except StoreNewer:
+                # Refused before anything was written.
+                self._clear(files, layout, doubted)
+                raise
+            self._clear(files, layout, doubted)
+
+    def _clear(self, files: Files, layout: HostLayout, doubted: list[str]) -> None:
+        for ulid in doubted:
+            self.say_failure(partial(clear_doubt, files, layout, ulid))
 
     def attend(self, attendant: Attendant) -> None:
         """Have unfinished moves finished and old ones forgotten by whoever writes."""
