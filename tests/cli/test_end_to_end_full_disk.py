@@ -84,7 +84,7 @@ def test_a_disk_that_is_full_before_is_said_and_the_run_kept_elsewhere(
     keeper: Shell, small: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("TMPDIR", str(keeper.tmp))
-    filler = fill(small, 64 << 10)
+    filler = fill(small, 0)
     done = run(keeper, "benchmark", *BRIEF)
     assert done.code == 6, done.err
     assert "the disk is full" in done.err

@@ -178,8 +178,8 @@ def test_a_run_killed_before_it_began_can_be_taken_up(keeper: Shell, end_of_file
     until(lambda: not keeper.processes(), "the end")
     (directory,) = keeper.run_root.iterdir()
     (directory / NAME).write_bytes(end_of_file)
-    for ulid in stored():
-        Workbench().store.trash.remove([ulid])
+    Workbench().store.trash.remove(stored())
+    Workbench().store.trash.empty()
     done = run(keeper, "resume", short)
     assert done.code == 0, done.err
     assert len(stored()) == 1
