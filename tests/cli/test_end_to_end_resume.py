@@ -243,6 +243,7 @@ def test_a_run_that_cannot_be_resumed_can_be_thrown_away(keeper: Shell) -> None:
     plan = next(i for i, line in enumerate(lines) if b'"ev":"plan"' in line)
     lines[plan] = b"#" + lines[plan][1:]
     (directory / NAME).write_bytes(b"".join(lines))
+    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
     info = Workbench().runs.info(short)
     assert (info.state, info.resumable) == ("interrupted", False)
     done = run(keeper, "attach", short)
@@ -275,6 +276,7 @@ def test_a_journal_without_its_head_still_gives_up_what_was_measured(keeper: She
     until(lambda: not keeper.processes(), "no orphan", DEATH_S)
     (directory,) = keeper.run_root.iterdir()
     (directory / NAME).write_bytes(b"#" + (directory / NAME).read_bytes()[1:])
+    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
     info = Workbench().runs.info(short)
     assert (info.state, info.resumable) == ("interrupted", True)
     assert info.executions >= 2
