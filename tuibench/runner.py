@@ -197,7 +197,7 @@ def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], p
     reason = str(past.end.get("reason", "its runner died"))
     end: dict[str, Any] = {"status": str(past.end.get("status", "interrupted")), "reason": reason}
     end |= saver(directory, request)(dict(end))
-    journal.append("run_end", **end, **count(past))
+    journal.append("run_end", only_saved=True, **end, **count(past))
 
 
 def wait_for_the_client(lifeline: int) -> None:

@@ -309,3 +309,60 @@ def test_a_run_on_another_machine_is_not_followed_by_this_ones_lock(keeper: Shel
         done = run(keeper, *command)
         assert (done.code, "another machine" in done.err) == (2, True), done.err
     assert "elsewhere" in run(keeper, "ps").out
+
+
+def break_off(shell: Shell, *arguments: str) -> tuple[str, Path]:
+    """A run that has measured something and whose runner is dead: its short id and its directory."""
+    short = detach(shell, *arguments)
+    shell.wait_for("execution_done")
+    os.kill(runner_of(shell), signal.SIGKILL)
+    until(lambda: not shell.processes(), "no orphan", DEATH_S)
+    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
+    (directory,) = shell.run_root.iterdir()
+    return short, directory
+
+
+def test_a_machine_that_is_not_what_it_was_is_refused_unless_mixed_and_then_recorded(keeper: Shell) -> None:
+    short, directory = break_off(keeper, *FAKE, "--executions", "4", "-t", "0.8")
+    events = list(read_events(directory))
+    events[0]["host"]["kernel"]["release"] = "5.4.0-before"
+    (directory / NAME).write_bytes(b"".join(map(encode, events)))
+    refused = run(keeper, "resume", short)
+    assert (refused.code, "5.4.0-before" in refused.err, "--mixed" in refused.err) == (14, True, True)
+    assert Workbench().runs.info(short).resumable
+    assert run(keeper, "resume", short, "--mixed").code == 0
+    result = Workbench().store.benchmarks.get(stored()[0]).result
+    assert any("5.4.0-before" in change for change in result.sittings[-1].mixed)
+    assert result.seconds < 600, "a refused sitting adds no time"
+
+
+def test_inputs_that_changed_meanwhile_are_refused(keeper: Shell, folder: Path) -> None:
+    import numpy as np
+
+    inputs = folder / "inputs.npz"
+    np.savez(inputs, features=np.ones((1, 8), dtype=np.float32))
+    short, _ = break_off(keeper, *LONG, "--inputs", str(inputs))
+    np.savez(inputs, features=np.zeros((1, 8), dtype=np.float32))
+    refused = run(keeper, "resume", short)
+    assert (refused.code, "--inputs changed" in refused.err) == (3, True), refused.err
+    assert Workbench().runs.info(short).resumable
+
+
+def test_a_run_is_ended_at_once_even_where_the_store_is_busy_and_saved_later(keeper: Shell) -> None:
+    import fcntl
+
+    assert run(keeper, "benchmark", *BRIEF).code == 0
+    (lock,) = Path(os.environ["TUIBENCH_HOME"]).rglob("tuibench.json.lock")
+    process = keeper.start("benchmark", *LONG, env=SCRIPT)
+    keeper.wait_for("execution_done", n=4)
+    with lock.open("rb+") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        process.terminate()
+        _, err = process.communicate(timeout=30)
+        assert as_shell(process.returncode) == 143
+        assert b"measured, not saved" in err
+        # Long before the ten seconds for which a store is waited for otherwise: the lock is still held.
+        until(lambda: not keeper.processes(), "no process")
+        assert state("last") == "unsaved"
+    assert run(keeper, "resume", "last").code in (0, 1)
+    assert len(stored()) == 2

@@ -59,7 +59,8 @@ def end_error(replay: Replay) -> TuibenchError | None:
 def ending_code(replay: Replay, result: RunResult) -> ExitCode:
     """What the command that waited for a run ends with."""
     ended = signal_code(str(replay.end.get("reason", "")))
-    if ended is not None:
+    # A signal that ended an earlier sitting is none that ended the command which saved what it left.
+    if ended is not None and not replay.end.get("only_saved"):
         return ended
     if replay.end.get("saved") is False:
         return ExitCode.STORE
