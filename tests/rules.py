@@ -56,7 +56,8 @@ ROOMS = {
             *("host", "host/facts", "host/brand", "host/checkup", "host/place"),
         )
     ),
-    "cli": Room(ours=("workbench", "report"), third=("rich",)),
+    "request": Room(),
+    "cli": Room(ours=("workbench", "report", "request"), third=("rich",)),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tuibench import __version__
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS, LATER
-from tuibench.cli.flag import FLAGS, LATER_FLAGS
 from tuibench.cli.parser import parse_command
-from tuibench.cli.request import BenchmarkRequest, Info
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
+from tuibench.request.flag import FLAGS, LATER_FLAGS
+from tuibench.request.request import BenchmarkRequest, Info
 
 
 def request(*argv: str) -> BenchmarkRequest:

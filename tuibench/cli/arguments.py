@@ -10,13 +10,13 @@ from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from tuibench import __version__
 from tuibench.cli.command import COMMANDS, LATER
-from tuibench.cli.flag import FLAGS, RERUN_FLAGS
-from tuibench.cli.flag_reader import HELP, FlagReader
-from tuibench.cli.request import BenchmarkRequest, Info, RerunRequest
-from tuibench.cli.sample import list_samples
-from tuibench.cli.value import not_in_this_version
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
+from tuibench.request.flag import FLAGS, RERUN_FLAGS
+from tuibench.request.flag_reader import HELP, FlagReader
+from tuibench.request.request import BenchmarkRequest, Info, RerunRequest
+from tuibench.request.sample import list_samples
+from tuibench.request.value import not_in_this_version
 
 if TYPE_CHECKING:
     import argparse

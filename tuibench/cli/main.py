@@ -62,7 +62,7 @@ def _as_ours(error: Exception) -> TuibenchError:
 
 def _dispatch(arguments: list[str], interruption: Interruption) -> int:
     from tuibench.cli.arguments import parse
-    from tuibench.cli.request import BenchmarkRequest, Info, RerunRequest
+    from tuibench.request.request import BenchmarkRequest, Info, RerunRequest
 
     parsed = parse(arguments)
     if isinstance(parsed, Info):
