@@ -57,7 +57,11 @@ ROOMS = {
         )
     ),
     "request": Room(),
-    "cli": Room(ours=("workbench", "report", "request"), third=("rich",)),
+    "tui": Room(ours=("plots", "report"), third=("textual", "rich")),
+    # The only one that talks to the workbench.
+    "tui/bridge": Room(ours=("tui", "workbench", "request", "report"), third=()),
+    "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
+    "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/bridge")),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }
