@@ -125,7 +125,7 @@ def test_values_not_built_say_so(argv: list[str]) -> None:
     assert refusal("benchmark", "m.onnx", *argv).message == f"{' '.join(argv)} is not in this version"
 
 
-@pytest.mark.parametrize("argv", [[], ["model.onnx"], ["dir/thing"], ["sample"], ["--", "--odd.onnx"]])
+@pytest.mark.parametrize("argv", [[], ["model.onnx"], ["dir/thing"], ["sample"]])
 def test_no_command_and_what_looks_like_a_model_open_the_dashboard(argv: list[str]) -> None:
     assert parse(argv) == DashboardRequest(
         "".join(argv).removeprefix("--") if argv != ["--", "--odd.onnx"] else argv[1]

@@ -47,9 +47,11 @@ def read_config(path: Path) -> Config:
 def _check(found: Mapping[str, Any], name: str) -> Config:
     problems: list[str] = []
     values: dict[str, Any] = {}
-    for section in found:
-        if section not in ("dashboard", "keys") or not isinstance(found[section], dict):
-            problems.append(f"{name}: there is no [{show(section, 40)}]; there are [dashboard] and [keys]")
+    problems += [
+        f"{name}: there is no [{show(section, 40)}]; there are [dashboard] and [keys]"
+        for section in found
+        if section not in ("dashboard", "keys") or not isinstance(found[section], dict)
+    ]
     for key, value in _section(found, "dashboard").items():
         kind = _KINDS.get(key)
         if kind is None:
@@ -60,9 +62,8 @@ def _check(found: Mapping[str, Any], name: str) -> Config:
         else:
             values[key] = value
     keys = {str(each): value for each, value in _section(found, "keys").items() if isinstance(value, str) and value}
-    for each in _section(found, "keys"):
-        if each not in keys:
-            problems.append(f'{name}: keys of {show(each, 40)} are written "d" or "d,delete"')
+    bad = [each for each in _section(found, "keys") if each not in keys]
+    problems += [f'{name}: keys of {show(each, 40)} are written "d" or "d,delete"' for each in bad]
     wrong = clashes(keys)
     problems += [f"{name}: {show(each)}" for each in wrong]
     # Two actions on one key would leave one of them without any.

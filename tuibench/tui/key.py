@@ -30,9 +30,7 @@ class Key:
 
 GROUPS: dict[str, tuple[Key, ...]] = {
     "everywhere": (
-        Key(
-            "back", "escape", "back", "Close; else clear the filter, then the marks; else one screen back. Never quits."
-        ),
+        Key("back", "escape", "back", "Close; else clear the filter, then the marks; else go back. Never quits."),
         Key("leave", "q", "back", "One screen back; at home, quit. A run goes on."),
         Key("quit-now", "ctrl+q", "quit", "Quit now. A run goes on.", priority=True),
         Key("palette", "colon,ctrl+p", "palette", "Find any action by typing a part of its name."),

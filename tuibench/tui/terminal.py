@@ -39,7 +39,7 @@ class DisplayWishes:
 
 
 def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], wishes: DisplayWishes) -> Display:
-    """`ttys` says of stdin, stdout and stderr whether each is a terminal: Textual reads the first and draws on the last."""
+    """`ttys` says of stdin, stdout and stderr which are terminals: Textual reads the first and draws on the last."""
     refusal = _refuse(environ, ttys)
     remote = any(environ.get(name) for name in _SSH)
     colour = "NO_COLOR" not in environ or not environ["NO_COLOR"]
