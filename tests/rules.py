@@ -11,6 +11,8 @@ from pathlib import PurePosixPath
 ANYTHING = ("*",)
 ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
+BRIDGES = ("bridge", "bridge_feed", "bridge_form", "bridge_start")
+"""What of the dashboard knows the workbench: screens and widgets know the desk alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +60,8 @@ ROOMS = {
     ),
     "request": Room(),
     "cli": Room(ours=("workbench", "report", "request"), third=("rich",)),
+    "tui": Room(ours=("report",), third=("textual", "rich")),
+    **{f"tui/{name}": Room(ours=("tui", "workbench", "report", "request")) for name in BRIDGES},
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }
