@@ -49,14 +49,20 @@ ROOMS = {
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "trial": Room(ours=ANYTHING, deferred=ANYTHING),
     "fetch": Room(deferred=("huggingface_hub",)),
-    "report": Room(third=("rich",)),
+    "plots": Room(),
+    "report": Room(ours=("plots",), third=("rich",)),
     "workbench": Room(
         ours=(
             *("store", "runs", "report", "stats", "engines/registry"),
             *("host", "host/facts", "host/brand", "host/checkup", "host/place"),
         )
     ),
-    "cli": Room(ours=("workbench", "report"), third=("rich",)),
+    "request": Room(),
+    "tui": Room(ours=("plots", "report"), third=("textual", "rich")),
+    # The only one that talks to the workbench.
+    "tui/bridge": Room(ours=("tui", "workbench", "request", "report"), third=()),
+    "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
+    "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/bridge")),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }

@@ -8,14 +8,14 @@ from dataclasses import replace
 from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
-from tuibench.cli.model_token import resolve_model
-from tuibench.cli.recall import recall
-from tuibench.cli.repeat import again
-from tuibench.cli.request import BenchmarkRequest, RerunRequest
 from tuibench.cli.session import opened
-from tuibench.cli.translation import to_spec
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.request.model_token import resolve_model
+from tuibench.request.recall import recall
+from tuibench.request.repeat import again
+from tuibench.request.request import BenchmarkRequest, RerunRequest
+from tuibench.request.translation import to_spec
 from tuibench.workbench.hall import Workbench
 
 

@@ -6,10 +6,10 @@ import shlex
 from collections.abc import Mapping
 from typing import Any
 
-from tuibench.cli.flag import FLAGS
-from tuibench.cli.flag_reader import FlagReader
-from tuibench.cli.repeat import again
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.request.flag import FLAGS
+from tuibench.request.flag_reader import FlagReader
+from tuibench.request.repeat import again
 
 _EFFORT = ("quick", "precise", "target", "time_s", "warmup_s", "executions")
 _REPLACES = {
