@@ -184,6 +184,14 @@ class Runs:
         seq = read_history(directory.path).next_seq if begun else 0
         return self._launch(directory.path, request, kept=True, first_seq=seq)
 
+    def directories(self) -> list[RunDirectory]:
+        """Where all runs keep their things, newest first."""
+        return self._directories()
+
+    def observer(self) -> Observer:
+        """Who looks at them now; what the store has is asked at most once."""
+        return self._observer()
+
     def directory(self, token: str) -> RunDirectory:
         """Where a run keeps its things."""
         return self._find(token)
