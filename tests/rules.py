@@ -11,6 +11,8 @@ from pathlib import PurePosixPath
 ANYTHING = ("*",)
 ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
+BRIDGES = ("bridge", "bridge_feed", "bridge_form", "bridge_start")
+"""What of the dashboard knows the workbench: screens and widgets know the desk alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,8 @@ ROOMS = {
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "trial": Room(ours=ANYTHING, deferred=ANYTHING),
     "fetch": Room(deferred=("huggingface_hub",)),
-    "report": Room(third=("rich",)),
+    "plots": Room(),
+    "report": Room(ours=("plots",), third=("rich",)),
     "workbench": Room(
         ours=(
             *("store", "runs", "report", "stats", "engines/registry"),
@@ -57,7 +60,11 @@ ROOMS = {
         )
     ),
     "request": Room(),
-    "cli": Room(ours=("workbench", "report", "request"), third=("rich",)),
+    "tui": Room(ours=("plots", "report"), third=("textual", "rich")),
+    # The only ones that talk to the workbench.
+    **{f"tui/{name}": Room(ours=("tui", "workbench", "report", "request")) for name in BRIDGES},
+    "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
+    "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/bridge")),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }
