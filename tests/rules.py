@@ -49,7 +49,8 @@ ROOMS = {
     "child": Room(ours=ANYTHING, deferred=ANYTHING),
     "trial": Room(ours=ANYTHING, deferred=ANYTHING),
     "fetch": Room(deferred=("huggingface_hub",)),
-    "report": Room(third=("rich",)),
+    "plots": Room(),
+    "report": Room(ours=("plots",), third=("rich",)),
     "workbench": Room(
         ours=(
             *("store", "runs", "report", "stats", "engines/registry"),
