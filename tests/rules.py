@@ -13,6 +13,7 @@ ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
 BRIDGES = ("bridge", "bridge_fill", "bridge_form", "bridge_start")
 """What of the dashboard knows the workbench: screens and widgets know the desk alone."""
+BRIDGE_ROOMS = tuple(f"tui/{name}" for name in BRIDGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +65,7 @@ ROOMS = {
     "request": Room(),
     "tui": Room(ours=("plots", "report"), third=("textual", "rich")),
     # The only ones that talk to the workbench.
-    **{f"tui/{name}": Room(ours=("tui", "workbench", "report", "request")) for name in BRIDGES},
+    **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "workbench", "report", "request")) for name in BRIDGES},
     "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
     "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/bridge")),
     "__main__": Room(ours=("cli",)),
