@@ -13,6 +13,7 @@ from tuibench.core.cell import Asked, CellResult
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import ms
+from tuibench.core.wish import extension_words
 from tuibench.report.dry_run import DryRun
 from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
@@ -110,6 +111,11 @@ class View(Generic[Watched]):
             self.painter.say("measuring beside another benchmark, as --share-host asks: numbers will suffer")
         elif kind == "warning":
             self.painter.say(str(event["message"]))
+        elif kind == "finish_asked":
+            self.painter.say("finishing on request: the execution that goes on is the last")
+        elif kind == "extended":
+            self._done -= set(event["cells"])
+            self.painter.say(extension_words(float(event["limit_s"]), int(event["executions"])))
         elif kind == "cell_done":
             # A cell that is measured anew is done twice.
             self._done.add(str(event["cell"]))
