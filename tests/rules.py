@@ -11,6 +11,8 @@ from pathlib import PurePosixPath
 ANYTHING = ("*",)
 ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
+BRIDGES = ("bridge", "bridge_feed", "bridge_form", "bridge_start")
+"""What of the dashboard knows the workbench: screens and widgets know the desk alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +59,12 @@ ROOMS = {
             *("host", "host/facts", "host/brand", "host/checkup", "host/place"),
         )
     ),
-    "cli": Room(ours=("workbench", "report"), third=("rich",)),
+    "request": Room(),
+    "tui": Room(ours=("plots", "report"), third=("textual", "rich")),
+    # The only ones that talk to the workbench.
+    **{f"tui/{name}": Room(ours=("tui", "workbench", "report", "request")) for name in BRIDGES},
+    "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
+    "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/bridge")),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }

@@ -10,8 +10,8 @@ import pytest
 
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import GROUPS
-from tuibench.cli.flag import FLAGS
-from tuibench.cli.request import BenchmarkRequest, Info
+from tuibench.request.flag import FLAGS
+from tuibench.request.request import BenchmarkRequest, Info
 
 ROOT = Path(__file__).resolve().parent.parent
 GUIDES = ("README.md", "docs/benchmark.md")

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 from tuibench import __version__
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS, LATER
-from tuibench.cli.flag import FLAGS, LATER_FLAGS
 from tuibench.cli.parser import parse_command
-from tuibench.cli.request import BenchmarkRequest, Info
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.spec import EFFORTS
 from tuibench.core.text import show
+from tuibench.request.flag import FLAGS, LATER_FLAGS
+from tuibench.request.request import BenchmarkRequest, DashboardRequest, Info
 
 
 def request(*argv: str) -> BenchmarkRequest:
@@ -126,10 +126,19 @@ def test_values_not_built_say_so(argv: list[str]) -> None:
 
 
 @pytest.mark.parametrize("argv", [[], ["model.onnx"], ["dir/thing"], ["sample"]])
-def test_the_dashboard_points_to_the_shell(argv: list[str]) -> None:
-    error = refusal(*argv)
-    assert error.message == "the dashboard is not in this version"
-    assert error.hint.startswith("tuibench benchmark ")
+def test_no_command_and_what_looks_like_a_model_open_the_dashboard(argv: list[str]) -> None:
+    assert parse(argv) == DashboardRequest(
+        "".join(argv).removeprefix("--") if argv != ["--", "--odd.onnx"] else argv[1]
+    )
+
+
+def test_flags_of_the_dashboard() -> None:
+    assert parse(["--mouse", "--ascii", "sample"]) == DashboardRequest("sample", mouse=True, ascii=True)
+    assert parse(["--no-mouse", "--debug"]) == DashboardRequest(mouse=False, debug=True)
+
+
+def test_the_dashboard_takes_one_model() -> None:
+    assert "one model" in refusal("a.onnx", "b.onnx").message
 
 
 def test_other_first_words_are_unknown() -> None:

@@ -12,8 +12,8 @@ from tests.cli.shell import Shell
 from tests.engines.make import mlp
 from tuibench.cli import benchmark
 from tuibench.cli.interruption import Interruption
-from tuibench.cli.request import BenchmarkRequest
 from tuibench.core.errors import TuibenchError
+from tuibench.request.request import BenchmarkRequest
 from tuibench.workbench.runs import Runs
 
 

@@ -17,9 +17,9 @@ import pytest
 
 from tests.build import make_spec
 from tests.cli.shell import Done, Shell
-from tuibench.cli.repeat import again
 from tuibench.core.spec import EFFORTS
 from tuibench.report.export import render
+from tuibench.request.repeat import again
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
 

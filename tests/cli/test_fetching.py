@@ -6,10 +6,10 @@ from pathlib import Path
 from tests.cli.shell import Shell
 from tests.fetch.server import file_route, serve
 from tuibench.cli.fetching import ArrivalView
-from tuibench.cli.sample import SAMPLES
 from tuibench.core.remote import FetchedModel, FetchProgress
 from tuibench.core.spec import ModelSource
 from tuibench.report.progress import ProgressPainter
+from tuibench.request.sample import SAMPLES
 
 TINY = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / SAMPLES["sample:tiny"][0]
 MODEL = FetchedModel(ModelSource("a", "/a"), "m\x1b.onnx", "0123456789abcdef" * 4, 5_000_000, 5_000_000)

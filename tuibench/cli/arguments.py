@@ -5,23 +5,26 @@ Nothing heavy is imported, and nothing at all for `--version` and `--help`: both
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NoReturn, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from tuibench import __version__
 from tuibench.cli.command import COMMANDS, LATER
-from tuibench.cli.flag import FLAGS, RERUN_FLAGS
-from tuibench.cli.flag_reader import HELP, FlagReader
-from tuibench.cli.request import BenchmarkRequest, Info, RerunRequest
-from tuibench.cli.sample import list_samples
-from tuibench.cli.value import not_in_this_version
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
+from tuibench.request.flag import FLAGS, RERUN_FLAGS
+from tuibench.request.flag_reader import HELP, FlagReader
+from tuibench.request.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
+from tuibench.request.sample import list_samples
+from tuibench.request.value import not_in_this_version
 
 if TYPE_CHECKING:
     import argparse
 
-Parsed: TypeAlias = "Info | BenchmarkRequest | RerunRequest | argparse.Namespace"
+Parsed: TypeAlias = "Info | BenchmarkRequest | RerunRequest | DashboardRequest | argparse.Namespace"
+_SWITCHES = ("--mouse", "--no-mouse", "--ascii", "--debug")
+"""Of the dashboard."""
 
 
 def parse(argv: Sequence[str]) -> Parsed:
@@ -41,16 +44,30 @@ def parse(argv: Sequence[str]) -> Parsed:
         return parse_command(argv)
     if command in LATER:
         raise not_in_this_version(f"tuibench {command}")
-    if command.startswith("-"):
-        raise UsageError(f"unknown flag {show(command, 60)}", "flags stand after the command: tuibench benchmark MODEL")
-    return _refuse_command(command)
+    return _parse_dashboard(argv)
 
 
-def _refuse_command(command: str) -> NoReturn:
-    if command and not command.endswith(".onnx") and "/" not in command and not command.startswith("sample"):
-        raise UsageError(f"unknown command '{show(command, 60)}'", "tuibench --help lists them")
-    model = show(command, 100) or "MODEL"
-    raise UsageError("the dashboard is not in this version", f"tuibench benchmark {model} measures from the shell")
+def _parse_dashboard(argv: Sequence[str]) -> DashboardRequest:
+    end = argv.index("--") if "--" in argv else len(argv)
+    flags = [token for token in argv[:end] if token.startswith("-")]
+    paths = [token for token in argv[:end] if not token.startswith("-")] + list(argv[end + 1 :])
+    for flag in flags:
+        if flag not in _SWITCHES:
+            raise UsageError(
+                f"unknown flag {show(flag, 60)}", "flags stand after the command: tuibench benchmark MODEL"
+            )
+    if len(paths) > 1:
+        raise UsageError("the dashboard takes one model", "tuibench benchmark MODEL MODEL measures several")
+    if paths and not _looks_like_model(paths[0]):
+        raise UsageError(f"unknown command '{show(paths[0], 60)}'", "tuibench --help lists them")
+    mouse = True if "--mouse" in flags else False if "--no-mouse" in flags else None
+    return DashboardRequest("".join(paths), mouse, "--ascii" in flags, "--debug" in flags)
+
+
+def _looks_like_model(token: str) -> bool:
+    """A slip of the finger in a command's name must not be taken for a model."""
+    named = token.endswith((".onnx", ".ort")) or token.startswith("sample")
+    return named or "/" in token or ":" in token or os.path.isdir(token)
 
 
 def _help(topic: Sequence[str]) -> Parsed:

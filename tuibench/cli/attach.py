@@ -9,7 +9,6 @@ from typing import Any
 from tuibench.cli.interruption import Ended, Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened
-from tuibench.cli.value import whole
 from tuibench.cli.view import View
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId
@@ -17,6 +16,7 @@ from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.report.run_list import reason_words
 from tuibench.report.summary import summary
+from tuibench.request.value import whole
 from tuibench.workbench.attached_run import AttachedRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.watched_run import ending_code, settle_samples

@@ -9,10 +9,7 @@ from tuibench.cli.fetching import fetcher
 from tuibench.cli.following import Following
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.output import emit
-from tuibench.cli.repeat import again
-from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.session import opened
-from tuibench.cli.translation import to_spec
 from tuibench.cli.view import View
 from tuibench.core.card import Card
 from tuibench.core.errors import ExitCode, UsageError
@@ -20,6 +17,9 @@ from tuibench.core.run import SCHEMA, RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.report.export import check_target, spare
+from tuibench.request.repeat import again
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.translation import to_spec
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes

@@ -10,7 +10,6 @@ from typing import Any
 from tuibench.cli.interruption import Ended, Interruption, held_back
 from tuibench.cli.output import emit
 from tuibench.cli.publication import publish
-from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.terminal import Terminal
 from tuibench.cli.view import View
 from tuibench.core.comparison import SideBySide
@@ -22,6 +21,7 @@ from tuibench.core.units import count_of
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
 from tuibench.report.run_list import reason_words
 from tuibench.report.style import to_ascii
+from tuibench.request.request import BenchmarkRequest
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.watched_run import ending_code

@@ -6,8 +6,8 @@ import textwrap
 from collections.abc import Sequence
 
 from tuibench.cli import command
-from tuibench.cli.flag import GROUPS, RERUN_FLAGS, Flag
-from tuibench.cli.sample import SAMPLES
+from tuibench.request.flag import GROUPS, RERUN_FLAGS, Flag
+from tuibench.request.sample import SAMPLES
 
 _WIDTH = 79
 _LEFT = 27

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import time
 
-from tuibench.cli import value
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.session import opened, tell, width
 from tuibench.core.errors import ExitCode
 from tuibench.report.listing import NEWEST, hidden_words, listing, rows_json
+from tuibench.request import value
 
 _MOST = 10**9
 

@@ -62,7 +62,7 @@ def _as_ours(error: Exception) -> TuibenchError:
 
 def _dispatch(arguments: list[str], interruption: Interruption) -> int:
     from tuibench.cli.arguments import parse
-    from tuibench.cli.request import BenchmarkRequest, Info, RerunRequest
+    from tuibench.request.request import BenchmarkRequest, DashboardRequest, Info, RerunRequest
 
     parsed = parse(arguments)
     if isinstance(parsed, Info):
@@ -76,6 +76,10 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
         from tuibench.cli import rerun  # as above
 
         return rerun.run(parsed, interruption)
+    if isinstance(parsed, DashboardRequest):
+        from tuibench.cli import dashboard  # as above
+
+        return dashboard.run(parsed, interruption)
     return int(parsed.run(parsed, interruption))
 
 

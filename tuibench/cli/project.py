@@ -7,7 +7,6 @@ import json
 from collections.abc import Callable, Sequence
 
 from tuibench.cli.fetching import fetcher
-from tuibench.cli.model_token import resolve_model
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.question import confirmed
@@ -19,6 +18,7 @@ from tuibench.core.short_id import short_id, short_ids
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.project_list import project_list, project_text, projects_json
+from tuibench.request.model_token import resolve_model
 from tuibench.workbench.projects import Projects
 
 _SORTS = ("modified", "created", "name")

@@ -5,12 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from tuibench.cli.output import emit
-from tuibench.cli.request import BenchmarkRequest
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import TuibenchError, UsageError, WriteError
 from tuibench.core.run import RunResult
 from tuibench.report.export import STDOUT, files_beside, form_of, render, spare, write_export
 from tuibench.report.summary import summary
+from tuibench.request.request import BenchmarkRequest
 from tuibench.workbench.watched_run import settle_samples
 
 

@@ -7,11 +7,11 @@ from typing import Any
 
 from tuibench.cli.benchmark import stay_or_let_go
 from tuibench.cli.interruption import Interruption, held_back
-from tuibench.cli.request import BenchmarkRequest
 from tuibench.cli.session import opened
-from tuibench.cli.value import decimal
 from tuibench.core.errors import UsageError
 from tuibench.report.export import check_target
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.value import decimal
 from tuibench.workbench.active_run import ActiveRun
 
 _LONGEST_WAIT_S = 10_000_000

@@ -11,6 +11,8 @@ from types import FrameType
 
 DETACH = b"detach\n"
 """What a client says on the lifeline before it goes, when the run is to go on without it."""
+BEGUN = b"begun\n"
+"""What a runner whose client leaves at once answers as soon as its run can be found."""
 BEAT_S = 5.0
 BY_WISH = "cancelled by tuibench cancel"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
@@ -39,6 +41,10 @@ class StopSwitch:
     def has_client(self) -> bool:
         """Whether somebody is there whose end would be the run's."""
         return self._lifeline is not None
+
+    def let_go(self) -> None:
+        """Go on without the client, whose end means nothing from now on."""
+        self._lifeline = None
 
     def beat_with(self, beat: Callable[[], None]) -> None:
         """Have `beat` called every five seconds of waiting: a sign of life, and a look for wishes left in files."""
@@ -107,6 +113,6 @@ class StopSwitch:
         if not poll.poll(0):
             return
         if os.read(lifeline, len(DETACH)) == DETACH:
-            self._lifeline = None
+            self.let_go()
         elif self._reason is None:
             self._reason = "the client went away"

@@ -28,6 +28,7 @@ from tuibench.runs.state import Observer, read_state, resume_refusal, states_of,
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.attached_run import AttachedRun
 from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
+from tuibench.workbench.lone_runner import start_lone_runner
 from tuibench.workbench.setting import Settings
 
 if TYPE_CHECKING:
@@ -61,21 +62,40 @@ class Runs:
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
         """A runner for `spec`, which ends with this process unless it is let go; and what the user should know."""
-        kept = wishes.save and not wishes.plan_only
-        notes: list[str] = []
-        request: dict[str, Any] = {
+        if wishes.save and not wishes.plan_only:
+            run_dir, request, notes = self._compose(spec, wishes)
+            return self._launch(run_dir, request, kept=True), notes
+        request = self._ask(spec, wishes) | {"id": _draw_id(), "ephemeral": True}
+        return self._launch(passing_directory(), request, kept=False), ()
+
+    def launch(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+        """A run that goes on whatever becomes of this process, and what the user should know.
+
+        Its id comes back as soon as it can be found; what is wrong with its model stands in its journal then.
+        """
+        if wishes.plan_only or not wishes.save:
+            raise UsageError("a run that is not kept ends with whoever started it", "start it instead")
+        run_dir, request, notes = self._compose(spec, wishes)
+        start_lone_runner(run_dir, request)
+        return str(request["id"]), notes
+
+    def _ask(self, spec: BenchmarkSpec, wishes: Wishes) -> dict[str, Any]:
+        """What every runner is told."""
+        return {
             "spec": to_plain(spec),
             "seed": spec.inputs.seed,
             "plan_only": wishes.plan_only,
-            "ephemeral": not kept,
+            "ephemeral": False,
             "wait_s": wishes.wait_s,
             "share_host": wishes.share_host,
             "host_lock": self._settings.host_lock,
             "again": wishes.again,
         }
-        if not kept:
-            request["id"] = _draw_id()
-            return self._launch(passing_directory(), request, kept=False), ()
+
+    def _compose(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
+        """Directory and request of a run that is kept, and what the user should know of both."""
+        notes: list[str] = []
+        request = self._ask(spec, wishes)
         root, why = usable_root(self._settings.places.runs)
         notes += [f"runs cannot be kept in {why}; this one is kept in {root}"] if why else []
         problem = self._store.probe()
@@ -83,7 +103,7 @@ class Runs:
         request |= self._identity(problem)
         request["card"] = to_plain(wishes.card)
         request |= {"store": str(self._settings.places.data), "cache": str(self._settings.places.cache)}
-        return self._launch(root / request["id"], request, kept=True), tuple(notes)
+        return root / request["id"], request, tuple(notes)
 
     def _identity(self, problem: str) -> dict[str, str]:
         """Ids of run and machine; of a store that cannot be used neither can be had."""
@@ -164,6 +184,21 @@ class Runs:
         self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None
     ) -> ActiveRun:
         """Take up a run that broke off, or with `finish` save what it has as it is."""
+        directory, request = self._compose_again(token, mixed, finish, wait_s)
+        begun = (directory.path / NAME).exists()
+        seq = read_history(directory.path).next_seq if begun else 0
+        return self._launch(directory.path, request, kept=True, first_seq=seq)
+
+    def take_up(self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None) -> str:
+        """The same by a runner that goes on whatever becomes of this process; the run's id."""
+        directory, request = self._compose_again(token, mixed, finish, wait_s)
+        start_lone_runner(directory.path, request)
+        return directory.id
+
+    def _compose_again(
+        self, token: str, mixed: bool, finish: bool, wait_s: float | None
+    ) -> tuple[RunDirectory, dict[str, Any]]:
+        """Directory and request of a run that is to be taken up; raises where it cannot be."""
         directory = self._find(token)
         info = read_state(directory, self._observer())
         refusal = resume_refusal(info)
@@ -180,9 +215,15 @@ class Runs:
         # It stands in line where it comes now, and a wish to end the last sitting is none to end this one.
         request["ticket"] = _draw_id()
         directory.forget_cancel()
-        begun = (directory.path / NAME).exists()
-        seq = read_history(directory.path).next_seq if begun else 0
-        return self._launch(directory.path, request, kept=True, first_seq=seq)
+        return directory, request
+
+    def directories(self) -> list[RunDirectory]:
+        """Where all runs keep their things, newest first."""
+        return self._directories()
+
+    def observer(self) -> Observer:
+        """Who looks at them now; what the store has is asked at most once."""
+        return self._observer()
 
     def directory(self, token: str) -> RunDirectory:
         """Where a run keeps its things."""

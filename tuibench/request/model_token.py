@@ -8,12 +8,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tuibench.cli.sample import SAMPLES
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.file_kind import name_kind
 from tuibench.core.remote import is_remote, public_name, remote_scheme
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
+from tuibench.request.sample import SAMPLES
 
 _SAMPLE_DIR = Path(__file__).resolve().parent.parent / "data" / "samples"
 

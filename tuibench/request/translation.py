@@ -7,14 +7,14 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from tuibench.cli.axis import Axis, parse_integers, parse_names
-from tuibench.cli.model_token import require_inputs, resolve_model
-from tuibench.cli.request import BenchmarkRequest
-from tuibench.cli.value import not_in_this_version
 from tuibench.core.errors import UsageError
 from tuibench.core.remote import is_remote, public_name
 from tuibench.core.spec import EFFORTS, SCENARIOS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.core.text import show
+from tuibench.request.axis import Axis, parse_integers, parse_names
+from tuibench.request.model_token import require_inputs, resolve_model
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.value import not_in_this_version
 
 DEFAULT_ENGINES = ("onnxruntime",)
 DEFAULT_SCENARIOS = ("async", "sync")

@@ -74,6 +74,18 @@ class RerunRequest:
 
 
 @dataclass(frozen=True, slots=True)
+class DashboardRequest:
+    """`tuibench` alone, or with a model."""
+
+    path: str = ""
+    """A model whose form is shown first; '' for the projects."""
+    mouse: bool | None = None
+    """None leaves it to the terminal and the config file."""
+    ascii: bool = False
+    debug: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Info:
     """Text that was asked for instead of work: help, the version, the list of samples."""
 

@@ -6,12 +6,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 
-from tests.cli.test_repeat import models, requests, spec_of
+from tests.request.test_repeat import models, requests, spec_of
 from tuibench.cli.arguments import parse
-from tuibench.cli.recall import recall
-from tuibench.cli.request import BenchmarkRequest, RerunRequest
 from tuibench.core.errors import UsageError
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
+from tuibench.request.recall import recall
+from tuibench.request.request import BenchmarkRequest, RerunRequest
 
 __all__ = ["models"]
 

@@ -12,10 +12,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tuibench.cli.arguments import parse
-from tuibench.cli.repeat import again
-from tuibench.cli.request import BenchmarkRequest
-from tuibench.cli.translation import to_spec
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.request.repeat import again
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.translation import to_spec
 
 NAMES = ("plain.onnx", "with space.onnx", "-b.onnx", "--quick", "quote'\".onnx", "$(id).onnx", "new\nline.onnx")
 

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.cli.model_token import require_inputs, resolve_model
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.spec import ModelSource
+from tuibench.request.model_token import require_inputs, resolve_model
 
 
 @pytest.fixture

@@ -10,13 +10,13 @@ import pytest
 
 from tests.report import build
 from tuibench.cli.arguments import parse
-from tuibench.cli.request import BenchmarkRequest
-from tuibench.cli.translation import to_effort, to_spec
 from tuibench.core.errors import UsageError
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
 from tuibench.report.dry_run import DryRun, dry_run_text
 from tuibench.report.json_export import seconds_to_run
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.translation import to_effort, to_spec
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tuibench.cli import value
 from tuibench.core.spec import EFFORTS
+from tuibench.request import value
 
 
 @dataclass(frozen=True, slots=True)

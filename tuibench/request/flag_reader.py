@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from tuibench.cli.flag import LATER_FLAGS, Flag
-from tuibench.cli.value import not_in_this_version
 from tuibench.core.errors import UsageError
 from tuibench.core.text import show
+from tuibench.request.flag import LATER_FLAGS, Flag
+from tuibench.request.value import not_in_this_version
 
 HELP = ("-h", "--help")
 

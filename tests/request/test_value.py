@@ -2,8 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tuibench.cli import value
 from tuibench.core.errors import UsageError
+from tuibench.request import value
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,233 @@
+"""The dashboard's app: one desk, one look a second at what others do, and the ways between screens."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import ClassVar
+
+from textual.app import SystemCommand
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.worker import get_current_worker
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.errors import ExitCode, TuibenchError
+from tuibench.core.short_id import short_id
+from tuibench.core.units import count_of, seconds
+from tuibench.tui import key, route
+from tuibench.tui.config import Config
+from tuibench.tui.desk import Desk, Pulse
+from tuibench.tui.glyph import glyphs_of
+from tuibench.tui.message import PulseTaken
+from tuibench.tui.screens.base import Page
+from tuibench.tui.state import StateFile
+from tuibench.tui.terminal import Display
+from tuibench.tui.textual_seam import CalmApp
+
+LOOK_S = 1.0
+"""Between two looks at what others do."""
+
+
+@dataclass(frozen=True, slots=True)
+class Opening:
+    """What the dashboard begins with."""
+
+    path: str = ""
+    """A model whose form is to be shown; '' for the projects."""
+
+
+class Dashboard(CalmApp):
+    """Screens are made by `route`; what they need comes through here."""
+
+    CSS_PATH = "app.tcss"
+    TITLE = "tuibench"
+    ENABLE_COMMAND_PALETTE = True
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("everywhere")
+
+    def __init__(
+        self,
+        desk: Desk,
+        display: Display,
+        config: Config,
+        state: StateFile,
+        opening: Opening | None = None,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        super().__init__()
+        self.now = now
+        self.desk = desk
+        self.shown_on = display
+        self.config = config
+        self.remembered = state
+        self.ascii_only = display.ascii_only
+        self.colour = display.colour
+        self.glyphs = glyphs_of(display.ascii_only)
+        self.keymap = dict(config.keys)
+        self.pulse: Pulse | None = None
+        self._opening = opening or Opening()
+        self._looking = False
+        self._notices: set[str] = set()
+        self.set_keymap(self.keymap)
+
+    def on_mount(self) -> None:
+        """Show the first screen, and begin to look."""
+        loop = asyncio.get_running_loop()
+        loop.add_signal_handler(signal.SIGHUP, self._hang_up, ExitCode.HANGUP)
+        loop.add_signal_handler(signal.SIGTERM, self._hang_up, ExitCode.TERMINATED)
+        self.push_screen(route.home())
+        if self._opening.path:
+            self.push_screen(route.form(path=self._opening.path))
+        self.look()
+        self.set_interval(LOOK_S, self.look)
+
+    def _hang_up(self, code: ExitCode) -> None:
+        """End; runs go on, as they are no part of this process."""
+        self.exit(int(code), return_code=int(code))
+
+    # What others do
+
+    def look(self) -> None:
+        """Ask for one look, unless the last one still goes on: looks never pile up."""
+        if self._looking:
+            return
+        self._looking = True
+        self.run_worker(self._take_pulse, thread=True, group="pulse", exit_on_error=False)
+
+    def _take_pulse(self) -> None:
+        worker = get_current_worker()
+        try:
+            pulse = self.desk.pulse()
+        except TuibenchError as error:
+            # The same look is taken again in a second; what keeps it from succeeding is news once.
+            last = self.pulse
+            pulse = Pulse(last.stamp if last else "", last.runs if last else (), (error.message,))
+        if not worker.is_cancelled:
+            self.post_message(PulseTaken(pulse))
+
+    def on_pulse_taken(self, message: PulseTaken) -> None:
+        """Tell the screen that is shown what has changed, and everybody which runs have ended."""
+        self._looking = False
+        before, self.pulse = self.pulse, message.pulse
+        if before == message.pulse or not isinstance(self.page, Page):
+            return
+        for notice in message.pulse.notices:
+            if notice not in self._notices:
+                self._notices.add(notice)
+                self.page.say(notice, "warn")
+        self._tell_ended(before, message.pulse)
+        self.page.show_title()
+        self.page.pulse_changed(message.pulse, before)
+
+    def _tell_ended(self, before: Pulse | None, now: Pulse) -> None:
+        """A run that went on at the last look and does not at this one has ended: say how, ring once."""
+        if before is None:
+            return
+        alive = {row.info.id for row in now.runs if row.info.state in activity.ALIVE}
+        for row in before.runs:
+            if row.info.state in activity.ALIVE and row.info.id not in alive:
+                left = next((each.info for each in now.runs if each.info.id == row.info.id), None)
+                self.tell_end(row.info, left)
+
+    def tell_end(self, was: RunInfo, left: RunInfo | None) -> None:
+        """`left` is what is still to be done about it: None for a run whose result is in the store."""
+        name = short_id(was.id)
+        words = "finished and saved" if left is None else f"{left.state}: {left.detail}".rstrip(": ")
+        self.page.say(f"run {name} {words}", "info" if left is None else "warn")
+        if self.config.bell:
+            self.bell()
+        self.set_terminal_title(f"tuibench: {name} {words.partition(':')[0]}")
+
+    def going_words(self) -> str:
+        """What goes on on this machine, for the right end of every title."""
+        runs = self.pulse.runs if self.pulse is not None else ()
+        running = [row.info for row in runs if row.info.state == activity.RUNNING]
+        waiting = sum(row.info.state == activity.WAITING for row in runs)
+        broken = sum(row.info.state in activity.RESUMABLE for row in runs)
+        words = []
+        if running:
+            eta = running[0].eta_s
+            about = f" ~{seconds(eta)}" if eta is not None and len(running) == 1 else ""
+            words.append(f"{short_id(running[0].id)} runs{about}" if len(running) == 1 else f"{len(running)} running")
+        words += [f"{waiting} waiting"] if waiting else []
+        words += [f"{count_of(broken, 'run')} to resume"] if broken else []
+        return f" {self.glyphs.dot} ".join(words)
+
+    # Ways between screens
+
+    @property
+    def page(self) -> Page:
+        """The page that is shown, also below a question."""
+        return next(screen for screen in reversed(self.screen_stack) if isinstance(screen, Page))
+
+    def go(self, screen: Screen[None], *, replace: bool = False) -> None:
+        """To another screen; `replace` leaves no way back to this one."""
+        if replace:
+            self.switch_screen(screen)
+        else:
+            self.push_screen(screen)
+
+    def go_back(self) -> None:
+        """To the screen before; home stays."""
+        if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
+            self.pop_screen()
+
+    def leave(self) -> None:
+        """Back; from home out of the dashboard."""
+        if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
+            self.pop_screen()
+        else:
+            self.exit(int(ExitCode.OK))
+
+    def remember(self, **values: object) -> None:
+        """For the next session."""
+        self.remembered.change(values)
+
+    def action_quit_now(self) -> None:
+        """Out, from anywhere."""
+        self.exit(int(ExitCode.OK))
+
+    def action_palette(self) -> None:
+        """Textual's own palette over our commands."""
+        self.action_command_palette()
+
+    def action_help(self) -> None:
+        """What the keys do here."""
+        page = self.page
+        self.go(route.help_for(page, self.focused))
+
+    def action_system(self) -> None:
+        """The machine."""
+        self.go(route.system())
+
+    def action_trash(self) -> None:
+        """What was removed."""
+        self.go(route.trash())
+
+    def action_undo(self) -> None:
+        """Bring back what was removed last."""
+        self.page.ask(self.desk.undo, lambda words: self.page.say(str(words)), group="undo")
+        self.look()
+
+    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
+        """Every action of the screen and of what has the focus, by its words."""
+        page = self.page
+        seen: set[str] = set()
+        for node, binding, enabled, _ in page.active_bindings.values():
+            known = key.KEYS.get(binding.id or "")
+            if known is None or not enabled or known.id in seen or known.id == "palette":
+                continue
+            seen.add(known.id)
+            run = self._runner(node, binding.action)
+            shown = key.shown(known.id, self.keymap, self.ascii_only)
+            yield SystemCommand(f"{known.word} ({shown})", known.text, run)
+
+    def _runner(self, node: object, action: str) -> Callable[[], object]:
+        async def carry_out() -> None:
+            await self.run_action(action, default_namespace=node)  # type: ignore[arg-type]
+
+        return carry_out

@@ -1,0 +1,53 @@
+"""The signs of the dashboard, each with an ASCII stand-in for terminals and fonts that lack it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Glyphs:
+    """One set; a state has its own sign, so that colour never carries meaning alone."""
+
+    running: str
+    waiting: str
+    failed: str
+    interrupted: str
+    differs: str
+    done: str
+    cursor: str
+    mark: str
+    rule: str
+    upright: str
+    times: str
+    plus_minus: str
+    dot: str
+    chosen: str
+    open_choice: str
+    ticked: str
+    open_tick: str
+    before: str
+    after: str
+    ellipsis: str
+    place: str
+    """Between the parts of a title."""
+    enter: str
+    micro: str
+    to: str
+
+
+UNICODE = Glyphs(
+    running="▶", waiting="…", failed="✗", interrupted="‖", differs="!", done=" ", cursor=">", mark="*", rule="─",
+    upright="│", times="×", plus_minus="±", dot="·", chosen="(•)", open_choice="( )", ticked="[x]", open_tick="[ ]",
+    before="‹", after="›", ellipsis="…", place="›", enter="⏎", micro="µ", to="→",
+)  # fmt: skip
+ASCII = Glyphs(
+    running="R", waiting="~", failed="X", interrupted="=", differs="!", done=" ", cursor=">", mark="*", rule="-",
+    upright="|", times="x", plus_minus="+-", dot="|", chosen="(o)", open_choice="( )", ticked="[x]", open_tick="[ ]",
+    before="<", after=">", ellipsis="~", place=">", enter="enter", micro="u", to="->",
+)  # fmt: skip
+
+
+def glyphs_of(ascii_only: bool) -> Glyphs:
+    """The set that a terminal can show."""
+    return ASCII if ascii_only else UNICODE

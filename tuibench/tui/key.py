@@ -1,0 +1,157 @@
+"""Every key of the dashboard in one registry: bindings, footer, help, palette and docs are made from it.
+
+A key's id is its name in the config file; the action is `action_` with that id, dashes as underscores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textual.binding import BindingType
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """One action that keys are bound to."""
+
+    id: str
+    keys: str
+    """As Textual spells them, joined by commas."""
+    word: str
+    """For the two lines at the bottom of the screen."""
+    text: str
+    """What it does, in a sentence for help and docs."""
+    priority: bool = False
+    """Whether it comes before what has the focus: for keys that nobody types into a field."""
+
+
+GROUPS: dict[str, tuple[Key, ...]] = {
+    "everywhere": (
+        Key("back", "escape", "back", "Close; else clear the filter, then the marks; else go back. Never quits."),
+        Key("leave", "q", "back", "One screen back; at home, quit. A run goes on."),
+        Key("quit-now", "ctrl+q", "quit", "Quit now. A run goes on.", priority=True),
+        Key("palette", "colon,ctrl+p", "palette", "Find any action by typing a part of its name."),
+        Key("help", "question_mark,f1", "help", "The keys of what has the focus, and what it shows."),
+        Key("undo", "u", "undo", "Bring back what was removed last."),
+        Key("system", "f2", "system", "This machine, its engines and its noise now."),
+        Key("trash", "f3", "trash", "What was removed and can come back."),
+    ),
+    "focus": (
+        Key("focus-next", "tab", "next", "Focus the next part of the screen."),
+        Key("focus-previous", "shift+tab", "previous", "Focus the previous part of the screen."),
+    ),
+    "tab": (
+        Key("tab-next", "right_square_bracket", "tab", "The next tab."),
+        Key("tab-previous", "left_square_bracket", "tab", "The previous tab."),
+        *(Key(f"tab-{n}", str(n), str(n), f"Tab {n}.") for n in range(1, 10)),
+    ),
+    "move": (
+        Key("up", "up,k", "up", "One line up."),
+        Key("down", "down,j", "down", "One line down."),
+        Key("first", "g,home", "first", "To the first line."),
+        Key("last", "G,end", "last", "To the last line."),
+        Key("page-up", "pageup", "page up", "One page up."),
+        Key("page-down", "pagedown", "page down", "One page down."),
+        Key("half-up", "ctrl+u", "half up", "Half a page up."),
+        Key("half-down", "ctrl+d", "half down", "Half a page down."),
+    ),
+    "open": (Key("open", "enter", "open", "Open what is under the cursor."),),
+    "wide": (
+        Key("wide", "w", "wide", "Show all columns, or those that fit."),
+        Key("scroll-left", "left", "left", "Scroll a wide table to the left."),
+        Key("scroll-right", "right", "right", "Scroll a wide table to the right."),
+    ),
+    "list": (
+        Key("filter", "slash", "filter", "Show only lines with all of these words."),
+        Key("sort", "s", "sort", "Sort by the next column."),
+        Key("reverse", "S", "reverse", "Reverse the order."),
+        Key("mark", "space", "mark", "Mark the line under the cursor, and go to the next."),
+        Key("mark-all", "a", "mark all", "Mark all lines shown; once more: none."),
+    ),
+    "project": (
+        Key("new", "n", "new", "New: a project at home, a benchmark in a project."),
+        Key("copy-project", "D", "duplicate", "A second project with the same model."),
+    ),
+    "benchmark": (
+        Key("rerun", "r", "re-run", "Measure again with the same settings, after one question."),
+        Key("rerun-changed", "R", "re-run+edit", "Open the form with these settings."),
+        Key("compare", "c", "compare", "The two marked; one marked: with the cursor; none: with what it re-ran."),
+        Key("remove", "d", "remove", "Move to the trash; a running one is cancelled first."),
+        Key("edit", "e", "edit", "Change name and note."),
+        Key("export", "x", "export", "Write JSON, CSV or Markdown to a file."),
+        Key("copy-command", "y", "copy command", "Copy the shell command that does the same, and keep it in a file."),
+        Key("log", "L", "log", "What the run and its processes said."),
+    ),
+    "run": (
+        Key("cancel", "X", "cancel", "End the run, keeping what is measured; asks."),
+        Key("finish", "p", "finish now", "End the run after the present execution, with what there is."),
+        Key("extend", "plus", "more time", "Give what is not yet precise enough its time once more."),
+        Key("resume", "o", "resume", "Take up a run that broke off where it broke off."),
+    ),
+    "figure": (
+        Key("previous-value", "left", "value", "The previous value of the fixed axis."),
+        Key("next-value", "right", "value", "The next value of the fixed axis."),
+        Key("metric", "m", "metric", "The next metric: ms/item, items/s, ms/batch, efficiency."),
+        Key("statistic", "t", "statistic", "The next statistic: p50, mean, floor."),
+        Key("side", "f", "side", "The next side: engine, version or scenario."),
+        Key("figure", "h", "figure", "The next figure."),
+    ),
+    "form": (
+        Key("run-form", "ctrl+r", "RUN", "Start from any field.", priority=True),
+        Key("next-field", "enter,down", "next", "The next field."),
+        Key("previous-field", "up", "previous", "The previous field."),
+    ),
+}
+KEYS = {key.id: key for group in GROUPS.values() for key in group}
+
+_SHOWN = {
+    "escape": "esc", "question_mark": "?", "slash": "/", "colon": ":", "space": "space", "enter": "enter",
+    "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+", "pageup": "pgup", "pagedown": "pgdn",
+    "left": "←", "right": "→", "up": "↑", "down": "↓", "shift+tab": "shift+tab",
+}  # fmt: skip
+_PLAIN = {"left": "left", "right": "right", "up": "up", "down": "down"}
+
+
+def bindings(*groups: str, only: Iterable[str] = ()) -> list[BindingType]:
+    """The bindings of some groups, or of single ids with `only`, for a class's BINDINGS."""
+    from textual.binding import Binding  # the shell and the docs read the registry without Textual: 130 ms
+
+    keys = [key for group in groups for key in GROUPS[group]] + [KEYS[each] for each in only]
+    return [
+        Binding(
+            key.keys, key.id.replace("-", "_"), key.word,
+            tooltip=key.text, id=key.id, priority=key.priority, show=False,
+        )
+        for key in keys
+    ]  # fmt: skip
+
+
+def shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False) -> str:
+    """The first key of an action as people write it, with what the user bound it to."""
+    first = (keymap.get(key_id) or KEYS[key_id].keys).split(",")[0].strip()
+    if ascii_only and first in _PLAIN:
+        return _PLAIN[first]
+    return _SHOWN.get(first, first)
+
+
+def all_shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False) -> str:
+    """All keys of an action, for help and docs."""
+    keys = (keymap.get(key_id) or KEYS[key_id].keys).split(",")
+    plain = _PLAIN if ascii_only else {}
+    return " ".join(plain.get(key.strip(), _SHOWN.get(key.strip(), key.strip())) for key in keys)
+
+
+def clashes(keymap: Mapping[str, str]) -> tuple[str, ...]:
+    """What is wrong with a user's keys, in words: ids that there are not, keys that another action of its place has."""
+    wrong = [f"{each!r} is no action" for each in keymap if each not in KEYS]
+    for group in GROUPS.values():
+        taken: dict[str, str] = {}
+        for one in (*group, *(GROUPS["everywhere"] if group is not GROUPS["everywhere"] else ())):
+            for name in (keymap.get(one.id) or one.keys).split(","):
+                other = taken.setdefault(name.strip(), one.id)
+                if other != one.id and (one.id in keymap or other in keymap):
+                    wrong.append(f"{name.strip()} means both {other} and {one.id}")
+    return tuple(dict.fromkeys(wrong))

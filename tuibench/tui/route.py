@@ -1,0 +1,81 @@
+"""Screens by what they show; each is imported when it is first shown, so that the first frame waits for one alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from textual.screen import Screen
+from textual.widget import Widget
+
+if TYPE_CHECKING:
+    from tuibench.tui.screens.base import Page
+
+
+def home() -> Screen[None]:
+    """All projects."""
+    from tuibench.tui.screens.home import HomeScreen
+
+    return HomeScreen()
+
+
+def new_project(path: str = "") -> Screen[None]:
+    """A model, its name, its dims."""
+    from tuibench.tui.screens.new_project import NewProjectScreen
+
+    return NewProjectScreen(path)
+
+
+def project(project_id: str, tab: str = "benchmarks") -> Screen[None]:
+    """One project: its benchmarks, its settings."""
+    from tuibench.tui.screens.project import ProjectScreen
+
+    return ProjectScreen(project_id, tab)
+
+
+def form(project_id: str = "", benchmark: str = "", path: str = "") -> Screen[None]:
+    """What to measure: with a project's last values, a benchmark's settings, or for a model by its path."""
+    from tuibench.tui.screens.form import FormScreen
+
+    return FormScreen(project_id, benchmark, path)
+
+
+def run(run_id: str) -> Screen[None]:
+    """A run while it goes on, and what came of it."""
+    from tuibench.tui.screens.run import RunScreen
+
+    return RunScreen(run_id)
+
+
+def detail(benchmark: str, tab: str = "") -> Screen[None]:
+    """One benchmark; `tab` is one of baseline, cores, batches, shapes, comparison, environment, log."""
+    from tuibench.tui.screens.detail import DetailScreen
+
+    return DetailScreen(benchmark, tab)
+
+
+def comparison(old: str, new: str) -> Screen[None]:
+    """Two benchmarks side by side."""
+    from tuibench.tui.screens.comparison import ComparisonScreen
+
+    return ComparisonScreen(old, new)
+
+
+def system() -> Screen[None]:
+    """This machine."""
+    from tuibench.tui.screens.system import SystemScreen
+
+    return SystemScreen()
+
+
+def trash() -> Screen[None]:
+    """What was removed."""
+    from tuibench.tui.screens.trash import TrashScreen
+
+    return TrashScreen()
+
+
+def help_for(page: Page, focused: Widget | None) -> Screen[None]:
+    """The keys of a page and of what has the focus on it."""
+    from tuibench.tui.screens.help import HelpScreen
+
+    return HelpScreen(page, focused)

@@ -1,0 +1,1 @@
+"""One module per screen; what a screen shows, and which keys mean what on it."""

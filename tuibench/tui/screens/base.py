@@ -1,0 +1,150 @@
+"""What all screens share: title, body, news and keys; and the one way to ask the desk without blocking."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import Screen
+from textual.widget import Widget
+from textual.worker import get_current_worker
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.text import show
+from tuibench.tui import key
+from tuibench.tui.desk import Desk, Pulse
+from tuibench.tui.message import Answered, Refused
+from tuibench.tui.widgets.key_line import KeyLine
+from tuibench.tui.widgets.status_line import StatusLine
+from tuibench.tui.widgets.title_line import TitleLine
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+
+T = TypeVar("T")
+
+
+class Page(Screen[None]):
+    """One screen: subclasses give `body` and `hints`, and say by `title_parts` where the user is."""
+
+    BINDINGS: ClassVar[list[BindingType]] = []
+    AUTO_FOCUS = "*"
+    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (100, "-wide")]
+    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-short"), (30, "-tall")]
+    hints: tuple[str, ...] = ()
+    """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
+    about: ClassVar[str] = ""
+    """What the screen shows, in a paragraph for its help."""
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """The app, by its own type."""
+        return cast("Dashboard", self.app)
+
+    @property
+    def desk(self) -> Desk:
+        """For `ask` alone: it blocks."""
+        return self.dashboard.desk
+
+    def compose(self) -> ComposeResult:
+        """Title, body, news, keys."""
+        yield TitleLine(id="title")
+        yield from self.body()
+        yield StatusLine(id="news")
+        yield KeyLine(id="keys")
+
+    def body(self) -> Iterable[Widget]:
+        """What stands between title and news."""
+        return ()
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Where the user is, outermost first; foreign text is made safe by the line."""
+        return ()
+
+    def on_mount(self) -> None:
+        """Say where the user is and what can be done."""
+        self.show_title()
+        self.show_keys()
+        self.load()
+
+    def on_screen_resume(self) -> None:
+        """Others may have changed things while another screen was shown."""
+        if self.is_mounted:
+            self.show_title()
+            self.load()
+
+    def load(self) -> None:
+        """Ask for what is shown; called when the screen appears and whenever something may have changed."""
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """The look of this second differs from the last; by default lists are read again where they may differ."""
+        if before is None or pulse.stamp != before.stamp:
+            self.load()
+
+    def show_title(self) -> None:
+        """Left the place, right what goes on on this machine."""
+        place = f" {self.dashboard.glyphs.place} ".join(show(part, 60) for part in self.title_parts() if part)
+        self.query_one("#title", TitleLine).show(place, self.dashboard.going_words())
+
+    def show_keys(self) -> None:
+        """The keys of this screen, as the user has bound them."""
+        app = self.dashboard
+        pairs = [(key.shown(each, app.keymap, app.ascii_only), key.KEYS[each].word) for each in self.hints]
+        self.query_one("#keys", KeyLine).show(pairs)
+
+    def say(self, text: str, kind: str = "info") -> None:
+        """One line of news; warn and bad say so in words, too."""
+        self.query_one("#news", StatusLine).say(text, kind)
+
+    def ask(
+        self,
+        work: Callable[[], T],
+        then: Callable[[T], object],
+        *,
+        group: str,
+        otherwise: Callable[[TuibenchError], object] | None = None,
+    ) -> None:
+        """Call `work` in a thread and `then` with its answer on this screen; a newer one of the group makes it void.
+
+        A TuibenchError goes to `otherwise`, else into the news.
+        """
+
+        def carry_out() -> None:
+            worker = get_current_worker()
+            try:
+                value = work()
+            except TuibenchError as error:
+                if not worker.is_cancelled:
+                    self.post_message(Refused(error, otherwise))
+                return
+            if not worker.is_cancelled:
+                self.post_message(Answered(then, value))
+
+        self.run_worker(carry_out, thread=True, exclusive=True, group=group, exit_on_error=True)
+
+    def on_answered(self, message: Answered) -> None:
+        """What a thread found."""
+        message.stop()
+        message.then(message.value)
+
+    def on_refused(self, message: Refused) -> None:
+        """What a thread could not do."""
+        message.stop()
+        if message.otherwise is not None:
+            message.otherwise(message.error)
+        else:
+            self.explain(message.error)
+
+    def explain(self, error: TuibenchError) -> None:
+        """What happened and what to do, in the news."""
+        self.say(f"{error.message}{': ' if error.hint else ''}{error.hint}", "bad")
+
+    def action_back(self) -> None:
+        """One screen back; what the screen has open comes first: subclasses close it and do not call this."""
+        self.dashboard.go_back()
+
+    def action_leave(self) -> None:
+        """As `q` says."""
+        self.dashboard.leave()
