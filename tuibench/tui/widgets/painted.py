@@ -5,7 +5,8 @@ Textual sends whole regions again, changed or not; over a slow link that is what
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Self
 
 from rich.segment import Segment
 from rich.style import Style
@@ -28,7 +29,7 @@ class Painted(Widget):
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id, classes=classes, markup=False)
-        self._on_screen: dict[int, Row] = {}
+        self._on_screen: dict[int, tuple[Row, Style]] = {}
 
     def row(self, y: int) -> Row:
         """Line `y` of the widget, safe to print; it is cut or filled to the width."""
@@ -41,32 +42,36 @@ class Painted(Widget):
 
     def repaint(self) -> None:
         """Send the lines that differ from what is on the screen, each up to its last difference."""
-        if not self.is_mounted:
-            return
-        regions = []
+        self.refresh()
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Textual's, which sends all of a widget, as it does for each that gets or loses the focus."""
+        if regions or not repaint or layout or recompose or not self.is_mounted or not self._on_screen:
+            return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        changed = list(self._changed_regions())
+        return super().refresh(*changed) if changed else self
+
+    def _changed_regions(self) -> Iterator[Region]:
+        width, base = self.size.width, self._base_style
         for y in range(self.size.height):
-            end = self.size.width
-            if (old := self._on_screen.get(y)) is not None:
-                end = changed_end(old, self._whole(y), self.size.width)
+            row, style = self._on_screen.get(y, (None, None))
+            end = width if row is None or style != base else changed_end(row, self._whole(y), width)
             if end:
-                regions.append(Region(0, y, end, 1))
-        if regions:
-            self.refresh(*regions)
+                yield Region(0, y, end, 1)
+
+    @property
+    def _base_style(self) -> Style:
+        return self.visual_style.rich_style
 
     def _whole(self, y: int) -> Row:
         return filled(self.row(y), self.size.width, self.glyphs.ellipsis)
 
     def render_line(self, y: int) -> Strip:
         """One line, remembered as what the terminal shows."""
-        row = self._on_screen[y] = self._whole(y)
-        base = self.visual_style.rich_style
+        row, base = self._whole(y), self._base_style
+        self._on_screen[y] = (row, base)
         colour = not self.app.no_color
         return Strip([Segment(text, base + _style(name, colour)) for text, name in row], self.size.width)
-
-    def notify_style_update(self) -> None:
-        """What was painted had other colours."""
-        self._on_screen.clear()
-        super().notify_style_update()
 
     def render(self) -> Any:
         """Lines come from `row`; Textual asks for this where it wants a whole, as for a text to copy."""

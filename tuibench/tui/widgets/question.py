@@ -2,71 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, ClassVar
 
-from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.screen import ModalScreen
+from textual.screen import ModalScreen, Screen
 
 from tuibench.tui.key import bindings
-from tuibench.tui.widgets.painted import Painted
+from tuibench.tui.widgets.calm import Calm
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
-from tuibench.tui.widgets.row import LineLike, Row, Span, safe, squeezed, width_of
+from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_block import ScrollBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
-_ESCAPE = "escape"
+
+def ask(screen: Screen[Any], text: str, answers: Mapping[str, str], then: Callable[[str], None]) -> None:
+    """Ask in the screen's own line of news, which costs some hundred bytes; a screen of its own would cost all of it.
+
+    `answers` are single characters to words; `then` gets the one that was pressed, '' for escape.
+    """
+    lines = screen.query(StatusLine)
+    if lines:
+        lines.first().ask(text, answers, then)
+    else:
+        screen.app.push_screen(Question(text, answers), lambda answer: then(answer or ""))
 
 
-class QuestionLine(Painted, can_focus=True):
-    """The question and its answers with their keys; of a long question the end goes, never an answer."""
+class Question(Calm, ModalScreen[str]):
+    """Asks over any screen; the result is the key that was pressed, '' for escape."""
 
-    DEFAULT_CSS = "QuestionLine { dock: bottom; height: 1; }"
-
-    def __init__(self, text: str, answers: Mapping[str, str]) -> None:
-        super().__init__()
-        self._text = safe(text)
-        self._answers = dict(answers)
-
-    def row(self, y: int) -> Row:
-        """All in one line."""
-        answers: list[Span] = []
-        for key, word in self._answers.items():
-            answers += [(f" {key}", "key"), (f" {safe(word)} ", "")]
-        question = squeezed(((self._text, "warn"),), self.size.width - width_of(answers) - 2, self.glyphs.ellipsis)
-        return ((" ", ""), *question, (" ", ""), *answers)
-
-
-class Question(ModalScreen[str]):
-    """Asks; the result is the key that was pressed, '' for escape."""
-
-    DEFAULT_CSS = "Question { background: transparent; }"
-    AUTO_FOCUS = "QuestionLine"
+    DEFAULT_CSS = """
+    Question { background: transparent; }
+    Question StatusLine { dock: bottom; }
+    """
 
     def __init__(self, text: str, answers: Mapping[str, str]) -> None:
         """`answers` are single characters to words, such as y to "remove"; case counts."""
         super().__init__()
         self._text = text
-        self._answers = {**answers, "esc": "back"} if "n" not in answers else dict(answers)
-        self._keys = frozenset(answers)
+        self._answers = dict(answers)
 
     def compose(self) -> ComposeResult:
         """One line."""
-        yield QuestionLine(self._text, self._answers)
+        yield StatusLine()
 
-    def on_key(self, event: events.Key) -> None:
-        """An answer, or nothing: no key does what it does elsewhere while something is asked."""
-        event.stop()
-        event.prevent_default()
-        if event.character is not None and event.character in self._keys:
-            self.dismiss(event.character)
-        elif event.key == _ESCAPE:
-            self.dismiss("")
+    def on_mount(self) -> None:
+        """Ask."""
+        self.query_one(StatusLine).ask(self._text, self._answers, self.dismiss)
 
 
-class Notice(ModalScreen[None]):
+class Notice(Calm, ModalScreen[None]):
     """More than a line, to be read and closed."""
 
     DEFAULT_CSS = """
@@ -97,7 +84,7 @@ class Notice(ModalScreen[None]):
         self.dismiss(None)
 
 
-class ChoiceQuestion(ModalScreen[str]):
+class ChoiceQuestion(Calm, ModalScreen[str]):
     """One of several; the result is its key, '' for escape."""
 
     DEFAULT_CSS = """
@@ -124,7 +111,7 @@ class ChoiceQuestion(ModalScreen[str]):
         """The one that holds is under the cursor."""
         table = self.query_one(RecordTable)
         table.show_lines([Column("text", "", 8, grow=True)], [Line(key, (text,)) for key, text in self._choices])
-        table.go_to(self._chosen)
+        table.move_to(self._chosen)
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
         """Chosen."""

@@ -128,9 +128,14 @@ class RecordTable(Moving):
         self._marks = frozenset(marks)
         self.repaint()
 
-    def show_empty(self, empty: str | Sequence[str]) -> None:
-        """What to say where there are no lines: best which key makes some."""
-        self._empty = _lines_of(empty)
+    @property
+    def empty(self) -> tuple[str, ...]:
+        """What is said where there are no lines: best which key makes some."""
+        return self._empty
+
+    @empty.setter
+    def empty(self, lines: str | Sequence[str]) -> None:
+        self._empty = _lines_of(lines)
         self.repaint()
 
     def _go_on_with(self, keys: tuple[str, ...]) -> None:
@@ -159,7 +164,7 @@ class RecordTable(Moving):
         """The record under the cursor; None where there are none."""
         return self._keys[self._cursor] if self._keys else None
 
-    def go_to(self, key: str) -> bool:
+    def move_to(self, key: str) -> bool:
         """Put the cursor on a record; False where it is not shown."""
         if key not in self._keys:
             return False
@@ -254,7 +259,9 @@ class RecordTable(Moving):
         self.wide = not self.wide
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Only a table that is wide takes the keys that scroll it."""
+        """Keys without a meaning here are left to the screen: enter on an empty table, left and right unless wide."""
+        if action == "open":
+            return bool(self._keys)
         return self.wide if action in ("scroll_left", "scroll_right") else True
 
     def action_scroll_left(self) -> None:
