@@ -50,10 +50,17 @@ class BenchmarkRows:
 
     def __init__(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
         self.stored = {row.id: row for row in rows}
-        # A run that was saved a moment ago is told twice.
-        self.runs = {row.info.id: row for row in runs if row.info.id not in self.stored}
+        self.runs: dict[str, RunRow] = {}
         self._best: dict[str, Best] = {}
         self._words: dict[str, str] = {}
+        self.replace_runs(runs)
+
+    def replace_runs(self, runs: Sequence[RunRow]) -> None:
+        """Other states of runs."""
+        for old in self.runs:
+            self._words.pop(old, None)
+        # A run that was saved a moment ago is told twice.
+        self.runs = {row.info.id: row for row in runs if row.info.id not in self.stored}
 
     def __len__(self) -> int:
         return len(self.stored) + len(self.runs)
