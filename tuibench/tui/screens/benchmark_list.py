@@ -46,8 +46,13 @@ class BenchmarkList(Vertical):
     class Changed(Message):
         """Another order, filter, number of lines or of marks: what is said above the list."""
 
-    def __init__(self, **options: str) -> None:
-        super().__init__(**options)
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
         self.rows = BenchmarkRows()
         self.sort = SORTS[0]
         self.is_reversed = False
@@ -96,7 +101,7 @@ class BenchmarkList(Vertical):
 
         keys = rows.keys(self.sort, self.is_reversed, self.text, glyphs)
         words = (f"No line has all of these words: {self.text}", "", "esc   all of them again")
-        self.table.show_empty(words if self.text else _EMPTY)
+        self.table.empty = words if self.text else _EMPTY
         self.table.show_rows(columns(glyphs), keys, line, marks=self.marks)
         self._show_preview()
         self.post_message(self.Changed())
@@ -216,4 +221,4 @@ def _set_in(line: LineLike) -> LineLike:
         return f" {line}"
     if isinstance(line[0], str):
         return (f" {line[0]}", line[1])  # type: ignore[return-value]
-    return [(" ", ""), *line]  # type: ignore[list-item]
+    return [(" ", ""), *line]

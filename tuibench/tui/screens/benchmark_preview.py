@@ -44,7 +44,7 @@ def preview_of_run(row: RunRow, glyphs: Glyphs) -> list[LineLike]:
     what = (short_id(info.id), info.name and f'"{info.name}"', ",".join(info.models), row.engines, row.scenarios)
     sizes = (f"cores {row.cores}" if row.cores else "", f"batch {row.batches}" if row.batches else "")
     done = f"{info.cells_done} of {count_of(info.cells, 'cell')}" if info.cells else ""
-    said = (f"{info.state}", done, count_of(info.executions, "execution"), why_words(info))
+    said: tuple[str, ...] = (info.state, done, count_of(info.executions, "execution"), why_words(info))
     if info.eta_s is not None and info.state in activity.ALIVE:
         said = (*said, f"about {seconds(max(info.eta_s, 0.0))} left")
     lines: list[LineLike] = [
