@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import ClassVar
 
@@ -18,7 +18,8 @@ from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.form_column import FormColumn
 from tuibench.tui.screens.form_plan import errors_of_ticks, plan_rows
-from tuibench.tui.screens.form_summary import FormSummary
+from tuibench.tui.screens.form_summary import FormState, FormSummary, RunButton
+from tuibench.tui.screens.form_words import wrong_words
 from tuibench.tui.widgets.question import ask
 
 CHECK_S = 0.15
@@ -36,9 +37,9 @@ class FormScreen(Page):
     BINDINGS: ClassVar[list[BindingType]] = [*key.bindings("form", only=("copy-command",))]
     hints = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
     about = (
-        "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as on the command line; what an empty field means "
-        "stands in it. Space ticks, left and right go through choices, enter goes to the next field and RUN starts from "
-        "any of them. What is wrong stands beside its field, and in whole below when that field has the focus. Every "
+        "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in a shell; what an empty field means "
+        "stands in it. Space ticks, left and right go through choices, enter goes to the next field, and RUN starts from "
+        "any. What is wrong stands beside its field, and in whole below when that field has the focus. Every "
         "combination of the lists is one cell. Below the fields: how many cells, about how long and at most how long, "
         "about how much memory, who measures now, and the command for a shell that does the same."
     )
@@ -53,7 +54,7 @@ class FormScreen(Page):
         self._machine: Machine | None = None
         self._check: FormCheck | None = None
         self._begun: FormValues | None = None
-        self._timers: dict[str, Timer] = {}
+        self._pending: dict[str, Timer] = {}
         self._busy = False
         self._opened = False
 
@@ -107,9 +108,9 @@ class FormScreen(Page):
         self.column.fill(plan_rows(self._begun, self._machine), self._begun)
         self.show_title()
         if self._start.error and not self._start.changed:
-            self.column.focus_field("model")
+            self.column.go_to("model")
         elif self._benchmark:
-            self.column.focus_field("cores")
+            self.column.go_to("cores")
         else:
             self.summary.button.focus()
         self.check()
@@ -122,18 +123,15 @@ class FormScreen(Page):
         """What is known of it now."""
         if self._start is None:
             return
-        errors = self._all_errors()
-        self.column.show_errors(errors)
-        self.summary.show(
-            self._start,
-            self._machine,
-            self._check,
-            self.dashboard.pulse,
-            {name: self.column.label_of(name) for name in errors},
-            errors,
-            self.column.focused_field,
-            self.column.values(),
-        )
+        column, found = self.column, self._all_errors()
+        errors = {name: found[name] for name in column.in_order(found)}
+        column.show_errors(errors)
+        labels = {name: column.label_of(name) for name in errors}
+        state = FormState(
+            self._start, self._machine, self._check, self.dashboard.pulse, column.values(), errors, labels,
+            column.focused_field,
+        )  # fmt: skip
+        self.summary.show(state)
 
     def _all_errors(self) -> dict[str, str]:
         values = self.column.values()
@@ -157,10 +155,10 @@ class FormScreen(Page):
         message.stop()
         self.show_summary()
 
-    def _soon(self, name: str, wait_s: float, then: object) -> None:
-        if name in self._timers:
-            self._timers[name].stop()
-        self._timers[name] = self.set_timer(wait_s, then)  # type: ignore[arg-type]
+    def _soon(self, name: str, wait_s: float, then: Callable[[], None]) -> None:
+        if name in self._pending:
+            self._pending[name].stop()
+        self._pending[name] = self.set_timer(wait_s, then)
 
     def check(self) -> None:
         """What it amounts to as it stands."""
@@ -197,15 +195,20 @@ class FormScreen(Page):
 
     # What is done
 
+    def on_field_column_finished(self, message: FormColumn.Finished) -> None:
+        """Behind the last field stands RUN."""
+        message.stop()
+        self.summary.button.focus()
+
     def action_next_field(self) -> None:
-        """The next field; behind the last one RUN."""
+        """From RUN to the first field."""
         self.focus_next()
 
     def action_previous_field(self) -> None:
-        """The field before."""
+        """From RUN to the last field."""
         self.focus_previous()
 
-    def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
+    def on_run_button_pressed(self, message: RunButton.Pressed) -> None:
         """RUN."""
         message.stop()
         self.action_run_form()
@@ -224,7 +227,7 @@ class FormScreen(Page):
             self._busy = False
             labels = [self.column.label_of(name) for name in self.column.in_order(errors)]
             self.say(wrong_words(labels), "bad")
-            self.column.focus_field(next(iter(self.column.in_order(errors)), "model"))
+            self.column.go_to(next(iter(self.column.in_order(errors)), "model"))
         elif self._start is not None and self._start.changed:
             answers = {"v": "measure it as a new version", "o": "name the old file", "n": "neither"}
             ask(self, "The model is another one than was measured:", answers, self._answer)
@@ -237,7 +240,7 @@ class FormScreen(Page):
             return
         self._busy = False
         if answer == "o":
-            self.column.focus_field("model")
+            self.column.go_to("model")
 
     def _run(self) -> None:
         values = self.column.values()

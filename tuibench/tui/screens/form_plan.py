@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 
 from tuibench.core.spec import EFFORTS
-from tuibench.core.units import percent
-from tuibench.tui.desk import EngineChoice, FormValues, Machine
+from tuibench.tui.desk import FormValues, Machine
 
 SCENARIOS = ("async", "sync")
 PRECISIONS = ("f32", "bf16", "f16", "engine-default")
 PINS = ("core", "none")
-EFFORT_WORDS = {"default": "default", "quick": "quick", "precise": "precise", "fixed": "fixed time"}
+EFFORT_WORDS = {"default": "default", "quick": "quick", "precise": "precise", "fixed": "fixed"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +25,9 @@ class TextSpec:
     """Columns; 0 takes what the row leaves."""
     empty: str = ""
     """What an empty field means, seen in it."""
-    unit: str = ""
     hint: str = ""
+    beside: int = 0
+    """Columns where it stands behind another in one line; 0 for one that begins a line."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,11 +39,9 @@ class ChoiceSpec:
     choices: tuple[tuple[str, str], ...]
     """Pairs of a value and its words."""
     many: bool = False
-    off: frozenset[str] = frozenset()
-    """Values that are shown and cannot be chosen."""
-    hint: str = ""
-    spread: bool = True
-    """Whether all choices are seen, or only the one that holds."""
+    refusals: Mapping[str, str] = field(default_factory=dict)
+    """Value to why it cannot be chosen."""
+    beside: int = 0
 
 
 FieldSpec = TextSpec | ChoiceSpec
@@ -51,50 +49,39 @@ RowPlan = tuple[FieldSpec, ...]
 
 
 def plan_rows(values: FormValues, machine: Machine | None) -> tuple[RowPlan, ...]:
-    """The rows from top to bottom; fields of one row are so short that what is wrong has room beside them."""
+    """The rows from top to bottom: what is measured, how, what with, and what it is called."""
+    list_hint = "1,2,4  1-8  pow2:64"
     return (
-        (TextSpec("model", "Model", 40, hint="a path, sample or hf:ORG/REPO"),),
+        (TextSpec("model", "Model", 40, hint="a path, or sample"),),
         (_engines(values, machine),),
-        (
-            ChoiceSpec("scenarios", "Scenarios", _words(SCENARIOS), many=True),
-            ChoiceSpec("pin", "Pinning", _words(_with(PINS, values.pin)), spread=False),
-        ),
-        (TextSpec("cores", "Cores", 24, _cores(machine), hint=_cores_hint(machine)),),
-        (TextSpec("batches", "Batches", 24, "1 or the model's", hint="1,8,32  1-4  pow2:64"),),
-        *((_dim(name),) for name, _ in values.dims),
+        (ChoiceSpec("scenarios", "Scenarios", _same(SCENARIOS), many=True),),
+        (TextSpec("cores", "Cores", 24, _cores(machine), _cores_hint(machine)),),
+        (TextSpec("batches", "Batches", 24, "1, or the model's", list_hint),),
+        *((TextSpec(f"dim:{name}", name, 24, "chosen, and said", list_hint),) for name, _ in values.dims),
         (
             TextSpec("streams", "Streams", 10, "per core"),
-            ChoiceSpec("precision", "Precision", _precisions(values, machine), spread=False),
+            ChoiceSpec("pin", "Pinning", _same(_with(PINS, values.pin)), beside=34),
         ),
-        (ChoiceSpec("effort", "Effort", _words(EFFORT_WORDS, EFFORT_WORDS)),),
+        (ChoiceSpec("precision", "Precision", _same(_precisions(values, machine))),),
+        (ChoiceSpec("effort", "Effort", tuple(EFFORT_WORDS.items())),),
         (
-            TextSpec("target", "Target ±", 10, "as chosen", "%", "where the 95 % interval is narrow enough"),
-            TextSpec("time_s", "Time", 10, "", "s", "measured per cell, shared among its executions"),
+            TextSpec("target", "Target ± %", 10, "as above"),
+            TextSpec("time_s", "Time in s", 10, "needed", "per cell"),
+            TextSpec("warmup_s", "Warm-up at most s", 10, "as above", beside=34),
         ),
-        (TextSpec("warmup_s", "Warm-up", 10, "as chosen", "s", "at most, in each execution"),),
-        (TextSpec("compare_to", "Compare to", 24, "nothing", hint="the id of a benchmark, shown beside this one"),),
-        (TextSpec("against", "Against", 24, "nothing", hint="another model, measured in the same run"),),
-        (TextSpec("name", "Name", 24, "none"), TextSpec("note", "Note", 0, "none")),
-        (TextSpec("flags", "More flags", 24, "none", hint="such as --inputs FILE.npz"),),
+        (TextSpec("compare_to", "Compare to", 24, "nothing", "a stored benchmark, such as m9q"),),
+        (TextSpec("against", "Against", 24, "nothing", "a second model, interleaved"),),
+        (TextSpec("name", "Name", 24, "none"), TextSpec("note", "Note", 0, "none", beside=40)),
+        (TextSpec("flags", "More flags", 24, "none", "such as --seed 1"),),
     )
 
 
 def effort_hint(effort: str) -> str:
     """What an effort means, for the end of its row."""
     if effort not in EFFORTS:
-        return "the time below, no target"
+        return "no target"
     found = EFFORTS[effort]
-    return f"±{percent(found.target or 0)}, at most {found.limit_s:g} s per cell"
-
-
-def label_of(name: str, rows: Sequence[RowPlan]) -> str:
-    """What a field is called on the screen."""
-    found = (spec.label for row in rows for spec in row if spec.name == name)
-    return next(found, name)
-
-
-def _dim(name: str) -> TextSpec:
-    return TextSpec(f"dim:{name}", name, 24, "chosen, and said", hint="a symbolic dim of the model: 64,128")
+    return f"±{100 * (found.target or 0):g} %, at most {found.limit_s:g} s/cell"
 
 
 def _cores(machine: Machine | None) -> str:
@@ -102,35 +89,37 @@ def _cores(machine: Machine | None) -> str:
 
 
 def _cores_hint(machine: Machine | None) -> str:
-    if machine is None:
-        return ""
-    return f"of {machine.usable_cores} physical usable here: 1,2,max  1-8  pow2"
+    return f"of {machine.usable_cores} usable: 1,2,max  1-8  pow2" if machine else ""
 
 
 def _engines(values: FormValues, machine: Machine | None) -> ChoiceSpec:
     known = machine.engines if machine else ()
     missing = [name for name in values.engines if name not in {engine.name for engine in known}]
-    # An engine that is kept from an older benchmark and is no more is still seen, so that it can be unticked.
-    choices = [(engine.name, _engine_words(engine)) for engine in known] + [(name, name) for name in missing]
-    off = frozenset(engine.name for engine in known if not engine.available)
-    return ChoiceSpec("engines", "Engines", tuple(choices), many=True, off=off)
+    choices = [(one.name, f"{one.name} {one.version}".strip()) for one in known] + [(name, name) for name in missing]
+    # One that is ticked can be unticked even where it is not installed any more.
+    refusals = {
+        one.name: f"not installed{': ' if one.hint else ''}{one.hint}"
+        for one in known
+        if not one.available and one.name not in values.engines
+    }
+    return ChoiceSpec("engines", "Engines", tuple(choices), many=True, refusals=refusals)
 
 
-def _engine_words(engine: EngineChoice) -> str:
-    if engine.available:
-        return f"{engine.name} {engine.version}"
-    return f"{engine.name}: not installed{': ' if engine.hint else ''}{engine.hint}"
-
-
-def _precisions(values: FormValues, machine: Machine | None) -> tuple[tuple[str, str], ...]:
+def _precisions(values: FormValues, machine: Machine | None) -> tuple[str, ...]:
     known = {name for engine in (machine.engines if machine else ()) if engine.available for name in engine.precisions}
     offered = tuple(name for name in PRECISIONS if name in known or name in ("f32", "engine-default"))
-    return _words(_with(offered, values.precision))
+    return _with(offered, values.precision)
 
 
 def _with(choices: tuple[str, ...], value: str) -> tuple[str, ...]:
     return choices if not value or value in choices else (*choices, value)
 
 
-def _words(names: Sequence[str] | dict[str, str], words: dict[str, str] | None = None) -> tuple[tuple[str, str], ...]:
-    return tuple((name, (words or {}).get(name, name)) for name in names)
+def _same(names: tuple[str, ...]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, name) for name in names)
+
+
+def errors_of_ticks(values: FormValues) -> dict[str, str]:
+    """What is wrong with boxes of which none is ticked: an empty list would mean the default."""
+    none = "tick at least one"
+    return {name: none for name in ("engines", "scenarios") if not getattr(values, name)}
