@@ -11,16 +11,14 @@ from typing import Any, Generic, TypeVar
 from tuibench.cli.interruption import Interruption
 from tuibench.core.cell import Asked, CellResult
 from tuibench.core.label import name_cell, varying_axes
-from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import ms
 from tuibench.report.dry_run import DryRun
 from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
+from tuibench.workbench.forecast import expected_s, limit_s
 from tuibench.workbench.watched_run import Event, WatchedRun, expected_memory, first_round
 
-_START_S = 0.8
-"""What an execution takes beside its timed part: a process, imports, load, warm-up."""
 _PHASES = {
     "start": "starting",
     "load": "loading",
@@ -91,8 +89,8 @@ class View(Generic[Watched]):
         return DryRun(
             spec=spec,
             cells=cells,
-            expected_s=_expected_s(spec, len(cells)),
-            limit_s=_limit_s(spec, len(cells)),
+            expected_s=expected_s(spec, len(cells)),
+            limit_s=limit_s(spec, len(cells)),
             memory_bytes={cell.key: memory[cell.key] for cell in cells},
             notes=self._notes,
             failed=tuple((c, why) for c in replay.cells if (why := replay.cell(c.key).failure)),
@@ -171,8 +169,8 @@ class View(Generic[Watched]):
             points=replay.points,
             streams=tuple(self._streams()),
             cells=ahead,
-            expected_s=_expected_s(spec, ahead),
-            limit_s=_limit_s(spec, ahead),
+            expected_s=expected_s(spec, ahead),
+            limit_s=limit_s(spec, ahead),
             notes=(*self._notes, *replay.warnings),
             summaries=replay.models,
         )
@@ -199,14 +197,3 @@ def _line(name: str, cell: CellResult) -> str:
     value = " ".join(filter(None, (ms(p50.value), plus_minus(p50))))
     grade = f", grade {cell.grade.letter}" if cell.grade else ""
     return f"{name}: {value}{grade} ({cell.stopped_by})"
-
-
-def _expected_s(spec: BenchmarkSpec, cells: int) -> float:
-    effort = spec.effort
-    expected = cells * effort.min_executions * (effort.timed_s + _START_S)
-    return expected if spec.limits.max_time_s is None else min(expected, spec.limits.max_time_s)
-
-
-def _limit_s(spec: BenchmarkSpec, cells: int) -> float:
-    limit = cells * spec.effort.limit_s
-    return limit if spec.limits.max_time_s is None else min(limit, spec.limits.max_time_s)

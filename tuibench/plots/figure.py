@@ -7,10 +7,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from tuibench.plots.canvas import DOTS_ACROSS, Canvas
-from tuibench.plots.frame import Frame, Words, frame_rows, make_frame
+from tuibench.plots.frame import Frame, frame_rows, make_frame
 from tuibench.plots.scale import Scale, round_ticks, tame, tick_labels
-from tuibench.plots.styled import Row, message_rows
-from tuibench.plots.trace import Brush, Stroke, draw_backdrop, draw_cursor, draw_stroke
+from tuibench.plots.styled import SERIES_STYLES, Row, Span, message_rows
+from tuibench.plots.trace import Brush, Stroke, draw_cursor, draw_ideal, draw_missing, draw_stroke, signs
 
 MOST_SERIES = 3
 _BAR_LIMIT = 1.5
@@ -36,6 +36,8 @@ class Series:
     points: tuple[Point, ...]
     breaks: tuple[int, ...] = ()
     """Numbers of points that are not joined to the one before."""
+    missing: tuple[float, ...] = ()
+    """Where a value should be and is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +55,7 @@ class Figure:
     from_zero: bool = True
     ideal_name: str = "ideal"
     bar_name: str = "95 % interval"
+    missing_name: str = "no value"
     empty: str = "nothing measured"
     """What stands in place of a figure without points."""
 
@@ -62,7 +65,7 @@ def draw(
 ) -> tuple[Row, ...]:
     """The figure in exactly `height` rows of `width` columns; `cursor` is (number of series, number of point).
 
-    What has no room goes: first the legend, then the names of ticks, then the axes.
+    What has no room goes: first the legend, then the axes' lines, then the names of ticks.
     """
     if width < 1 or height < 1:
         return ()
@@ -70,36 +73,31 @@ def draw(
     points = [point for series in figure.series for point in series.points]
     if not points:
         return message_rows(figure.empty, width, height)
-    low, high = _span(figure, points)
-    words = _words(figure, points)
-    frame = make_frame(width, height, low, high, ascii_only)
+    frame = make_frame(width, height, *_span(figure, points), ascii_only)
     canvas = Canvas(frame.columns, frame.lines, ascii_only)
-    brush = Brush(canvas, _x_scale(figure, points, frame), frame.y, ascii_only)
-    draw_backdrop(brush, [(point.x, point.y) for point in figure.ideal])
-    for stroke in _strokes(figure):
-        draw_stroke(brush, stroke)
-    marked = _pointed(figure, cursor)
-    if marked is not None:
-        draw_cursor(brush, marked.x, marked.y)
-    ticks = [(brush.column(x), label) for x, label in _x_ticks(figure, brush.x, frame)]
-    chosen = brush.column(marked.x) if marked is not None else None
-    return frame_rows(frame, canvas.rows(), ticks, words, chosen)
+    brush = Brush(canvas, _x_scale(figure, points, frame), frame.y, signs(ascii_only))
+    draw_ideal(brush, [(point.x, point.y) for point in figure.ideal])
+    for x in dict.fromkeys(x for series in figure.series for x in series.missing):
+        draw_missing(brush, x)
+    drawn = [draw_stroke(brush, stroke) for stroke in _strokes(figure)]
+    marked = _marked(figure, cursor)
+    if cursor is not None and marked is not None:
+        draw_cursor(brush, drawn[cursor[0]].places[cursor[1]])
+    ticks = [(brush.cell(x, 0.0)[0], label) for x, label in _x_ticks(figure, brush.x, frame)]
+    chosen = brush.cell(marked.x, 0.0)[0] if marked is not None else None
+    legend = _legend(figure, brush, next((each.bars for each in drawn if each.bars), ""))
+    return frame_rows(frame, canvas.rows(), ticks, legend, chosen)
 
 
 def _tamed(figure: Figure) -> Figure:
     """Without what cannot be drawn: series too many, values that are no numbers or beyond all measure."""
     series = tuple(_tamed_series(series) for series in figure.series[:MOST_SERIES])
-    # A point without a width is one without a bar.
     return replace(figure, series=series, ideal=tuple(_tamed_points(figure.ideal)))
 
 
 def _tamed_series(series: Series) -> Series:
-    kept = list(_tamed_points(series.points))
-    return (
-        series
-        if len(kept) == len(series.points) and kept == list(series.points)
-        else replace(series, points=tuple(kept))
-    )
+    missing = tuple(tame(x) for x in series.missing if math.isfinite(x))
+    return replace(series, points=tuple(_tamed_points(series.points)), missing=missing)
 
 
 def _tamed_points(points: Iterable[Point]) -> Iterator[Point]:
@@ -126,19 +124,24 @@ def _span(figure: Figure, points: list[Point]) -> tuple[float, float]:
     return bottom, top
 
 
-def _words(figure: Figure, points: list[Point]) -> Words:
-    bars = any(p.low is not None and p.high is not None and p.high > p.low for p in points)
-    return Words(
-        names=tuple(series.name for series in figure.series),
-        ideal=figure.ideal_name if figure.ideal else "",
-        bars=figure.bar_name if bars else "",
-        x_name=figure.x_name + (" (log2)" if figure.log2_x and figure.x_name else ""),
-        y_name=figure.y_name,
-    )
+def _legend(figure: Figure, brush: Brush, bars: str) -> list[Span]:
+    """What is shown over what, the sign of each series, and what else can be seen, most needed first."""
+    axis = figure.x_name + (" (log2)" if brush.x.log2 and figure.x_name else "")
+    parts = [(" by ".join(filter(None, (figure.y_name, axis))), "dim")]
+    named = zip(brush.signs.markers, figure.series, SERIES_STYLES, strict=False)
+    parts += [(f"{sign} {series.name}", style) for sign, series, style in named if series.name]
+    if any(series.missing for series in figure.series):
+        parts.append((f"{brush.signs.missing} {figure.missing_name}", "bad"))
+    if figure.ideal:
+        parts.append((f"{brush.signs.ideal} {figure.ideal_name}", "ideal"))
+    if bars:
+        parts.append((f"{bars} {figure.bar_name}", "dim"))
+    return [part for part in parts if part[0]]
 
 
 def _x_scale(figure: Figure, points: list[Point], frame: Frame) -> Scale:
-    low, high = min(p.x for p in points), max(p.x for p in points)
+    every = [p.x for p in points] + [x for series in figure.series for x in series.missing]
+    low, high = min(every), max(every)
     inset = min(2, (frame.columns - 1) // 6)
     last = (frame.columns - inset) * DOTS_ACROSS - 1
     return Scale(low, high, inset * DOTS_ACROSS, max(last, inset * DOTS_ACROSS), figure.log2_x and low > 0)
@@ -157,7 +160,7 @@ def _strokes(figure: Figure) -> Iterator[Stroke]:
         yield Stroke(number, points, frozenset(series.breaks))
 
 
-def _pointed(figure: Figure, cursor: tuple[int, int] | None) -> Point | None:
+def _marked(figure: Figure, cursor: tuple[int, int] | None) -> Point | None:
     if cursor is None or not 0 <= cursor[0] < len(figure.series):
         return None
     points = figure.series[cursor[0]].points

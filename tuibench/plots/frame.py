@@ -8,25 +8,16 @@ from dataclasses import dataclass
 from tuibench.core.width import fit, width_of
 from tuibench.plots.canvas import DOTS_DOWN
 from tuibench.plots.scale import Scale, round_ticks, tick_labels
-from tuibench.plots.styled import SERIES_STYLES, Row, Span, filled, joined
-from tuibench.plots.trace import IDEALS, markers
+from tuibench.plots.styled import Row, Span, filled, joined
 
 _LEGEND_FROM, _AXIS_FROM, _NAMES_FROM = 7, 5, 3
 """Heights in rows from which there is a legend, a line for the x axis, names of x ticks."""
 _Y_NAMES_FROM = 20
+_EDGE_FROM = 4
+"""Widths in columns from which y ticks have names, and the y axis a line."""
 _ROWS_PER_TICK = 3
 _LINES = {False: ("│", "┤", "└", "─", "┴"), True: ("|", "+", "+", "-", "+")}
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What a figure says beside its data."""
-
-    names: tuple[str, ...]
-    ideal: str
-    bars: str
-    x_name: str
-    y_name: str
+_GAP = "   "
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,20 +26,21 @@ class Frame:
 
     width: int
     margin: int
-    """Columns left of the y axis, and of it."""
+    """Columns left of the data: names of y ticks and the axis."""
     columns: int
     lines: int
     y: Scale
+    """From values to rows of dots."""
     y_names: tuple[tuple[int, str], ...]
     """(row, label)."""
-    axis: bool
-    x_names: bool
-    legend: bool
+    has_axis: bool
+    has_x_names: bool
+    has_legend: bool
     ascii_only: bool
 
 
 def make_frame(width: int, height: int, low: float, high: float, ascii_only: bool) -> Frame:
-    """Share out the room between the data and what stands around it."""
+    """Share out the room between the data and what stands around it; the y axis ends at round values."""
     legend = height >= _LEGEND_FROM and width >= _Y_NAMES_FROM
     axis, x_names = height >= _AXIS_FROM, height >= _NAMES_FROM
     lines = height - legend - axis - x_names
@@ -57,39 +49,47 @@ def make_frame(width: int, height: int, low: float, high: float, ascii_only: boo
     labels = tick_labels(ticks) if width >= _Y_NAMES_FROM else ()
     room = max((width_of(label) for label in labels), default=0)
     y_names = tuple((y.place(tick) // DOTS_DOWN, label) for tick, label in zip(ticks, labels, strict=False))
-    margin = room + 1 if width >= 4 else 0
+    margin = room + 1 if width >= _EDGE_FROM else 0
     return Frame(width, margin, width - margin, lines, y, y_names, axis, x_names, legend, ascii_only)
 
 
 def frame_rows(
-    frame: Frame, inner: Sequence[Row], ticks: Sequence[tuple[int, str]], words: Words, chosen: int | None
+    frame: Frame,
+    inner: Sequence[Row],
+    ticks: Sequence[tuple[int, str]],
+    legend: Sequence[Span],
+    chosen: int | None = None,
 ) -> tuple[Row, ...]:
-    """The rows of the data with axes, names and legend around them; `ticks` are (column, label), `chosen` a column."""
-    side, tick, corner, flat, mark = _LINES[frame.ascii_only]
-    names = dict(frame.y_names)
-    rows: list[Row] = []
-    for number, row in enumerate(inner):
-        label = names.get(number, "")
-        edge = f"{label:>{max(frame.margin - 1, 0)}}{tick if number in names else side}" if frame.margin else ""
-        rows.append(joined([(edge, "axis"), *row]))
-    if frame.axis:
-        marked = {column for column, _ in ticks}
-        line = "".join(mark if column in marked else flat for column in range(frame.columns))
-        rows.append(
-            filled([(" " * max(frame.margin - 1, 0) + corner * bool(frame.margin) + line, "axis")], frame.width)
-        )
-    if frame.x_names:
-        rows.append(filled(_x_names(frame, ticks, words, chosen), frame.width))
-    if frame.legend:
-        rows.append(filled(_legend(frame, words), frame.width))
+    """The rows of the data with all around them; `ticks` are (column, label), one of the columns may be `chosen`."""
+    rows = [_with_edge(frame, number, row) for number, row in enumerate(inner)]
+    if frame.has_axis:
+        rows.append(_axis(frame, {column for column, _ in ticks}))
+    if frame.has_x_names:
+        rows.append(filled(_x_names(frame, ticks, chosen), frame.width))
+    if frame.has_legend:
+        rows.append(filled(_legend(frame, legend), frame.width))
     return tuple(rows)
 
 
-def _x_names(frame: Frame, ticks: Sequence[tuple[int, str]], words: Words, chosen: int | None) -> Iterator[Span]:
+def _with_edge(frame: Frame, number: int, row: Row) -> Row:
+    if not frame.margin:
+        return row
+    side, tick, *_ = _LINES[frame.ascii_only]
+    names = dict(frame.y_names)
+    return joined([(f"{names.get(number, ''):>{frame.margin - 1}}{tick if number in names else side}", "axis"), *row])
+
+
+def _axis(frame: Frame, marked: set[int]) -> Row:
+    *_, corner, flat, mark = _LINES[frame.ascii_only]
+    line = "".join(mark if column in marked else flat for column in range(frame.columns))
+    edge = " " * (frame.margin - 1) + corner if frame.margin else ""
+    return filled([(edge + line, "axis")], frame.width)
+
+
+def _x_names(frame: Frame, ticks: Sequence[tuple[int, str]], chosen: int | None) -> Iterator[Span]:
     """As many labels as have room, each below its tick: the chosen one, the ends, then from left to right."""
     placed: list[tuple[int, str, bool]] = []
-    order = sorted(range(len(ticks)), key=lambda i: (ticks[i][0] != chosen, 0 < i < len(ticks) - 1, i))
-    for i in order:
+    for i in sorted(range(len(ticks)), key=lambda i: (ticks[i][0] != chosen, 0 < i < len(ticks) - 1, i)):
         column, label = ticks[i]
         text = fit(label, max(frame.width // 2, 1))
         size = width_of(text)
@@ -101,27 +101,15 @@ def _x_names(frame: Frame, ticks: Sequence[tuple[int, str]], words: Words, chose
         yield " " * (start - at), "plain"
         yield text, "mark" if is_chosen else "axis"
         at = start + width_of(text)
-    name = words.x_name
-    if name and at + 2 + width_of(name) <= frame.width:
-        yield " " * (frame.width - at - width_of(name)) + name, "dim"
 
 
-def _legend(frame: Frame, words: Words) -> Iterator[Span]:
+def _legend(frame: Frame, parts: Sequence[Span]) -> Iterator[Span]:
+    """The parts that have room, the first of them cut where it has not enough."""
     room = frame.width
-    parts: list[Span] = []
-    signs = markers(frame.ascii_only)
-    parts += [(f"{signs[i]} {name}", SERIES_STYLES[i]) for i, name in enumerate(words.names) if name]
-    if words.ideal:
-        parts.append((f"{IDEALS[frame.ascii_only]} {words.ideal}", "ideal"))
-    if words.bars:
-        parts.append((f"{'+' if frame.ascii_only else '┬'} {words.bars}", "dim"))
-    if words.y_name:
-        parts.append((words.y_name, "dim"))
-    gap = ""
-    for text, style in parts:
-        if room <= len(gap):
-            return
-        kept = fit(gap + text, room)
+    for number, (text, style) in enumerate(parts):
+        kept = (_GAP if number else "") + text
+        if number and width_of(kept) > room:
+            continue
+        kept = fit(kept, room)
         yield kept, style
         room -= width_of(kept)
-        gap = "   "

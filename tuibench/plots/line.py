@@ -47,5 +47,5 @@ class Sentence:
     """One thing that a figure says, with the word that stands before it in a side panel."""
 
     kind: str
-    """best, worst, knee, enough, growth, Amdahl, step, ratio or missing."""
+    """best, worst, knee, enough, growth, Amdahl, step, ratio, missing or note."""
     text: str

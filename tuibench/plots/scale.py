@@ -82,4 +82,4 @@ def tick_labels(ticks: Sequence[float]) -> tuple[str, ...]:
     decimals = max(0, -math.floor(math.log10(step / divisor) + 1e-9))
     # A spacing of 2.5 needs one more digit than one of 2.
     decimals += not math.isclose(step / divisor * 10**decimals, round(step / divisor * 10**decimals))
-    return tuple(f"{tick / divisor:.{min(decimals, 8)}f}{unit if tick else ''}" for tick in ticks)
+    return tuple(f"{tick / divisor:.{min(decimals, 8)}f}{unit}" if tick else "0" for tick in ticks)

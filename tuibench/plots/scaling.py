@@ -7,10 +7,10 @@ neither gains nor costs; over a dim items/s(s) × s / (s0 × items/s(s0)), so th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.cell import Estimate
+from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.failure import failure_words
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
@@ -77,7 +77,7 @@ def scaling(run: RunResult, selection: Selection | None = None) -> Scaling:
 
 
 def figure_of(shown: Scaling) -> figures.Figure:
-    """The figure of what is shown; failed cells keep their tick and have no point."""
+    """The figure of what is shown; a cell without a value keeps its tick, and a sign says so."""
     series = tuple(
         figures.Series(
             line.side.label,
@@ -86,6 +86,7 @@ def figure_of(shown: Scaling) -> figures.Figure:
                 for point in line.points
                 if point.estimate.value is not None
             ),
+            missing=tuple(float(point.value) for point in line.points if point.estimate.value is None),
         )
         for line in shown.lines
     )
@@ -95,7 +96,7 @@ def figure_of(shown: Scaling) -> figures.Figure:
         series=series,
         x_ticks=tuple((float(value), str(value)) for value in values),
         x_name=shown.axis_name,
-        y_name=shown.unit,
+        y_name="efficiency %" if shown.selection.metric == "efficiency" else shown.unit,
         log2_x=bool(values) and values[0] > 0 and values[-1] >= _SPREAD_FOR_LOG2 * values[0],
         ideal=ideal,
         ideal_name=name,
@@ -119,31 +120,35 @@ def _points(grid: Grid, selection: Selection, side: str) -> tuple[ScalingPoint, 
 def _point(place: Place, value: int, grid: Grid, selection: Selection) -> ScalingPoint:
     cell = place.cell
     rate = "mean" if cell.asked.scenario != "sync" else selection.statistic
-    wrong = cell.check is not None and cell.check.state == "differs"
-    grade = show(cell.grade.letter, 4) if cell.grade is not None else ""
-    notes = []
-    if cell.failure is not None:
-        notes.append(failure_words(cell.failure))
-    elif cell.status != "ok":
-        notes.append(show(cell.stopped_by) or "not reached")
-    if wrong:
-        notes.append("outputs differ")
-    if grade == "D" and cell.grade is not None:
-        notes.append(show(cell.grade.cause))
-    axis = selection.axis
+    wrong, disturbed = _is_wrong(cell), cell.grade is not None and cell.grade.letter == "D"
     name = coordinate_name(grid.axis_key(selection))
     return ScalingPoint(
         value=value,
-        label=count_of(value, "core") if axis == "cores" else f"{name} {value}",
+        label=count_of(value, "core") if selection.axis == "cores" else f"{name} {value}",
         cell_key=cell.key,
         estimate=quantity(cell, selection.metric, selection.statistic),
         throughput=quantity(cell, "throughput", rate),
         efficiency=None,
-        grade=grade,
+        grade=show(cell.grade.letter, 4) if cell.grade is not None else "",
         status=cell.status,
-        note="; ".join(notes),
-        is_clean=not wrong and grade != "D",
+        note="; ".join(_notes(cell)),
+        is_clean=not wrong and not disturbed,
     )
+
+
+def _is_wrong(cell: CellResult) -> bool:
+    return cell.check is not None and cell.check.state == "differs"
+
+
+def _notes(cell: CellResult) -> Iterator[str]:
+    if cell.failure is not None:
+        yield ("partial: " if cell.status == "partial" else "") + failure_words(cell.failure)
+    elif cell.status != "ok":
+        yield f"{show(cell.status, 40)}: {show(cell.stopped_by) or 'not reached'}"
+    if _is_wrong(cell):
+        yield "outputs differ"
+    if cell.grade is not None and cell.grade.letter == "D":
+        yield f"grade D: {show(cell.grade.cause)}"
 
 
 def _with_efficiency(point: ScalingPoint, base: ScalingPoint | None, selection: Selection) -> ScalingPoint:

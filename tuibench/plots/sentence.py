@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from tuibench.core.cell import Estimate
 from tuibench.core.run import Comparison
@@ -16,6 +17,8 @@ from tuibench.plots.selection import Selection
 _STILL_PAYS = 0.5
 """A core that gives less than this share of what the first ones gave does not pay any more."""
 _ENOUGH = 0.95
+_FAR = 0.1
+"""How far a point may lie from the law of Amdahl before the law is no explanation."""
 _LONGEST = 500
 
 
@@ -28,15 +31,15 @@ def _sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequenc
     if lines:
         yield from _extremes(lines[0], selection.metric)
         yield from _shape_of(lines[0], selection)
-        yield from _last_step(lines[0])
+        yield from _last_step(lines[0], selection.axis)
     for other in lines[1:]:
         yield from _ratio(lines[0], other, selection, comparisons)
     for line in lines:
         name = f"{line.side.label}, " if len(lines) > 1 else ""
         yield from (
-            Sentence("missing", f"{name}{point.label}: {point.note}")
+            Sentence("missing" if point.estimate.value is None else "note", f"{name}{point.label}: {point.note}")
             for point in line.points
-            if point.estimate.value is None and point.note
+            if point.note
         )
 
 
@@ -99,9 +102,24 @@ def _amdahl(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
         yield Sentence("Amdahl", "no serial part: at least in proportion to the cores")
         return
     low, high = ends
-    known = low is not None and high is not None and all(p.throughput.low is not None for p in points)
-    between = f" ({max(low or 0.0, 0.0):.1%} to {min(high or 0.0, 1.0):.1%})".replace("%", " %") if known else ""
-    yield Sentence("Amdahl", f"{percent(middle)} serial part{between}")
+    between = ""
+    if low is not None and high is not None and all(point.throughput.low is not None for point in points):
+        between = f" [{max(low, 0.0) * 100:.1f}, {min(high, 1.0) * 100:.1f}]"
+    yield Sentence("Amdahl", f"{percent(middle)} serial part{between}{_misfit(points, middle)}")
+
+
+def _misfit(points: Sequence[ScalingPoint], serial: float) -> str:
+    """The point that the law is furthest from, if that is far: then something else than serial work slows it."""
+    off = {}
+    for point in points[1:]:
+        m, speedup = _speedup(point, points[0], "value")
+        off[point.label] = speedup * (serial + (1 - serial) / m) - 1
+    label = max(off, key=lambda name: abs(off[name]))
+    return "" if abs(off[label]) < _FAR else f", yet {label} give {abs(off[label]) * 100:.0f} % {_less(off[label])}"
+
+
+def _less(difference: float) -> str:
+    return "less" if difference < 0 else "more"
 
 
 def serial_share(speedups: Sequence[tuple[float, float]]) -> float | None:
@@ -118,9 +136,10 @@ def _speedup(point: ScalingPoint, base: ScalingPoint, end: str) -> tuple[float, 
 
 
 def _enough(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
-    """The smallest batch that gives nearly all of the most items/s."""
-    most = max(point.throughput.value or 0.0 for point in points)
-    first = next(point for point in points if (point.throughput.value or 0.0) >= _ENOUGH * most)
+    """The smallest batch that gives nearly all of the most items/s; among those that may be called best."""
+    clean = [point for point in points if point.is_clean] or points
+    most = max(point.throughput.value or 0.0 for point in clean)
+    first = next(point for point in clean if (point.throughput.value or 0.0) >= _ENOUGH * most)
     yield Sentence("enough", f"{first.label}  {percent((first.throughput.value or 0.0) / most)} of the most items/s")
 
 
@@ -131,43 +150,56 @@ def _growth(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
     if first.value < 1 or slower <= 0:
         return
     power = math.log(slower) / math.log(last.value / first.value)
-    yield Sentence("growth", f"time grows as its power {power:.2f}, {first.value} to {last.value}")
+    yield Sentence("growth", f"time grows as {_name(last)}^{power:.2f}, {first.value} to {last.value}")
 
 
-def _last_step(line: Line) -> Iterator[Sentence]:
+def _last_step(line: Line, axis: str) -> Iterator[Sentence]:
+    """What the last step brought: in items/s, over shapes in time."""
     known = [point for point in line.points if point.throughput.value]
     if len(known) < 2:
         return
-    before, last = known[-2], known[-1]
-    gain = relative(last.throughput, before.throughput)
-    yield Sentence("step", f"{before.value} → {last.label}: items/s {_change(gain)}")
+    before, last = known[-2:]
+    if axis == "shape":
+        change = f"time {_change(relative(before.throughput, last.throughput))}"
+    else:
+        change = f"items/s {_change(relative(last.throughput, before.throughput))}"
+    between = f"{before.value} → {last.value}"
+    yield Sentence("step", f"{between} cores: {change}" if axis == "cores" else f"{_name(last)} {between}: {change}")
+
+
+def _name(point: ScalingPoint) -> str:
+    """What a label says beside the value."""
+    return point.label.removesuffix(f" {point.value}")
 
 
 def _change(ratio: Estimate) -> str:
     if ratio.value is None:
         return "-"
-    text = f"{(ratio.value - 1) * 100:+.0f} %"
-    if ratio.low is None or ratio.high is None:
-        return text
-    return f"{text} ({(ratio.low - 1) * 100:+.0f} to {(ratio.high - 1) * 100:+.0f})"
+    text = f"{_signed(ratio.value)} %"
+    return text if ratio.low is None or ratio.high is None else f"{text} [{_signed(ratio.low)}, {_signed(ratio.high)}]"
+
+
+def _signed(ratio: float) -> str:
+    rounded = round((ratio - 1) * 100)
+    return f"{rounded:+d}" if rounded else "±0"
 
 
 def _ratio(first: Line, other: Line, selection: Selection, comparisons: Sequence[Comparison]) -> Iterator[Sentence]:
-    """Both sides at the first one's best point; the verdict of an interleaved comparison where there is one."""
-    best = best_of(first, selection.metric)
-    twin = next((p for p in other.measured if best is not None and p.value == best.value), None)
-    if best is None or twin is None:
+    """Both sides at the best point that they share; the verdict of an interleaved comparison where there is one."""
+    twins = {point.value: point for point in other.measured}
+    best = best_of(replace(first, points=tuple(p for p in first.points if p.value in twins)), selection.metric)
+    if best is None:
         return
+    twin = twins[best.value]
     for comparison in comparisons:
         if {comparison.base, comparison.new} == {best.cell_key, twin.cell_key}:
             yield Sentence("ratio", f"{best.label}: {show(comparison.sentence, _LONGEST)}")
             return
     ratio = relative(twin.estimate, best.estimate)
-    if ratio.value is None:
-        return
-    between = "" if ratio.low is None or ratio.high is None else f" [{short(ratio.low)}, {short(ratio.high)}]"
-    side = f"{other.side.label} {amount(twin.estimate, selection.metric)}"
-    yield Sentence("ratio", f"{best.label}: {side}, {short(ratio.value)} × {first.side.label}{between}")
+    if ratio.value is not None:
+        between = "" if ratio.low is None or ratio.high is None else f" [{short(ratio.low)}, {short(ratio.high)}]"
+        side = f"{other.side.label} {amount(twin.estimate, selection.metric)}"
+        yield Sentence("ratio", f"{best.label}: {side}, {short(ratio.value)}{between} × {first.side.label}")
 
 
 def _share(efficiency: float | None) -> str:

@@ -37,6 +37,14 @@ class Projects:
         """The project that is meant."""
         return self._store.projects.row(self._store.projects.resolve(token))
 
+    def kept(self, project: str | None) -> str | None:
+        """The project of a benchmark as long as there is one; None where a new benchmark has to find its own."""
+        return project if project and any(one.id == project for one in self._store.projects.all()) else None
+
+    def holding(self, sha256: str) -> Project | None:
+        """The project that has a model of this content."""
+        return self._store.projects.find(sha256)
+
     def create(
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
     ) -> tuple[ProjectRow, ModelSummary]:

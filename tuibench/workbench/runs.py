@@ -217,6 +217,14 @@ class Runs:
         directory.forget_cancel()
         return directory, request
 
+    def directories(self) -> list[RunDirectory]:
+        """Where all runs keep their things, newest first."""
+        return self._directories()
+
+    def observer(self) -> Observer:
+        """Who looks at them now; what the store has is asked at most once."""
+        return self._observer()
+
     def directory(self, token: str) -> RunDirectory:
         """Where a run keeps its things."""
         return self._find(token)
