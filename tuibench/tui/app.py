@@ -61,7 +61,7 @@ class Dashboard(CalmApp):
         super().__init__()
         self.now = now
         self.desk = desk
-        self.display = display
+        self.shown_on = display
         self.config = config
         self.remembered = state
         self.ascii_only = display.ascii_only
