@@ -69,7 +69,7 @@ ROOMS = {
     "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
     "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/terminal", "tui/bridge")),
     # What the dashboard would make of the config file, without it.
-    "cli/configuration": Room(ours=("cli", "workbench", "tui/config", "tui/key", "tui/setting", "tui/start")),
+    "cli/configuration": Room(ours=("cli", "workbench", "report", "tui/config", "tui/key", "tui/setting", "tui/start")),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }
