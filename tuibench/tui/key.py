@@ -106,6 +106,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         Key("next-field", "enter,down", "next", "The next field."),
         Key("previous-field", "up", "previous", "The previous field."),
     ),
+    "machine": (Key("look-again", "r,f5", "look again", "Look at the machine and its noise once more."),),
 }
 KEYS = {key.id: key for group in GROUPS.values() for key in group}
 
@@ -113,6 +114,7 @@ _TOGETHER = (
     ("everywhere", "focus", "tab", "move", "open", "wide", "list", "project", "benchmark", "run"),
     ("everywhere", "focus", "tab", "move", "open", "figure", "benchmark", "run"),
     ("everywhere", "focus", "form"),
+    ("everywhere", "focus", "move", "machine"),
 )
 """Groups whose keys one screen listens to at the same time."""
 
