@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from tuibench.core.card import BenchmarkRow, StoredBenchmark
 from tuibench.core.comparison import SideBySide
@@ -13,6 +13,7 @@ from tuibench.core.machine import Machine
 from tuibench.core.model import ModelSummary
 from tuibench.core.project import Project, ProjectRow
 from tuibench.core.reference import ModelState
+from tuibench.core.remote import FetchProgress
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
@@ -86,9 +87,9 @@ class Bridge:
         """See Desk."""
         return complete(text, SAMPLES)
 
-    def find_model(self, text: str) -> Found:
+    def find_model(self, text: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> Found:
         """See Desk."""
-        source = self._starter.locate(os.path.expanduser(text.strip()))
+        source = self._starter.locate(os.path.expanduser(text.strip()), tell)
         summary, project, name = self._projects.look(source)
         return Found(source, summary, project.id if project else "", name, free_dims(summary))
 
