@@ -30,7 +30,7 @@ class Page(Screen[None]):
     """One screen: subclasses give `body` and `hints`, and say by `title_parts` where the user is."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
-    AUTO_FOCUS = "*"
+    AUTO_FOCUS = "RecordTable, ScrollBlock"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it for instances
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
     hints: tuple[str, ...] = ()

@@ -40,7 +40,7 @@ class FormScreen(Page):
         "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in a shell; what an empty field means "
         "stands in it. Space ticks, left and right go through choices, enter goes to the next field, and RUN "
         "starts from any. What is wrong stands beside its field, and in whole below when that field has the focus. "
-        "Every combination of the lists is one cell. Below the fields: how many cells, about how long and at most how long, "
+        "Every combination of the lists is one cell. Below the fields: how many cells, about how long and at most, "
         "about how much memory, who measures now, and the command for a shell that does the same."
     )
 
