@@ -20,12 +20,14 @@ from tests.report.build import (
     spec,
 )
 from tests.store.build import NOW
+from tuibench.core.activity import Holder, RunInfo
 from tuibench.core.card import Card
 from tuibench.core.cell import CellResult
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.ulid import make_ulid
+from tuibench.core.watch import RunRow
 from tuibench.runs.conclusion import conclude, headline
 from tuibench.workbench.hall import Workbench
 
@@ -138,3 +140,17 @@ def rich_project(bench: Workbench) -> tuple[str, tuple[str, ...]]:
         add(bench, make(7, 6 * day, sweep_cell(16, 8, scenario="async")), project),
     )
     return project, ids
+
+
+def make_going(project: str) -> tuple[RunRow, ...]:
+    """A run that measures and one that waits for it."""
+    holder = Holder(1, "me", make_id(9, 120), 190.0)
+    running, waiting = (_run_info(9, 120, "running", 9), _run_info(10, 60, "waiting", 0))
+    waiting = replace(waiting, eta_s=None, place=1, holder=holder)
+    sizes = ("sync", "1,2,4,8,16", "1,8,32")
+    return RunRow(running, project, "openvino", *sizes), RunRow(waiting, project, "onnxruntime", *sizes)
+
+
+def _run_info(number: int, ago_s: float, state: str, done: int) -> RunInfo:
+    started = datetime.fromtimestamp(NOW - ago_s, UTC).isoformat()
+    return RunInfo(make_id(number, ago_s), state, "", started, ("resnet50.onnx",), "", "", 1, 15, done, 5 * done, 190.0)

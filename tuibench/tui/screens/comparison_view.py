@@ -11,7 +11,7 @@ from textual.containers import Vertical
 
 from tuibench.core.text import show
 from tuibench.plots.figure import draw
-from tuibench.plots.scaling import METRICS
+from tuibench.plots.quantity import METRICS, UNITS
 from tuibench.tui import key
 from tuibench.tui.screens.comparison_figure import Material, figures_of, has_metric, make_figure
 from tuibench.tui.screens.comparison_pair import Pair, amount, ratio_words, side_line, verdict_words
@@ -108,7 +108,8 @@ class ComparisonView(Vertical):
         selectors = [Selector("base", names, 0, shown("side"), spread=True)]
         selectors.append(Selector("figure", self._figures, self._figures.index(self._figure), shown("figure")))
         if has_metric(self._figure):
-            selectors.append(Selector("metric", METRICS, METRICS.index(self._metric), shown("metric")))
+            units = tuple(UNITS[each] for each in METRICS)
+            selectors.append(Selector("metric", units, METRICS.index(self._metric), shown("metric")))
         self.query_one("#choices", SelectorLine).show(selectors)
 
     def _show_pair(self) -> None:
