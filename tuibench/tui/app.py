@@ -189,6 +189,14 @@ class Dashboard(CalmApp):
         """For the next session."""
         self.remembered.change(values)
 
+    async def action_back(self) -> None:
+        """As the page says; Textual's own would leave it at once, whatever it has open."""
+        self.page.action_back()
+
+    def action_leave(self) -> None:
+        """As the page says."""
+        self.page.action_leave()
+
     def action_quit_now(self) -> None:
         """Out, from anywhere."""
         self.exit(int(ExitCode.OK))

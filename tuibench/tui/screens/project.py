@@ -181,10 +181,6 @@ class ProjectScreen(BenchmarkActions):
         """A benchmark."""
         self.dashboard.go(route.form(project_id=self.project_id))
 
-    def action_filter(self) -> None:
-        """Type words."""
-        self.query_one(FilterLine).open_with(self.benchmarks.text)
-
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
         """Filter while one types."""
         message.stop()
