@@ -29,10 +29,10 @@ class Projects:
         self.places = places
         self._store = store
 
-    def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
-        """The projects that have every word of `text` somewhere, sorted."""
+    def list(self, by: str = "modified", text: str = "", weigh: bool = True) -> tuple[ProjectRow, ...]:
+        """The projects that have every word of `text` somewhere, sorted; looking up sizes takes its time."""
         projects = self._store.projects
-        return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
+        return sort_rows(projects.search(text, weigh) if text.strip() else projects.rows(weigh), by)
 
     def get(self, token: str) -> ProjectRow:
         """The project that is meant."""
