@@ -280,7 +280,7 @@ def _line(row: ProjectRow, now: float) -> Line:
         str(row.benchmarks),
         age(project.modified_utc, now),
         age(project.created_utc, now),
-        size(row.size_bytes),
+        size(row.size_bytes) if row.size_bytes >= 0 else "",
     )
     return Line(project.id, cells)
 
