@@ -59,6 +59,8 @@ class Found:
     """ULID; '' where there is none."""
     name: str
     """What a project of it would be called."""
+    dims: tuple[str, ...] = ()
+    """What it leaves open beside its batch: asked once, remembered in the project."""
 
 
 @dataclass(frozen=True, slots=True)

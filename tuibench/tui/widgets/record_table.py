@@ -15,6 +15,7 @@ from tuibench.core.text import show
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.column import Column, Layout, lay_out
 from tuibench.tui.widgets.moving import Moving
+from tuibench.tui.widgets.place import Place
 from tuibench.tui.widgets.row import Row, fit, skip
 
 __all__ = ["Column", "Line", "RecordTable"]
@@ -83,14 +84,12 @@ class RecordTable(Moving):
     ) -> None:
         super().__init__(id=id, classes=classes)
         self._columns = tuple(columns)
-        self._keys: tuple[str, ...] = ()
+        self._place = Place()
         self._make: Callable[[str], Line] = _no_line
         self._lines: dict[str, Line] = {}
         self._marks: frozenset[str] = frozenset()
         self._empty = _lines_of(empty)
         self._head = 1 if header else 0
-        self._cursor = 0
-        self._top = 0
         self._left = 0
         self._told: str | None = None
 
@@ -116,10 +115,10 @@ class RecordTable(Moving):
         self._make = render
         self._lines = {}
         self._marks = frozenset(marks)
-        if (new := tuple(keys)) != self._keys:
-            if len(new) != len(self._keys) and self.styles.is_auto_height:
+        if (new := tuple(keys)) != self._place.keys:
+            if len(new) != len(self._place.keys) and self.styles.is_auto_height:
                 self.refresh(layout=True)
-            self._go_on_with(new)
+            self._place.take(new, self.page)
         self.repaint()
         self._tell()
 
@@ -135,70 +134,44 @@ class RecordTable(Moving):
 
     @empty.setter
     def empty(self, lines: str | Sequence[str]) -> None:
+        """Say something else."""
         self._empty = _lines_of(lines)
         self.repaint()
-
-    def _go_on_with(self, keys: tuple[str, ...]) -> None:
-        old, place = self._keys, self._cursor - self._top
-        self._keys = keys
-        if old and keys:
-            index = {key: n for n, key in enumerate(keys)}
-            # The record itself; where it is gone the next one that was there, else the one before.
-            near = (*range(self._cursor, len(old)), *range(self._cursor - 1, -1, -1))
-            self._cursor = next((index[old[n]] for n in near if old[n] in index), 0)
-        else:
-            self._cursor = 0
-        # Lines that come above the first page are seen; further down the picture stays as it was.
-        self._top = self._cursor - place if self._top else 0
-        self._follow()
 
     # Where the cursor is
 
     @property
     def keys(self) -> Sequence[str]:
         """The records, in the order shown."""
-        return self._keys
+        return self._place.keys
 
     @property
     def cursor_key(self) -> str | None:
         """The record under the cursor; None where there are none."""
-        return self._keys[self._cursor] if self._keys else None
+        return self._place.key
 
     def move_to(self, key: str) -> bool:
         """Put the cursor on a record; False where it is not shown."""
-        if key not in self._keys:
+        if key not in self._place.keys:
             return False
-        self.move(self._keys.index(key) - self._cursor)
+        self.move(self._place.keys.index(key) - self._place.cursor)
         return True
 
     @property
     def page(self) -> int:
         """Records that are seen at once."""
-        return max(self.size.height - self._head, 1)
+        # Before there is a size everything is in sight, so that nothing is scrolled away yet.
+        return max(self.size.height - self._head, 1) if self.size.height else max(len(self._place.keys), 1)
 
     def move(self, by: int) -> None:
         """Move the cursor, and what is seen with it."""
-        at = min(max(self._cursor + by, 0), max(len(self._keys) - 1, 0))
-        if abs(by) > 1:
-            self._top += at - self._cursor
-        self._cursor = at
-        self._follow()
+        self._place.move(by, self.page)
         self.repaint()
         self._tell()
 
     def move_to_end(self, last: bool) -> None:
         """Move the cursor to the first record or the last."""
-        self.move(len(self._keys) if last else -len(self._keys))
-
-    def _follow(self) -> None:
-        if not self.size.height:
-            return
-        # A step out of sight brings half a page: every scrolled line sends all of them again, and keys repeat fast.
-        if self._cursor < self._top:
-            self._top = min(self._cursor, self._top - self.page // 2)
-        elif self._cursor >= self._top + self.page:
-            self._top = max(self._cursor - self.page + 1, self._top + self.page // 2)
-        self._top = max(min(self._top, len(self._keys) - self.page), 0)
+        self.move(len(self._place.keys) if last else -len(self._place.keys))
 
     def _tell(self) -> None:
         if self.cursor_key != self._told:
@@ -209,7 +182,7 @@ class RecordTable(Moving):
 
     def get_content_height(self, *_: object) -> int:
         """As many lines as there are, where the height is left to the table."""
-        return max(len(self._keys), len(self._empty)) + self._head
+        return max(len(self._place.keys), len(self._empty)) + self._head
 
     @property
     def dropped(self) -> tuple[str, ...]:
@@ -221,20 +194,20 @@ class RecordTable(Moving):
 
     def row(self, y: int) -> Row:
         """The titles, then the records in sight."""
-        if not self._keys:
+        if not self._place.keys:
             return ((" " + self._empty[y], "dim"),) if y < len(self._empty) else ()
         if y < self._head:
             cells = tuple(column.title for column in self._columns)
             return ((" " * GUTTER + self._cells(cells), "title"),)
-        at = self._top + y - self._head
-        if at >= len(self._keys):
+        at = self._place.top + y - self._head
+        if at >= len(self._place.keys):
             return ()
-        key = self._keys[at]
+        key = self._place.keys[at]
         if key not in self._lines:
             self._lines[key] = self._make(key)
         line = self._lines[key]
         glyphs = self.glyphs
-        here = at == self._cursor
+        here = at == self._place.cursor
         gutter = (glyphs.cursor if here else " ") + (glyphs.mark if key in self._marks else " ")
         style = f"{line.style} cursor" if here and self.has_focus else line.style
         return ((fit(gutter + self._cells(line.cells), self.size.width, glyphs.ellipsis), style),)
@@ -261,7 +234,7 @@ class RecordTable(Moving):
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Keys without a meaning here are left to the screen: enter on an empty table, left and right unless wide."""
         if action == "open":
-            return bool(self._keys)
+            return bool(self._place.keys)
         return self.wide if action in ("scroll_left", "scroll_right") else True
 
     def action_scroll_left(self) -> None:
@@ -281,14 +254,14 @@ class RecordTable(Moving):
 
     def on_resize(self) -> None:
         """The cursor stays in sight."""
-        self._follow()
+        self._place.follow(self.page)
         self.repaint()
 
     def on_click(self, event: events.Click) -> None:
         """Where a mouse was asked for: the first click goes there, the second opens."""
-        at = self._top + event.y - self._head
-        if event.y >= self._head and at < len(self._keys):
-            was, self._cursor = self._cursor, at
+        at = self._place.top + event.y - self._head
+        if event.y >= self._head and at < len(self._place.keys):
+            was, self._place.cursor = self._place.cursor, at
             self.repaint()
             self._tell()
             if was == at:
