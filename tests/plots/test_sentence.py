@@ -9,7 +9,7 @@ from tests.report import build
 from tuibench.core.run import Comparison, RunResult
 from tuibench.plots.scaling import scaling
 from tuibench.plots.selection import Selection
-from tuibench.plots.sentence import serial_share
+from tuibench.plots.sentence import point_words, serial_share
 
 
 def said(run: RunResult, selection: Selection | None = None) -> dict[str, str]:
@@ -110,3 +110,13 @@ def test_the_verdict_of_an_interleaved_comparison_stands_for_the_ratio() -> None
     twin = next(c for c in run.cells if c.asked.cores == 8 and c.asked.engine == "openvino")
     verdict = Comparison(best.key, twin.key, "p50", 0.92, 0.9, 0.94, 5, True, "faster", None, "openvino is\x1b faster")
     assert said(replace(run, comparisons=(verdict,)))["ratio"] == "8 cores: openvino is\\e faster"
+
+
+def test_a_point_in_a_line_says_all_that_is_known_of_it() -> None:
+    selection = Selection(fixed={"batch": 32})
+    points = scaling(data.cores_run(build.failed_cell({"cores": 32, "batch": 32})), selection).lines[0].points
+    rate, time = "588 items/s ±1.9 %", "54.4 ms/batch ±1.9 %"
+    assert point_words(points[4], "throughput") == f"16 cores: {rate}, {time}, efficiency 54 %, grade A"
+    assert point_words(points[5], "throughput") == "32 cores: died by SIGSEGV in load: the worker died"
+    share = scaling(data.cores_run(), replace(selection, metric="efficiency")).lines[0].points[4]
+    assert point_words(share, "efficiency") == f"16 cores: 54.4 % ±2.2 %, {rate}, {time}, grade A"
