@@ -6,6 +6,9 @@ from dataclasses import dataclass
 
 from tuibench.core.run import RunResult
 
+DAMAGED = "damaged"
+"""The status of a row whose record cannot be read."""
+
 
 @dataclass(frozen=True, slots=True)
 class Card:

@@ -117,6 +117,17 @@ class Replay:
         """The plan, once it is known."""
         return tuple(track.cell for track in self.tracks.values())
 
+    @property
+    def seconds(self) -> float:
+        """How long it has measured so far, over all sittings."""
+        return self._before_s + (self._last_ns - self._first_ns) / 1e9
+
+    @property
+    def drift(self) -> float | None:
+        """How far the anchor cell has moved since the beginning, a fraction."""
+        found = self._drift()
+        return float(found["drift"]) if found else None
+
     def cell(self, key: str) -> CellResult:
         """One cell as it stands."""
         return self._summarize(self.tracks[key])
@@ -139,7 +150,7 @@ class Replay:
             environment=dict(self.start.get("host", {})),
             versions=dict(self.start.get("versions", {})),
             started_utc=str(self.start.get("started_utc", "")),
-            seconds=self._before_s + (self._last_ns - self._first_ns) / 1e9,
+            seconds=self.seconds,
             again=str(self.start.get("again", "")) if again is None else again,
             warnings=tuple(self.warnings),
             headline=self._headline(cells, names, comparisons),

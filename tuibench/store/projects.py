@@ -121,7 +121,7 @@ class Projects:
                     added = self._add_version(project, model)
                     said = f"{show(model.file.path)} has changed: it is measured as {added.name} of {_call(project)}"
                     return self.touch(project.id), said
-            name = _untaken(name_after(model), {one.name for one in every})
+            name = untaken(name_after(model), {one.name for one in every})
             made = self._make(name, model, "", {})
             return made, f"a project was made for it: {_call(made)}"
 
@@ -286,7 +286,8 @@ def _normal(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
 
 
-def _untaken(name: str, taken: set[str]) -> str:
+def untaken(name: str, taken: set[str]) -> str:
+    """A name that nobody has: the name itself, or with a number behind it."""
     number, found = 1, name
     while found in taken:
         number += 1

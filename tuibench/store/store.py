@@ -20,6 +20,7 @@ from tuibench.store.disk import Disk, RealDisk
 from tuibench.store.documents import ProjectFiles
 from tuibench.store.files import Files
 from tuibench.store.lock import WAIT_S, Waiting
+from tuibench.store.mark import read_mark
 from tuibench.store.migrate import migrate_store
 from tuibench.store.probe import probe_store
 from tuibench.store.projects import Projects
@@ -86,6 +87,10 @@ class Store:
     def known_host_id(self) -> str | None:
         """The id of this machine, None where it has none yet: nothing is made."""
         return self._identity.find(False)
+
+    def mark(self) -> str:
+        """Another one whenever something may have changed since the last look; cheap enough for every second."""
+        return read_mark(self._context)
 
     def check(self, *, read_data: bool = False, repair: bool = False, journals: Collection[str] = ()) -> StoreReport:
         """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended.

@@ -8,7 +8,7 @@ from dataclasses import asdict, fields
 from operator import itemgetter
 from typing import Any
 
-from tuibench.core.card import BenchmarkRow, Card
+from tuibench.core.card import DAMAGED, BenchmarkRow, Card
 from tuibench.core.run import RunResult
 from tuibench.core.trash import NEWER
 
@@ -16,8 +16,6 @@ _NAMES = tuple(field.name for field in fields(BenchmarkRow))
 _NUMBERS = frozenset({"cells", "measured", "card_generation"})
 _TYPES = tuple(int if name in _NUMBERS else str for name in _NAMES)
 _ALL = itemgetter(*_NAMES)
-DAMAGED = "damaged"
-"""The status of a row whose record cannot be read."""
 _KINDS = dict(zip(_NAMES, _TYPES, strict=True))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -55,10 +56,12 @@ class Dashboard(CalmApp):
         config: Config,
         state: StateFile,
         opening: Opening | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
+        self.now = now
         self.desk = desk
-        self.display = display
+        self.shown_on = display
         self.config = config
         self.remembered = state
         self.ascii_only = display.ascii_only

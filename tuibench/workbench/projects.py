@@ -14,6 +14,7 @@ from tuibench.core.text import show
 from tuibench.core.trash import TrashEntry
 from tuibench.store.project_file import name_after
 from tuibench.store.project_list import ORDERS, sort_rows
+from tuibench.store.projects import untaken
 from tuibench.store.store import Store
 from tuibench.workbench.model import find_state, inspect
 
@@ -36,6 +37,17 @@ class Projects:
     def get(self, token: str) -> ProjectRow:
         """The project that is meant."""
         return self._store.projects.row(self._store.projects.resolve(token))
+
+    def kept(self, project: str | None) -> str | None:
+        """The project of a benchmark as long as there is one; None where a new benchmark has to find its own."""
+        return project if project and any(one.id == project for one in self._store.projects.all()) else None
+
+    def look(self, source: ModelSource) -> tuple[ModelSummary, Project | None, str]:
+        """What a model is, the project that has it, and what a new one would be called; ModelError where it is none."""
+        summary = inspect(source, self.places)
+        model = refer(source.asked, summary)
+        name = untaken(name_after(model), {one.name for one in self._store.projects.all()}) if model else ""
+        return summary, self._store.projects.find(summary.sha256), name
 
     def create(
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None

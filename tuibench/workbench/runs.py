@@ -21,15 +21,18 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
 from tuibench.core.units import seconds
 from tuibench.runs.directory import RunDirectory, list_runs
+from tuibench.runs.host_queue import find_holder, holder_words
 from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
 from tuibench.runs.wish import WishBox
 from tuibench.workbench import intervention
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.attached_run import AttachedRun
+from tuibench.workbench.belonging import find_project
 from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
 from tuibench.workbench.lone_runner import start_lone_runner
 from tuibench.workbench.setting import Settings
+from tuibench.workbench.watching import RunWatch
 
 if TYPE_CHECKING:
     from tuibench.store.store import Store
@@ -221,6 +224,28 @@ class Runs:
         directory.forget_cancel()
         WishBox(directory.path).forget_finish()
         return directory, request
+
+    def holder(self) -> str:
+        """Who measures on this machine now, in words; '' for a free machine."""
+        found = find_holder(self._settings.host_lock)
+        return "" if found is None else holder_words(found)
+
+    def watch(self, token: str) -> RunWatch:
+        """Follow a run of this machine look by look, from its beginning."""
+        directory = self.attach(token).directory
+        request = _read(directory)
+        models = (request.get("spec") or {}).get("models") or [{}]
+        asked = str((request.get("card") or {}).get("project") or "")
+        project = find_project(self._store, asked, path=str(models[0].get("path", "")))
+        return RunWatch(directory, self._observer, project)
+
+    def directories(self) -> list[RunDirectory]:
+        """Where all runs keep their things, newest first."""
+        return self._directories()
+
+    def observer(self) -> Observer:
+        """Who looks at them now; what the store has is asked at most once."""
+        return self._observer()
 
     def directory(self, token: str) -> RunDirectory:
         """Where a run keeps its things."""

@@ -35,6 +35,8 @@ class Page(Screen[None]):
     VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-short"), (30, "-tall")]
     hints: tuple[str, ...] = ()
     """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
+    about: ClassVar[str] = ""
+    """What the screen shows, in a paragraph for its help."""
 
     @property
     def dashboard(self) -> Dashboard:
