@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tuibench.tui.desk import FormValues
+from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.form_plan import FieldSpec, RowPlan, TextSpec, effort_hint
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import LABEL, Field
@@ -29,8 +30,12 @@ class _OneLine(Field):
     def row(self, y: int) -> Row:
         if y:
             return ()
+        label = self._label_row()
+        if self._error and label[0][0].startswith(" "):
+            # Where the line has no room for words, too, the sign says it.
+            label = (("!" + label[0][0][1:], "bad"), *label[1:])
         said = (f"  ! {self._error}", "bad") if self._error else (f"  {self._hint}" if self._hint else "", "dim")
-        return (*self._label_row(), *self.control_row(), said)
+        return (*label, *self.control_row(), said)
 
     def _error_rows(self, width: int) -> list[Row]:
         return []
@@ -179,6 +184,8 @@ class FormColumn(FieldColumn):
         if "effort" not in found:
             return
         effort = str(found["effort"].answer)
-        found["effort"].show_hint(effort_hint(effort))
+        found["effort"].show_hint(
+            effort_hint(effort, glyphs_of(bool(getattr(self.app, "ascii_only", False))).plus_minus)
+        )
         found["time_s"].display = effort == "fixed"
         found["target"].display = effort != "fixed"
