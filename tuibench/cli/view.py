@@ -11,6 +11,7 @@ from typing import Any, Generic, TypeVar
 from tuibench.cli.interruption import Interruption
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.wish import extension_words
 from tuibench.report.dry_run import DryRun
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
@@ -96,6 +97,11 @@ class View(Generic[Watched]):
             self.painter.say("measuring beside another benchmark, as --share-host asks: numbers will suffer")
         elif kind == "warning":
             self.painter.say(str(event["message"]))
+        elif kind == "finish_asked":
+            self.painter.say("finishing on request: the execution that goes on is the last")
+        elif kind == "extended":
+            self._done -= set(event["cells"])
+            self.painter.say(extension_words(float(event["limit_s"]), int(event["executions"])))
         elif kind == "cell_done":
             # A cell that is measured anew is done twice.
             self._done.add(str(event["cell"]))
