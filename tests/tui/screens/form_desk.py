@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, cast
 
 from tests.store.build import make_id
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.model import ModelSummary
 from tuibench.request.axis import Axis, parse_integers
@@ -121,11 +121,12 @@ class FormDesk:
         return "/state/copied.txt"
 
 
-def changed(
-    desk: FormDesk, change: Callable[[FormStart], FormStart] = lambda start: replace(start, changed=True)
-) -> None:
-    """Let the model be another one than was measured."""
-    desk.begins = change(desk.begins)
+def running(eta_s: float) -> RunRow:
+    """A run of somebody's that goes on."""
+    info = RunInfo(
+        RUN, activity.RUNNING, "", "2026-09-21T12:00:00Z", ("resnet50.onnx",), "", "/state/runs/x", 1, 15, 9, 40, eta_s
+    )
+    return RunRow(info, "", "onnxruntime", "sync", "1", "1")
 
 
 class _Project:

@@ -45,11 +45,11 @@ class LineText(_OneLine, TextField):
     """A text."""
 
 
-class LineChoice(_OneLine, ChoiceField):
+class LineChoice(_OneLine, ChoiceField, can_focus=True):
     """One of several."""
 
 
-class LineMany(_OneLine, ManyField):
+class LineMany(_OneLine, ManyField, can_focus=True):
     """Any number of several."""
 
 
@@ -164,6 +164,10 @@ class FormColumn(FieldColumn):
         if name == "effort":
             self._show_effort()
         self.post_message(self.Edited(name))
+
+    def _stops(self) -> list[Widget]:
+        """A field that is not shown cannot be gone to."""
+        return [stop for stop in super()._stops() if all(each.display for each in stop.ancestors_with_self)]
 
     def action_next_field(self) -> None:
         """The next field; behind the last one it is said that this was all."""

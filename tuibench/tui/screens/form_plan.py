@@ -71,7 +71,7 @@ def plan_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> t
         ),
         (TextSpec("compare_to", "Compare to", 24, "nothing", "a stored benchmark, such as m9q"),),
         (TextSpec("against", "Against", 24, "nothing", "a second model, interleaved"),),
-        (TextSpec("name", "Name", 24, "none"), TextSpec("note", "Note", 0, "none", beside=40)),
+        (TextSpec("name", "Name", 14, "none"), TextSpec("note", "Note", 0, "none", beside=30)),
         (TextSpec("flags", "More flags", 24, "none", "such as --seed 1"),),
     )
 
