@@ -8,17 +8,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tuibench.core.card import BenchmarkRow, StoredBenchmark
-from tuibench.core.comparison import SideBySide
 from tuibench.core.machine import EngineChoice, Machine
-from tuibench.core.model import ModelSummary
-from tuibench.core.project import Project, ProjectRow
-from tuibench.core.reference import ModelState
-from tuibench.core.spec import ModelSource
-from tuibench.core.trash import TrashEntry
 from tuibench.core.watch import Live, RunRow, RunView
+
+if TYPE_CHECKING:  # 20 ms before the first frame, which needs none of them
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
+    from tuibench.core.comparison import SideBySide
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.project import Project, ProjectRow
+    from tuibench.core.reference import ModelState
+    from tuibench.core.spec import ModelSource
+    from tuibench.core.trash import TrashEntry
 
 __all__ = [
     "Desk",

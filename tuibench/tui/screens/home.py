@@ -93,7 +93,7 @@ class HomeScreen(BenchmarkActions, Page):
             str(row.benchmarks),
             age(project.modified_utc, now),
             age(project.created_utc, now),
-            size(row.size_bytes),
+            size(row.size_bytes) if row.size_bytes >= 0 else "",
         )
         return Line(project.id, cells)
 
