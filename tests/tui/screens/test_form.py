@@ -290,7 +290,7 @@ async def test_who_measures_now_is_said_as_soon_as_it_is_known() -> None:
         assert "no benchmark measures now" in frame(app)
         desk.runs = (running(eta_s=190.0),)
         await look(app, pilot)
-        assert "measures now, about 3m10 left: this one will wait" in frame(app)
+        assert "measures now, ~3m10 left: this one will wait" in frame(app)
 
 
 async def test_what_is_typed_stays_when_others_change_something() -> None:

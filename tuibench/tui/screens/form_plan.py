@@ -60,14 +60,14 @@ def plan_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> t
         *((TextSpec(f"dim:{name}", name, 24, "chosen, and said", list_hint),) for name, _ in values.dims),
         (
             TextSpec("streams", "Streams", 10, "per core"),
-            ChoiceSpec("pin", "Pinning", _same(_with(PINS, values.pin)), beside=34),
+            ChoiceSpec("pin", "Pinning", _same(_with(PINS, values.pin)), beside=29),
         ),
         (ChoiceSpec("precision", "Precision", _same(_precisions(values, machine))),),
         (ChoiceSpec("effort", "Effort", tuple(EFFORT_WORDS.items())),),
         (
             TextSpec("target", f"Target {plus_minus}%", 10, "as above"),
             TextSpec("time_s", "Time in s", 10, "needed", "per cell"),
-            TextSpec("warmup_s", "Warm-up at most s", 10, "as above", beside=34),
+            TextSpec("warmup_s", "Warm-up s", 10, "as above", "at most", beside=40),
         ),
         (TextSpec("compare_to", "Compare to", 24, "nothing", "a stored benchmark, such as m9q"),),
         (TextSpec("against", "Against", 24, "nothing", "a second model, interleaved"),),
@@ -81,7 +81,7 @@ def effort_hint(effort: str, plus_minus: str) -> str:
     if effort not in EFFORTS:
         return "no target"
     found = EFFORTS[effort]
-    return f"{plus_minus}{100 * (found.target or 0):g} %, at most {found.limit_s:g} s/cell"
+    return f"{plus_minus}{100 * (found.target or 0):g} %, max {found.limit_s:g} s/cell"
 
 
 def _cores(machine: Machine | None) -> str:

@@ -83,7 +83,8 @@ class FormSummary(Container):
         amount = amount_words(state.check, state.values, glyphs.times, glyphs.dot)
         wrong = [state.labels[name] for name in state.errors]
         self._put("amount", [(wrong_words(wrong), "bad") if wrong else (amount, "")])
-        self._put("origin", [(f" {origin_words(state.start, state.machine, state.pulse, glyphs.dot)}", "dim")])
+        origin = origin_words(state.start, state.machine, state.check, state.pulse, glyphs.dot)
+        self._put("origin", [(f" {origin}", "dim")])
         if state.errors:
             self._show_errors(state)
         else:

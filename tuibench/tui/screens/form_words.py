@@ -10,6 +10,8 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, size
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 
+_NEWEST = 3
+"""Of the instruction sets, the oldest first: whoever has these has the others."""
 LONGEST = 2000
 """Of a command: whatever is longer is copied whole and shown in part."""
 
@@ -44,31 +46,38 @@ def warning_lines(start: FormStart, check: FormCheck | None) -> list[str]:
     return [*lines, *(check.warnings if check is not None else ())]
 
 
-def origin_words(start: FormStart | None, machine: Machine | None, pulse: Pulse | None, dot: str) -> str:
-    """Who measures on this machine now, what it can do, and where the values come from."""
-    parts = [busy_words(pulse) or "no benchmark measures now"]
-    if start is not None and start.origin:
-        parts.append(f"filled with {start.origin}")
-    if machine is not None and machine.isa:
-        parts.append(" ".join(machine.isa))
+def origin_words(
+    start: FormStart, machine: Machine | None, check: FormCheck | None, pulse: Pulse | None, dot: str
+) -> str:
+    """Who measures on this machine now, where the values come from, and what this machine can do."""
+    busy = busy_words(pulse) or (_behind(check.busy) if check is not None and check.busy else "")
+    parts = [busy or "no benchmark measures now"]
+    parts += [f"filled with {start.origin}"] if start.origin else []
+    parts += [" ".join(machine.isa[-_NEWEST:])] if machine is not None and machine.isa else []
     return f" {dot} ".join(parts)
 
 
 def busy_words(pulse: Pulse | None) -> str:
-    """Who is measured before this one; '' where nobody is."""
+    """Which runs of one's own are measured before this one; '' where there are none."""
     runs = [row.info for row in pulse.runs] if pulse is not None else []
     waiting = sum(info.state == activity.WAITING for info in runs)
-    holders = [info.holder for info in runs if info.holder is not None]
     running = next((info for info in runs if info.state == activity.RUNNING), None)
+    holder = next((info.holder for info in runs if info.holder is not None), None)
     if running is not None:
-        who, eta_s = short_id(running.id), running.eta_s
-    elif holders:
-        who, eta_s = f"{holders[0].user}'s benchmark", holders[0].eta_s
+        said = f"{short_id(running.id)} measures now{_left(running.eta_s)}"
+    elif holder is not None:
+        said = f"{holder.user} measures now{_left(holder.eta_s)}"
     else:
         return ""
-    left = f", about {seconds(eta_s)} left" if eta_s is not None else ""
-    behind = f", {waiting} before this one" if waiting else ""
-    return f"{who} measures now{left}{behind}: this one will wait for it"
+    return _behind(f"{said}, {waiting} more before this one" if waiting else said)
+
+
+def _left(eta_s: float | None) -> str:
+    return "" if eta_s is None else f", ~{seconds(eta_s)} left"
+
+
+def _behind(said: str) -> str:
+    return f"{said}: this one will wait"
 
 
 def command_lines(command: str, width: int, most: int) -> list[str]:
