@@ -76,6 +76,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
     "project": (
         Key("new", "n", "new", "New: a project at home, a benchmark in a project."),
         Key("copy-project", "D", "duplicate", "A second project with the same model."),
+        Key("empty-trash", "E", "empty", "Delete what is in the trash for good; a word has to be typed."),
     ),
     "benchmark": (
         Key("rerun", "r", "re-run", "Measure again with the same settings, after one question."),
@@ -103,6 +104,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
     ),
     "form": (
         Key("run-form", "ctrl+r", "RUN", "Start from any field.", priority=True),
+        Key("complete", "tab", "complete", "Complete the path that is being typed.", priority=True),
         Key("next-field", "enter,down", "next", "The next field."),
         Key("previous-field", "up", "previous", "The previous field."),
     ),
@@ -161,7 +163,7 @@ def _misspelled(key: Key, keymap: Mapping[str, str]) -> Iterator[str]:
     for typed, name in zip(keymap[key.id].split(","), _names(key, keymap), strict=True):
         if not name:
             yield f"{key.id}: there is no key {typed.strip() or 'without a name'}"
-        elif key.priority and is_typed(name):
+        elif key.priority and is_typed(name) and name not in _names(key, {}):
             # It comes before a field that has the focus, which could then not be filled in.
             yield f"{key.id}: {written(name, arrows=False)} is typed into fields; take one with ctrl or alt, or f1"
 
