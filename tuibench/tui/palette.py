@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
-from textual.widgets import Input
+from textual.widgets import Input, LoadingIndicator
 
 from tuibench.tui import key
+from tuibench.tui.key_use import live_keys
 from tuibench.tui.screens.base import Page
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ class Action:
 def list_actions(page: Page) -> Iterator[Action]:
     """What keys would do on a page now, grouped."""
     app = page.dashboard
-    active = {each.binding.id: each for each in page.active_bindings.values() if each.enabled}
+    active = {one: found for _, one, found in live_keys(page)}
     for group, word in GROUP_WORDS.items():
         for one in key.GROUPS[group]:
             found = active.get(one.id)
@@ -91,7 +92,7 @@ class Palette(CommandPalette):
 
     DEFAULT_CSS = """
     Palette { background: transparent; }
-    Palette SearchIcon { display: none; }
+    Palette SearchIcon, Palette LoadingIndicator { display: none; }
     Palette #--input, Palette #--results CommandList { border: none; }
     """
 
@@ -99,5 +100,10 @@ class Palette(CommandPalette):
         super().__init__([ActionProvider], placeholder="a part of what you want to do", id="--command-palette")
 
     def on_mount(self) -> None:
-        """A blinking cursor costs 2 kB a second."""
+        """A blinking cursor costs 2 kB a second; the indicator counts frames also where nobody sees them."""
         self.query_one(Input).cursor_blink = False
+        self.call_after_refresh(self._stop_indicator)
+
+    def _stop_indicator(self) -> None:
+        for indicator in self.query(LoadingIndicator):
+            indicator.auto_refresh = None

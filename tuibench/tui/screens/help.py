@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import ClassVar
 
-from textual.binding import ActiveBinding, BindingType
+from textual.binding import BindingType
 from textual.widget import Widget
 
 from tuibench.tui import key
 from tuibench.tui.key_name import written
+from tuibench.tui.key_use import live_keys
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.paragraph import Paragraph, lay_out
 from tuibench.tui.widgets.text_block import ScrollBlock
@@ -38,7 +39,7 @@ class HelpScreen(Page):
         super().__init__()
         self._place = page.title_parts()
         app = page.dashboard
-        sections = sort_keys(page.active_bindings, page, focused)
+        sections = sort_keys(page, focused)
         self._paragraphs = list(describe(page.about, sections, ascii_only=app.ascii_only, changed=app.keymap))
 
     def body(self) -> Iterable[Widget]:
@@ -64,17 +65,14 @@ Section = tuple[str, Mapping[str, Sequence[str]]]
 """A heading, and ids of keys with what is pressed for each."""
 
 
-def sort_keys(bindings: Mapping[str, ActiveBinding], page: Page, focused: Widget | None) -> tuple[Section, ...]:
+def sort_keys(page: Page, focused: Widget | None) -> tuple[Section, ...]:
     """Every key that does something now, with whoever would hear it: what has the focus, the screen, the app."""
     here: dict[str, list[str]] = {}
     screen: dict[str, list[str]] = {}
     everywhere: dict[str, list[str]] = {}
-    for name, active in bindings.items():
-        known = key.KEYS.get(active.binding.id or "")
-        if known is None or not active.enabled:
-            continue
+    for name, one, active in live_keys(page):
         place = everywhere if active.node is page.app else screen if active.node is page else here
-        place.setdefault(known.id, []).append(name)
+        place.setdefault(one, []).append(name)
     called = f"Keys of {_called(focused)}" if focused is not None else ""
     return (
         (called, _in_order(here)),
