@@ -122,12 +122,6 @@ class Replay:
         """How long it has measured so far, over all sittings."""
         return self._before_s + (self._last_ns - self._first_ns) / 1e9
 
-    @property
-    def drift(self) -> float | None:
-        """How far the anchor cell has moved since the beginning, a fraction."""
-        found = self._drift()
-        return float(found["drift"]) if found else None
-
     def cell(self, key: str) -> CellResult:
         """One cell as it stands."""
         return self._summarize(self.tracks[key])
@@ -159,7 +153,7 @@ class Replay:
                 *conclude(cells, names),
                 *explain_missing(self.models, model_names(spec.models), cells, comparisons),
             ),
-            anchor=self._drift(),
+            anchor=self.drift(),
             host=str(self.start.get("host_id", "")),
             sittings=tuple(s for place, s in enumerate(self._sittings) if s.executions or not place),
             waited_s=self._waited_s,
@@ -187,7 +181,8 @@ class Replay:
         keys = [key for key, _ in self._anchor]
         return max(keys, key=keys.count, default=None)
 
-    def _drift(self) -> dict[str, Any]:
+    def drift(self) -> dict[str, Any]:
+        """How far the anchor cell has moved since the beginning; {} where nothing tells."""
         anchor = self.anchor
         executions = [execution for key, execution in self._anchor if key == anchor]
         if len(executions) < 2:
