@@ -33,14 +33,14 @@ class FormScreen(Page):
 
     CSS_PATH = "form.tcss"
     AUTO_FOCUS = ""
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-tiny"), (16, "-short"), (30, "-tall")]
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (16, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
     BINDINGS: ClassVar[list[BindingType]] = [*key.bindings("form", only=("copy-command",))]
     hints = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
     about = (
         "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in a shell; what an empty field means "
-        "stands in it. Space ticks, left and right go through choices, enter goes to the next field, and RUN starts from "
-        "any. What is wrong stands beside its field, and in whole below when that field has the focus. Every "
-        "combination of the lists is one cell. Below the fields: how many cells, about how long and at most how long, "
+        "stands in it. Space ticks, left and right go through choices, enter goes to the next field, and RUN "
+        "starts from any. What is wrong stands beside its field, and in whole below when that field has the focus. "
+        "Every combination of the lists is one cell. Below the fields: how many cells, about how long and at most, "
         "about how much memory, who measures now, and the command for a shell that does the same."
     )
 
