@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
@@ -237,11 +236,13 @@ class Bridge:
 
     def finish(self, run: str) -> str:
         """See Desk."""
-        raise UsageError(f"{short_id(run)} cannot be finished", "X ends it and keeps what it measured")
+        info = self._bench.runs.finish(run)
+        return f"{short_id(info.id)}: the execution that goes on is the last"
 
     def extend(self, run: str) -> str:
         """See Desk."""
-        raise UsageError(f"{short_id(run)} cannot be given more time", "r measures it again")
+        info = self._bench.runs.extend(run)
+        return f"{short_id(info.id)}: every cell that is not there yet gets its time once more"
 
     def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
         """See Desk."""
