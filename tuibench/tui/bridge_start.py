@@ -68,6 +68,7 @@ class Starter:
             limit_s=limit_s(spec, found.cells),
             memory_bytes=found.memory_bytes,
             warnings=tuple(dict.fromkeys(warnings)),
+            busy=self._bench.runs.holder(),
         )
 
     def _check_names(self, values: FormValues, reading: Reading) -> None:
