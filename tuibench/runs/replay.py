@@ -14,8 +14,6 @@ from tuibench.core.run import Comparison, RunResult, Sitting
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import count_of
 from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
-from tuibench.runs.conclusion import conclude, headline
-from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
 
@@ -128,6 +126,9 @@ class Replay:
 
     def result(self, again: str | None = None) -> RunResult:
         """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
+        from tuibench.runs.conclusion import conclude  # 6 ms that a list of runs has no use for
+        from tuibench.runs.pairing import compare_cells, explain_missing
+
         cells = tuple(self._summarize(t) for t in self.tracks.values())
         rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in self.tracks.values()}
         spec = self.spec
@@ -164,6 +165,8 @@ class Replay:
         self, cells: Sequence[CellResult], names: Mapping[str, str], comparisons: Sequence[Comparison]
     ) -> str:
         """The best numbers, and how the run ended where that was not of itself."""
+        from tuibench.runs.conclusion import headline  # as above
+
         status = str(self.end.get("status", "interrupted"))
         return headline(cells, names, comparisons) + ("" if status == "finished" else f" · {status}")
 
