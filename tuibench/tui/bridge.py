@@ -140,9 +140,21 @@ class Bridge:
 
     def remove_projects(self, tokens: Sequence[str]) -> Removed:
         """See Desk."""
+        self._refuse_going(tokens)
         entry = self._projects.remove(*tokens)
         held = count_of(len(entry.benchmarks), "benchmark")
         return Removed(f"removed {_held(entry)} with {held}", entry)
+
+    def _refuse_going(self, projects: Sequence[str]) -> None:
+        """What is still measured for a project would come back into a list without it."""
+        from tuibench.core.activity import ALIVE
+        from tuibench.core.errors import UsageError
+
+        wanted = {self._projects.get(token).project.id for token in projects}
+        rows = self._presence.look(self._store.mark())
+        going = [short_id(row.info.id) for row in rows if row.project in wanted and row.info.state in ALIVE]
+        if going:
+            raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
 
     # Benchmarks
 
@@ -203,10 +215,7 @@ class Bridge:
 
     def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         """See Desk."""
-        filler = self._starter.filler
-        if benchmark:
-            return filler.of_benchmark(benchmark)
-        return filler.of_project(project) if project else filler.of_model(os.path.expanduser(path.strip()))
+        return self._starter.form(project, benchmark, os.path.expanduser(path.strip()))
 
     def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
         """See Desk."""
