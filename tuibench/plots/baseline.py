@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from tuibench.core.cell import CellResult
 from tuibench.plots.figure import Figure, Point, Series
 from tuibench.plots.histogram import Histogram
 
+Moment = tuple[float, float, float]
+"""(min, p50, max) in ns."""
+
 _MS = 1e-6
 _MOST_BINS = 512
+_MOST_POINTS = 1024
+_GAP = 0.02
+"""What stays free on both sides of each execution."""
 _MARKS = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9"))
 
 
@@ -65,14 +72,28 @@ def samples_of(cell: CellResult) -> tuple[tuple[Point, ...], tuple[int, ...]]:
     """The series of all executions, each one wide, and the numbers of the points at which a new one begins."""
     points: list[Point] = []
     breaks: list[int] = []
-    for number, execution in enumerate(e for e in cell.executions if e.series):
+    kept = [execution.series for execution in cell.executions if execution.series]
+    for number, series in enumerate(kept):
         breaks.append(len(points))
-        size = len(execution.series)
+        thin = _thinned(series, max(_MOST_POINTS // len(kept), 1))
         points += [
-            Point(number + (i + 0.5) / size, middle * _MS, least * _MS, most * _MS)
-            for i, (least, middle, most) in enumerate(execution.series)
+            Point(number + _GAP + (1 - 2 * _GAP) * (i + 0.5) / len(thin), middle * _MS, least * _MS, most * _MS)
+            for i, (least, middle, most) in enumerate(thin)
         ]
     return tuple(points), tuple(breaks[1:])
+
+
+def _thinned(series: Sequence[Moment], most: int) -> Sequence[Moment]:
+    """At most so many moments: more than the widest screen has columns of dots only costs time."""
+    count = len(series)
+    if count <= most:
+        return series
+    parts = [series[i * count // most : (i + 1) * count // most] for i in range(most)]
+    return [(min(p[0] for p in part), _middle([p[1] for p in part]), max(p[2] for p in part)) for part in parts]
+
+
+def _middle(values: Sequence[float]) -> float:
+    return sorted(values)[len(values) // 2]
 
 
 def _share_out(counts: list[float], first: float, last: float, amount: float) -> None:

@@ -95,7 +95,7 @@ def _hold(grid: Grid, selection: Selection) -> dict[str, int]:
     """
     over = grid.axis_key(selection)
     keys = [key for key in ("cores", "batch", *map(dim_key, grid.dims)) if key != over]
-    mine = [place for place in grid.places if place.side in selection.sides and (over in place.at or not grid.dims)]
+    mine = [place for place in grid.places if place.side in selection.sides and over in place.at]
     counts: Counter[tuple[int | None, ...]] = Counter()
     for place in mine:
         counts[tuple(place.at.get(key) for key in keys)] += 1 + len(mine) * (place.cell.pooled is not None)

@@ -59,6 +59,13 @@ def relative(new: Estimate, base: Estimate, factor: float = 1.0) -> Estimate:
     return Estimate(value, value / reach, value * reach, min(new.n, base.n))
 
 
+def overlap(a: Estimate, b: Estimate) -> bool:
+    """Whether two intervals share a value; a number without one can be told from any other."""
+    if a.low is None or a.high is None or b.low is None or b.high is None:
+        return False
+    return a.low <= b.high and b.low <= a.high
+
+
 def amount(estimate: Estimate, metric: str) -> str:
     """The value with its unit and, where it has an interval, its ±."""
     value, half = estimate.value, estimate.half_width

@@ -11,12 +11,14 @@ from tuibench.core.run import Comparison
 from tuibench.core.text import show
 from tuibench.core.units import percent, short
 from tuibench.plots.line import Line, ScalingPoint, Sentence
-from tuibench.plots.quantity import LESS_IS_BETTER, amount, relative
+from tuibench.plots.quantity import LESS_IS_BETTER, amount, overlap, relative
 from tuibench.plots.selection import Selection
 
 _STILL_PAYS = 0.5
 """A core that gives less than this share of what the first ones gave does not pay any more."""
 _ENOUGH = 0.95
+_SURE = 0.2
+"""Values less sure than this say nothing about the form of a line."""
 _FAR = 0.1
 """How far a point may lie from the law of Amdahl before the law is no explanation."""
 _LONGEST = 500
@@ -25,6 +27,17 @@ _LONGEST = 500
 def sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence[Comparison]) -> tuple[Sentence, ...]:
     """All that can be said of the first side, then how the others compare, then what has no value."""
     return tuple(_sentences(lines, selection, comparisons))
+
+
+def point_words(point: ScalingPoint, metric: str) -> str:
+    """All of one point in a line, what is shown first: for below a figure whose cursor stands there."""
+    words = [amount(point.estimate, metric)] if point.estimate.value is not None else []
+    others = (("throughput", point.throughput), ("batch-time", point.batch_time))
+    words += [amount(estimate, name) for name, estimate in others if name != metric and estimate.value is not None]
+    if point.efficiency is not None and metric != "efficiency":
+        words.append(f"efficiency {percent(point.efficiency)}")
+    words += [f"grade {point.grade}"] if point.grade else []
+    return f"{point.label}: {', '.join([*words, *filter(None, [point.note])])}"
 
 
 def _sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence[Comparison]) -> Iterator[Sentence]:
@@ -47,9 +60,15 @@ def _extremes(line: Line, metric: str) -> Iterator[Sentence]:
     best, worst = best_of(line, metric), _extreme(line.measured, metric, best=False)
     if best is None or worst is None or len(line.measured) < 2:
         return
-    yield Sentence("best", f"{best.label}  {amount(best.estimate, metric)}")
+    yield Sentence("best", f"{best.label}  {amount(best.estimate, metric)}{_ties(best, line)}")
     if worst is not best:
         yield Sentence("worst", f"{worst.label}  {amount(worst.estimate, metric)}")
+
+
+def _ties(best: ScalingPoint, line: Line) -> str:
+    """Those that the intervals cannot tell from the best."""
+    tied = [str(p.value) for p in line.measured if p is not best and p.is_clean and overlap(p.estimate, best.estimate)]
+    return f", tied with {', '.join(tied)}" if tied else ""
 
 
 def best_of(line: Line, metric: str) -> ScalingPoint | None:
@@ -65,7 +84,7 @@ def _extreme(points: Sequence[ScalingPoint], metric: str, *, best: bool) -> Scal
 
 def _shape_of(line: Line, selection: Selection) -> Iterator[Sentence]:
     """What the form of the line says, on each axis another thing, from items/s whatever is shown."""
-    known = [point for point in line.points if point.throughput.value]
+    known = [point for point in line.points if point.throughput.value and _is_sure(point.throughput)]
     if len(known) < 2:
         return
     if selection.axis == "cores":
@@ -75,6 +94,10 @@ def _shape_of(line: Line, selection: Selection) -> Iterator[Sentence]:
         yield from _enough(known)
     else:
         yield from _growth(known)
+
+
+def _is_sure(estimate: Estimate) -> bool:
+    return estimate.half_width is None or estimate.half_width <= _SURE
 
 
 def _knee(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:

@@ -15,6 +15,7 @@ from tuibench.core.activity import RESUMABLE, Holder, RunInfo
 from tuibench.core.errors import StoreError
 from tuibench.core.label import model_names
 from tuibench.core.units import count_of, seconds
+from tuibench.core.wish import ON_REQUEST
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME
@@ -83,6 +84,8 @@ def judge_run(
         return replace(info, place=int(past.waiting["place"]), holder=_holder(past.waiting), eta_s=None)
     if state != activity.RUNNING:
         return replace(info, eta_s=None, pid=None)
+    if past.finishing:
+        info = replace(info, detail="finishing: the execution that goes on is its last")
     stopped = info.pid is not None and is_stopped(info.pid)
     return replace(info, detail=f"its runner is stopped: kill -CONT {info.pid}") if stopped else info
 
@@ -116,7 +119,7 @@ def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str,
     if status == "cancelled":
         return activity.CANCELLED, str(end.get("reason", ""))
     if status == "finished":
-        return activity.FINISHED, ""
+        return activity.FINISHED, ON_REQUEST if end.get("reason") == ON_REQUEST else ""
     if end.get("saved") or saved:
         return activity.FINISHED, "saved as far as it was measured"
     if status == "interrupted":

@@ -88,13 +88,17 @@ def read_form(values: FormValues, topology: Topology) -> Reading:
 
 def to_request(values: FormValues, reading: Reading) -> BenchmarkRequest:
     """The request of a form in which nothing is wrong."""
-    models = [token.strip() for token in (values.model, values.against) if token.strip()]
-    return BenchmarkRequest(models=tuple(models), **reading.fields)
+    return BenchmarkRequest(models=models_of(values), **reading.fields)
+
+
+def models_of(values: FormValues) -> tuple[str, ...]:
+    """The models that a form names."""
+    return tuple(token.strip() for token in (values.model, values.against) if token.strip())
 
 
 def to_command(values: FormValues, reading: Reading) -> str:
     """The shell command that does the same, without what is the default anyway."""
-    models = [token.strip() for token in (values.model, values.against) if token.strip()]
+    models = models_of(values)
     guard = ["--"] if any(token.startswith("-") for token in models) else []
     words = [*reading.words, *guard, *models] if guard else [*models, *reading.words]
     return shlex.join(["tuibench", "benchmark", *words])

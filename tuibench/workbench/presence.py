@@ -10,7 +10,7 @@ from typing import Any
 
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
-from tuibench.core.errors import StoreError, UnknownId
+from tuibench.core.errors import StoreError
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.watch import RunRow
@@ -19,6 +19,7 @@ from tuibench.runs.journal import NAME, Follower
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.runs.tally import Tally
 from tuibench.store.store import Store
+from tuibench.workbench.belonging import find_project
 from tuibench.workbench.runs import Runs
 
 _LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
@@ -105,7 +106,12 @@ class Presence:
         spec = from_plain(BenchmarkSpec, request["spec"]) if request else None
         return RunRow(
             info=info,
-            project=self._project(str(card.get("project") or ""), spec, known.tally),
+            project=find_project(
+                self._store,
+                str(card.get("project") or ""),
+                known.tally.models[0].sha256 if known.tally.models else "",
+                spec.models[0].path if spec and spec.models else "",
+            ),
             engines=_joined(spec.engines if spec else ()),
             scenarios=_joined(spec.scenarios if spec else ()),
             cores=_joined(spec.cores if spec else ()),
@@ -113,22 +119,6 @@ class Presence:
             rerun_of=str(card.get("rerun_of") or ""),
             note=str(card.get("note", "")),
         )
-
-    def _project(self, asked: str, spec: BenchmarkSpec | None, tally: Tally) -> str:
-        """Where its result will belong."""
-        projects = self._store.projects
-        try:
-            if asked:
-                return projects.resolve(asked)
-            if tally.models:
-                found = projects.find(tally.models[0].sha256)
-                return found.id if found is not None else ""
-            path = spec.models[0].path if spec is not None and spec.models else ""
-            every = (one for one in projects.all() if any(version.model.file.path == path for version in one.versions))
-            return next((one.id for one in every), "")
-        except (StoreError, UnknownId):
-            # A row without its project is better than no row.
-            return ""
 
 
 def _joined(values: Iterable[object]) -> str:

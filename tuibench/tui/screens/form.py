@@ -1,0 +1,190 @@
+"""The benchmark form: what to measure, what that amounts to, and RUN from any field."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.short_id import short_id
+from tuibench.tui import key, route
+from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine
+from tuibench.tui.screens.form_checking import CheckedForm, told
+from tuibench.tui.screens.form_column import FormColumn
+from tuibench.tui.screens.form_plan import plan_rows
+from tuibench.tui.screens.form_summary import RunButton
+from tuibench.tui.screens.form_words import wrong_words
+from tuibench.tui.widgets.question import ask
+
+_TINY = 16
+"""Rows of a terminal below which only the fields and RUN are shown."""
+
+
+class FormScreen(CheckedForm):
+    """With a project's last values, a benchmark's settings, or for a model by its path."""
+
+    CSS_PATH = "form.tcss"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("form", only=("copy-command", "back", "leave"))
+    hints = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
+    about = (
+        "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in a shell; what an empty field means stands "
+        "in it. Space ticks, left and right go through choices, enter goes to the next field, and RUN starts from any "
+        "of them. What is wrong stands beside its field, and in whole below when that field has the focus. Every "
+        "combination of the lists is one cell. Below the fields: how many cells, about how long and at most how long, "
+        "about how much memory, who measures now, and the command for a shell that does the same."
+    )
+
+    def __init__(self, project_id: str = "", benchmark: str = "", path: str = "") -> None:
+        super().__init__(project_id)
+        self._benchmark = benchmark
+        self._path = path
+        self._place = ""
+        self._first: FormValues | None = None
+        """As it was filled; None until that is done."""
+        self._asked = False
+        self._starting = False
+
+    def title_parts(self) -> tuple[str, ...]:
+        """The project or the model, and what is asked."""
+        again = f"Measure {short_id(self._benchmark)} again" if self._benchmark else "New benchmark"
+        model = self.begun.values.model if self.begun is not None else self._path
+        return (self._place or model.rstrip("/").rpartition("/")[2], again)
+
+    def load(self) -> None:
+        """Once; later only what others do is new."""
+        if self._asked:
+            self.show_summary()
+            return
+        self._asked = True
+        self.ask(self._open, self._begin, group="form")
+        if self.project_id:
+            self.ask(lambda: self.desk.project(self.project_id).project.name, self._show_place, group="place")
+
+    def _open(self) -> tuple[Machine, FormStart]:
+        machine = self.desk.machine()
+        try:
+            return machine, self.desk.form(self.project_id, self._benchmark, self._path)
+        except TuibenchError as error:
+            return machine, FormStart(FormValues(model=self._path), "", None, told(error))
+
+    def _show_place(self, name: str) -> None:
+        self._place = name
+        self.show_title()
+
+    def _begin(self, opened: tuple[Machine, FormStart]) -> None:
+        self.machine, self.begun = opened
+        self._first = self.begun.values
+        self.column.fill(plan_rows(self._first, self.machine, self.dashboard.glyphs.plus_minus), self._first)
+        self.show_title()
+        if self.begun.error and not self.begun.changed:
+            self.column.go_to("model")
+        elif self._benchmark:
+            self.column.go_to("cores")
+        else:
+            self.summary.button.focus()
+        self.check()
+
+    def on_resize(self) -> None:
+        """Where there is hardly any room, fields and RUN have it."""
+        self.set_class(self.size.height < _TINY, "-tiny")
+
+    # Keys
+
+    def on_field_column_finished(self, message: FormColumn.Finished) -> None:
+        """Behind the last field stands RUN."""
+        message.stop()
+        self.summary.button.focus()
+
+    def action_next_field(self) -> None:
+        """From RUN to the first field."""
+        self.focus_next()
+
+    def action_previous_field(self) -> None:
+        """From RUN to the last field."""
+        self.focus_previous()
+
+    def action_copy_command(self) -> None:
+        """The shell command that does the same."""
+        command = self.found.command if self.found is not None and not self.errors() else ""
+        if not command:
+            self.say("there is no command for it until all fields are right", "warn")
+            return
+        self.app.copy_to_clipboard(command)
+        self.ask(lambda: self.desk.keep_copy(command), lambda path: self.say(f"copied, also to {path}"), group="copy")
+
+    def action_back(self) -> None:
+        """What was typed is not thrown away by one key: a slow line makes an escape of an arrow."""
+        self._leave(super().action_back)
+
+    def action_leave(self) -> None:
+        """Likewise."""
+        self._leave(super().action_leave)
+
+    def _leave(self, then: Callable[[], None]) -> None:
+        if self._starting:
+            self.say("it is being started: a moment", "warn")
+        elif self._first is None or self.column.values() == self._first:
+            then()
+        else:
+            answers = {"y": "leave, nothing is measured", "n": "stay"}
+            ask(self, "Leave the form?", answers, lambda answer: then() if answer == "y" else None)
+
+    # RUN
+
+    def on_run_button_pressed(self, message: RunButton.Pressed) -> None:
+        """RUN."""
+        message.stop()
+        self.action_run_form()
+
+    def action_run_form(self) -> None:
+        """Check what is there now, and start if nothing is wrong with it; else go to what is."""
+        if self._starting or self.begun is None:
+            return
+        self._starting = True
+        self.ask(self.checking(), self._decide, group="check", otherwise=self._give_up)
+
+    def _decide(self, check: FormCheck) -> None:
+        self._checked(check)
+        errors = self.errors()
+        if errors:
+            self._starting = False
+            self.say(wrong_words([self.column.label_of(name) for name in errors]), "bad")
+            self.column.go_to(next(iter(errors)))
+        elif self.begun is not None and self.begun.changed:
+            answers = {"v": "measure it as a new version", "o": "name the old file", "n": "neither"}
+            ask(self, "The model changed since it was measured.", answers, self._answer)
+        else:
+            self._run()
+
+    def _answer(self, answer: str) -> None:
+        if answer == "v":
+            self._run()
+            return
+        self._starting = False
+        if answer == "o":
+            self.column.go_to("model")
+
+    def _run(self) -> None:
+        values, desk = self.column.values(), self.desk
+        self.say("starting")
+        self.ask(
+            lambda: desk.start(values, self.project_id, self._benchmark),
+            self._started,
+            group="run",
+            otherwise=self._give_up,
+        )
+
+    def _started(self, begun: tuple[str, tuple[str, ...]]) -> None:
+        run, notes = begun
+        app = self.dashboard
+        app.go(route.run(run), replace=True)
+        if notes:
+            # The run's screen has no line of news before it is composed.
+            app.call_after_refresh(lambda: app.page.say("; ".join(notes)))
+
+    def _give_up(self, error: TuibenchError) -> None:
+        self._starting = False
+        self.explain(error)

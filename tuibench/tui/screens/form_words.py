@@ -1,0 +1,94 @@
+"""What the benchmark form says below its fields: what it amounts to, what is wrong, what else goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tuibench.core import activity
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+from tuibench.core.units import count_of, seconds, size
+from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
+
+_NEWEST = 3
+"""Of the instruction sets, the oldest first: whoever has these has the others."""
+LONGEST = 2000
+"""Of a command: whatever is longer is copied whole and shown in part."""
+
+
+def amount_words(check: FormCheck | None, values: FormValues, times: str, dot: str) -> str:
+    """How many cells, how long, how much memory; `times` and `dot` stand between numbers and parts."""
+    if check is None:
+        return "looking at it"
+    scenarios = len([each for each in values.scenarios.split(",") if each])
+    cells = count_of(check.cells, "cell")
+    if scenarios > 1 and check.cells and check.cells % scenarios == 0:
+        cells = f"{count_of(check.cells // scenarios, 'cell')} {times} {scenarios} scenarios = {check.cells}"
+    parts = [cells]
+    if check.expected_s:
+        at_most = f", at most {seconds(check.limit_s)}" if check.limit_s else ""
+        parts.append(f"~{seconds(check.expected_s)}{at_most}")
+    if check.memory_bytes is not None:
+        parts.append(f"memory ~{size(check.memory_bytes)}")
+    return f" {dot} ".join(parts)
+
+
+def wrong_words(labels: Sequence[str]) -> str:
+    """Which fields keep it from starting."""
+    return f"cannot start: {count_of(len(labels), 'field')} to mend: {', '.join(show(label, 30) for label in labels)}"
+
+
+def warning_lines(start: FormStart, check: FormCheck | None) -> list[str]:
+    """What will probably go wrong although nothing keeps it from starting, the worst first."""
+    lines = [start.error] if start.error else []
+    if start.changed:
+        lines.append("the model changed since it was measured: RUN asks what to do")
+    return [*lines, *(check.warnings if check is not None else ())]
+
+
+def origin_words(
+    start: FormStart, machine: Machine | None, check: FormCheck | None, pulse: Pulse | None, dot: str
+) -> str:
+    """Who measures on this machine now, where the values come from, and what this machine can do."""
+    busy = busy_words(pulse) or (_behind(check.busy) if check is not None and check.busy else "")
+    parts = [busy or "no benchmark measures now"]
+    parts += [f"filled with {start.origin}"] if start.origin else []
+    parts += [" ".join(machine.isa[-_NEWEST:])] if machine is not None and machine.isa else []
+    return f" {dot} ".join(parts)
+
+
+def busy_words(pulse: Pulse | None) -> str:
+    """Which runs of one's own are measured before this one; '' where there are none."""
+    runs = [row.info for row in pulse.runs] if pulse is not None else []
+    waiting = sum(info.state == activity.WAITING for info in runs)
+    running = next((info for info in runs if info.state == activity.RUNNING), None)
+    holder = next((info.holder for info in runs if info.holder is not None), None)
+    if running is not None:
+        said = f"{short_id(running.id)} measures now{_left(running.eta_s)}"
+    elif holder is not None:
+        said = f"{holder.user} measures now{_left(holder.eta_s)}"
+    else:
+        return ""
+    return _behind(f"{said}, {waiting} more before this one" if waiting else said)
+
+
+def _left(eta_s: float | None) -> str:
+    return "" if eta_s is None else f", ~{seconds(eta_s)} left"
+
+
+def _behind(said: str) -> str:
+    return f"{said}: this one will wait"
+
+
+def command_lines(command: str, width: int, most: int) -> list[str]:
+    """A command broken at its blanks as a shell takes it, in at most that many lines."""
+    lines: list[str] = []
+    rest = "same as  " + show(command, LONGEST)
+    indent = " " * 9
+    while len(rest) > width and len(lines) < most - 1 and width > len(indent) + 4:
+        at = rest.rfind(" ", len(indent) + 1, width - 2)
+        if at < 0:
+            break
+        lines.append(rest[:at] + " \\")
+        rest = indent + "  " + rest[at + 1 :]
+    return [*lines, rest]
