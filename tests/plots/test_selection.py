@@ -14,7 +14,7 @@ def test_keys_go_round_through_every_choice() -> None:
         seen.append(now.metric)
         now = now.next_metric()
     assert set(seen) == set(METRICS) and now.metric == seen[0] and now.next_metric(-1).metric == seen[-1]
-    assert [s.statistic for s in (now, now.next_statistic(shown.choices))] == ["mean", "p50"]
+    assert [s.statistic for s in (now, now.next_statistic(shown.choices))] == ["p50", "mean"]
     assert now.next_fixed(shown.choices, "batch").fixed == {"batch": 32}
     assert now.next_fixed(shown.choices, "batch", -1).fixed == {"batch": 32}
     assert now.next_fixed(shown.choices, "nothing") == now
