@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
+
 from tests.plots import data
 from tests.report import build
+from tuibench.core.record import from_plain, to_plain
 from tuibench.plots.scaling import METRICS, scaling
 from tuibench.plots.selection import Selection
 
@@ -40,3 +43,8 @@ def test_a_figure_goes_over_one_dim_after_the_other() -> None:
     other = scaling(run, shown.selection.next_dim(shown.choices))
     assert other.axis_name == "w" and [point.value for point in other.lines[0].points] == [1, 2, 3]
     assert shown.selection.over("cores").axis == "cores"
+
+
+def test_a_choice_can_be_written_down_and_taken_up() -> None:
+    chosen = Selection("shape", ("abc",), {"batch": 8, "dim seq": 64}, "latency", "floor", "seq")
+    assert from_plain(Selection, json.loads(json.dumps(to_plain(chosen)))) == chosen
