@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Awaitable, Callable
-from typing import ClassVar
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import ClassVar, TypeVar
 
+from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -13,9 +14,12 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tests.tui.counting import CountingDriver, settle
+from tests.tui.counting import CountingDriver, counter_of, settle
+from tests.tui.frame import frame
 from tuibench.tui.widgets.calm import Calm
 
+_CHARACTERS = {"space": " ", "full_stop": "."}
+M = TypeVar("M", bound=Message)
 HOSTILE = (
     "\x1b[99;99Hcursor",
     "\x1b]0;title\x07",
@@ -33,10 +37,10 @@ HOSTILE = (
 """Names that real models and notes could carry."""
 
 
-class Floor(Calm, Screen[None]):
+class Floor(Screen[None]):
     """The screen below the widgets; keys that no widget takes are written down."""
 
-    AUTO_FOCUS = None
+    AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = [
         (key, f"note('{key}')") for key in ("enter", "left", "right", "escape", "y", "q", "d", "space", "up", "down")
     ]
@@ -53,15 +57,21 @@ class Floor(Calm, Screen[None]):
         self.passed.append(key)
 
 
+class CalmFloor(Calm, Floor):
+    """As the dashboard's screens are."""
+
+
 class Stage(App[None]):
     """Takes the widgets; what they post is in `told`."""
 
     CSS = ".rest { height: 1fr; }"
     ENABLE_COMMAND_PALETTE = False
 
-    def __init__(self, *widgets: Widget, ascii_only: bool = False, theme: str = "ansi-dark") -> None:
+    def __init__(
+        self, *widgets: Widget, ascii_only: bool = False, theme: str = "ansi-dark", floor: type[Floor] = CalmFloor
+    ) -> None:
         super().__init__(driver_class=CountingDriver)
-        self.floor = Floor(widgets)
+        self.floor = floor(widgets)
         self.ascii_only = ascii_only
         self.animation_level = "none"
         self.theme = theme
@@ -76,12 +86,41 @@ class Stage(App[None]):
             self.told.append(message)
 
 
-def play(stage: Stage, scene: Callable[[Pilot[None]], Awaitable[None]], size: tuple[int, int] = (80, 24)) -> None:
-    """Run the app, and the scene in it once everything is painted."""
+@asynccontextmanager
+async def staged(
+    *widgets: Widget,
+    size: tuple[int, int] = (80, 24),
+    ascii_only: bool = False,
+    theme: str = "ansi-dark",
+    floor: type[Floor] = CalmFloor,
+) -> AsyncIterator[tuple[Stage, Pilot[None]]]:
+    """The running app, once everything is painted."""
+    stage = Stage(*widgets, ascii_only=ascii_only, theme=theme, floor=floor)
+    async with stage.run_test(size=size, headless=False, message_hook=stage.hear) as pilot:
+        await settle(pilot)
+        yield stage, pilot
 
-    async def run() -> None:
-        async with stage.run_test(size=size, headless=False, message_hook=stage.hear) as pilot:
-            await settle(pilot)
-            await scene(pilot)
 
-    asyncio.run(run())
+async def press(pilot: Pilot[None], *keys: str) -> None:
+    """Press keys, each once what the one before it did is painted; the pilot's own way sleeps for each."""
+    for key in keys:
+        event = events.Key(key, key if len(key) == 1 else _CHARACTERS.get(key))
+        event.set_sender(pilot.app)
+        counter_of(pilot.app).send_message(event)
+        await settle(pilot)
+
+
+async def resize(pilot: Pilot[None], width: int, height: int) -> None:
+    """Give the terminal another size."""
+    await pilot.resize_terminal(width, height)
+    await settle(pilot)
+
+
+def seen(stage: Stage) -> list[str]:
+    """The lines on the screen, without empty ones at the end."""
+    return frame(stage).rstrip("\n").split("\n")
+
+
+def told(stage: Stage, kind: type[M]) -> list[M]:
+    """What widgets posted of one kind, in order."""
+    return [message for message in stage.told if isinstance(message, kind)]

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from itertools import pairwise
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -66,7 +68,7 @@ def test_rows_are_filled_and_squeezed_to_their_width(row: Row, width: int) -> No
     assert width_of(filled(row, width)) == width
     assert width_of(squeezed(row, width)) <= width
     styles = [style for _, style in filled(row, width)]
-    assert all(a != b for a, b in zip(styles, styles[1:], strict=False))
+    assert all(a != b for a, b in pairwise(styles))
 
 
 def test_the_longest_part_gives_way_and_its_neighbours_stay_whole() -> None:

@@ -61,7 +61,7 @@ class StatusLine(Painted):
         self._answer("")
         self._asked = _Asked(safe(text), dict(answers), then, self.screen.focused)
         self.can_focus = True
-        self.focus()
+        self.screen.set_focus(self)
         self.repaint()
 
     def _answer(self, answer: str) -> None:
@@ -87,7 +87,9 @@ class StatusLine(Painted):
 
     def on_blur(self) -> None:
         """Who goes elsewhere has not said yes."""
-        self._answer("")
+        # Where an answer asks the next question at once, this is about the one before.
+        if self.screen.focused is not self:
+            self._answer("")
 
     def row(self, y: int) -> Row:
         """The question with its answers, or the news; a blank before it."""

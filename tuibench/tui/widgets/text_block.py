@@ -58,6 +58,7 @@ class ScrollBlock(Moving):
         super().__init__(id=id, classes=classes)
         self._wrap = wrap
         self._follows = follow
+        self._at_end = follow
         self._given = _rows(lines)
         self._rows = self._given
         self._rows_width = -1
@@ -65,10 +66,9 @@ class ScrollBlock(Moving):
 
     def show_lines(self, lines: Iterable[LineLike]) -> None:
         """Show these lines; the place in them is kept, or the end where that is followed."""
-        at_end = self._follows and self._first >= self._most
         self._given = _rows(lines)
         self._rows_width = -1
-        self._set_first(self._most if at_end else self._first)
+        self._set_first(self._most if self._at_end else self._first)
 
     @property
     def position(self) -> str:
@@ -85,10 +85,11 @@ class ScrollBlock(Moving):
     def move(self, by: int) -> None:
         """Scroll."""
         self._set_first(self._first + by)
+        self._at_end = self._follows and self._first == self._most
 
     def move_to_end(self, last: bool) -> None:
         """Scroll to an end."""
-        self._set_first(self._most if last else 0)
+        self.move(len(self._laid_out()) if last else -len(self._laid_out()))
 
     def _set_first(self, first: int) -> None:
         self._first = max(min(first, self._most), 0)
@@ -114,8 +115,7 @@ class ScrollBlock(Moving):
 
     def on_resize(self) -> None:
         """The same first line, or as far as there are lines."""
-        at_end = self._follows and self._first >= self._most
-        self._set_first(self._most if at_end else self._first)
+        self._set_first(self._most if self._at_end else self._first)
 
 
 def _rows(lines: Iterable[LineLike]) -> Sequence[Row]:

@@ -43,7 +43,7 @@ class TextField(Field):
         """`width` 0 takes what the line has."""
         super().__init__(key, label, hint=hint, label_width=label_width, id=id, classes=classes)
         self._columns = width
-        self.input = SafeInput(value, placeholder, compact=True, select_on_focus=True)
+        self.input = SafeInput(placeholder=safe(placeholder), compact=True, select_on_focus=True)
         self._given = value
         self.input.cursor_blink = False
         self.input.auto_links = False
@@ -51,18 +51,22 @@ class TextField(Field):
 
     def compose(self) -> ComposeResult:
         """The text itself; everything around it is painted."""
+        # Not before: a text that is set looks for the app.
+        self.input.value = self._given
         yield self.input
 
     @property
     def answer(self) -> str:
         """The text without blanks around it; what was given and not changed comes back as it was."""
-        return self._given if self.input.value == safe(self._given) else self.input.value.strip()
+        untouched = not self.is_mounted or self.input.value == safe(self._given)
+        return self._given if untouched else self.input.value.strip()
 
     def put(self, text: str) -> None:
         """Replace the text; the cursor goes behind it."""
         self._given = text
-        self.input.value = text
-        self.input.cursor_position = len(self.input.value)
+        if self.is_mounted:
+            self.input.value = text
+            self.input.cursor_position = len(self.input.value)
 
     def _room(self) -> int:
         left = self.size.width - self.label_width - 2
