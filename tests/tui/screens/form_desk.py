@@ -37,7 +37,9 @@ class FormDesk:
 
     def __init__(self, values: FormValues = VALUES, **start: Any) -> None:
         self.machine_now = Machine(16, 16, 32, ("avx512", "vnni", "bf16"), ENGINES)
-        self.begins = FormStart(values, **{"origin": "filled with this project's last values", "summary": None, **start})
+        self.begins = FormStart(
+            values, **{"origin": "filled with this project's last values", "summary": None, **start}
+        )
         self.runs: tuple[RunRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self.checked: list[FormValues] = []
@@ -117,7 +119,9 @@ class FormDesk:
         return "/state/copied.txt"
 
 
-def changed(desk: FormDesk, change: Callable[[FormStart], FormStart] = lambda start: replace(start, changed=True)) -> None:
+def changed(
+    desk: FormDesk, change: Callable[[FormStart], FormStart] = lambda start: replace(start, changed=True)
+) -> None:
     """Let the model be another one than was measured."""
     desk.begins = change(desk.begins)
 
