@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tuibench.core.activity import RunInfo
-from tuibench.core.cell import CellResult
-from tuibench.core.model import ModelSummary
-from tuibench.core.run import RunResult
-from tuibench.core.spec import BenchmarkSpec
+if TYPE_CHECKING:  # a list of runs needs none of what a run that is watched is made of
+    from tuibench.core.activity import RunInfo
+    from tuibench.core.cell import CellResult
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.run import RunResult
+    from tuibench.core.spec import BenchmarkSpec
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,11 +6,13 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tuibench.core.card import DAMAGED, BenchmarkRow, Card
-from tuibench.core.run import RunResult
 from tuibench.core.trash import NEWER
+
+if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+    from tuibench.core.run import RunResult
 
 _NAMES = tuple(field.name for field in fields(BenchmarkRow))
 _NUMBERS = frozenset({"cells", "measured", "card_generation"})

@@ -4,51 +4,72 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
 
-from tuibench.core.card import BenchmarkRow, StoredBenchmark
-from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import UsageError
-from tuibench.core.machine import Machine
-from tuibench.core.model import ModelSummary
-from tuibench.core.project import Project, ProjectRow
-from tuibench.core.reference import ModelState
 from tuibench.core.short_id import short_id
-from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
-from tuibench.core.trash import TrashEntry
 from tuibench.core.units import count_of, size
-from tuibench.report.doctor import render_doctor
-from tuibench.report.run_list import cancel_words
-from tuibench.report.trash_list import held_words
-from tuibench.request.repeat import again
-from tuibench.request.sample import SAMPLES
-from tuibench.tui.bridge_form import token_of
-from tuibench.tui.bridge_start import Starter
-from tuibench.tui.desk import FormCheck, FormStart, FormValues, Found, Pulse, Removed, RerunPlan, RunFeed
-from tuibench.workbench.completion import complete
-from tuibench.workbench.forecast import free_dims
+from tuibench.tui.desk import Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
-from tuibench.workbench.keeping import keep_copy
-from tuibench.workbench.presence import Presence
-from tuibench.workbench.probing import ask_engines, describe_terminal
-from tuibench.workbench.run_story import run_command, run_log, run_spec
+
+if TYPE_CHECKING:
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
+    from tuibench.core.comparison import SideBySide
+    from tuibench.core.machine import Machine
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.project import Project, ProjectRow
+    from tuibench.core.reference import ModelState
+    from tuibench.core.remote import FetchProgress
+    from tuibench.core.trash import TrashEntry
+    from tuibench.tui.bridge_start import Starter
+    from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan, RunFeed
+    from tuibench.workbench.presence import Presence
 
 
 class Bridge:
-    """A Desk on a real store; its methods may be called from several threads at once."""
+    """A Desk on a real store; its methods may be called from several threads at once.
+
+    What a method alone needs is imported where it is first called, in a worker: the first frame does not wait for it.
+    """
 
     def __init__(self, bench: Workbench | None = None, *, hidden: bool = False) -> None:
         self._bench = bench or Workbench()
-        # Made here, as two threads that ask first at the same time would each make their own.
-        self._presence = Presence(self._bench.runs, self._bench.store)
-        self._starter = Starter(self._bench, hidden)
-        self._library, self._exchange, self._projects = self._bench.library, self._bench.exchange, self._bench.projects
+        self._hidden = hidden
+        self._making = threading.RLock()
+        # Made here, as threads that ask first at the same time would each make their own.
+        self._store, self._library = self._bench.store, self._bench.library
+        self._projects = self._bench.projects
+        self._made_presence: Presence | None = None
+        self._made_starter: Starter | None = None
+        self._pulses = 0
+        self._unweighed = False
+
+    @property
+    def _presence(self) -> Presence:
+        from tuibench.workbench.presence import Presence
+
+        with self._making:
+            self._made_presence = self._made_presence or Presence(self._bench.runs, self._store)
+            return self._made_presence
+
+    @property
+    def _starter(self) -> Starter:
+        from tuibench.tui.bridge_start import Starter
+
+        with self._making:
+            self._made_starter = self._made_starter or Starter(self._bench, self._hidden)
+            return self._made_starter
 
     def pulse(self) -> Pulse:
         """See Desk."""
-        mark = self._bench.store.mark()
-        return Pulse(mark, self._presence.look(mark), self._bench.notices())
+        self._pulses += 1
+        mark = self._store.mark()
+        runs = self._presence.look(mark)
+        # Rows without their sizes are to be asked for once more.
+        return Pulse(mark + (" unweighed" if self._unweighed else ""), runs, self._bench.notices())
 
     def machine(self) -> Machine:
         """See Desk."""
@@ -56,17 +77,21 @@ class Bridge:
 
     def examine(self) -> tuple[str, ...]:
         """See Desk."""
-        facts = self._bench.examine(
-            ask_engines([engine.name for engine in self.machine().engines]),
-            describe_terminal(sys.__stdout__ or sys.stdout),
-        )
+        from tuibench.report.doctor import render_doctor
+        from tuibench.workbench.probing import ask_engines, describe_terminal
+
+        answers = ask_engines([engine.name for engine in self.machine().engines])
+        facts = self._bench.examine(answers, describe_terminal(sys.__stdout__ or sys.stdout))
         return tuple(render_doctor(facts).splitlines())
 
     # Projects
 
     def projects(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
         """See Desk."""
-        return self._projects.list(by, text)
+        # The sizes of thousands of records take their time, and no first frame should wait for it.
+        rows = self._projects.list(by, text, weigh=self._pulses > 0)
+        self._unweighed = any(row.size_bytes < 0 for row in rows)
+        return rows
 
     def project(self, token: str) -> ProjectRow:
         """See Desk."""
@@ -78,17 +103,25 @@ class Bridge:
 
     def summary(self, project: str) -> ModelSummary:
         """See Desk."""
+        from tuibench.core.spec import ModelSource
+        from tuibench.tui.bridge_form import token_of
+
         model = self._projects.get(project).project.versions[-1].model
         source = self._starter.locate(token_of(ModelSource(model.asked, model.file.path)))
         return self._projects.look(source)[0]
 
     def complete(self, text: str) -> tuple[str, ...]:
         """See Desk."""
+        from tuibench.request.sample import SAMPLES
+        from tuibench.workbench.completion import complete
+
         return complete(text, SAMPLES)
 
-    def find_model(self, text: str) -> Found:
+    def find_model(self, text: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> Found:
         """See Desk."""
-        source = self._starter.locate(os.path.expanduser(text.strip()))
+        from tuibench.workbench.forecast import free_dims
+
+        source = self._starter.locate(os.path.expanduser(text.strip()), tell)
         summary, project, name = self._projects.look(source)
         return Found(source, summary, project.id if project else "", name, free_dims(summary))
 
@@ -110,7 +143,7 @@ class Bridge:
         """See Desk."""
         entry = self._projects.remove(*tokens)
         held = count_of(len(entry.benchmarks), "benchmark")
-        return Removed(f"removed {held_words(entry)} with {held}", entry)
+        return Removed(f"removed {_held(entry)} with {held}", entry)
 
     # Benchmarks
 
@@ -131,12 +164,12 @@ class Bridge:
         removal = self._library.remove(ids, cancel=cancel, discard=discard)
         said = [f"cancelled {short_id(run.id)}" for run in removal.cancelled]
         said += [f"removed {short_id(run.id)} for good" for run in removal.discarded]
-        said += [f"removed {held_words(removal.entry)}"] if removal.entry is not None else []
+        said += [f"removed {_held(removal.entry)}"] if removal.entry is not None else []
         return Removed("; ".join(said) or "there was nothing to remove", removal.entry)
 
     def undo(self) -> str:
         """See Desk."""
-        return f"restored {held_words(self._library.undo())}"
+        return f"restored {_held(self._library.undo())}"
 
     def trash(self) -> tuple[TrashEntry, ...]:
         """See Desk."""
@@ -144,7 +177,7 @@ class Bridge:
 
     def restore(self, entry: str) -> str:
         """See Desk."""
-        return f"restored {held_words(self._library.restore(entry))}"
+        return f"restored {_held(self._library.restore(entry))}"
 
     def empty_trash(self) -> str:
         """See Desk."""
@@ -154,15 +187,17 @@ class Bridge:
     def export(self, benchmark: str, path: str, *, private: bool = False) -> str:
         """See Desk."""
         target = os.path.abspath(os.path.expanduser(path.strip()))
-        written = self._exchange.export(benchmark, target, include_private=private)
+        written = self._bench.exchange.export(benchmark, target, include_private=private)
         return f"wrote {short_id(written)} to {show(target)}" + ("" if private else " without private paths")
 
     def compare(self, old: str, new: str) -> SideBySide:
         """See Desk."""
-        return self._exchange.side_by_side(old, new)
+        return self._bench.exchange.side_by_side(old, new)
 
     def keep_copy(self, text: str) -> str:
         """See Desk."""
+        from tuibench.workbench.keeping import keep_copy
+
         return str(keep_copy(self._bench.settings.places.state, text))
 
     # Measuring
@@ -196,6 +231,8 @@ class Bridge:
 
     def cancel(self, run: str) -> str:
         """See Desk."""
+        from tuibench.report.run_list import cancel_words
+
         return cancel_words(self._bench.runs.cancel(run))
 
     def finish(self, run: str) -> str:
@@ -217,12 +254,23 @@ class Bridge:
 
     def run_log(self, run: str) -> tuple[str, ...]:
         """See Desk."""
+        from tuibench.workbench.run_story import run_log
+
         return run_log(self._bench.runs.directory(run))
 
     def command(self, benchmark: str = "", run: str = "") -> str:
         """See Desk."""
+        from tuibench.request.repeat import again
+        from tuibench.workbench.run_story import run_command, run_spec
+
         if run:
             directory = self._bench.runs.directory(run)
             return run_command(directory) or again(run_spec(directory))
         result = self._library.get(benchmark).result
         return result.again or again(result.spec)
+
+
+def _held(entry: TrashEntry) -> str:
+    from tuibench.report.trash_list import held_words
+
+    return held_words(entry)

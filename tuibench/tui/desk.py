@@ -6,19 +6,22 @@ desk in its place. Every method may raise TuibenchError.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tuibench.core.card import BenchmarkRow, StoredBenchmark
-from tuibench.core.comparison import SideBySide
 from tuibench.core.machine import EngineChoice, Machine
-from tuibench.core.model import ModelSummary
-from tuibench.core.project import Project, ProjectRow
-from tuibench.core.reference import ModelState
-from tuibench.core.spec import ModelSource
-from tuibench.core.trash import TrashEntry
 from tuibench.core.watch import Live, RunRow, RunView
+
+if TYPE_CHECKING:  # 20 ms before the first frame, which needs none of them
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
+    from tuibench.core.comparison import SideBySide
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.project import Project, ProjectRow
+    from tuibench.core.reference import ModelState
+    from tuibench.core.remote import FetchProgress
+    from tuibench.core.spec import ModelSource
+    from tuibench.core.trash import TrashEntry
 
 __all__ = [
     "Desk",
@@ -111,6 +114,8 @@ class FormCheck:
     """About what the largest cell takes; None where the model is not known well enough."""
     warnings: tuple[str, ...] = ()
     """What will probably go wrong although it is allowed."""
+    busy: str = ""
+    """Who measures on this machine now, whoever's it is, in words; '' for a free machine."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,8 +194,11 @@ class Desk(Protocol):
     def complete(self, text: str) -> tuple[str, ...]:
         """What a path that was begun may go on as: directories with a slash, models, samples; at most fifty."""
 
-    def find_model(self, text: str) -> Found:
-        """What a path or name means; a child looks at it. ModelError or UsageError where it is no model."""
+    def find_model(self, text: str, tell: Callable[[FetchProgress], None] = ...) -> Found:
+        """What a path or name means; a child looks at it. ModelError or UsageError where it is no model.
+
+        One that lies elsewhere is fetched; `tell` hears from the thread how far that is.
+        """
 
     def create_project(self, found: Found, name: str, description: str, dims: Mapping[str, int]) -> ProjectRow:
         """A project of a model that was found."""

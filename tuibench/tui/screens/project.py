@@ -217,6 +217,8 @@ class ProjectScreen(BenchmarkActions):
         self.show_keys()
         self._show_around()
         shown = self.query_one(f"#{TABS[self._tab]}")
+        if isinstance(shown, ProjectSettings):
+            shown.open()
         first = next((widget for widget in shown.query("*") if widget.focusable), None)
         self.set_focus(first)
 
