@@ -220,7 +220,10 @@ class Dashboard(CalmApp):
 
     def action_undo(self) -> None:
         """Bring back what was removed last."""
-        self.page.ask(self.desk.undo, lambda words: self.page.say(str(words)), group="undo")
+        self.page.ask(self.desk.undo, self._tell_undone, group="undo")
+
+    def _tell_undone(self, words: str) -> None:
+        self.page.say(words)
         self.look()
 
     def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
