@@ -65,12 +65,12 @@ async def settle(pilot: Pilot[Any]) -> None:
     for _ in range(100):
         await _handled(pilot.app)
         await _handled(pilot.app.screen)
-        await pilot.pause()
+        await pilot.pause(0)
         screen = pilot.app.screen
-        dirty = screen._dirty_widgets or screen._layout_required or screen._repaint_required
-        calm = 0 if dirty else calm + 1
+        dirty = screen._dirty_widgets or screen._layout_required or screen._repaint_required or screen._callbacks
+        calm = 0 if dirty or pilot.app.animator._animations or pilot.app.animator._scheduled else calm + 1
         # What was handled in one round can have asked for something that only the next one sees.
-        if calm == 2:
+        if calm == 3:
             return
     raise AssertionError("the screen never came to rest")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from textual.pilot import Pilot
-from textual.worker import Worker, WorkerFailed
+from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from tests.store.build import NOW
 from tuibench.tui.app import Dashboard, Opening
@@ -89,5 +89,5 @@ async def look(app: Dashboard, pilot: Pilot[Any]) -> None:
 
 async def _end_of(worker: Worker[Any]) -> None:
     # A question that a newer one made void is done with, too; what broke is raised by the app at its end.
-    with suppress(WorkerFailed):
+    with suppress(WorkerFailed, WorkerCancelled):
         await worker.wait()

@@ -7,7 +7,7 @@ import json
 import time
 from typing import Any
 
-from tuibench.cli.output import emit
+from tuibench.cli.output import can_draw, emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.session import opened, tell, width
 from tuibench.core.card import StoredBenchmark
@@ -43,12 +43,11 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
         project = bench.library.project_name(stored.card.project)
         if args.json:
             emit(json.dumps(_document(stored, project), indent=1, ensure_ascii=True, allow_nan=False) + "\n")
-        else:
-            own, figures = _own_host(bench), None if args.no_figures else width() or _PIPE_WIDTH
-            page = stored_page(
-                stored, time.time(), project=project, own_host=own, ascii_only=args.ascii, figures=figures
-            )
-            emit(page)
+            return int(ExitCode.OK)
+        figures = None if args.no_figures else width() or _PIPE_WIDTH
+        plain = args.ascii or (figures is not None and not can_draw())
+        own = _own_host(bench)
+        emit(stored_page(stored, time.time(), project=project, own_host=own, ascii_only=plain, figures=figures))
     return int(ExitCode.OK)
 
 

@@ -11,7 +11,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.plots.baseline import samples_of
 from tuibench.plots.figure import Figure, Point, Series
-from tuibench.plots.grid import make_grid
+from tuibench.plots.grid import coordinate_name, make_grid
 from tuibench.plots.line import Line
 from tuibench.plots.scaling import Scaling, figure_of, scaling
 from tuibench.plots.selection import Selection
@@ -34,25 +34,37 @@ def comparison_figure(old: RunResult, new: RunResult, selection: Selection | Non
 
 
 def ratio_figure(old: RunResult, side: SideBySide, axis: str) -> Figure:
-    """New / old in time over an axis of the old result, as one line per pair that differs in nothing else."""
-    at = {place.cell.key: place for place in make_grid(old).places}
-    groups: dict[tuple[object, ...], list[Point]] = {}
+    """New / old in time over an axis of the old result: cores, batch or `dim NAME`; a line per rest of the settings."""
+    grid = make_grid(old)
+    at = {place.cell.key: place for place in grid.places}
+    groups: dict[tuple[tuple[str, str], ...], list[Point]] = {}
+    labels = {each.key: each.label for each in grid.sides}
     for pair in side.pairs:
         place = at.get(pair.old.key)
         if place is None or pair.comparison is None or axis not in place.at:
             continue
-        rest = (place.side, *((key, value) for key, value in sorted(place.at.items()) if key != axis))
+        held = [(key, f"{coordinate_name(key)} {place.at[key]}") for key in sorted(place.at) if key != axis]
         point = Point(place.at[axis], pair.comparison.ratio, pair.comparison.low, pair.comparison.high)
-        groups.setdefault(rest, []).append(point)
+        groups.setdefault((("side", labels[place.side]), *held), []).append(point)
     lines = [tuple(sorted(points, key=lambda p: p.x)) for points in groups.values()]
     values = sorted({point.x for points in lines for point in points})
-    even = (Point(values[0], 1.0), Point(values[-1], 1.0)) if values else ()
-    names = [" ".join(str(part[1]) for part in rest if isinstance(part, tuple)) for rest in groups]
     return Figure(
-        series=tuple(Series(show(name, 40), points) for name, points in zip(names, lines, strict=True)),
-        x_ticks=tuple((x, f"{x:.0f}") for x in values), x_name=axis, y_name="new / old in time",
-        from_zero=False, ideal=even, ideal_name="equal", empty="no pair has a ratio",
+        series=tuple(Series(name, points) for name, points in zip(_names(list(groups)), lines, strict=True)),
+        x_ticks=tuple((x, f"{x:.0f}") for x in values), x_name=coordinate_name(axis), y_name="new / old in time",
+        from_zero=False, ideal=(Point(values[0], 1.0), Point(values[-1], 1.0)) if values else (), ideal_name="equal",
+        empty="no pair has a ratio",
     )  # fmt: skip
+
+
+def _names(rests: list[tuple[tuple[str, str], ...]]) -> list[str]:
+    """Each rest by what differs among them; a rest alone by its side."""
+    seen = [set(rest) for rest in rests]
+    shared = set.intersection(*seen) if len(seen) > 1 else set()
+    alone = len(rests) == 1
+    return [
+        " ".join(text for key, text in rest if (key, text) not in shared and (not alone or key == "side"))
+        for rest in rests
+    ]
 
 
 def samples_comparison(old: CellResult, new: CellResult, names: tuple[str, str] = ("old", "new")) -> Figure:

@@ -17,7 +17,7 @@ _EDGE_FROM = 4
 """Widths in columns from which y ticks have names, and the y axis a line."""
 _ROWS_PER_TICK = 3
 _LINES = {False: ("│", "┤", "└", "─", "┴"), True: ("|", "+", "+", "-", "+")}
-_GAP = "   "
+_GAP = "  "
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +44,7 @@ def make_frame(width: int, height: int, low: float, high: float, ascii_only: boo
     legend = height >= _LEGEND_FROM and width >= _Y_NAMES_FROM
     axis, x_names = height >= _AXIS_FROM, height >= _NAMES_FROM
     lines = height - legend - axis - x_names
-    ticks = round_ticks(low, high, max(2, 1 + lines // _ROWS_PER_TICK))
+    ticks = round_ticks(low, high, max(3 if lines >= _ROWS_PER_TICK else 2, 1 + lines // _ROWS_PER_TICK))
     y = Scale(ticks[0], ticks[-1], lines * DOTS_DOWN - 1, 0)
     labels = tick_labels(ticks) if width >= _Y_NAMES_FROM else ()
     room = max((width_of(label) for label in labels), default=0)

@@ -17,6 +17,8 @@ _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ASCII = " .:#"
 _SHOWN = 0.995
 """The share of all that the columns must show: the slowest few would leave the rest a single column."""
+_LEAST = 1e-9
+"""Percent that the y axis shows at least: any less and its own arithmetic would fail."""
 _MARKS_FROM = 6
 """Height in rows from which percentiles have a line of their own."""
 
@@ -69,10 +71,12 @@ def _fitted(
     histogram: Histogram, low: float, high: float, width: int, height: int, ascii_only: bool
 ) -> tuple[Frame, list[float]]:
     """The frame, and the share in percent of each of its columns; their number depends on how wide the y names are."""
-    frame = make_frame(width, height, 0.0, max(_columns(histogram, low, high, width)), ascii_only)
-    shares = _columns(histogram, low, high, frame.columns)
-    frame = make_frame(width, height, 0.0, max(shares), ascii_only)
-    return frame, _columns(histogram, low, high, frame.columns)
+    columns = width
+    for _ in range(2):
+        most = max(_LEAST, *_columns(histogram, low, high, columns))
+        frame = make_frame(width, height, 0.0, most, ascii_only)
+        columns = frame.columns
+    return frame, _columns(histogram, low, high, columns)
 
 
 def _range(histogram: Histogram) -> tuple[float, float]:

@@ -20,6 +20,8 @@ class ScalingPoint:
     """In the metric's unit."""
     throughput: Estimate
     """In items/s, from which efficiency and sentences follow whatever the metric."""
+    batch_time: Estimate
+    """In ms/batch, by the same statistic."""
     efficiency: float | None
     grade: str
     status: str

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-_STEPS = (1.0, 2.0, 2.5, 5.0)
+_STEPS = {1.0: 0.0, 2.0: 0.0, 2.5: 0.0, 5.0: 0.0, 1.5: 0.05, 3.0: 0.05, 4.0: 0.05, 6.0: 0.05, 8.0: 0.05}
+"""The first digits of round spacings, and how much emptier an axis may be with a rounder one."""
 _GREATEST, _SMALLEST = 1e250, 1e-250
 """Beyond these, differences and products of values could overflow; no measured quantity comes near."""
 
@@ -59,13 +60,14 @@ def round_ticks(low: float, high: float, most: int) -> tuple[float, ...]:
     span = high - low
     best: tuple[float, tuple[float, ...]] | None = None
     power = math.floor(math.log10(span / max(most, 2)))
-    for step in (m * 10.0**p for p in (power - 1, power, power + 1, power + 2) for m in _STEPS):
+    powers = (power - 1, power, power + 1, power + 2)
+    for step, dislike in ((digit * 10.0**p, dislike) for p in powers for digit, dislike in _STEPS.items()):
         start = math.floor(low / step + 1e-9)
         end = math.ceil(high / step - 1e-9)
         count = end - start + 1
         if not 2 <= count <= max(most, 2):
             continue
-        waste = (count - 1) * step / span - 1 + 0.02 * (max(most, 2) - count)
+        waste = dislike + (count - 1) * step / span - 1 + 0.02 * (max(most, 2) - count)
         if best is None or waste < best[0] - 1e-12:
             best = waste, tuple(step * i for i in range(start, end + 1))
     return best[1] if best is not None else (low, high)

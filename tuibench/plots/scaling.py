@@ -128,6 +128,7 @@ def _point(place: Place, value: int, grid: Grid, selection: Selection) -> Scalin
         cell_key=cell.key,
         estimate=quantity(cell, selection.metric, selection.statistic),
         throughput=quantity(cell, "throughput", rate),
+        batch_time=quantity(cell, "batch-time", selection.statistic),
         efficiency=None,
         grade=show(cell.grade.letter, 4) if cell.grade is not None else "",
         status=cell.status,

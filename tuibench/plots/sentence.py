@@ -29,6 +29,17 @@ def sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence
     return tuple(_sentences(lines, selection, comparisons))
 
 
+def point_words(point: ScalingPoint, metric: str) -> str:
+    """All of one point in a line, what is shown first: for below a figure whose cursor stands there."""
+    words = [amount(point.estimate, metric)] if point.estimate.value is not None else []
+    others = (("throughput", point.throughput), ("batch-time", point.batch_time))
+    words += [amount(estimate, name) for name, estimate in others if name != metric and estimate.value is not None]
+    if point.efficiency is not None and metric != "efficiency":
+        words.append(f"efficiency {percent(point.efficiency)}")
+    words += [f"grade {point.grade}"] if point.grade else []
+    return f"{point.label}: {', '.join([*words, *filter(None, [point.note])])}"
+
+
 def _sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence[Comparison]) -> Iterator[Sentence]:
     if lines:
         yield from _extremes(lines[0], selection.metric)

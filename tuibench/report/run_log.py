@@ -8,6 +8,7 @@ from typing import Any
 from tuibench.core.cell import CellResult
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds
+from tuibench.core.wish import extension_words
 from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.run_list import reason_words
 
@@ -104,11 +105,11 @@ class RunLog:
         return f"{name}: {event['message']}" if name else str(event["message"])
 
     def _on_finish_asked(self, _: Event) -> str:
-        return "asked to finish with what there is"
+        return "finishing on request: the execution that goes on is the last"
 
     def _on_extended(self, event: Event) -> str:
-        more = float(event.get("limit_s") or 0.0)
-        return f"{seconds(more)} more for each of {count_of(int(event.get('cells') or 0), 'cell')}"
+        words = extension_words(float(event["limit_s"]), int(event["executions"]))
+        return f"{words}, for {count_of(len(event['cells']), 'cell')}"
 
     def _on_run_end(self, event: Event) -> str:
         status, reason = str(event.get("status", "interrupted")), reason_words(str(event.get("reason") or ""))

@@ -189,19 +189,7 @@ class Replay:
 
     def _drift(self) -> dict[str, Any]:
         anchor = self.anchor
-        executions = [execution for key, execution in self._anchor if key == anchor]
-        if len(executions) < 2:
-            return {}
-        first, last = executions[0].p50_ns, executions[-1].p50_ns
-        values = [e.p50_ns / 1e6 for e in executions]
-        spread = log_interval(values)
-        return {
-            "executions": len(values),
-            "p50_ms": values,
-            "drift": last / first - 1,
-            "low": spread.low,
-            "high": spread.high,
-        }
+        return _drift([execution.p50_ns / 1e6 for key, execution in self._anchor if key == anchor])
 
     def _summarize(self, track: Track) -> CellResult:
         executions = [done.execution for done in track.executions]
@@ -316,6 +304,20 @@ class Replay:
 
     def _on_run_end(self, event: dict[str, Any]) -> None:
         self.end = event
+
+
+def _drift(p50_ms: Sequence[float]) -> dict[str, Any]:
+    """What executions of one cell, over all of a run, say of the machine; nothing where there is no second one."""
+    if len(p50_ms) < 2:
+        return {}
+    spread = log_interval(p50_ms)
+    return {
+        "executions": len(p50_ms),
+        "p50_ms": list(p50_ms),
+        "drift": p50_ms[-1] / p50_ms[0] - 1,
+        "low": spread.low,
+        "high": spread.high,
+    }
 
 
 def _why_early(end: Mapping[str, Any], count: int) -> str:

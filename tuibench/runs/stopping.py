@@ -110,7 +110,7 @@ class StopSwitch:
 
     def _look_around(self) -> None:
         with suppress(BlockingIOError):  # nobody knocked: it was time
-            os.read(self._knocked, 1 << 12)
+            os.read(self._knocked, 1 << 16)
         for beat in self._beats:
             beat()
 

@@ -28,6 +28,7 @@ from tuibench.tui.screens.base import Page
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 from tuibench.tui.textual_seam import CalmApp
+from tuibench.tui.thread import DaemonThreads
 
 LOOK_S = 1.0
 """Between two looks at what others do."""
@@ -77,6 +78,7 @@ class Dashboard(CalmApp):
     def on_mount(self) -> None:
         """Show the first screen, and begin to look."""
         loop = asyncio.get_running_loop()
+        loop.set_default_executor(DaemonThreads())
         loop.add_signal_handler(signal.SIGHUP, self._hang_up, ExitCode.HANGUP)
         loop.add_signal_handler(signal.SIGTERM, self._hang_up, ExitCode.TERMINATED)
         self.push_screen(route.home())
@@ -186,6 +188,14 @@ class Dashboard(CalmApp):
     def remember(self, **values: object) -> None:
         """For the next session."""
         self.remembered.change(values)
+
+    async def action_back(self) -> None:
+        """As the page says; Textual's own would leave it at once, whatever it has open."""
+        self.page.action_back()
+
+    def action_leave(self) -> None:
+        """As the page says."""
+        self.page.action_leave()
 
     def action_quit_now(self) -> None:
         """Out, from anywhere."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tuibench.core.errors import UsageError
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tuibench.core.model import ModelSummary
     from tuibench.core.project import Project, ProjectRow
     from tuibench.core.reference import ModelState
+    from tuibench.core.remote import FetchProgress
     from tuibench.core.trash import TrashEntry
     from tuibench.tui.bridge_start import Starter
     from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan, RunFeed
@@ -116,11 +117,11 @@ class Bridge:
 
         return complete(text, SAMPLES)
 
-    def find_model(self, text: str) -> Found:
+    def find_model(self, text: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> Found:
         """See Desk."""
         from tuibench.workbench.forecast import free_dims
 
-        source = self._starter.locate(os.path.expanduser(text.strip()))
+        source = self._starter.locate(os.path.expanduser(text.strip()), tell)
         summary, project, name = self._projects.look(source)
         return Found(source, summary, project.id if project else "", name, free_dims(summary))
 

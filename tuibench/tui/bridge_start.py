@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +11,7 @@ from tuibench.core.card import Card, StoredBenchmark
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.machine import Machine
 from tuibench.core.model import ModelSummary
-from tuibench.core.remote import is_remote
+from tuibench.core.remote import FetchProgress, is_remote
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.units import size
 from tuibench.request.model_token import resolve_model
@@ -44,9 +44,9 @@ class Starter:
                 self._machine = self._bench.machine(hidden=self._hidden)
             return self._machine
 
-    def locate(self, token: str) -> ModelSource:
+    def locate(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
         """The file that a token means, fetched where it lies elsewhere."""
-        return resolve_model(token.strip(), fetch=self._bench.fetch)
+        return resolve_model(token.strip(), fetch=lambda address: self._bench.fetch(address, tell))
 
     def check(self, values: FormValues, summary: ModelSummary | None, project: str) -> FormCheck:
         """See Desk."""

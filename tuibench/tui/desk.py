@@ -6,7 +6,7 @@ desk in its place. Every method may raise TuibenchError.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:  # 20 ms before the first frame, which needs none of them
     from tuibench.core.model import ModelSummary
     from tuibench.core.project import Project, ProjectRow
     from tuibench.core.reference import ModelState
+    from tuibench.core.remote import FetchProgress
     from tuibench.core.spec import ModelSource
     from tuibench.core.trash import TrashEntry
 
@@ -193,8 +194,11 @@ class Desk(Protocol):
     def complete(self, text: str) -> tuple[str, ...]:
         """What a path that was begun may go on as: directories with a slash, models, samples; at most fifty."""
 
-    def find_model(self, text: str) -> Found:
-        """What a path or name means; a child looks at it. ModelError or UsageError where it is no model."""
+    def find_model(self, text: str, tell: Callable[[FetchProgress], None] = ...) -> Found:
+        """What a path or name means; a child looks at it. ModelError or UsageError where it is no model.
+
+        One that lies elsewhere is fetched; `tell` hears from the thread how far that is.
+        """
 
     def create_project(self, found: Found, name: str, description: str, dims: Mapping[str, int]) -> ProjectRow:
         """A project of a model that was found."""

@@ -41,10 +41,10 @@ def expected_s(spec: BenchmarkSpec, cells: int) -> float:
     return expected if spec.limits.max_time_s is None else min(expected, spec.limits.max_time_s)
 
 
-def limit_s(spec: BenchmarkSpec, cells: int) -> float:
-    """How long so many cells take at most."""
-    limit = cells * spec.effort.limit_s
-    return limit if spec.limits.max_time_s is None else min(limit, spec.limits.max_time_s)
+def limit_s(spec: BenchmarkSpec, cells: int, more_s: float = 0.0) -> float:
+    """How long so many cells take at most, with `more_s` that was asked for since."""
+    limit = cells * (spec.effort.limit_s + more_s)
+    return limit if spec.limits.max_time_s is None else min(limit, spec.limits.max_time_s + more_s)
 
 
 def worker_bytes(model: ModelSummary, input_bytes: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ from tuibench.workbench.setting import Settings, read_settings
 if TYPE_CHECKING:
     from tuibench.core.card import StoredBenchmark
     from tuibench.core.machine import Machine
+    from tuibench.core.remote import FetchProgress
     from tuibench.core.spec import ModelSource
     from tuibench.host.topology import Topology
     from tuibench.store.store import Store
@@ -51,11 +52,11 @@ class Workbench:
         tree = Tree()
         return read_memory(tree, find_groups(tree)).room_bytes
 
-    def fetch(self, token: str) -> ModelSource:
-        """The file of a model that lies elsewhere, fetched unless it is here."""
+    def fetch(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
+        """The file of a model that lies elsewhere, fetched unless it is here; `tell` hears how far it is."""
         from tuibench.workbench.fetching import ModelFetch  # children and their limits
 
-        return ModelFetch(token, self.settings.places).carry_out(lambda _: None).source
+        return ModelFetch(token, self.settings.places).carry_out(tell).source
 
     def check_engines(self, names: Sequence[str]) -> None:
         """Raise for the first name that is no engine of this version; nothing is started or imported for it."""

@@ -69,7 +69,7 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
     if effort.target is None:
         raise UsageError(
             f"run {short} measures a fixed number of executions and aims at no target",
-            f"tuibench rerun {short} --executions N measures another number",
+            f"tuibench rerun {short} with another number of --executions measures more",
         )
     wanted_s = effort.limit_s if more_s is None else more_s
     if not 0 < wanted_s <= LONGEST_S:

@@ -94,6 +94,8 @@ class RunWatch:
             self._axes = varying_axes(cell.asked for cell in self._replay.cells)
         if kind in _WHOLE:
             self._changed |= self._replay.tracks.keys()
+        elif kind == "extended":
+            self._changed |= set(event["cells"])
         if event.get("cell") is not None and event["cell"] not in self._replay.tracks:
             return  # its plan was lost to damage
         if event.get("cell") is not None and kind in ("execution_done", "execution_failed", "cell_done", "warning"):
@@ -140,7 +142,7 @@ class RunWatch:
             drift=replay.drift,
             elapsed_s=replay.seconds,
             eta_s=None if ended else _number(self._latest.get("eta_s")),
-            limit_s=limit_s(spec, ahead) if cells else None,
+            limit_s=limit_s(spec, ahead, replay.extended_s) if cells else None,
             status="",
         )
         return self._close(view) if ended else view

@@ -6,6 +6,7 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from typing import ClassVar, TypeVar
 
+from textual import events
 from textual.app import App, ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
@@ -13,10 +14,11 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tests.tui.counting import CountingDriver, settle
+from tests.tui.counting import CountingDriver, counter_of, settle
 from tests.tui.frame import frame
 from tuibench.tui.widgets.calm import Calm
 
+_CHARACTERS = {"space": " ", "full_stop": "."}
 M = TypeVar("M", bound=Message)
 HOSTILE = (
     "\x1b[99;99Hcursor",
@@ -100,9 +102,11 @@ async def staged(
 
 
 async def press(pilot: Pilot[None], *keys: str) -> None:
-    """Press keys, each once what the one before it did is painted."""
+    """Press keys, each once what the one before it did is painted; the pilot's own way sleeps for each."""
     for key in keys:
-        await pilot.press(key)
+        event = events.Key(key, key if len(key) == 1 else _CHARACTERS.get(key))
+        event.set_sender(pilot.app)
+        counter_of(pilot.app).send_message(event)
         await settle(pilot)
 
 

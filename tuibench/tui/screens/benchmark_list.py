@@ -16,8 +16,9 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.units import count_of
 from tuibench.tui import key
 from tuibench.tui.desk import RunRow
-from tuibench.tui.screens.benchmark_preview import preview_of, preview_of_run
+from tuibench.tui.screens.benchmark_preview import fold, preview_of, preview_of_run
 from tuibench.tui.screens.benchmark_rows import SORTS, BenchmarkRows, columns
+from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.record_table import Line, RecordTable
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
@@ -133,7 +134,7 @@ class BenchmarkList(Vertical):
         if name is None:
             self._paint(())
         elif name in self.rows.runs:
-            self._paint(preview_of_run(self.rows.runs[name], glyphs))
+            self._paint(preview_of_run(self.rows.runs[name], self.size.width - 2, glyphs))
         elif name in self.rows.stored:
             wanted = (name, self.rows.stored[name].card_generation, self.size.width)
             if wanted in self._previews:
@@ -152,7 +153,7 @@ class BenchmarkList(Vertical):
             lambda: preview_of(desk.open(name), width - 2, app.glyphs, app.ascii_only),
             lambda lines: self._keep_preview(wanted, lines),
             group="preview",
-            otherwise=lambda error: self._keep_preview(wanted, _reason(error)),
+            otherwise=lambda error: self._keep_preview(wanted, fold(_reason(error), width - 2)),
         )
 
     def _keep_preview(self, wanted: Shown, lines: list[LineLike]) -> None:
@@ -166,6 +167,10 @@ class BenchmarkList(Vertical):
         self.query_one("#preview", TextBlock).show_lines([_set_in(line) for line in lines])
 
     # Keys
+
+    def action_filter(self) -> None:
+        """Type words, in the line that the screen has for it."""
+        self.screen.query_one(FilterLine).open_with(self.text)
 
     def action_sort(self) -> None:
         """By the next column."""

@@ -18,7 +18,8 @@ from tuibench.plots.sparkline import sparkline
 from tuibench.report.label import describe, failure_text
 from tuibench.report.run_list import why_words
 from tuibench.tui.glyph import Glyphs
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.row import LineLike, wrapped
+from tuibench.tui.widgets.row import shown as made_safe
 
 _LETTERS = {"cores": "c", "batch": "b"}
 _MOST_LINES = 2
@@ -29,7 +30,7 @@ def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: 
     run = stored.result
     lines: list[LineLike] = [_what(stored, glyphs)]
     lines += [(text, "") for text in _numbers(run, width, glyphs, ascii_only)]
-    lines.append((_state(run, glyphs), _kind(run)))
+    lines += fold([(_state(run, glyphs), _kind(run))], width)
     lines += [(f"note: {stored.card.note}", "")] if stored.card.note else []
     lines += [(f"re-run of {short_id(stored.card.rerun_of)}: c compares", "dim")] if stored.card.rerun_of else []
     lines += [(text, "dim") for text in run.conclusions]
@@ -37,7 +38,12 @@ def preview_of(stored: StoredBenchmark, width: int, glyphs: Glyphs, ascii_only: 
     return lines
 
 
-def preview_of_run(row: RunRow, glyphs: Glyphs) -> list[LineLike]:
+def fold(lines: Sequence[LineLike], width: int) -> list[LineLike]:
+    """Long lines go on in the next one."""
+    return [part for line in lines for part in wrapped(made_safe(line), max(width, 1))]
+
+
+def preview_of_run(row: RunRow, width: int, glyphs: Glyphs) -> list[LineLike]:
     """Of a run that is in no list yet: what it is, how far it is, and which keys help."""
     info = row.info
     dot = f" {glyphs.dot} "
@@ -53,7 +59,7 @@ def preview_of_run(row: RunRow, glyphs: Glyphs) -> list[LineLike]:
         (dot.join(filter(None, said)), "accent" if info.state in activity.ALIVE else "warn"),
         (_advice(row), "dim"),
     ]
-    return [line for line in lines if line[0]]
+    return fold([line for line in lines if line[0]], width)
 
 
 def _advice(row: RunRow) -> str:

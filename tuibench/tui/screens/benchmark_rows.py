@@ -37,7 +37,7 @@ def columns(glyphs: Glyphs) -> tuple[Column, ...]:
         Column("engine", "ENGINE", 7, rank=2, wide=22),
         Column("scenario", "SCEN", 5, rank=3, wide=10),
         Column("cells", f"CORES{glyphs.times}BATCH", 12, rank=1, wide=24),
-        Column("best", "BEST", 18, grow=True, wide=48),
+        Column("best", "BEST", 24, grow=True, wide=48),
         Column("half", f"{glyphs.plus_minus}%", 4, right=True),
         Column("grade", "G", 1),
         Column("name", "NAME", 12, grow=True, rank=5, wide=30),
@@ -140,7 +140,7 @@ class BenchmarkRows:
             short_id(row.id),
             age(row.started_utc, now),
             engine_word(row.engines) + (f" ({row.foreign})" if row.foreign else ""),
-            row.scenarios,
+            scenario_word(row.scenarios),
             sizes_word(row.cores, row.batches, glyphs),
             best.text,
             best.plus_minus,
@@ -168,7 +168,7 @@ def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
         short_id(info.id),
         age(info.started_utc, now),
         engine_word(row.engines),
-        row.scenarios,
+        scenario_word(row.scenarios),
         sizes_word(row.cores, row.batches, glyphs),
         run_words(info),
         "",
@@ -196,6 +196,11 @@ def run_words(info: RunInfo) -> str:
 def sizes_word(cores: str, batches: str, glyphs: Glyphs) -> str:
     """Cores and batches as one cell: 1-16×1,8,32."""
     return glyphs.times.join(filter(None, (_list_word(cores), _list_word(batches))))
+
+
+def scenario_word(scenarios: str) -> str:
+    """Scenarios in a narrow column: what is measured unless one asks for less is `both`."""
+    return "both" if set(scenarios.split(",")) == {"sync", "async"} else scenarios
 
 
 def _list_word(values: str) -> str:

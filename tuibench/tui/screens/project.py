@@ -181,10 +181,6 @@ class ProjectScreen(BenchmarkActions):
         """A benchmark."""
         self.dashboard.go(route.form(project_id=self.project_id))
 
-    def action_filter(self) -> None:
-        """Type words."""
-        self.query_one(FilterLine).open_with(self.benchmarks.text)
-
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
         """Filter while one types."""
         message.stop()
@@ -221,6 +217,8 @@ class ProjectScreen(BenchmarkActions):
         self.show_keys()
         self._show_around()
         shown = self.query_one(f"#{TABS[self._tab]}")
+        if isinstance(shown, ProjectSettings):
+            shown.open()
         first = next((widget for widget in shown.query("*") if widget.focusable), None)
         self.set_focus(first)
 

@@ -15,6 +15,7 @@ from textual.reactive import Reactive
 from textual.strip import Strip
 from textual.widget import Widget
 
+from tuibench.report.style import to_ascii
 from tuibench.tui.glyph import Glyphs, glyphs_of
 from tuibench.tui.theme import style_of
 from tuibench.tui.widgets.row import Row, changed_end, filled
@@ -40,6 +41,10 @@ class Painted(Widget):
         """The signs that this terminal can show."""
         return glyphs_of(bool(getattr(self.app, "ascii_only", False)))
 
+    def legible(self, text: str) -> str:
+        """The text in the signs that this terminal can show: words of results have some that not all can."""
+        return text if text.isascii() or not getattr(self.app, "ascii_only", False) else to_ascii(text)
+
     def repaint(self) -> None:
         """Send the lines that differ from what is on the screen, each up to its last difference."""
         self.refresh()
@@ -64,7 +69,9 @@ class Painted(Widget):
         return self.visual_style.rich_style
 
     def _whole(self, y: int) -> Row:
-        return filled(self.row(y), self.size.width, self.glyphs.ellipsis)
+        return filled(
+            tuple((self.legible(text), style) for text, style in self.row(y)), self.size.width, self.glyphs.ellipsis
+        )
 
     def render_line(self, y: int) -> Strip:
         """One line, remembered as what the terminal shows."""

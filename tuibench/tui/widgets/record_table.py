@@ -217,7 +217,7 @@ class RecordTable(Moving):
         texts = []
         for at, width in self._columns_now().shown:
             cell = cells[at] if at < len(cells) else ""
-            texts.append(fit(show(cell, 4 * width + 8), width, ellipsis, self._columns[at].right))
+            texts.append(fit(self.legible(show(cell, 4 * width + 8)), width, ellipsis, self._columns[at].right))
         return skip(" ".join(texts), self._left)
 
     # Keys and events
