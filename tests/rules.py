@@ -11,6 +11,9 @@ from pathlib import PurePosixPath
 ANYTHING = ("*",)
 ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
+BRIDGES = ("bridge", "bridge_fill", "bridge_form", "bridge_start")
+"""What of the dashboard knows the workbench: screens and widgets know the desk alone."""
+BRIDGE_ROOMS = tuple(f"tui/{name}" for name in BRIDGES)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,12 +58,14 @@ ROOMS = {
         ours=(
             *("store", "runs", "report", "stats", "engines/registry"),
             *("host", "host/facts", "host/brand", "host/checkup", "host/place"),
+            # Dims and shapes are counted without a model's bytes.
+            *("models/candidate", "models/dim", "models/layout"),
         )
     ),
     "request": Room(),
     "tui": Room(ours=("plots", "report"), third=("textual", "rich")),
-    # The only one that talks to the workbench.
-    "tui/bridge": Room(ours=("tui", "workbench", "request", "report"), third=()),
+    # The only ones that talk to the workbench.
+    **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "workbench", "report", "request")) for name in BRIDGES},
     "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
     "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/bridge")),
     "__main__": Room(ours=("cli",)),

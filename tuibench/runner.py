@@ -36,10 +36,13 @@ def main(argv: list[str]) -> int:
     request = read_request(lifeline)
     if request is None:
         return 0
+    let_go = bool(request.pop("let_go", False))
+    if let_go:
+        stop.let_go()
     ephemeral = bool(request.get("ephemeral"))
     code = 1
     try:
-        code = attend(directory, request, stop)
+        code = attend(directory, request, stop, lambda: say_begun(done) if let_go else None)
         if ephemeral and code == 0:
             os.close(done)
             wait_for_the_client(lifeline)
@@ -50,14 +53,18 @@ def main(argv: list[str]) -> int:
     return code
 
 
-def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> int:
-    """Be the run's only runner from its beginning to its end; the exit code says whether it could be written down."""
+def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, begun: Callable[[], None]) -> int:
+    """Be the run's only runner from its beginning to its end; the exit code says whether it could be written down.
+
+    `begun` is called once the run has its directory, and this process its lock.
+    """
     import os
 
     from tuibench.core.errors import ExitCode, TuibenchError
 
     try:
         lock = open_directory(directory, request)
+        begun()
         try:
             work(directory, request, stop)
         finally:
@@ -70,6 +77,17 @@ def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -
         os.write(2, f"{error.strerror or error}\n".encode())
         return int(ExitCode.STORE)
     return 0
+
+
+def say_begun(done: int) -> None:
+    """Tell a client that leaves at once that the run can be found from now on; it may have died already."""
+    import contextlib
+    import os
+
+    from tuibench.runs.stopping import BEGUN
+
+    with contextlib.suppress(BrokenPipeError):
+        os.write(done, BEGUN)
 
 
 def own_stdin() -> int:

@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from tests.host.machine import Machine, build_system, process_on
-from tuibench.cli.doctor import add_parser, ask_engines, describe_terminal, run
+from tuibench.cli.doctor import add_parser, run
 from tuibench.host.checkup import examine
+from tuibench.workbench.probing import ask_engines, describe_terminal
 
 GOOD = {"name": "onnxruntime", "available": True, "version": "1.20.0", "error": None}
 PROJECT = Path(__file__).parents[2]

@@ -9,11 +9,10 @@ from typing import Any
 import pytest
 
 from tests.report.build import HEADLINE, HOSTILE
-from tuibench.core import text
+from tuibench.core import text, width
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
-from tuibench.report import style
 from tuibench.report.listing import headline_words, hidden_words, listing, rows_csv, rows_json
 from tuibench.report.style import width_of
 
@@ -147,7 +146,7 @@ def test_ten_thousand_rows_take_no_look_at_single_characters(monkeypatch: pytest
         return count
 
     monkeypatch.setattr(text, "_visible", counted(text._visible))
-    monkeypatch.setattr(style, "_columns", counted(style._columns))
+    monkeypatch.setattr(width, "_columns", counted(width._columns))
     rows = [row(n, name="näme ±µ·" if n % 2 else "") for n in range(10_000)]
     assert len(listing(rows, NOW, limit=None, width=None).splitlines()) == 10_001
     assert calls == 0

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+from tests.plots import data
 from tests.report import build
 from tuibench.report.markdown import dumps, escape
 
@@ -21,7 +22,9 @@ def test_every_row_has_as_many_cells_as_the_header() -> None:
 def test_marks_and_controls_are_escaped() -> None:
     assert escape("a|b <i> & *x* [y](z) `c`") == r"a\|b &lt;i&gt; &amp; \*x\* \[y\](z) \`c\`"
     text = dumps(build.hostile_run())
-    assert "<b>" not in text.partition("Again:")[0] and "\x1b" not in text and "\u202e" not in text
+    # An indented block is literal, so that figures and the command need no escapes.
+    outside = "\n".join(line for line in text.splitlines() if not line.startswith("    "))
+    assert "<b>" not in outside and "\x1b" not in text and "\u202e" not in text
     assert "\udcff" not in text
 
 
@@ -32,3 +35,11 @@ def test_it_says_what_the_table_cannot() -> None:
     assert "grade D: another process took 40 % of the CPUs" in text
     assert "## Warnings\n\n- the governor is powersave" in text
     assert text.endswith("Again:\n\n    tuibench benchmark dir/model.onnx -e onnxruntime\n")
+
+
+def test_figures_stand_in_blocks_of_their_own() -> None:
+    text = dumps(data.cores_run())
+    _, _, after = text.partition("## Core scaling, batch 1\n\n")
+    block, _, words = after.partition("\n\n")
+    assert block.count("●") == 6 and all(line.startswith("    ") for line in block.splitlines())
+    assert words.startswith("- Best: 16 cores  529 items/s ±1.0 %\n") and "## Batch scaling, 16 cores" in words

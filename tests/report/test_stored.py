@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tests.plots import data
 from tests.report import build
 from tests.report.test_listing import NOW, row
 from tuibench.core.card import Card, StoredBenchmark
@@ -59,3 +60,14 @@ def test_nothing_foreign_arrives_raw() -> None:
     for line in text.splitlines():
         assert show(line, 100_000) == line
     assert page(run, Card(hostile), ascii_only=True).isascii()
+
+
+def test_figures_stand_between_head_and_result() -> None:
+    run = data.cores_run()
+    head, cores, batch, body = page(run, figures=70).split("\n\n", 3)
+    assert head == page(run).split("\n\n")[0] and body == summary(run)
+    assert cores.startswith("Core scaling, batch 1\n") and cores.count("●") == 6 and "\nBest: 16 cores" in cores
+    assert batch.startswith("Batch scaling, 16 cores\n") and max(map(len, batch.splitlines())) <= 70
+    assert "●" not in page(run)
+    ascii_page = page(run, figures=70, ascii_only=True)
+    assert ascii_page.isascii() and "o onnxruntime" in ascii_page and "+- 1.0" not in ascii_page

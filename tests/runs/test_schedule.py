@@ -141,3 +141,82 @@ def test_the_estimate_of_the_rest_falls_to_nothing() -> None:
     run_all(schedule)
     assert before > 0
     assert schedule.eta_s(1.3) == 0
+
+
+def spread(schedule: Schedule, key: str, count: int, wall_s: float, low: float = 1e6, high: float = 2e6) -> None:
+    """Executions of a cell that agree too little to reach any target."""
+    for n in range(count):
+        turn = Turn(schedule.progress[key].cell, n + 1, n + 1, False)
+        schedule.record(turn, make_execution(low if n % 2 else high), wall_s)
+
+
+def test_more_time_goes_to_cells_that_go_on_and_to_those_that_had_theirs() -> None:
+    # The target is out of reach, but not so far that a cell is given up.
+    schedule = make(5, replace(QUICK, target=0.2))
+    most, limit, live, target, failed = schedule.progress.values()
+    spread(schedule, most.cell.key, 6, 0.1)
+    spread(schedule, limit.cell.key, 3, 4.0)
+    spread(schedule, live.cell.key, 2, 1.0)
+    spread(schedule, target.cell.key, 3, 1.0, high=1e6)
+    schedule.record_failure(Turn(failed.cell, 1, 1, False), replace(CRASH, phase="load"), 1.0)
+    assert [p.live for p in schedule.progress.values()] == [False, False, True, False, False]
+    assert ("most allowed" in most.stopped_by, "limit of 10 s" in limit.stopped_by) == (True, True)
+    executions, cells = schedule.extend(5.0)
+    assert executions == 3, "half of 6, as 5 s are of 10 s"
+    assert cells == {
+        most.cell.key: {"limit_s": 15.0, "executions": 9},
+        limit.cell.key: {"limit_s": 17.0, "executions": 9},
+        live.cell.key: {"limit_s": 15.0, "executions": 9},
+    }
+    assert [p.live for p in schedule.progress.values()] == [True, True, True, False, False]
+    spread(schedule, most.cell.key, 2, 0.1)
+    assert most.live
+    spread(schedule, most.cell.key, 1, 0.1)
+    assert (most.live, len(most.executions)) == (False, 9)
+
+
+def test_more_time_adds_up_and_the_estimate_grows_with_it() -> None:
+    schedule = make(1, replace(QUICK, target=0.01))
+    (cell,) = schedule.progress.values()
+    spread(schedule, cell.cell.key, 3, 1.0)
+    assert not cell.live, "given up"
+    before = schedule.eta_s(1.0)
+    schedule.extend(10.0)
+    once = schedule.eta_s(1.0)
+    schedule.extend(10.0)
+    assert (before, once, schedule.eta_s(1.0)) == (0.0, 9.0, 15.0), "12 executions of 1 s, and then 18"
+    assert (cell.limit_s, cell.most) == (30.0, 18)
+
+
+def test_a_cell_that_got_more_time_is_not_given_up_before_that_is_over() -> None:
+    schedule = make(1, replace(QUICK, target=0.0001))
+    (cell,) = schedule.progress.values()
+    spread(schedule, cell.cell.key, 3, 1.0)
+    assert "given up" in cell.stopped_by
+    schedule.extend(10.0)
+    spread(schedule, cell.cell.key, 8, 1.0)
+    assert cell.live
+    spread(schedule, cell.cell.key, 1, 1.0)
+    assert "the most allowed" in cell.stopped_by
+
+
+def test_more_time_is_at_least_one_execution_more_however_long_it_takes() -> None:
+    schedule = make(1, replace(QUICK, target=0.2))
+    (cell,) = schedule.progress.values()
+    spread(schedule, cell.cell.key, 3, 60.0)
+    _, cells = schedule.extend(0.5)
+    assert cells == {cell.cell.key: {"limit_s": 180.5, "executions": 7}}
+    (turn,) = schedule.next_round()
+    schedule.record(turn, make_execution(1e6), 60.0)
+    assert not cell.live
+
+
+def test_slow_calls_get_three_executions_more() -> None:
+    schedule = make(1, EFFORTS["default"])
+    (cell,) = schedule.progress.values()
+    run_all(schedule, p50_ns=2e9, wall_s=3.0)
+    executions, cells = schedule.extend(30.0)
+    assert (executions, cells[cell.cell.key]["executions"]) == (15, 6)
+    assert schedule.eta_s(1.0) == 9.0
+    run_all(schedule, p50_ns=2e9, wall_s=3.0)
+    assert len(cell.executions) == 6

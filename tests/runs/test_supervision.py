@@ -18,7 +18,7 @@ from tuibench.arrays.bundle import write_bundle
 from tuibench.core.cell import Execution, Failure
 from tuibench.runs import supervision
 from tuibench.runs.stopping import Cancelled, StopSwitch
-from tuibench.runs.supervision import Bounds, Supervision
+from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.stats.sample_file import read_samples
 
 Run = Callable[..., Execution | Failure]
@@ -42,11 +42,12 @@ def run(tmp_path: Path, bundle: Path, monkeypatch: pytest.MonkeyPatch) -> Run:
         scale: float = 1.0,
         listen: Callable[[Mapping[str, Any]], None] = lambda frame: None,
         stop: StopSwitch | None = None,
+        bounds: Bounds | None = None,
         **changes: Any,
     ) -> Execution | Failure:
         monkeypatch.setenv("TUIBENCH_FAKE", json.dumps({"default": script}))
         job = make_job(tmp_path, Path(changes.pop("bundle", bundle)), **changes)
-        return Supervision(job, Bounds(scale, None), stop or StopSwitch(), listen, 100).carry_out()
+        return Supervision(job, bounds or Bounds(scale, None), stop or StopSwitch(), listen, 100).carry_out()
 
     return carry_out
 
@@ -184,3 +185,30 @@ def test_a_stream_s_process_that_fails_tells_its_own_reason(run: Run) -> None:
     failure = run({"latency_us": 300, "timed": "raise", "after": 20}, cell=cell, streams=2)
     assert isinstance(failure, Failure), failure
     assert "said raise" in failure.message
+
+
+def test_more_time_reaches_the_execution_that_goes_on(run: Run) -> None:
+    bounds = Bounds(1.0, float("inf"))
+    seen: list[float] = []
+
+    def listen(frame: Mapping[str, Any]) -> None:
+        if frame["f"] == "phase" and frame["phase"] == "timed":
+            # The command's time is over in the middle of what is timed, and somebody knocks for more before.
+            bounds.deadline = time.monotonic() + 0.1
+            stop._hear_knocking(0, None)
+
+    def beat() -> None:
+        seen.append(bounds.deadline or 0.0)
+        bounds.extend(100.0)
+
+    stop = StopSwitch()
+    stop.beat_with(beat)
+    assert isinstance(run({}, bounds=bounds, listen=listen, stop=stop, timed_s=0.3), Execution)
+    assert len(seen) == 1
+
+    def cut(frame: Mapping[str, Any]) -> None:
+        if frame["f"] == "phase" and frame["phase"] == "timed":
+            bounds.deadline = time.monotonic() + 0.1
+
+    with pytest.raises(OutOfTime):
+        run({}, bounds=bounds, listen=cut, timed_s=0.3)

@@ -30,7 +30,8 @@ def add_parser(subparsers: Any) -> None:
         "attach",
         help="follow a run",
         description="Follow a run from its beginning to its end and print what came of it. Ctrl-C leaves it going; "
-        "tuibench cancel ends it. The exit code is the run's.",
+        "tuibench cancel ends it, tuibench finish ends it well, tuibench extend gives it more time. The exit code is "
+        "the run's.",
     )
     parser.add_argument(
         "id", metavar="ID", help="a name that only one run has, or any part of its id; last is the newest"

@@ -8,11 +8,7 @@ from typing import Any
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened
-from tuibench.core import activity
-from tuibench.core.activity import RunInfo
-from tuibench.core.short_id import short_id
-from tuibench.core.text import show
-from tuibench.core.units import count_of
+from tuibench.report.run_list import cancel_words
 
 
 def add_parser(subparsers: Any) -> None:
@@ -32,16 +28,6 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Cancel one after the other; what is wrong with one of them stops before the next."""
     with opened() as bench:
         for token in args.ids:
-            emit(_outcome(bench.runs.cancel(token)) + "\n")
+            emit(cancel_words(bench.runs.cancel(token)) + "\n")
             interruption.check()
     return 0
-
-
-def _outcome(info: RunInfo) -> str:
-    short = short_id(info.id)
-    if info.state == activity.ELSEWHERE:
-        return f"{short}: {show(info.detail)}; its runner there will see the wish within seconds"
-    if info.state == activity.UNSAVED:
-        return f"{short}: ended, not saved: {show(info.detail)}; tuibench resume {short} tries again"
-    kept = f"{count_of(info.executions, 'execution')} saved" if info.executions else "nothing was measured"
-    return f"{short}: {info.state}, {kept}"

@@ -37,6 +37,8 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         (
             Command("ps [--all]", "runs: measuring, waiting, broken off", "ps"),
             Command("attach ID", "follow a run; Ctrl-C leaves it going", "attach"),
+            Command("finish ID", "end a run well, with what it has", "finish"),
+            Command("extend ID [--by SEC]", "give a run more time per cell", "extend"),
             Command("cancel ID ...", "end runs, keeping what they measured", "cancel"),
             Command("resume ID", "measure what is missing of a broken run", "resume"),
         ),

@@ -7,9 +7,9 @@ import json
 import time
 from typing import Any
 
-from tuibench.cli.output import emit
+from tuibench.cli.output import can_draw, emit
 from tuibench.cli.parser import Subparsers
-from tuibench.cli.session import opened, tell
+from tuibench.cli.session import opened, tell, width
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.record import to_plain
@@ -20,6 +20,7 @@ from tuibench.report.stored import stored_page
 from tuibench.workbench.hall import Workbench
 
 SCHEMA = 1
+_PIPE_WIDTH = 80
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -28,6 +29,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("id", metavar="ID", help="short id, any part of the long one, a name, last, last~1 or ID~")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.add_argument("--samples", action="store_true", help="print only the directory with its samples")
+    parser.add_argument("--no-figures", action="store_true", help="leave the figures out")
     parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
     parser.set_defaults(run=run)
 
@@ -41,9 +43,11 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
         project = bench.library.project_name(stored.card.project)
         if args.json:
             emit(json.dumps(_document(stored, project), indent=1, ensure_ascii=True, allow_nan=False) + "\n")
-        else:
-            own = _own_host(bench)
-            emit(stored_page(stored, time.time(), project=project, own_host=own, ascii_only=args.ascii))
+            return int(ExitCode.OK)
+        figures = None if args.no_figures else width() or _PIPE_WIDTH
+        plain = args.ascii or (figures is not None and not can_draw())
+        own = _own_host(bench)
+        emit(stored_page(stored, time.time(), project=project, own_host=own, ascii_only=plain, figures=figures))
     return int(ExitCode.OK)
 
 

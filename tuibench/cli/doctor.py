@@ -4,17 +4,14 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
 from tuibench.core.errors import ExitCode
+from tuibench.workbench.probing import Answers, ask_engines, describe_terminal
 
 ENGINES = ("onnxruntime", "openvino")
-_ENGINES_TIMEOUT_S = 60.0
-
-Answers = list[dict[str, Any]]
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -62,74 +59,9 @@ def run(
     return int(ExitCode.OK)
 
 
-def ask_engines(
-    names: Sequence[str],
-    start: Callable[..., Any] | None = None,
-    timeout_s: float = _ENGINES_TIMEOUT_S,
-) -> Answers:
-    """Ask a child which engines can be imported, because no engine is imported in this process."""
-    # 9 ms that --help has no use for.
-    import subprocess
-
-    from tuibench.workbench.launch import engine_probe
-
-    command, environment = engine_probe()
-    try:
-        done = (start or subprocess.run)(
-            command,
-            input=json.dumps({"names": list(names)}),
-            capture_output=True,
-            encoding="utf-8",
-            errors="backslashreplace",
-            timeout=timeout_s,
-            check=False,
-            env=environment,
-        )
-    except subprocess.TimeoutExpired:
-        return _unknown(names, f"its import took more than {timeout_s:.0f} s")
-    except OSError as error:
-        return _unknown(names, f"no process could be started: {error.strerror or error}")
-    lines = done.stdout.strip().splitlines()
-    try:
-        answer = json.loads(lines[-1])
-        if answer["ok"]:
-            return [_answer(entry) for entry in answer["result"]]
-    except (IndexError, KeyError, TypeError, ValueError):
-        pass
-    last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-    return _unknown(names, f"the child ended with {done.returncode}: {last}")
-
-
-def describe_terminal(stream: TextIO) -> dict[str, Any]:
-    """What the output goes to."""
-    isatty = stream.isatty()
-    columns = lines = None
-    if isatty:
-        try:
-            columns, lines = os.get_terminal_size(stream.fileno())
-        except OSError:
-            # A pseudo-terminal may have no size.
-            columns = lines = None
-    return {
-        "isatty": isatty,
-        "term": os.environ.get("TERM"),
-        "encoding": getattr(stream, "encoding", None),
-        "columns": columns,
-        "lines": lines,
-    }
-
-
 def _examine(engines: Answers, terminal: dict[str, Any]) -> dict[str, Any]:
     # 30 ms that neither --help nor any other command should pay for.
     from tuibench.cli.session import opened
 
     with opened() as bench:
         return bench.examine(engines, terminal)
-
-
-def _answer(entry: dict[str, Any]) -> dict[str, Any]:
-    return {name: entry.get(name) for name in ("name", "version", "error")} | {"available": bool(entry["available"])}
-
-
-def _unknown(names: Sequence[str], error: str) -> Answers:
-    return [{"name": name, "available": None, "version": None, "error": error} for name in names]

@@ -18,3 +18,12 @@ def emit(text: str) -> None:
     view = memoryview(text.encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "backslashreplace"))
     while view:
         view = view[os.write(number, view) :]
+
+
+def can_draw() -> bool:
+    """Whether stdout has the characters of figures; in an encoding of 256 letters they would be escapes."""
+    try:
+        "●⣿┤".encode(sys.stdout.encoding or "utf-8")
+    except UnicodeEncodeError:
+        return False
+    return True

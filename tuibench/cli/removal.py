@@ -11,12 +11,9 @@ from tuibench.cli.session import opened, tell
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode
 from tuibench.core.short_id import short_id
-from tuibench.core.text import show
-from tuibench.core.trash import TrashEntry
 from tuibench.core.units import count_of
+from tuibench.report.trash_list import held_words, listed_words
 from tuibench.workbench.library import Targets
-
-_SHOWN = 5
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -59,26 +56,18 @@ def undo(args: argparse.Namespace, interruption: object = None) -> int:  # noqa:
     return int(ExitCode.OK)
 
 
-def held_words(entry: TrashEntry) -> str:
-    """What a removal holds, as far as a line has room for it."""
-    return _listed(entry.names) or count_of(len(entry.benchmarks), "benchmark")
-
-
 def _question(targets: Targets) -> str:
     names = [f"{short_id(row.id)} {row.name}".strip() for row in targets.rows]
     names += [f"{short_id(run.id)} {run.name}".strip() for run in (*targets.going, *targets.unsaved)]
-    cancels = f" {_listed([short_id(run.id) for run in targets.going])} will be cancelled." if targets.going else ""
+    cancels = (
+        f" {listed_words([short_id(run.id) for run in targets.going])} will be cancelled." if targets.going else ""
+    )
     lost = ""
     if targets.unsaved:
-        shorts = _listed([short_id(run.id) for run in targets.unsaved])
+        shorts = listed_words([short_id(run.id) for run in targets.unsaved])
         lost = f" Of {shorts} nothing is saved: {_executions(targets.unsaved)} will be gone for good."
-    return f"remove {_listed(names)}?{cancels}{lost} [y/N]"
+    return f"remove {listed_words(names)}?{cancels}{lost} [y/N]"
 
 
 def _executions(runs: Sequence[RunInfo]) -> str:
     return count_of(sum(run.executions for run in runs), "execution")
-
-
-def _listed(names: tuple[str, ...] | list[str]) -> str:
-    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
-    return ", ".join(show(name, 80) for name in names[:_SHOWN]) + more

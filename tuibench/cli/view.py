@@ -9,28 +9,15 @@ from collections.abc import Callable, Collection
 from typing import Any, Generic, TypeVar
 
 from tuibench.cli.interruption import Interruption
-from tuibench.core.cell import Asked, CellResult
+from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
-from tuibench.core.spec import BenchmarkSpec
-from tuibench.core.units import ms
+from tuibench.core.wish import extension_words
 from tuibench.report.dry_run import DryRun
-from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
+from tuibench.report.run_log import cell_line, phase_words
+from tuibench.workbench.forecast import expected_s, limit_s
 from tuibench.workbench.watched_run import Event, WatchedRun, expected_memory, first_round
-
-_START_S = 0.8
-"""What an execution takes beside its timed part: a process, imports, load, warm-up."""
-_PHASES = {
-    "start": "starting",
-    "load": "loading",
-    "first": "first inference",
-    "check": "checking outputs",
-    "timed": "measuring",
-    "warmup": "warming up",
-    "done": "measuring",
-}
-
 
 Watched = TypeVar("Watched", bound=WatchedRun)
 
@@ -91,8 +78,8 @@ class View(Generic[Watched]):
         return DryRun(
             spec=spec,
             cells=cells,
-            expected_s=_expected_s(spec, len(cells)),
-            limit_s=_limit_s(spec, len(cells)),
+            expected_s=expected_s(spec, len(cells)),
+            limit_s=limit_s(spec, len(cells)),
             memory_bytes={cell.key: memory[cell.key] for cell in cells},
             notes=self._notes,
             failed=tuple((c, why) for c in replay.cells if (why := replay.cell(c.key).failure)),
@@ -110,11 +97,16 @@ class View(Generic[Watched]):
             self.painter.say("measuring beside another benchmark, as --share-host asks: numbers will suffer")
         elif kind == "warning":
             self.painter.say(str(event["message"]))
+        elif kind == "finish_asked":
+            self.painter.say("finishing on request: the execution that goes on is the last")
+        elif kind == "extended":
+            self._done -= set(event["cells"])
+            self.painter.say(extension_words(float(event["limit_s"]), int(event["executions"])))
         elif kind == "cell_done":
             # A cell that is measured anew is done twice.
             self._done.add(str(event["cell"]))
             cell = self.active.replay.cell(str(event["cell"]))
-            self.painter.cell_done(_line(self._name(cell.asked), cell))
+            self.painter.cell_done(cell_line(self._name(cell.asked), cell))
         elif kind == "progress":
             self._snapshot = self._progress(event)
 
@@ -139,7 +131,7 @@ class View(Generic[Watched]):
         if event.get("cell") is None:
             return Snapshot(len(self._done), len(cells), activity=str(event.get("activity", "")))
         asked = next(c.asked for c in cells if c.key == event["cell"])
-        phase = _PHASES.get(str(event["phase"]), str(event["phase"]))
+        phase = phase_words(str(event["phase"]))
         half = event.get("half_width_pct")
         return Snapshot(
             done=len(self._done),
@@ -171,8 +163,8 @@ class View(Generic[Watched]):
             points=replay.points,
             streams=tuple(self._streams()),
             cells=ahead,
-            expected_s=_expected_s(spec, ahead),
-            limit_s=_limit_s(spec, ahead),
+            expected_s=expected_s(spec, ahead),
+            limit_s=limit_s(spec, ahead),
             notes=(*self._notes, *replay.warnings),
             summaries=replay.models,
         )
@@ -189,24 +181,3 @@ class View(Generic[Watched]):
 def _isa(host: dict[str, Any]) -> tuple[str, ...]:
     found = host.get("cpu", {}).get("isa") if isinstance(host.get("cpu"), dict) else host.get("isa")
     return tuple(str(name) for name in found or ())
-
-
-def _line(name: str, cell: CellResult) -> str:
-    """One finished cell, for logs."""
-    p50 = cell.latency_ms.get("p50")
-    if p50 is None or p50.value is None:
-        return f"{name}: {failure_text(cell)}"
-    value = " ".join(filter(None, (ms(p50.value), plus_minus(p50))))
-    grade = f", grade {cell.grade.letter}" if cell.grade else ""
-    return f"{name}: {value}{grade} ({cell.stopped_by})"
-
-
-def _expected_s(spec: BenchmarkSpec, cells: int) -> float:
-    effort = spec.effort
-    expected = cells * effort.min_executions * (effort.timed_s + _START_S)
-    return expected if spec.limits.max_time_s is None else min(expected, spec.limits.max_time_s)
-
-
-def _limit_s(spec: BenchmarkSpec, cells: int) -> float:
-    limit = cells * spec.effort.limit_s
-    return limit if spec.limits.max_time_s is None else min(limit, spec.limits.max_time_s)

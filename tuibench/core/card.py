@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tuibench.core.run import RunResult
+if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+    from tuibench.core.run import RunResult
+
+DAMAGED = "damaged"
+"""The status of a row whose record cannot be read."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -65,6 +65,6 @@ class ProjectRow:
     project: Project
     benchmarks: int
     size_bytes: int
-    """Of what the store holds for it."""
+    """Of what the store holds for it; -1 where nobody has looked yet."""
     last_run_utc: str
     """'' where nothing was measured yet."""

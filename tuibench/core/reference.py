@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-from tuibench.core.model import ModelSummary
 from tuibench.core.project import ModelReference
+
+if TYPE_CHECKING:  # as in card
+    from tuibench.core.model import ModelSummary
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
 

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from tuibench.core.spec import ModelSource
+if TYPE_CHECKING:  # names alone need none
+    from tuibench.core.spec import ModelSource
 
 FETCHED = ("hf", "https")
 

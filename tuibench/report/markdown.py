@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Iterator
 
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import number
+from tuibench.report.figures import drawings
 from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
 from tuibench.report.lines import check_text, differences
 from tuibench.report.missing import no_interval_notes
@@ -16,11 +18,12 @@ from tuibench.report.provenance import provenance_lines
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _LONGEST = 100_000
+_FIGURE_WIDTH = 80
 
 
 def dumps(run: RunResult) -> str:
-    """Return headline, table of cells, what went wrong, conclusions, environment and the command."""
-    parts = ["# tuibench benchmark", escape(run.headline), _table(run)]
+    """Return headline, table of cells, figures, what went wrong, conclusions, environment and the command."""
+    parts = ["# tuibench benchmark", escape(run.headline), _table(run), *_figures_of(run)]
     notes = _notes(run)
     parts += [_bullets(notes)] if notes else []
     said = [comparison.sentence for comparison in run.comparisons] + list(run.conclusions)
@@ -46,6 +49,15 @@ def _table(run: RunResult) -> str:
         " | ".join([*(escape(axis_value(run, cell, axis)) for axis in axes), *_figures(cell)]) for cell in run.cells
     ]
     return "\n".join(f"| {row} |" for row in rows)
+
+
+def _figures_of(run: RunResult) -> Iterator[str]:
+    """Each below its title, in an indented block: literal to the last character, whatever names it holds."""
+    for drawing in drawings(run, _FIGURE_WIDTH):
+        yield f"## {escape(drawing.title)}"
+        yield "\n".join(f"    {line}".rstrip() for line in drawing.text.splitlines())
+        if drawing.sentences:
+            yield _bullets(list(drawing.sentences))
 
 
 def _figures(cell: CellResult) -> list[str]:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 
-from tuibench.core.activity import ALIVE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
+from tuibench.core.activity import ALIVE, ELSEWHERE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import short_id, short_ids
 from tuibench.core.text import show
-from tuibench.core.units import seconds
+from tuibench.core.units import count_of, seconds
 from tuibench.report.age import age
 from tuibench.report.column import Column, lay_out
 from tuibench.report.style import to_ascii
@@ -72,6 +72,17 @@ def holder_words(holder: Holder) -> str:
     left = f", {seconds(max(holder.eta_s, 0.0))} left" if holder.eta_s is not None else ""
     stopped = ", which is stopped and may never end" if holder.stopped else ""
     return f"behind {who} of {show(holder.user, 40)}{left}{stopped}"
+
+
+def cancel_words(run: RunInfo) -> str:
+    """What became of a run that somebody cancelled."""
+    short = short_id(run.id)
+    if run.state == ELSEWHERE:
+        return f"{short}: {show(run.detail)}; its runner there will see the wish within seconds"
+    if run.state == UNSAVED:
+        return f"{short}: ended, not saved: {show(run.detail)}; tuibench resume {short} tries again"
+    kept = f"{count_of(run.executions, 'execution')} saved" if run.executions else "nothing was measured"
+    return f"{short}: {run.state}, {kept}"
 
 
 def _cells(run: RunInfo, name: str, now: float) -> tuple[str, ...]:

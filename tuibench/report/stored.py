@@ -1,4 +1,4 @@
-"""One stored benchmark as a page: what it is called and where it comes from, then the result as it was printed."""
+"""One stored benchmark as a page: what it is called and where it comes from, its figures, the result as printed."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds
 from tuibench.report.age import moment_words
+from tuibench.report.figures import drawings
 from tuibench.report.style import to_ascii
 from tuibench.report.summary import summary
 
@@ -17,11 +18,23 @@ _LONGEST = 4096
 
 
 def stored_page(
-    stored: StoredBenchmark, now: float, *, project: str = "", own_host: str = "", ascii_only: bool = False
+    stored: StoredBenchmark,
+    now: float,
+    *,
+    project: str = "",
+    own_host: str = "",
+    ascii_only: bool = False,
+    figures: int | None = None,
 ) -> str:
-    """The page of `show`; `project` is the name of its project, `own_host` the id of this machine."""
+    """The page of `show`; `project` is the name of its project, `own_host` the id of this machine.
+
+    `figures` is how many columns they may take; None leaves them out.
+    """
     lines = [f"{label}: {text}" for label, text in _facts(stored, now, project, own_host) if text]
-    text = "\n".join(lines) + "\n\n"
+    blocks = ["\n".join(lines)]
+    drawn = drawings(stored.result, figures, ascii_only) if figures is not None else ()
+    blocks += ["\n".join([drawing.title, drawing.text, *drawing.sentences]) for drawing in drawn]
+    text = "\n\n".join(blocks) + "\n\n"
     return (to_ascii(text) if ascii_only else text) + summary(stored.result, ascii_only)
 
 

@@ -1,54 +1,16 @@
-"""Widths and alphabets of plain text: what a terminal shows in how many columns, and the same in ASCII."""
+"""The alphabets of plain text: what a terminal shows and the same in ASCII, with the widths that reports need."""
 
 from __future__ import annotations
 
-import unicodedata
-from functools import lru_cache
+from tuibench.core.width import fit, fit_end, pad, width_of
+
+__all__ = ["fit", "fit_end", "pad", "to_ascii", "width_of"]
 
 _ASCII = str.maketrans(
     {"µ": "u", "±": "+-", "·": "|", "×": "x", "…": "...", "–": "-", "—": "-", "→": "->", "✓": "ok", "✗": "x", "≤": "<="}
 )
 
 
-def width_of(text: str) -> int:
-    """Columns that a terminal uses for `text`, which must have been through `show` already."""
-    # Below the first combining mark every character takes one column: lists of thousands of rows consist of those.
-    if text.isascii() or max(text) < "\u0300":
-        return len(text)
-    return sum(_columns(char) for char in text)
-
-
-def fit(text: str, width: int) -> str:
-    """Cut `text` to `width` columns, with an ellipsis where something is lost."""
-    if width_of(text) <= width:
-        return text
-    kept, used = [], 0
-    for char in text:
-        used += _columns(char)
-        if used > width - 1:
-            break
-        kept.append(char)
-    return "".join(kept) + "…" if width > 0 else ""
-
-
-def fit_end(text: str, width: int) -> str:
-    """Cut from the front: `very_long_name=32` must keep its value."""
-    return fit(text[::-1], width)[::-1]
-
-
-def pad(text: str, width: int, right: bool = False) -> str:
-    """Fill `text` with spaces to `width` columns."""
-    space = " " * max(width - width_of(text), 0)
-    return space + text if right else text + space
-
-
 def to_ascii(text: str) -> str:
     """Return `text` for terminals and logs that know nothing else; what has no likeness becomes its escape."""
     return text.translate(_ASCII).encode("ascii", "backslashreplace").decode("ascii")
-
-
-@lru_cache(maxsize=4096)
-def _columns(char: str) -> int:
-    if unicodedata.combining(char) or char == "\u200d":
-        return 0
-    return 2 if unicodedata.east_asian_width(char) in "WF" else 1

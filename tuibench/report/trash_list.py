@@ -24,6 +24,7 @@ _COLUMNS = (
     Column("held", least=16),
 )
 _LONGEST = 400
+_SHOWN = 5
 
 
 def trash_list(
@@ -43,6 +44,17 @@ def trash_list(
 def trash_json(entries: Sequence[TrashEntry]) -> str:
     """The same for programs."""
     return json.dumps({"schema": SCHEMA, "trash": [to_plain(entry) for entry in entries]}, indent=1) + "\n"
+
+
+def held_words(entry: TrashEntry) -> str:
+    """What a removal holds, as far as a line has room for it."""
+    return listed_words(entry.names) or count_of(len(entry.benchmarks), "benchmark")
+
+
+def listed_words(names: Sequence[str]) -> str:
+    """The first of some names, and how many more there are."""
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(show(name, 80) for name in names[:_SHOWN]) + more
 
 
 def _cells(entry: TrashEntry, name: str, now: float) -> tuple[str, ...]:

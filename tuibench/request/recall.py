@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
-from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.flag import FLAGS
 from tuibench.request.flag_reader import FlagReader
 from tuibench.request.repeat import again
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.translation import Topology, to_spec
 
 _EFFORT = ("quick", "precise", "target", "time_s", "warmup_s", "executions")
 _REPLACES = {
@@ -31,6 +35,17 @@ def recall(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
             fields.pop(replaced, None)
     dims = _merge(fields.get("dims", ()), given.get("dims", ()))
     return {**fields, **given, "dims": dims}
+
+
+def repeat(
+    spec: BenchmarkSpec, sources: Sequence[ModelSource], given: Mapping[str, Any], topology: Topology, name: str
+) -> tuple[BenchmarkRequest, BenchmarkSpec, tuple[str, ...]]:
+    """What is measured again, read in the same way as a command that was typed; `name` unless another is given."""
+    fields = {"name": name, **recall(spec, given)}
+    request = BenchmarkRequest(models=tuple(source.path for source in sources), **fields)
+    found, notes = to_spec(request, topology)
+    named = {os.path.abspath(source.path): source for source in sources}
+    return request, replace(found, models=tuple(named[source.path] for source in found.models)), notes
 
 
 def _merge(stored: tuple[str, ...], given: tuple[str, ...]) -> tuple[str, ...]:

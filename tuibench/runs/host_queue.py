@@ -27,7 +27,6 @@ from tuibench.core.units import seconds
 from tuibench.host.process import is_stopped
 from tuibench.runs.stopping import StopSwitch
 
-DEFAULT_NAME = "tuibench-host"
 _CREDENTIALS = struct.Struct("3i")
 _ANSWER_S = 0.3
 _LOOK_S = 2.0

@@ -25,6 +25,7 @@ def make_job(
     io: str | None,
     stream_kind: str | None,
     memory_room_bytes: int | None,
+    most_executions: int,
 ) -> Job:
     """The job for one turn; `io` and `stream_kind` are what the cell was held to, else what was asked."""
     cell = turn.cell
@@ -50,6 +51,6 @@ def make_job(
         memory_limit_bytes=spec.limits.memory_bytes,
         seed=spec.inputs.seed,
         weight_types=tuple(prepared.models[cell.model].weight_types or ()),
-        series_points=max(6, min(_MOST_POINTS, _CELL_POINTS // spec.effort.max_executions)),
-        histogram_bins=max(48, min(MOST_BINS, _CELL_BINS // spec.effort.max_executions)),
+        series_points=max(6, min(_MOST_POINTS, _CELL_POINTS // most_executions)),
+        histogram_bins=max(48, min(MOST_BINS, _CELL_BINS // most_executions)),
     )

@@ -17,7 +17,9 @@ from tuibench.runs.regular import open_regular
 
 VERSION = 1
 NAME = "journal.jsonl"
-DURABLE = frozenset({"run_start", "sitting", "plan", "execution_done", "execution_failed", "cell_done", "run_end"})
+DURABLE = frozenset(
+    {"run_start", "sitting", "plan", "execution_done", "execution_failed", "cell_done", "extended", "run_end"}
+)
 _RESERVE = "reserve"
 _RESERVE_BYTES = 1 << 18
 _LEAST_BYTES = 1 << 18

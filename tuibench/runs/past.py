@@ -12,6 +12,7 @@ from tuibench.runs.regular import open_regular
 from tuibench.runs.replay import Replay, replay
 
 _TAIL_BYTES = 1 << 14
+COUNTS = ("cells", "cells_done", "executions")
 
 
 def read_past(run: RunDirectory) -> tuple[Replay, History]:

@@ -13,6 +13,7 @@ from tuibench.core.record import from_plain
 from tuibench.core.run import Comparison, RunResult, Sitting
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import count_of
+from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
 from tuibench.runs.conclusion import conclude, headline
 from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.summary import pool, summarize
@@ -45,6 +46,14 @@ class Track:
     """Executions started, whatever became of them."""
     crashes: int = 0
     spent_s: float = 0.0
+    limit_s: float | None = None
+    """What the cell may take by now, where more time was asked for."""
+    most: int | None = None
+    """Executions, likewise."""
+
+    def reopen(self) -> None:
+        """It is not done after all."""
+        self.done, self.pooled, self.stopped_by = False, None, ""
 
 
 class Replay:
@@ -67,6 +76,12 @@ class Replay:
         """Of the last sitting's runner; the ticks from boot to its start tell it from a later owner of that number."""
         self.waiting: dict[str, Any] = {}
         """Where the run stands in line; empty once it measures."""
+        self.finishing = False
+        """Whether the execution that goes on is to be the last."""
+        self.extended_s = 0.0
+        """By which the limit of --max-time was moved on request."""
+        self.granted: set[str] = set()
+        """Wishes for more time that were granted."""
         self._anchor: list[tuple[str, Execution]] = []
         self._walls_s: list[float] = []
         self._sittings: list[Sitting] = []
@@ -102,6 +117,17 @@ class Replay:
         """The plan, once it is known."""
         return tuple(track.cell for track in self.tracks.values())
 
+    @property
+    def seconds(self) -> float:
+        """How long it has measured so far, over all sittings."""
+        return self._before_s + (self._last_ns - self._first_ns) / 1e9
+
+    @property
+    def drift(self) -> float | None:
+        """How far the anchor cell has moved since the beginning, a fraction."""
+        found = self._drift()
+        return float(found["drift"]) if found else None
+
     def cell(self, key: str) -> CellResult:
         """One cell as it stands."""
         return self._summarize(self.tracks[key])
@@ -124,7 +150,7 @@ class Replay:
             environment=dict(self.start.get("host", {})),
             versions=dict(self.start.get("versions", {})),
             started_utc=str(self.start.get("started_utc", "")),
-            seconds=self._before_s + (self._last_ns - self._first_ns) / 1e9,
+            seconds=self.seconds,
             again=str(self.start.get("again", "")) if again is None else again,
             warnings=tuple(self.warnings),
             headline=self._headline(cells, names, comparisons),
@@ -163,19 +189,7 @@ class Replay:
 
     def _drift(self) -> dict[str, Any]:
         anchor = self.anchor
-        executions = [execution for key, execution in self._anchor if key == anchor]
-        if len(executions) < 2:
-            return {}
-        first, last = executions[0].p50_ns, executions[-1].p50_ns
-        values = [e.p50_ns / 1e6 for e in executions]
-        spread = log_interval(values)
-        return {
-            "executions": len(values),
-            "p50_ms": values,
-            "drift": last / first - 1,
-            "low": spread.low,
-            "high": spread.high,
-        }
+        return _drift([execution.p50_ns / 1e6 for key, execution in self._anchor if key == anchor])
 
     def _summarize(self, track: Track) -> CellResult:
         executions = [done.execution for done in track.executions]
@@ -186,9 +200,9 @@ class Replay:
         elif track.done:
             status = "ok"
         elif executions:
-            status, stopped_by = "partial", self._why_early(len(executions))
+            status, stopped_by = "partial", _why_early(self.end, len(executions))
         else:
-            status, stopped_by = "skipped", self._why_early(0)
+            status, stopped_by = "skipped", _why_early(self.end, 0)
         pooled = track.pooled
         if pooled is None and executions:
             pooled = pool(executions, items=point.items)
@@ -203,14 +217,6 @@ class Replay:
             sittings=max(1, len({done.sitting for done in track.executions})),
         )
 
-    def _why_early(self, count: int) -> str:
-        if self.end.get("status") == "cancelled":
-            return f"cancelled after {count_of(count, 'execution')}"
-        if self.end.get("status") == "interrupted":
-            return f"{self.end.get('reason', 'interrupted')} after {count_of(count, 'execution')}"
-        done = count_of(count, "execution")
-        return f"--max-time was reached after {done}" if self.end else f"going on, {done}"
-
     def _on_run_start(self, event: dict[str, Any]) -> None:
         self.start = event
         self._on_sitting(event)
@@ -219,7 +225,7 @@ class Replay:
         self._sittings.append(_sitting(event))
         self.boot_id, self.pid = str(event.get("boot_id", "")), event.get("pid")
         self.pid_start = event.get("pid_start")
-        self.end, self.waiting = {}, {}
+        self.end, self.waiting, self.finishing = {}, {}, False
 
     def _on_waiting(self, event: dict[str, Any]) -> None:
         self.waiting = event
@@ -280,11 +286,50 @@ class Replay:
         if event.get("keep_io"):
             track = self.tracks[event["cell"]]
             track.executions = [d for d in track.executions if d.execution.used.io == event["keep_io"]]
-            track.done, track.pooled, track.stopped_by = False, None, ""
+            track.reopen()
             track.spent_s, track.crashes = 0.0, 0
+
+    def _on_finish_asked(self, _: dict[str, Any]) -> None:
+        self.finishing = True
+
+    def _on_extended(self, event: dict[str, Any]) -> None:
+        self.granted.add(str(event["wish"]))
+        self.extended_s += float(event["limit_s"])
+        self.warnings.append(extension_words(float(event["limit_s"]), int(event["executions"])))
+        for key, bounds in event["cells"].items():
+            if key in self.tracks:
+                track = self.tracks[key]
+                track.limit_s, track.most = float(bounds["limit_s"]), int(bounds["executions"])
+                track.reopen()
 
     def _on_run_end(self, event: dict[str, Any]) -> None:
         self.end = event
+
+
+def _drift(p50_ms: Sequence[float]) -> dict[str, Any]:
+    """What executions of one cell, over all of a run, say of the machine; nothing where there is no second one."""
+    if len(p50_ms) < 2:
+        return {}
+    spread = log_interval(p50_ms)
+    return {
+        "executions": len(p50_ms),
+        "p50_ms": list(p50_ms),
+        "drift": p50_ms[-1] / p50_ms[0] - 1,
+        "low": spread.low,
+        "high": spread.high,
+    }
+
+
+def _why_early(end: Mapping[str, Any], count: int) -> str:
+    """Why a cell has no more executions than it has, from how its run ended."""
+    done = count_of(count, "execution")
+    if end.get("status") == "cancelled":
+        return f"cancelled after {done}"
+    if end.get("status") == "interrupted":
+        return f"{end.get('reason', 'interrupted')} after {done}"
+    if end.get("reason") == ON_REQUEST:
+        return finish_words(count)
+    return f"--max-time was reached after {done}" if end else f"going on, {done}"
 
 
 def _sitting(event: Mapping[str, Any]) -> Sitting:

@@ -58,7 +58,7 @@ def restore(schedule: Schedule, past: Replay) -> list[Progress]:
         progress = schedule.progress[key]
         progress.executions.extend(done.execution for done in track.executions)
         progress.turns, progress.crashes, progress.spent_s = track.turns, track.crashes, track.spent_s
-        progress.failure = track.failure
+        progress.failure, progress.limit_s, progress.most = track.failure, track.limit_s, track.most
         if track.executions:
             progress.stream_kind = track.executions[-1].execution.used.stream_kind
         if track.done or track.failure is not None:

@@ -9,15 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tuibench.core.cell import Asked, Cell, Execution, Failure
+from tuibench.core.cell import Cell, Execution, Failure
 from tuibench.core.errors import TuibenchError
-from tuibench.core.label import name_cell
 from tuibench.core.record import to_plain
-from tuibench.core.spec import BenchmarkSpec, Effort
-from tuibench.core.units import seconds
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.wish import ON_REQUEST, finish_words
 from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
+from tuibench.runs.hearing import Hearing
 from tuibench.runs.job import make_job
 from tuibench.runs.journal import Journal, JournalBroken, require_room
 from tuibench.runs.machine import Machine
@@ -26,10 +26,11 @@ from tuibench.runs.plan import make_cells, twins
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
 from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, hash_inputs, restore
-from tuibench.runs.schedule import SLOW_NS, Progress, Schedule, Turn, slow_executions
+from tuibench.runs.schedule import Progress, Schedule, Turn
 from tuibench.runs.stopping import BY_WISH, Cancelled, StopSwitch
-from tuibench.runs.summary import grade_executions, pool
+from tuibench.runs.summary import pool
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
+from tuibench.runs.telling import Telling
 from tuibench.stats.sample_file import read_samples, spans
 
 Save = Callable[[dict[str, Any]], dict[str, Any]]
@@ -75,18 +76,24 @@ class Run:
         self._setup = setup
         self._journal = setup.journal
         limits = spec.limits
-        deadline = None if limits.max_time_s is None else time.monotonic() + limits.max_time_s
+        extended_s = setup.past.extended_s if setup.past is not None else 0.0
+        deadline = None if limits.max_time_s is None else time.monotonic() + limits.max_time_s + extended_s
         self._bounds = Bounds(limits.timeout_scale, deadline)
         self._rng = random.Random(setup.seed)
         self._prepared = Prepared()
         self._schedule = Schedule([], spec.effort, self._rng)
         self._twins: dict[str, tuple[str, ...]] = {}
         self._planned = False
+        self._hearing = Hearing(setup.run_dir, setup.journal, self._bounds, setup.past.granted if setup.past else ())
+        self._telling = Telling(setup.journal, self._schedule, spec.effort, self._hearing)
         self._anchored: Execution | None = None
         """The last anchor execution."""
+        self._cut_short = False
+        """Whether cells were still to be measured when the run was finished on request."""
 
     def carry_out(self) -> str:
         """The status the run ended with: finished, cancelled, interrupted or failed; the journal has the rest."""
+        self._setup.stop.beat_with(self._listen)
         status = self._measure()
         if status["status"] in ("finished", "cancelled") and (self._planned or self._setup.past is not None):
             status |= self._setup.save(dict(status))
@@ -109,7 +116,7 @@ class Run:
             self._prepare()
             while not self._setup.plan_only and self._round():
                 continue
-            return {"status": "finished"}
+            return {"status": "finished"} | ({"reason": ON_REQUEST} if self._cut_short else {})
         except OutOfTime:
             self._journal.append("warning", message="--max-time was reached; cells not measured are skipped")
             return {"status": "finished", "reason": "max-time"}
@@ -140,6 +147,7 @@ class Run:
             check_plan(past, self._prepared, cells, inputs_sha256)
         self._twins = twins(cells)
         self._schedule = Schedule(cells, self._spec.effort, self._rng)
+        self._telling = Telling(self._journal, self._schedule, self._spec.effort, self._hearing)
         self._planned = True
         if past is not None:
             self._go_on(past)
@@ -195,12 +203,34 @@ class Run:
         turns = self._schedule.next_round()
         for turn in turns:
             self._setup.stop.check()
+            self._listen()
+            if self._hearing.finishing and self._has_something:
+                self._wind_up()
+                return False
             if self._bounds.over:
                 raise OutOfTime
             require_room(self._setup.run_dir)
             if turn.anchor or self._schedule.progress[turn.cell.key].live:
                 self._take(turn)
-        return bool(turns)
+        # Somebody may have asked for more in the instant in which the last cell had enough.
+        self._listen()
+        return bool(turns) or bool(self._schedule.live)
+
+    def _listen(self) -> None:
+        self._hearing.listen(self._schedule if self._planned else None)
+
+    @property
+    def _has_something(self) -> bool:
+        """Whether there is anything to end with: an execution at least, or the reason why there is none."""
+        return any(p.executions or p.failure for p in self._schedule.progress.values())
+
+    def _wind_up(self) -> None:
+        """Have all cells that were measured at least once done with what they have."""
+        self._cut_short = True
+        for progress in self._schedule.live:
+            if progress.executions:
+                progress.stopped_by = finish_words(len(progress.executions))
+                self._done(progress)
 
     def _take(self, turn: Turn) -> None:
         begin = time.monotonic()
@@ -210,7 +240,7 @@ class Run:
                 self._job(turn),
                 self._bounds,
                 self._setup.stop,
-                lambda frame: self._hear(turn, frame),
+                lambda frame: self._telling.hear(turn, frame),
                 self._rng.randrange(1 << 16),
             )
         except OSError as error:
@@ -237,9 +267,7 @@ class Run:
                 "warning", cell=key, keep_io=io, message=f"measured anew with I/O class {io}, as its twin is"
             )
             decision = self._schedule.decide_again(key)
-        self._report(turn, execution.p50_ns, "done")
-        if turn.n == 1 and execution.p50_ns > SLOW_NS:
-            self._journal.append("warning", message=slow_message(turn.cell.asked, execution.p50_ns, self._spec.effort))
+        self._telling.done(turn, execution.p50_ns)
         self._level(key)
         if decision.stop and not progress.live:
             self._done(progress)
@@ -278,41 +306,11 @@ class Run:
         setup, progress = self._setup, self._schedule.progress[turn.cell.key]
         io, kind = progress.io or self._spec.io, self._spec.stream_kind or progress.stream_kind
         cpus = setup.machine.choose(turn.cell.asked.cores)
-        return make_job(self._spec, self._prepared, turn, setup.run_dir, cpus, io, kind, setup.memory_room())
-
-    def _hear(self, turn: Turn, frame: Mapping[str, Any]) -> None:
-        if frame["f"] == "progress":
-            self._report(turn, float(frame["p50_ns"]), str(frame["phase"]))
-        elif frame["f"] == "phase":
-            self._report(turn, None, str(frame["phase"]))
-
-    def _report(self, turn: Turn, live_ns: float | None, phase: str) -> None:
-        progress = self._schedule.progress[turn.cell.key]
-        grade = grade_executions(progress.executions) if progress.executions else None
-        p50_ns = progress.p50_ns or live_ns
-        half = progress.half_width
-        self._journal.append(
-            "progress",
-            cell=turn.cell.key,
-            p50_ms=None if p50_ns is None else p50_ns / 1e6,
-            half_width_pct=None if half is None else half * 100,
-            grade=grade.letter if grade else None,
-            eta_s=self._schedule.eta_s(self._spec.effort.timed_s + 0.8),
-            n=len(progress.executions),
-            round=turn.round,
-            phase=phase,
-            live=len(self._schedule.live),
-        )
+        room, most = setup.memory_room(), max(self._spec.effort.max_executions, progress.most or 0)
+        return make_job(self._spec, self._prepared, turn, setup.run_dir, cpus, io, kind, room, most)
 
     def _tell(self, message: str) -> None:
         self._journal.append("progress", cell=None, activity=message)
-
-
-def slow_message(asked: Asked, p50_ns: float, effort: Effort) -> str:
-    """What is said as soon as a call turns out to last longer than a second."""
-    place = name_cell(asked, ("engine", "dims"))
-    count = slow_executions(effort).max_executions
-    return f"{place}: one call takes {seconds(p50_ns / 1e9)}, so it gets {count} executions of a few calls each"
 
 
 def _place(turn: Turn) -> dict[str, Any]:

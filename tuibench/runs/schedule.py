@@ -33,6 +33,10 @@ class Progress:
     """Forced, once a cell it will be compared with could do no better."""
     unlevel: bool = False
     """Whether it could not do the class it was forced to."""
+    limit_s: float | None = None
+    """Instead of the effort's, once more time was asked for."""
+    most: int | None = None
+    """Executions, likewise."""
     stream_kind: str | None = None
     """Of the first execution, and so of all: near a millisecond the rule would choose now this, now that."""
 
@@ -129,10 +133,41 @@ class Schedule:
         progress.executions.append(execution)
         progress.stream_kind = execution.used.stream_kind
         progress.spent_s += wall_s
-        decision = decide(progress.logs, self.effort_for(progress), progress.spent_s, progress.execution_s)
+        decision = self._decide(progress)
         if decision.stop:
             progress.stopped_by = decision.sentence
         return decision
+
+    def _decide(self, progress: Progress) -> Decision:
+        """Judge a cell; one that was given more time is not given up before that is over."""
+        decision = decide(progress.logs, self.effort_for(progress), progress.spent_s, progress.execution_s)
+        if decision.reason == "hopeless" and progress.limit_s is not None:
+            return replace(decision, stop=False, reason="", sentence="")
+        return decision
+
+    def extend(self, more_s: float) -> tuple[int, dict[str, dict[str, float]]]:
+        """Give every cell that goes on, or had had its time or its number, that much of both again.
+
+        Cells that reached their target, or failed, are done. The number of executions grows as the time does; back
+        comes by how many, and the new bounds of each cell that goes on.
+        """
+        extended = {}
+        for key, progress in self.progress.items():
+            if progress.failure is not None or not (progress.live or self._wants_more(progress)):
+                continue
+            now, more = self.effort_for(progress), self._share(self._base(progress), more_s)
+            progress.limit_s = max(now.limit_s, progress.spent_s) + more_s
+            progress.most = max(now.max_executions, len(progress.executions)) + more
+            progress.stopped_by = ""
+            extended[key] = {"limit_s": progress.limit_s, "executions": progress.most}
+        return self._share(self._effort, more_s), extended
+
+    def _share(self, effort: Effort, more_s: float) -> int:
+        """The executions that go with some time, as all of them go with the limit."""
+        return math.ceil(effort.max_executions * more_s / self._effort.limit_s)
+
+    def _wants_more(self, progress: Progress) -> bool:
+        return bool(progress.executions) and self._decide(progress).reason != "target"
 
     def record_failure(self, turn: Turn, failure: Failure, wall_s: float) -> bool:
         """Take a failure; True where the cell gets one more try, which only a crash while timing does."""
@@ -146,7 +181,14 @@ class Schedule:
         return False
 
     def effort_for(self, progress: Progress) -> Effort:
-        """The effort, cut to three executions where one call lasts longer than a second."""
+        """The effort, cut to three executions where a call lasts longer than a second, and what was added to it."""
+        base = self._base(progress)
+        if progress.limit_s is None or progress.most is None:
+            return base
+        least = progress.most if base.target is None else base.min_executions
+        return replace(base, limit_s=progress.limit_s, min_executions=least, max_executions=progress.most)
+
+    def _base(self, progress: Progress) -> Effort:
         if progress.executions and progress.executions[0].p50_ns > SLOW_NS:
             return slow_executions(self._effort)
         return self._effort
@@ -182,7 +224,7 @@ class Schedule:
     def decide_again(self, key: str) -> Decision:
         """Judge a cell anew after some of its executions went."""
         progress = self.progress[key]
-        decision = decide(progress.logs, self.effort_for(progress), progress.spent_s, progress.execution_s)
+        decision = self._decide(progress)
         progress.stopped_by = decision.sentence if decision.stop else ""
         return decision
 
@@ -198,7 +240,7 @@ class Schedule:
         effort, done = self.effort_for(progress), len(progress.executions)
         wanted = effort.min_executions
         if done >= 2:
-            more = decide(progress.logs, effort, progress.spent_s, progress.execution_s).more
+            more = self._decide(progress).more
             wanted = wanted if more is None else min(done + max(1, more), effort.max_executions)
         return min(max(1, wanted - done) * cost_s, max(cost_s, effort.limit_s - progress.spent_s))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -15,10 +15,11 @@ from tuibench.core.activity import RESUMABLE, Holder, RunInfo
 from tuibench.core.errors import StoreError
 from tuibench.core.label import model_names
 from tuibench.core.units import count_of, seconds
+from tuibench.core.wish import ON_REQUEST
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.journal import NAME, History
-from tuibench.runs.past import count, read_ends, read_past
+from tuibench.runs.journal import NAME
+from tuibench.runs.past import COUNTS, count, read_ends, read_past
 from tuibench.runs.replay import Replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
@@ -59,19 +60,32 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
         return _unreadable(run, held, "it just begins" if held else error.message)
     if not past.start:
         return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
-    info = _describe(run, past, request, history)
-    state, detail = _judge(past, observer, held, run.id)
+    latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
+    info = describe_run(run, past, request, count(past), latest)
+    damage = ""
     if history.damaged or history.lost:
-        detail += f"; {count_of(len(history.damaged) or history.lost, 'line')} of its journal cannot be read"
+        damage = f"{count_of(len(history.damaged) or history.lost, 'line')} of its journal cannot be read"
     # Without its plan nobody knows what the executions in the journal belong to.
     lost = bool(info.executions == 0 and history.damaged)
-    info = replace(info, state=state, detail=detail.removeprefix("; "), resumable=state in RESUMABLE and not lost)
+    return judge_run(info, past, observer, held, damage=damage, lost=lost)
+
+
+def judge_run(
+    info: RunInfo, past: Replay, observer: Observer, held: bool, *, damage: str = "", lost: bool = False
+) -> RunInfo:
+    """The run with the state that follows from its journal and its lock; `lost` where it cannot be taken up."""
+    state, detail = _judge(past, observer, held, info.id)
+    detail = "; ".join(filter(None, (detail, damage)))
+    info = replace(info, state=state, detail=detail, resumable=state in RESUMABLE and not lost)
     if state == activity.ELSEWHERE:
-        return replace(info, heartbeat_age_s=max(0.0, observer.now() - _changed_s(run)), eta_s=None)
+        age = max(0.0, observer.now() - _changed_s(Path(info.directory)))
+        return replace(info, heartbeat_age_s=age, eta_s=None)
     if state == activity.WAITING:
         return replace(info, place=int(past.waiting["place"]), holder=_holder(past.waiting), eta_s=None)
     if state != activity.RUNNING:
         return replace(info, eta_s=None, pid=None)
+    if past.finishing:
+        info = replace(info, detail="finishing: the execution that goes on is its last")
     stopped = info.pid is not None and is_stopped(info.pid)
     return replace(info, detail=f"its runner is stopped: kill -CONT {info.pid}") if stopped else info
 
@@ -83,13 +97,8 @@ def _read_ended(
     past = Replay()
     past.take(first)
     past.end = last
-    state, detail = _judge(past, observer, held=False, run=run.id)
-    info = _describe(run, past, request, History((), (), 0, 0))
-    age = max(0.0, observer.now() - _changed_s(run)) if state == activity.ELSEWHERE else None
-    info = replace(
-        info, cells=int(last["cells"]), cells_done=int(last["cells_done"]), executions=int(last["executions"])
-    )
-    return replace(info, state=state, detail=detail, pid=None, heartbeat_age_s=age, resumable=state in RESUMABLE)
+    info = describe_run(run, past, request, {name: int(last[name]) for name in COUNTS}, {})
+    return replace(judge_run(info, past, observer, held=False), pid=None)
 
 
 def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str, str]:
@@ -110,7 +119,7 @@ def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str,
     if status == "cancelled":
         return activity.CANCELLED, str(end.get("reason", ""))
     if status == "finished":
-        return activity.FINISHED, ""
+        return activity.FINISHED, ON_REQUEST if end.get("reason") == ON_REQUEST else ""
     if end.get("saved") or saved:
         return activity.FINISHED, "saved as far as it was measured"
     if status == "interrupted":
@@ -120,9 +129,15 @@ def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str,
     return activity.INTERRUPTED, "its runner died"
 
 
-def _describe(run: RunDirectory, past: Replay, request: dict[str, Any], history: History) -> RunInfo:
-    latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
-    eta, counts = latest.get("eta_s"), count(past)
+def describe_run(
+    run: RunDirectory,
+    past: Replay,
+    request: Mapping[str, Any],
+    counts: Mapping[str, int],
+    latest: Mapping[str, Any],
+) -> RunInfo:
+    """What a journal tells of a run but for its state; `latest` is its last progress."""
+    eta = latest.get("eta_s")
     return RunInfo(
         id=run.id,
         state="",
@@ -159,9 +174,9 @@ def _holder(waiting: dict[str, Any]) -> Holder | None:
     )
 
 
-def _changed_s(run: RunDirectory) -> float:
+def _changed_s(directory: Path) -> float:
     try:
-        return os.stat(run.path / NAME).st_mtime
+        return os.stat(directory / NAME).st_mtime
     except OSError:
         return 0.0
 

@@ -7,13 +7,18 @@ import select
 import signal
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from types import FrameType
 
 DETACH = b"detach\n"
 """What a client says on the lifeline before it goes, when the run is to go on without it."""
+BEGUN = b"begun\n"
+"""What a runner whose client leaves at once answers as soon as its run can be found."""
 BEAT_S = 5.0
 BY_WISH = "cancelled by tuibench cancel"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
+KNOCK = signal.SIGURG
+"""Asks a runner to look for wishes at once; a process that does not listen for it is not harmed by it."""
 
 
 class Cancelled(Exception):
@@ -30,9 +35,10 @@ class StopSwitch:
     def __init__(self, lifeline: int | None = None, is_unwanted: Callable[[], bool] = lambda: False) -> None:
         self._is_unwanted = is_unwanted
         self._read, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
+        self._knocked, self._knocker = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._lifeline = lifeline
         self._reason: str | None = None
-        self._beat: Callable[[], None] = lambda: None
+        self._beats: list[Callable[[], None]] = []
         self._beat_at = float("inf")
 
     @property
@@ -40,16 +46,25 @@ class StopSwitch:
         """Whether somebody is there whose end would be the run's."""
         return self._lifeline is not None
 
+    def let_go(self) -> None:
+        """Go on without the client, whose end means nothing from now on."""
+        self._lifeline = None
+
     def beat_with(self, beat: Callable[[], None]) -> None:
-        """Have `beat` called every five seconds of waiting: a sign of life, and a look for wishes left in files."""
-        self._beat, self._beat_at = beat, time.monotonic() + BEAT_S
+        """Have `beat` called, too, every five seconds of waiting, and when somebody knocks.
+
+        That is for a sign of life, and for a look at the wishes that were left in files.
+        """
+        self._beats.append(beat)
+        self._beat_at = time.monotonic() + BEAT_S
 
     def listen(self) -> None:
         """Take the signals that mean cancel; only the main thread may."""
         for number in SIGNALS:
             signal.signal(number, self._hear)
+        signal.signal(KNOCK, self._hear_knocking)
         # Whoever started this process may have held them back meanwhile.
-        signal.pthread_sigmask(signal.SIG_UNBLOCK, SIGNALS)
+        signal.pthread_sigmask(signal.SIG_UNBLOCK, (*SIGNALS, KNOCK))
 
     def fds(self) -> tuple[int, ...]:
         """What to wait on."""
@@ -57,8 +72,8 @@ class StopSwitch:
 
     def close(self) -> None:
         """Give its descriptors back, for processes that outlive many of them."""
-        os.close(self._read)
-        os.close(self._write)
+        for descriptor in (self._read, self._write, self._knocked, self._knocker):
+            os.close(descriptor)
 
     def trip(self, reason: str) -> None:
         """Ask the run to end."""
@@ -81,17 +96,23 @@ class StopSwitch:
             if ready & set(self.fds()):
                 self.check()
             now = time.monotonic()
-            if now >= self._beat_at:
+            if now >= self._beat_at or self._knocked in ready:
                 self._beat_at = now + BEAT_S
-                self._beat()
+                self._look_around()
             if ready & set(fds) or now >= deadline:
                 return ready & set(fds)
 
     def _poll(self, fds: Sequence[int], seconds: float) -> set[int]:
         poll = select.poll()
-        for fd in (*fds, *self.fds()):
+        for fd in (*fds, *self.fds(), self._knocked):
             poll.register(fd, select.POLLIN)
         return {fd for fd, _ in poll.poll(max(0.0, seconds) * 1000)}
+
+    def _look_around(self) -> None:
+        with suppress(BlockingIOError):  # nobody knocked: it was time
+            os.read(self._knocked, 1 << 16)
+        for beat in self._beats:
+            beat()
 
     def pause(self, seconds: float) -> None:
         """Sleep, unless the run should end."""
@@ -101,12 +122,16 @@ class StopSwitch:
         # Whoever asks for the end of a run leaves a note, and then a signal so that it is read at once.
         self.trip(BY_WISH if self._is_unwanted() else signal.Signals(number).name)
 
+    def _hear_knocking(self, number: int, _: FrameType | None) -> None:
+        with suppress(BlockingIOError):  # thousands did before, and will be heard
+            os.write(self._knocker, b"x")
+
     def _hear_the_client(self, lifeline: int) -> None:
         poll = select.poll()
         poll.register(lifeline, select.POLLIN)
         if not poll.poll(0):
             return
         if os.read(lifeline, len(DETACH)) == DETACH:
-            self._lifeline = None
+            self.let_go()
         elif self._reason is None:
             self._reason = "the client went away"

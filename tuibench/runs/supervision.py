@@ -37,9 +37,9 @@ class OutOfTime(Exception):
     """--max-time came before the end; nothing failed."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Bounds:
-    """How long phases may take."""
+    """How long phases may take; all of a run share one, so that more time on request reaches what goes on."""
 
     scale: float
     deadline: float | None
@@ -47,9 +47,17 @@ class Bounds:
 
     def limit_s(self, phase: str, expected_s: float | None) -> float:
         """Seconds that `phase` may last."""
-        base = LIMITS_S.get(phase, 60.0) if expected_s is None else 3 * expected_s + 10
-        limit = base * self.scale
+        limit = self.phase_s(phase, expected_s)
         return limit if self.deadline is None else max(0.0, min(limit, self.deadline - time.monotonic()))
+
+    def phase_s(self, phase: str, expected_s: float | None) -> float:
+        """The same where the command's own end is looked at elsewhere."""
+        return self.scale * (LIMITS_S.get(phase, 60.0) if expected_s is None else 3 * expected_s + 10)
+
+    def extend(self, more_s: float) -> None:
+        """Move the end of the command, where it has one."""
+        if self.deadline is not None:
+            self.deadline += more_s
 
     @property
     def over(self) -> bool:
@@ -67,7 +75,7 @@ class Supervision:
         self._listen = listen
         self._pad = pad % _PAD_BYTES
         self._phase = "start"
-        self._limit_s = bounds.limit_s("start", None)
+        self._limit_s = bounds.phase_s("start", None)
         self._deadline = time.monotonic() + self._limit_s
         self._answer: Execution | Failure | None = None
         self._frames = Assembler()
@@ -117,7 +125,7 @@ class Supervision:
         """Read frames until the worker has ended; True where a phase outlived its limit."""
         fd, open_fds = outbox.fileno(), [outbox.fileno(), process.sentinel]
         while open_fds:
-            left = self._deadline - time.monotonic()
+            left = self._left_s()
             if left <= 0:
                 _end(process, gently=True)
                 self._drain(fd)
@@ -131,6 +139,12 @@ class Supervision:
                 break
         process.join(max(0.0, min(_KILL_S, self._deadline - time.monotonic())))
         return False
+
+    def _left_s(self) -> float:
+        """Until this phase, or the command, has had its time; one that has answered only has to go."""
+        command_s = self._bounds.deadline
+        end = self._deadline if command_s is None or self._answer is not None else min(self._deadline, command_s)
+        return end - time.monotonic()
 
     def _drain(self, fd: int) -> None:
         os.set_blocking(fd, False)
@@ -150,7 +164,7 @@ class Supervision:
         kind = frame["f"]
         if kind == "phase":
             self._phase = frame["phase"]
-            self._limit_s = self._bounds.limit_s(self._phase, frame.get("expected_s"))
+            self._limit_s = self._bounds.phase_s(self._phase, frame.get("expected_s"))
             self._deadline = time.monotonic() + self._limit_s
         elif kind == "result":
             self._answer = from_plain(Execution, frame["execution"])

@@ -7,11 +7,10 @@ from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, UnknownId
-from tuibench.core.run import RunResult
 from tuibench.core.short_id import LENGTH, short_id
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
@@ -24,6 +23,9 @@ from tuibench.store.listing import Listing, join_rows
 from tuibench.store.record_file import Record, RecordFiles
 from tuibench.store.sample_shelf import move_samples, name_samples
 from tuibench.store.sweep import Sweeper
+
+if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+    from tuibench.core.run import RunResult
 
 _DRAWS = 1000
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
@@ -135,8 +135,11 @@ class ProjectFiles:
         own = self._projects.path(id)
         if not self._context.files.kind(own):
             return ()
-        versions = [one.id for one in self._versions.all() if one.values.get("project") == id]
-        every = [own, *(self._versions.path(one) for one in versions)]
+        return self.paths_of(id, [one.id for one in self._versions.all() if one.values.get("project") == id])
+
+    def paths_of(self, id: str, versions: Iterable[str]) -> tuple[str, ...]:  # noqa: A002
+        """The same where its versions are known."""
+        every = [self._projects.path(id), *map(self._versions.path, versions)]
         files = self._context.files
         return tuple(path for one in every for path in (one, one + PREVIOUS) if files.kind(path))
 

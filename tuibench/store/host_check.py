@@ -6,7 +6,7 @@ import os
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager, nullcontext
 
-from tuibench.core.card import BenchmarkRow
+from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
 from tuibench.core.trash import NEWER
 from tuibench.store.atomic import PREVIOUS
@@ -22,7 +22,6 @@ from tuibench.store.quarantine import put_aside
 from tuibench.store.record_check import RecordCheck
 from tuibench.store.record_file import RecordFiles
 from tuibench.store.sealed import Loaded
-from tuibench.store.summary import DAMAGED
 from tuibench.store.sweep import Sweeper
 from tuibench.store.trash import Trash
 from tuibench.store.trash_check import TrashCheck

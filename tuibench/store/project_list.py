@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 from collections.abc import Callable, Iterable, Sequence
 
 from tuibench.core.card import BenchmarkRow
@@ -19,6 +20,9 @@ ORDERS: dict[str, tuple[Callable[[ProjectRow], tuple[str, ...]], bool]] = {
     "name": (lambda row: (row.project.name.casefold(), row.project.name), False),
 }
 """How lists can be sorted; whether the greatest comes first."""
+_ULID_LENGTH = 26
+_FEW = 50
+"""Fewer records are looked up one by one."""
 
 
 class ProjectList:
@@ -30,25 +34,34 @@ class ProjectList:
         self._files = ProjectFiles(context)
         self._sizes: dict[tuple[str, int], int] = {}
 
-    def rows(self, projects: Iterable[Project]) -> tuple[ProjectRow, ...]:
-        """A row for each, in their order."""
+    def rows(self, projects: Iterable[Project], weigh: bool = True) -> tuple[ProjectRow, ...]:
+        """A row for each, in their order; without `weigh` their sizes only as far as they are known already."""
         belonging: dict[str, list[BenchmarkRow]] = {}
         for row in self._benchmarks.rows():
             if row.project:
                 belonging.setdefault(row.project, []).append(row)
-        return tuple(self._row(project, belonging.get(project.id, [])) for project in projects)
+        wanted = list(projects)
+        unknown = [row for one in wanted for row in belonging.get(one.id, ()) if _key(row) not in self._sizes]
+        if weigh and len(unknown) > _FEW:
+            self._weigh_shelves(unknown)
+        few = weigh or len(unknown) <= _FEW
+        return tuple(self._row(project, belonging.get(project.id, []), few) for project in wanted)
 
-    def _row(self, project: Project, benchmarks: Sequence[BenchmarkRow]) -> ProjectRow:
-        own = sum(self._file_bytes(path) for path in self._files.paths(project.id))
+    def _row(self, project: Project, benchmarks: Sequence[BenchmarkRow], weigh: bool) -> ProjectRow:
+        size = -1
+        if weigh or all(_key(row) in self._sizes for row in benchmarks):
+            paths = self._files.paths_of(project.id, [version.id for version in project.versions])
+            own = sum(map(self._file_bytes, paths))
+            size = own + sum(map(self._record_bytes, benchmarks))
         return ProjectRow(
             project=project,
             benchmarks=len(benchmarks),
-            size_bytes=own + sum(map(self._record_bytes, benchmarks)),
+            size_bytes=size,
             last_run_utc=max((row.started_utc for row in benchmarks), default=""),
         )
 
     def _record_bytes(self, row: BenchmarkRow) -> int:
-        key = row.id, row.card_generation
+        key = _key(row)
         if key not in self._sizes:
             self._sizes[key] = self._weigh(row.id)
         return self._sizes[key]
@@ -63,9 +76,31 @@ class ProjectList:
         record = layout.record(ulid)
         return sum(map(self._file_bytes, (record, record + PREVIOUS, *inside)))
 
+    def _weigh_shelves(self, rows: Sequence[BenchmarkRow]) -> None:
+        """Many at once: a look into each shelf costs a tenth of looking each of them up."""
+        files, sizes = self._context.files, dict.fromkeys((row.id for row in rows), 0)
+        for layout in self._context.hosts():
+            for shelf in files.names(layout.records):
+                inside = os.path.join(layout.records, shelf)
+                for name in files.names(inside):
+                    ulid = name[:_ULID_LENGTH]
+                    if ulid in sizes:
+                        sizes[ulid] += self._bytes_below(os.path.join(inside, name))
+        self._sizes.update((_key(row), sizes[row.id]) for row in rows)
+
+    def _bytes_below(self, path: str) -> int:
+        found = self._context.files.stat(path)
+        if found is None or not stat.S_ISDIR(found.st_mode):
+            return 0 if found is None else found.st_size
+        return sum(self._file_bytes(os.path.join(path, name)) for name in self._context.files.names(path))
+
     def _file_bytes(self, path: str) -> int:
         found = self._context.files.stat(path)
         return 0 if found is None else found.st_size
+
+
+def _key(row: BenchmarkRow) -> tuple[str, int]:
+    return row.id, row.card_generation
 
 
 def has_words(project: Project, text: str) -> bool:

@@ -61,13 +61,13 @@ class Projects:
                 found.append(decode_project(document, versions.get(document.id, ())))
         return tuple(sorted(found, key=lambda one: (one.modified_utc, one.id), reverse=True))
 
-    def rows(self) -> tuple[ProjectRow, ...]:
-        """Every project with what was measured for it, the last modified first."""
-        return self._list.rows(self.all())
+    def rows(self, weigh: bool = True) -> tuple[ProjectRow, ...]:
+        """Every project with what was measured for it, the last modified first; `weigh` looks every size up."""
+        return self._list.rows(self.all(), weigh)
 
-    def search(self, text: str) -> tuple[ProjectRow, ...]:
+    def search(self, text: str, weigh: bool = True) -> tuple[ProjectRow, ...]:
         """The projects that have every word of `text` in their names, descriptions or models."""
-        return self._list.rows(one for one in self.all() if has_words(one, text))
+        return self._list.rows((one for one in self.all() if has_words(one, text)), weigh)
 
     def row(self, id: str) -> ProjectRow:  # noqa: A002
         """A project by its whole id, with what was measured for it."""
@@ -121,7 +121,7 @@ class Projects:
                     added = self._add_version(project, model)
                     said = f"{show(model.file.path)} has changed: it is measured as {added.name} of {_call(project)}"
                     return self.touch(project.id), said
-            name = _untaken(name_after(model), {one.name for one in every})
+            name = untaken(name_after(model), {one.name for one in every})
             made = self._make(name, model, "", {})
             return made, f"a project was made for it: {_call(made)}"
 
@@ -286,7 +286,8 @@ def _normal(name: str) -> str:
     return unicodedata.normalize("NFC", name).strip()
 
 
-def _untaken(name: str, taken: set[str]) -> str:
+def untaken(name: str, taken: set[str]) -> str:
+    """A name that nobody has: the name itself, or with a number behind it."""
     number, found = 1, name
     while found in taken:
         number += 1

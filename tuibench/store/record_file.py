@@ -10,12 +10,11 @@ import json
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.record import from_plain, to_plain
-from tuibench.core.run import RunResult
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.envelope import (
     SCHEMA,
@@ -31,6 +30,9 @@ from tuibench.store.migration import RECORD
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.summary import join_card, summarize
 from tuibench.store.trouble import damaged
+
+if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+    from tuibench.core.run import RunResult
 
 SUMMARY, CARD, RESULT = "summary", "card", "result"
 _FIRST = 8192
@@ -131,7 +133,7 @@ class RecordFiles:
         if record is None:
             return None
         try:
-            result = from_plain(RunResult, record.loaded.tables[RESULT]["1"])
+            result = _to_result(record.loaded.tables[RESULT]["1"])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
             damage = StoreDamaged(
                 f"{self.sealing.files.name(path)} of the store has a form that this version cannot read",
@@ -190,7 +192,7 @@ class RecordFiles:
                 raise Unreadable("its result is not the one that was measured")
             summary = tables.get(SUMMARY, {}).get("1")
             if not loaded.sound or summary is None:
-                summary = summarize(from_plain(RunResult, tables[RESULT]["1"]))
+                summary = summarize(_to_result(tables[RESULT]["1"]))
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise Unreadable("its tables are not those of a benchmark") from error
         if any(type(getattr(card, field.name)) not in (str, type(None)) for field in fields(Card)):
@@ -213,3 +215,9 @@ def _shallow(value: Any) -> dict[str, Any]:
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     raise TypeError(f"{type(value).__name__} is no part of a result")
+
+
+def _to_result(plain: dict[str, Any]) -> RunResult:
+    from tuibench.core.run import RunResult  # as above
+
+    return from_plain(RunResult, plain)

@@ -6,12 +6,15 @@ import os
 from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from tuibench.core.cell import CellResult, Samples
-from tuibench.core.run import RunResult
 from tuibench.store.files import Files
 from tuibench.store.moving import move_file
 from tuibench.store.trouble import in_the_way
+
+if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+    from tuibench.core.cell import CellResult, Samples
+    from tuibench.core.run import RunResult
 
 
 def move_samples(files: Files, source: str, target: str) -> frozenset[str]:

@@ -14,14 +14,12 @@ from tuibench import __version__
 from tuibench.core.errors import StoreReadOnly
 from tuibench.core.trash import StoreReport
 from tuibench.store.benchmarks import Benchmarks
-from tuibench.store.check import check_store
 from tuibench.store.context import Context, Notices, is_alive
 from tuibench.store.disk import Disk, RealDisk
 from tuibench.store.documents import ProjectFiles
 from tuibench.store.files import Files
 from tuibench.store.lock import WAIT_S, Waiting
-from tuibench.store.migrate import migrate_store
-from tuibench.store.probe import probe_store
+from tuibench.store.mark import read_mark
 from tuibench.store.projects import Projects
 from tuibench.store.salt import HostIdentity
 from tuibench.store.sealed import Sealing
@@ -87,20 +85,30 @@ class Store:
         """The id of this machine, None where it has none yet: nothing is made."""
         return self._identity.find(False)
 
+    def mark(self) -> str:
+        """Another one whenever something may have changed since the last look; cheap enough for every second."""
+        return read_mark(self._context)
+
     def check(self, *, read_data: bool = False, repair: bool = False, journals: Collection[str] = ()) -> StoreReport:
         """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended.
 
         `journals` are the ids of runs that can say once more what they measured, for what has lost its record.
         """
+        from tuibench.store.check import check_store  # 4 ms that only this needs
+
         parts = self._context, self.benchmarks, self.trash
         return check_store(*parts, read_data=read_data, repair=repair, journals=journals)
 
     def migrate(self) -> StoreReport:
         """Write every file of an older form in the present one, all of them or none; the old ones are kept."""
+        from tuibench.store.migrate import migrate_store  # as above
+
         return migrate_store(self._context, self.benchmarks)
 
     def probe(self) -> str:
         """'' where the store can be written with room to spare, else why not, in words."""
+        from tuibench.store.probe import probe_store  # as above
+
         return probe_store(self._context.files)
 
     def _trashed_projects(self) -> tuple[str, ...]:

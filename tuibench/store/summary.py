@@ -6,18 +6,18 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from operator import itemgetter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from tuibench.core.card import BenchmarkRow, Card
-from tuibench.core.run import RunResult
+from tuibench.core.card import DAMAGED, BenchmarkRow, Card
 from tuibench.core.trash import NEWER
+
+if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+    from tuibench.core.run import RunResult
 
 _NAMES = tuple(field.name for field in fields(BenchmarkRow))
 _NUMBERS = frozenset({"cells", "measured", "card_generation"})
 _TYPES = tuple(int if name in _NUMBERS else str for name in _NAMES)
 _ALL = itemgetter(*_NAMES)
-DAMAGED = "damaged"
-"""The status of a row whose record cannot be read."""
 _KINDS = dict(zip(_NAMES, _TYPES, strict=True))
 
 

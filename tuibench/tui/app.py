@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import ClassVar
@@ -27,6 +28,7 @@ from tuibench.tui.screens.base import Page
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 from tuibench.tui.textual_seam import CalmApp
+from tuibench.tui.thread import DaemonThreads
 
 LOOK_S = 1.0
 """Between two looks at what others do."""
@@ -55,10 +57,12 @@ class Dashboard(CalmApp):
         config: Config,
         state: StateFile,
         opening: Opening | None = None,
+        now: Callable[[], float] = time.time,
     ) -> None:
         super().__init__()
+        self.now = now
         self.desk = desk
-        self.display = display
+        self.shown_on = display
         self.config = config
         self.remembered = state
         self.ascii_only = display.ascii_only
@@ -74,6 +78,7 @@ class Dashboard(CalmApp):
     def on_mount(self) -> None:
         """Show the first screen, and begin to look."""
         loop = asyncio.get_running_loop()
+        loop.set_default_executor(DaemonThreads())
         loop.add_signal_handler(signal.SIGHUP, self._hang_up, ExitCode.HANGUP)
         loop.add_signal_handler(signal.SIGTERM, self._hang_up, ExitCode.TERMINATED)
         self.push_screen(route.home())
@@ -183,6 +188,14 @@ class Dashboard(CalmApp):
     def remember(self, **values: object) -> None:
         """For the next session."""
         self.remembered.change(values)
+
+    async def action_back(self) -> None:
+        """As the page says; Textual's own would leave it at once, whatever it has open."""
+        self.page.action_back()
+
+    def action_leave(self) -> None:
+        """As the page says."""
+        self.page.action_leave()
 
     def action_quit_now(self) -> None:
         """Out, from anywhere."""

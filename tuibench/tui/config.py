@@ -56,7 +56,7 @@ def _check(found: Mapping[str, Any], name: str) -> Config:
         kind = _KINDS.get(key)
         if kind is None:
             problems.append(f"{name}: there is no {show(key, 40)}; there are {', '.join(_KINDS)}")
-        elif type(value) is not kind or (key == "fps" and not 1 <= value <= 60):
+        elif type(value) is not kind or (isinstance(value, int) and key == "fps" and not 1 <= value <= 60):
             wanted = {"fps": "a number from 1 to 60", "theme": "a name in quotes"}.get(key, "true or false")
             problems.append(f"{name}: {key} takes {wanted}, not {show(value, 40)}")
         else:

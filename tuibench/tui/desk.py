@@ -6,36 +6,39 @@ desk in its place. Every method may raise TuibenchError.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tuibench.core.activity import RunInfo
-from tuibench.core.card import BenchmarkRow, StoredBenchmark
-from tuibench.core.cell import CellResult
-from tuibench.core.comparison import SideBySide
-from tuibench.core.model import ModelSummary
-from tuibench.core.project import Project, ProjectRow
-from tuibench.core.reference import ModelState
-from tuibench.core.run import RunResult
-from tuibench.core.spec import BenchmarkSpec, ModelSource
-from tuibench.core.trash import TrashEntry
+from tuibench.core.machine import EngineChoice, Machine
+from tuibench.core.watch import Live, RunRow, RunView
 
+if TYPE_CHECKING:  # 20 ms before the first frame, which needs none of them
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
+    from tuibench.core.comparison import SideBySide
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.project import Project, ProjectRow
+    from tuibench.core.reference import ModelState
+    from tuibench.core.remote import FetchProgress
+    from tuibench.core.spec import ModelSource
+    from tuibench.core.trash import TrashEntry
 
-@dataclass(frozen=True, slots=True)
-class RunRow:
-    """A run that is in no list of results yet: it measures, waits, broke off, failed, or could not be saved."""
-
-    info: RunInfo
-    project: str
-    """The ULID of the project it belongs to; '' where that is not known."""
-    engines: str
-    scenarios: str
-    cores: str
-    batches: str
-    """Comma-joined axes, as in a BenchmarkRow."""
-    rerun_of: str = ""
-    note: str = ""
+__all__ = [
+    "Desk",
+    "EngineChoice",
+    "FormCheck",
+    "FormStart",
+    "FormValues",
+    "Found",
+    "Live",
+    "Machine",
+    "Pulse",
+    "Removed",
+    "RerunPlan",
+    "RunFeed",
+    "RunRow",
+    "RunView",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,32 +53,6 @@ class Pulse:
 
 
 @dataclass(frozen=True, slots=True)
-class EngineChoice:
-    """One engine of the form."""
-
-    name: str
-    available: bool
-    version: str
-    """'' where it is not installed."""
-    hint: str
-    """How to get it, where it is not."""
-    precisions: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Machine:
-    """What forms and headers say of this machine; read once, without looking at noise."""
-
-    default_cores: int
-    usable_cores: int
-    node_cores: int
-    isa: tuple[str, ...]
-    engines: tuple[EngineChoice, ...]
-    host: str = ""
-    """Its id in the store; '' before there is one."""
-
-
-@dataclass(frozen=True, slots=True)
 class Found:
     """A model that was looked at: what it means, what it is, and the project that has it already."""
 
@@ -85,6 +62,8 @@ class Found:
     """ULID; '' where there is none."""
     name: str
     """What a project of it would be called."""
+    dims: tuple[str, ...] = ()
+    """What it leaves open beside its batch: asked once, remembered in the project."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,6 +95,8 @@ class FormValues:
     """Another model, measured in the same run, interleaved."""
     name: str = ""
     note: str = ""
+    flags: str = ""
+    """What the form has no field for, as flags of `tuibench benchmark`: kept from what is measured again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,62 +143,6 @@ class RerunPlan:
     """Why it cannot be repeated as it is, with what to do instead."""
     changed: bool = False
     """Whether the error is that the model changed: it may be measured as a new version."""
-
-
-@dataclass(frozen=True, slots=True)
-class Live:
-    """What the cell is doing that is measured now."""
-
-    cell: str
-    """Key."""
-    n: int
-    round: int
-    phase: str
-    """In words."""
-    p50_ms: float | None
-    half_width: float | None
-    grade: str | None
-
-
-@dataclass(frozen=True, slots=True)
-class RunView:
-    """A run as it stands; cells that did not change since the last look are the same objects."""
-
-    info: RunInfo
-    project: str
-    spec: BenchmarkSpec | None
-    """None until the run has begun."""
-    models: tuple[ModelSummary, ...]
-    names: Mapping[str, str]
-    """sha256 of each model to the name it goes by."""
-    cells: tuple[CellResult, ...]
-    """The plan, in its order; empty until there is one."""
-    live: Live | None
-    executions_min: int
-    half_widths: Mapping[str, tuple[float, ...]]
-    """Per cell: the half-width (a fraction) after each of its executions that could tell one."""
-    waiting_shares: tuple[float | None, ...]
-    """Of the latest executions, oldest first: how much of their time they waited for a CPU."""
-    log: tuple[str, ...]
-    """What happened, in words, with its time; the newest last."""
-    warnings: tuple[str, ...]
-    drift: float | None
-    """Of the anchor cell since the beginning, a fraction."""
-    elapsed_s: float
-    eta_s: float | None
-    limit_s: float | None
-    status: str
-    """'' while it goes on, then finished, cancelled, interrupted or failed."""
-    reason: str = ""
-    saved: bool | None = None
-    """None while it goes on; then whether its result is in the store."""
-    result: RunResult | None = None
-    """Once it has ended and has one."""
-
-    @property
-    def ended(self) -> bool:
-        """Whether nothing more will come of it."""
-        return bool(self.status)
 
 
 class RunFeed(Protocol):
@@ -267,8 +192,11 @@ class Desk(Protocol):
     def complete(self, text: str) -> tuple[str, ...]:
         """What a path that was begun may go on as: directories with a slash, models, samples; at most fifty."""
 
-    def find_model(self, text: str) -> Found:
-        """What a path or name means; a child looks at it. ModelError or UsageError where it is no model."""
+    def find_model(self, text: str, tell: Callable[[FetchProgress], None] = ...) -> Found:
+        """What a path or name means; a child looks at it. ModelError or UsageError where it is no model.
+
+        One that lies elsewhere is fetched; `tell` hears from the thread how far that is.
+        """
 
     def create_project(self, found: Found, name: str, description: str, dims: Mapping[str, int]) -> ProjectRow:
         """A project of a model that was found."""

@@ -74,6 +74,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
     "project": (
         Key("new", "n", "new", "New: a project at home, a benchmark in a project."),
         Key("copy-project", "D", "duplicate", "A second project with the same model."),
+        Key("empty-trash", "E", "empty", "Delete what is in the trash for good; a word has to be typed."),
     ),
     "benchmark": (
         Key("rerun", "r", "re-run", "Measure again with the same settings, after one question."),
@@ -101,6 +102,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
     ),
     "form": (
         Key("run-form", "ctrl+r", "RUN", "Start from any field.", priority=True),
+        Key("complete", "tab", "complete", "Complete the path that is being typed.", priority=True),
         Key("next-field", "enter,down", "next", "The next field."),
         Key("previous-field", "up", "previous", "The previous field."),
     ),

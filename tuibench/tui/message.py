@@ -8,6 +8,7 @@ from typing import Any
 from textual.message import Message
 
 from tuibench.core.errors import TuibenchError
+from tuibench.core.remote import FetchProgress
 from tuibench.tui.desk import Pulse
 
 
@@ -39,3 +40,16 @@ class PulseTaken(Message):
     def can_replace(self, message: Message) -> bool:
         """As above."""
         return isinstance(message, PulseTaken)
+
+
+class Heard(Message):
+    """How much of a model from elsewhere is here; the newest counts."""
+
+    def __init__(self, about: str, progress: FetchProgress) -> None:
+        super().__init__()
+        self.about = about
+        self.progress = progress
+
+    def can_replace(self, message: Message) -> bool:
+        """As above."""
+        return isinstance(message, Heard)

@@ -34,6 +34,11 @@ class AttachedRun:
         return self._directory.id
 
     @property
+    def directory(self) -> RunDirectory:
+        """Where it keeps its things."""
+        return self._directory
+
+    @property
     def begun(self) -> bool:
         """Whether what the journal says is about the run that is watched: it always is."""
         return True

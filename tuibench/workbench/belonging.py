@@ -30,6 +30,25 @@ def place(store: Store, result: RunResult, card: Card) -> tuple[Card, str]:
     return replace(card, project=found), said
 
 
+def find_project(store: Store, asked: str, sha256: str = "", path: str = "") -> str:
+    """The id of the project that a run's result will belong to, as far as that can be told; '' where it cannot.
+
+    `asked` is what its card names, `sha256` and `path` are of its first model.
+    """
+    try:
+        if asked.strip():
+            return store.projects.resolve(asked.strip())
+        if sha256:
+            found = store.projects.find(sha256)
+            return found.id if found is not None else ""
+        every = store.projects.all()
+        held = (one.id for one in every if any(version.model.file.path == path for version in one.versions))
+        return next(held, "") if path else ""
+    except (StoreError, UnknownId):
+        # A run without its project is better than no run.
+        return ""
+
+
 def _first_model(result: RunResult) -> ModelReference | None:
     pairs = zip(result.spec.models, result.models, strict=False)
     return next((found for source, summary in pairs if (found := refer(source.asked, summary)) is not None), None)

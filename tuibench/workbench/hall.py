@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from tuibench.core.record import to_plain
-from tuibench.engines import registry
-from tuibench.host.topology import Topology, read_topology
 from tuibench.workbench.setting import Settings, read_settings
 
 if TYPE_CHECKING:
     from tuibench.core.card import StoredBenchmark
+    from tuibench.core.machine import Machine
+    from tuibench.core.remote import FetchProgress
+    from tuibench.core.spec import ModelSource
+    from tuibench.host.topology import Topology
     from tuibench.store.store import Store
     from tuibench.workbench.exchange import Exchange
     from tuibench.workbench.library import Library
@@ -31,10 +33,35 @@ class Workbench:
 
     def topology(self) -> Topology:
         """The cores of this machine that this process may use."""
+        from tuibench.host.topology import read_topology  # what only measuring needs
+
         return read_topology(os.sched_getaffinity(0))
+
+    def machine(self, *, hidden: bool = False) -> Machine:
+        """This machine and its engines, with `hidden` those for tests, too; reads what does not change."""
+        from tuibench.engines import registry
+        from tuibench.workbench.equipment import read_machine  # what only forms need
+
+        return read_machine(self.store, registry.names(hidden=hidden))
+
+    def memory_room(self) -> int | None:
+        """Bytes that can be had now, None where that cannot be told."""
+        from tuibench.host.cgroup import find_groups, read_memory  # as above
+        from tuibench.host.tree import Tree
+
+        tree = Tree()
+        return read_memory(tree, find_groups(tree)).room_bytes
+
+    def fetch(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
+        """The file of a model that lies elsewhere, fetched unless it is here; `tell` hears how far it is."""
+        from tuibench.workbench.fetching import ModelFetch  # children and their limits
+
+        return ModelFetch(token, self.settings.places).carry_out(tell).source
 
     def check_engines(self, names: Sequence[str]) -> None:
         """Raise for the first name that is no engine of this version; nothing is started or imported for it."""
+        from tuibench.engines import registry  # as above
+
         for name in names:
             registry.check(name)
 

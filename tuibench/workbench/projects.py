@@ -3,19 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from tuibench.core.errors import ModelError
-from tuibench.core.model import ModelSummary
 from tuibench.core.place import Places
 from tuibench.core.project import ModelReference, Project, ProjectRow, Version
 from tuibench.core.reference import ModelState, refer
-from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 from tuibench.core.trash import TrashEntry
 from tuibench.store.project_file import name_after
 from tuibench.store.project_list import ORDERS, sort_rows
+from tuibench.store.projects import untaken
 from tuibench.store.store import Store
-from tuibench.workbench.model import find_state, inspect
+
+if TYPE_CHECKING:  # lists need none of it
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.spec import ModelSource
 
 SORTS = tuple(ORDERS)
 """What lists can be sorted by."""
@@ -28,19 +31,34 @@ class Projects:
         self.places = places
         self._store = store
 
-    def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
-        """The projects that have every word of `text` somewhere, sorted."""
+    def list(self, by: str = "modified", text: str = "", weigh: bool = True) -> tuple[ProjectRow, ...]:
+        """The projects that have every word of `text` somewhere, sorted; looking up sizes takes its time."""
         projects = self._store.projects
-        return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
+        return sort_rows(projects.search(text, weigh) if text.strip() else projects.rows(weigh), by)
 
     def get(self, token: str) -> ProjectRow:
         """The project that is meant."""
         return self._store.projects.row(self._store.projects.resolve(token))
 
+    def kept(self, project: str | None) -> str | None:
+        """The project of a benchmark as long as there is one; None where a new benchmark has to find its own."""
+        return project if project and any(one.id == project for one in self._store.projects.all()) else None
+
+    def look(self, source: ModelSource) -> tuple[ModelSummary, Project | None, str]:
+        """What a model is, the project that has it, and what a new one would be called; ModelError where it is none."""
+        from tuibench.workbench.model import inspect  # children and their limits: 8 ms
+
+        summary = inspect(source, self.places)
+        model = refer(source.asked, summary)
+        name = untaken(name_after(model), {one.name for one in self._store.projects.all()}) if model else ""
+        return summary, self._store.projects.find(summary.sha256), name
+
     def create(
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
     ) -> tuple[ProjectRow, ModelSummary]:
         """A new project of a model, named after it where no name is given; ModelError where it is none."""
+        from tuibench.workbench.model import inspect  # children and their limits: 8 ms
+
         summary = inspect(source, self.places)
         model = refer(source.asked, summary)
         if model is None:
@@ -79,4 +97,6 @@ class Projects:
 
     def model_state(self, version: Version) -> ModelState:
         """Whether the model of a version is what it was."""
+        from tuibench.workbench.model import find_state  # as above
+
         return find_state(version.model, self.places)

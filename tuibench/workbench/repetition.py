@@ -21,6 +21,10 @@ Locate = Callable[[str], ModelSource]
 """The file that a name such as sample:tiny or hf:ORG/REPO means now."""
 
 
+class ModelChanged(ModelError):
+    """A model is not what was measured; as a new version it can be."""
+
+
 @dataclass(slots=True)
 class _Model:
     """One model of the stored benchmark on its way to being measured again."""
@@ -56,7 +60,7 @@ class Repetition:
         """
         left = [source for source in stand_ins if not self._recognize(source)]
         if left and not changed:
-            raise ModelError(
+            raise ModelChanged(
                 f"{show(left[0].asked)} is not what {self._short} measured: its content is another",
                 "--changed measures it as a new version",
             )
@@ -103,7 +107,7 @@ class Repetition:
         if model.state.state == GONE:
             raise ModelError(f"{name}, which {self._short} measured, is gone", elsewhere)
         if model.state.state == CHANGED and not changed:
-            raise ModelError(
+            raise ModelChanged(
                 f"{name} has changed since {self._short} was measured",
                 "--changed measures it as a new version; --model PATH takes the old file from where it lies now",
             )

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import secrets
-import signal
 import time
 from collections.abc import Collection
 from dataclasses import dataclass, field
@@ -15,27 +14,30 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import Card
-from tuibench.core.errors import ModelError, StoreError, TuibenchError, UnknownId, UsageError
+from tuibench.core.errors import ModelError, StoreError, UnknownId, UsageError
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import resolve, short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
 from tuibench.core.units import seconds
-from tuibench.host.process import start_ticks
 from tuibench.runs.directory import RunDirectory, list_runs
+from tuibench.runs.host_queue import find_holder, holder_words
 from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
+from tuibench.runs.wish import WishBox
+from tuibench.workbench import intervention
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.attached_run import AttachedRun
+from tuibench.workbench.belonging import find_project
 from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
+from tuibench.workbench.lone_runner import start_lone_runner
 from tuibench.workbench.setting import Settings
+from tuibench.workbench.watching import RunWatch
 
 if TYPE_CHECKING:
     from tuibench.store.store import Store
 
 _LOG = "runner.log"
-_CANCEL_S = 20.0
-_CANCEL_LOOK_S = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,21 +63,40 @@ class Runs:
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
         """A runner for `spec`, which ends with this process unless it is let go; and what the user should know."""
-        kept = wishes.save and not wishes.plan_only
-        notes: list[str] = []
-        request: dict[str, Any] = {
+        if wishes.save and not wishes.plan_only:
+            run_dir, request, notes = self._compose(spec, wishes)
+            return self._launch(run_dir, request, kept=True), notes
+        request = self._ask(spec, wishes) | {"id": _draw_id(), "ephemeral": True}
+        return self._launch(passing_directory(), request, kept=False), ()
+
+    def launch(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+        """A run that goes on whatever becomes of this process, and what the user should know.
+
+        Its id comes back as soon as it can be found; what is wrong with its model stands in its journal then.
+        """
+        if wishes.plan_only or not wishes.save:
+            raise UsageError("a run that is not kept ends with whoever started it", "start it instead")
+        run_dir, request, notes = self._compose(spec, wishes)
+        start_lone_runner(run_dir, request)
+        return str(request["id"]), notes
+
+    def _ask(self, spec: BenchmarkSpec, wishes: Wishes) -> dict[str, Any]:
+        """What every runner is told."""
+        return {
             "spec": to_plain(spec),
             "seed": spec.inputs.seed,
             "plan_only": wishes.plan_only,
-            "ephemeral": not kept,
+            "ephemeral": False,
             "wait_s": wishes.wait_s,
             "share_host": wishes.share_host,
             "host_lock": self._settings.host_lock,
             "again": wishes.again,
         }
-        if not kept:
-            request["id"] = _draw_id()
-            return self._launch(passing_directory(), request, kept=False), ()
+
+    def _compose(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
+        """Directory and request of a run that is kept, and what the user should know of both."""
+        notes: list[str] = []
+        request = self._ask(spec, wishes)
         root, why = usable_root(self._settings.places.runs)
         notes += [f"runs cannot be kept in {why}; this one is kept in {root}"] if why else []
         problem = self._store.probe()
@@ -83,7 +104,7 @@ class Runs:
         request |= self._identity(problem)
         request["card"] = to_plain(wishes.card)
         request |= {"store": str(self._settings.places.data), "cache": str(self._settings.places.cache)}
-        return self._launch(root / request["id"], request, kept=True), tuple(notes)
+        return root / request["id"], request, tuple(notes)
 
     def _identity(self, problem: str) -> dict[str, str]:
         """Ids of run and machine; of a store that cannot be used neither can be had."""
@@ -144,26 +165,47 @@ class Runs:
     def cancel(self, token: str) -> RunInfo:
         """End a run and come back when it has ended; what it measured is saved. UsageError where it goes on nowhere."""
         directory = self._find(token)
-        info = read_state(directory, self._observer())
-        if info.state == activity.ELSEWHERE:
-            directory.ask_to_cancel()
-            return info
-        if info.state not in activity.ALIVE:
-            raise UsageError(f"run {short_id(info.id)} is not going on: it is {info.state}", "tuibench ps --all lists")
-        directory.ask_to_cancel()
-        if info.pid is not None and directory.is_held():
-            _terminate(info.pid, info.pid_start)
-        deadline = time.monotonic() + _CANCEL_S
-        while directory.is_held():
-            if time.monotonic() > deadline:
-                raise TuibenchError(f"run {short_id(info.id)} has not ended yet", "it will within a minute")
-            time.sleep(_CANCEL_LOOK_S)
+        intervention.cancel(directory, read_state(directory, self._observer()))
+        return read_state(directory, self._observer())
+
+    def finish(self, token: str) -> RunInfo:
+        """Have a run end behind the execution that goes on, as finished; comes back once that is asked.
+
+        Cells that were measured at least once count as measured. UsageError where it waits, or goes on nowhere.
+        """
+        directory = self._find(token)
+        intervention.finish(directory, read_state(directory, self._observer()))
+        return read_state(directory, self._observer())
+
+    def extend(self, token: str, seconds: float | None = None) -> RunInfo:
+        """Give every cell that aims at a target and has not reached it more time; comes back once that is asked.
+
+        `seconds` per cell, with as many executions as go with them; None is once more what each cell was given at
+        first. UsageError where it goes on nowhere, or measures a fixed amount.
+        """
+        directory = self._find(token)
+        intervention.extend(directory, read_state(directory, self._observer()), _draw_id(), seconds)
         return read_state(directory, self._observer())
 
     def resume(
         self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None
     ) -> ActiveRun:
         """Take up a run that broke off, or with `finish` save what it has as it is."""
+        directory, request = self._compose_again(token, mixed, finish, wait_s)
+        begun = (directory.path / NAME).exists()
+        seq = read_history(directory.path).next_seq if begun else 0
+        return self._launch(directory.path, request, kept=True, first_seq=seq)
+
+    def take_up(self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None) -> str:
+        """The same by a runner that goes on whatever becomes of this process; the run's id."""
+        directory, request = self._compose_again(token, mixed, finish, wait_s)
+        start_lone_runner(directory.path, request)
+        return directory.id
+
+    def _compose_again(
+        self, token: str, mixed: bool, finish: bool, wait_s: float | None
+    ) -> tuple[RunDirectory, dict[str, Any]]:
+        """Directory and request of a run that is to be taken up; raises where it cannot be."""
         directory = self._find(token)
         info = read_state(directory, self._observer())
         refusal = resume_refusal(info)
@@ -180,9 +222,30 @@ class Runs:
         # It stands in line where it comes now, and a wish to end the last sitting is none to end this one.
         request["ticket"] = _draw_id()
         directory.forget_cancel()
-        begun = (directory.path / NAME).exists()
-        seq = read_history(directory.path).next_seq if begun else 0
-        return self._launch(directory.path, request, kept=True, first_seq=seq)
+        WishBox(directory.path).forget_finish()
+        return directory, request
+
+    def holder(self) -> str:
+        """Who measures on this machine now, in words; '' for a free machine."""
+        found = find_holder(self._settings.host_lock)
+        return "" if found is None else holder_words(found)
+
+    def watch(self, token: str) -> RunWatch:
+        """Follow a run of this machine look by look, from its beginning."""
+        directory = self.attach(token).directory
+        request = _read(directory)
+        models = (request.get("spec") or {}).get("models") or [{}]
+        asked = str((request.get("card") or {}).get("project") or "")
+        project = find_project(self._store, asked, path=str(models[0].get("path", "")))
+        return RunWatch(directory, self._observer, project)
+
+    def directories(self) -> list[RunDirectory]:
+        """Where all runs keep their things, newest first."""
+        return self._directories()
+
+    def observer(self) -> Observer:
+        """Who looks at them now; what the store has is asked at most once."""
+        return self._observer()
 
     def directory(self, token: str) -> RunDirectory:
         """Where a run keeps its things."""
@@ -251,25 +314,6 @@ def _require_models(request: dict[str, Any]) -> None:
             raise ModelError(
                 f"{source['asked']} is no longer there", "put it back, or save what there is with --finish"
             )
-
-
-def _terminate(pid: int, started: int | None) -> None:
-    """Send SIGTERM to the very process that was meant: numbers are given to others again."""
-    try:
-        handle = os.pidfd_open(pid)
-    except ProcessLookupError:
-        return  # it has just ended by itself
-    try:
-        if start_ticks(pid) == started:
-            signal.pidfd_send_signal(handle, signal.SIGTERM)
-            # One that is stopped would hear of it only when it goes on.
-            signal.pidfd_send_signal(handle, signal.SIGCONT)
-    except ProcessLookupError:
-        return  # likewise
-    except PermissionError as error:
-        raise UsageError(f"process {pid} belongs to somebody else", "ask its owner") from error
-    finally:
-        os.close(handle)
 
 
 def _draw_id() -> str:

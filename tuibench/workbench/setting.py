@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 from tuibench.core.place import Places
 from tuibench.host.place import find_places
-from tuibench.runs.host_queue import DEFAULT_NAME
 
+DEFAULT_NAME = "tuibench-host"
+"""What benchmarks of this machine take turns under."""
 HOST_NAME = "TUIBENCH_HOST_LOCK"
 """Another name to take turns under: suites of tests must not wait for each other."""
 

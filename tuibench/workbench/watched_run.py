@@ -17,10 +17,7 @@ from tuibench.core.run import RunResult
 from tuibench.runs.outcome import exit_code, signal_code
 from tuibench.runs.replay import Replay
 from tuibench.runs.schedule import Schedule
-
-_BARE_WORKER_BYTES = 60_000_000
-_COPIES = 3
-_OTHER_BYTES = {"string": 32}
+from tuibench.workbench.forecast import item_bytes, worker_bytes
 
 Event = dict[str, Any]
 
@@ -83,8 +80,8 @@ def expected_memory(replay: Replay) -> dict[str, int]:
     sizes = {}
     for cell in replay.cells:
         point, model = points[cell.point], models[cell.model]
-        inputs = point.distinct * sum(math.prod(fed.shape) * _item_bytes(fed.dtype) for fed in point.inputs)
-        sizes[cell.key] = _BARE_WORKER_BYTES + _COPIES * (model.file_bytes + model.external_bytes) + inputs
+        inputs = point.distinct * sum(math.prod(fed.shape) * item_bytes(fed.dtype) for fed in point.inputs)
+        sizes[cell.key] = worker_bytes(model, inputs)
     return sizes
 
 
@@ -123,9 +120,3 @@ def _settle(execution: Execution, source: Path | None, target: str | None) -> Ex
             raise WriteError(f"samples cannot be copied to {target}: {error.strerror}") from error
         samples = replace(samples, file=str(Path(target) / name))
     return replace(execution, samples=samples)
-
-
-def _item_bytes(dtype: str) -> int:
-    """Bytes of one element, by the number in the name of its type; a word of text is guessed."""
-    digits = "".join(c for c in dtype if c.isdigit())
-    return max(1, int(digits[:2]) // 8) if digits else _OTHER_BYTES.get(dtype, 1)

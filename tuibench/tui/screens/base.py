@@ -30,11 +30,13 @@ class Page(Screen[None]):
     """One screen: subclasses give `body` and `hints`, and say by `title_parts` where the user is."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
-    AUTO_FOCUS = "*"
-    HORIZONTAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-narrow"), (100, "-wide")]
-    VERTICAL_BREAKPOINTS: ClassVar[list[tuple[int, str]] | None] = [(0, "-short"), (30, "-tall")]
+    AUTO_FOCUS = "RecordTable, ScrollBlock"
+    HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it for instances
+    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
     hints: tuple[str, ...] = ()
     """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
+    about: ClassVar[str] = ""
+    """What the screen shows, in a paragraph for its help."""
 
     @property
     def dashboard(self) -> Dashboard:

@@ -2,113 +2,162 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 from typing import ClassVar
 
 from textual.binding import BindingType
+from textual.containers import Horizontal
 from textual.widget import Widget
 
+from tuibench.core.card import BenchmarkRow
 from tuibench.core.project import ProjectRow
-from tuibench.core.units import size
+from tuibench.core.units import count_of, size
 from tuibench.report.age import age
 from tuibench.tui import key, route
-from tuibench.tui.screens.base import Page
+from tuibench.tui.desk import Pulse, Removed
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.screens.project_panel import panel_lines
+from tuibench.tui.widgets.filter_line import FilterLine
+from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.text_question import TextQuestion
+from tuibench.tui.widgets.title_line import RuleLine
 
 SORTS = ("modified", "name", "created")
 _COLUMNS = (
     Column("name", "PROJECT", 16, grow=True),
     Column("model", "MODEL", 14, grow=True, rank=2),
-    Column("count", "BENCHMARKS", 10, right=True),
+    Column("count", "MEASURED", 8, right=True),
     Column("modified", "CHANGED", 7, right=True),
     Column("created", "MADE", 7, right=True, rank=3),
-    Column("size", "SIZE", 7, right=True, rank=1),
+    Column("size", "SIZE", 8, right=True, rank=1),
 )
 _EMPTY = (
     "No project yet.",
     "",
-    "enter   measure the built-in sample model: two more keys and it runs",
-    "n       a project for your own model: a path, hf:ORG/REPO or https://...",
-    "?       what the keys do",
+    "enter   take the built-in sample model: enter again makes a project of it, and once more measures it",
+    "n       a project for your own model: a path, a directory, hf:ORG/REPO or https://...",
+    "f2      what this machine is, and how quiet",
 )
 
 
-class HomeScreen(BenchmarkActions, Page):
-    """Projects, newest first; benchmark keys mean the newest benchmark of the project under the cursor."""
+class HomeScreen(BenchmarkActions):
+    """Projects, the one that changed last first; keys of benchmarks mean the newest of the project under the cursor."""
 
+    CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *key.bindings("list", "project"),
-        *key.bindings("benchmark"),
+        *key.bindings("list", "project", "open"),
+        *key.bindings(only=("rerun", "rerun-changed", "compare", "remove", "edit", "export", "copy-command", "log")),
     ]
-    hints = ("open", "new", "rerun", "rerun-changed", "compare", "remove", "edit", "filter", "sort", "system", "help")
+    hints = (
+        "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "edit", "copy-project", "filter",
+        "sort", "reverse", "system", "trash", "palette", "help",
+    )  # fmt: skip
+    about = (
+        "All projects: each is a piece of work around one model. r, R, c, x, y and L mean the newest benchmark of the "
+        "project under the cursor; d and e the project itself. n makes a project."
+    )
 
     def __init__(self) -> None:
         super().__init__()
-        self._rows: tuple[ProjectRow, ...] = ()
+        self._rows: dict[str, ProjectRow] = {}
+        self._loaded = False
         self._by = SORTS[0]
         self._reverse = False
         self._text = ""
 
     def body(self) -> Iterable[Widget]:
-        """The table is the page."""
-        yield RecordTable(id="projects", classes="body")
+        """The list, and in wide terminals what is known of the project under the cursor."""
+        yield FilterLine(id="filter")
+        yield RuleLine()
+        with Horizontal(id="columns"):
+            yield RecordTable(id="projects")
+            yield TextBlock(id="panel")
 
     def title_parts(self) -> tuple[str, ...]:
         """What is sorted and filtered is said where the list is named."""
-        order = f"{self._by}{' reversed' if self._reverse else ''}"
-        words = f", with {self._text}" if self._text else ""
-        return ("tuibench", f"Projects ({len(self._rows)}), by {order}{words}")
+        if not self._loaded:
+            return ("tuibench",)
+        order = "" if self._by == SORTS[0] and not self._reverse else f", by {self._by}"
+        order += " reversed" if self._reverse else ""
+        words = f", with {self._text!r}" if self._text else ""
+        return ("tuibench", f"Projects ({len(self._rows)}){order}{words}")
+
+    def on_mount(self) -> None:
+        """As it was left."""
+        kept = self.dashboard.remembered.read()
+        by = kept.get("projects_by")
+        self._by = by if by in SORTS else SORTS[0]
+        self._reverse = kept.get("projects_reversed") is True
+        super().on_mount()
 
     @property
     def table(self) -> RecordTable:
         """The list."""
         return self.query_one("#projects", RecordTable)
 
+    # What is shown
+
     def load(self) -> None:
         """The projects, as sorted and filtered."""
         by, text = self._by, self._text
         self.ask(lambda: self.desk.projects(by, text), self._show, group="projects")
 
-    def _show(self, rows: Sequence[ProjectRow]) -> None:
-        self._rows = tuple(reversed(rows)) if self._reverse else tuple(rows)
-        now = time.time()
-        lines = [self._line(row, now) for row in self._rows]
-        self.table.empty = () if self._text else _EMPTY
-        first = self.table.cursor_key is None
-        self.table.show_lines(_COLUMNS, lines)
-        if first:
-            last = self.dashboard.remembered.read().get("project")
-            if any(row.project.id == last for row in self._rows):
-                self.table.move_to(str(last))
+    def _show(self, found: Sequence[ProjectRow]) -> None:
+        rows = reversed(found) if self._reverse else found
+        self._rows = {row.project.id: row for row in rows}
+        now = self.dashboard.now()
+        self.table.empty = (f"No project has all of these words: {self._text}",) if self._text else _EMPTY
+        self.table.show_rows(_COLUMNS, list(self._rows), lambda one: _line(self._rows[one], now))
+        if not self._loaded:
+            self._loaded = True
+            self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
         self.show_title()
+        self._show_panel()
 
-    def _line(self, row: ProjectRow, now: float) -> Line:
-        project = row.project
-        model = project.versions[-1].model.asked if project.versions else ""
-        cells = (
-            project.name,
-            model.rpartition("/")[2] or model,
-            str(row.benchmarks),
-            age(project.modified_utc, now),
-            age(project.created_utc, now),
-            size(row.size_bytes),
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """What is stored is read again where that changed."""
+        if before is None or pulse.stamp != before.stamp:
+            self.load()
+
+    def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
+        """Another project."""
+        message.stop()
+        self._show_panel()
+
+    def on_resize(self) -> None:
+        """There may be room for more."""
+        self._show_panel()
+
+    def _show_panel(self) -> None:
+        row = self._chosen()
+        panel = self.query_one("#panel", TextBlock)
+        if row is None or not self.has_class("-wide"):
+            panel.show_lines(())
+            return
+        one = row.project.id
+        self.ask(
+            lambda: self.desk.benchmarks(one)[:8],
+            lambda rows: panel.show_lines(panel_lines(row, rows, self.dashboard.now())),
+            group="panel",
         )
-        return Line(project.id, cells)
 
     def _chosen(self) -> ProjectRow | None:
-        wanted = self.table.cursor_key
-        return next((row for row in self._rows if row.project.id == wanted), None)
+        return self._rows.get(self.table.cursor_key or "")
+
+    # Keys of projects
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Enter: the project; without any, the sample."""
+        """Enter: the project."""
+        message.stop()
         self.dashboard.remember(project=message.key)
         self.dashboard.go(route.project(message.key))
 
     def action_open(self) -> None:
-        """Enter on an empty page."""
-        if not self._rows and not self._text:
+        """Enter where there is none: the sample."""
+        if self._loaded and not self._rows and not self._text:
             self.dashboard.go(route.new_project("sample"))
 
     def action_new(self) -> None:
@@ -118,9 +167,123 @@ class HomeScreen(BenchmarkActions, Page):
     def action_sort(self) -> None:
         """By the next order."""
         self._by = SORTS[(SORTS.index(self._by) + 1) % len(SORTS)]
-        self.load()
+        self._resort()
 
     def action_reverse(self) -> None:
         """The other way round."""
         self._reverse = not self._reverse
+        self._resort()
+
+    def _resort(self) -> None:
+        self.dashboard.remember(projects_by=self._by, projects_reversed=self._reverse)
         self.load()
+
+    def action_filter(self) -> None:
+        """Type words."""
+        self.query_one(FilterLine).open_with(self._text)
+
+    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
+        """Filter while one types."""
+        message.stop()
+        if message.text != self._text:
+            self._text = message.text
+            self.load()
+
+    def action_back(self) -> None:
+        """Clear the filter; there is nothing behind home."""
+        if self._text:
+            self._text = ""
+            self.load()
+
+    def action_edit(self) -> None:
+        """Name and description."""
+        self._with_project(self._ask_edit)
+
+    def _ask_edit(self, row: ProjectRow) -> None:
+        fields = (("name", row.project.name), ("description", row.project.description))
+        question = TextQuestion("Name and description of the project", fields, check=_named)
+        self.app.push_screen(question, partial(self._edit_project, row))
+
+    def _edit_project(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
+        if answers is None or answers == (row.project.name, row.project.description):
+            return
+        name, description = answers
+        self.ask(
+            lambda: self.desk.edit_project(row.project, name, description, None),
+            lambda _: self.went_on("the project is changed"),
+            group="edit",
+        )
+
+    def action_copy_project(self) -> None:
+        """A second one of the same model."""
+        self._with_project(self._ask_copy)
+
+    def _ask_copy(self, row: ProjectRow) -> None:
+        question = TextQuestion("Name of the copy", (("name", f"{row.project.name} copy"),), check=_named)
+        self.app.push_screen(question, partial(self._copy, row))
+
+    def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
+        if answers is not None:
+            self.ask(
+                lambda: self.desk.copy_project(row.project.id, answers[0]),
+                lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
+                group="copy",
+            )
+
+    def action_remove(self) -> None:
+        """The project with its benchmarks, after one question."""
+        self._with_project(self._ask_remove_project)
+
+    def _ask_remove_project(self, row: ProjectRow) -> None:
+        held = f" with {count_of(row.benchmarks, 'benchmark')}" if row.benchmarks else ""
+        text = f"Remove {row.project.name}{held}? u brings all back; the model's file stays."
+        ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
+
+    def _remove_project(self, row: ProjectRow) -> None:
+        self.ask(lambda: self.desk.remove_projects((row.project.id,)), self._show_gone, group="remove")
+
+    def _show_gone(self, removed: Removed) -> None:
+        self.went_on(f"{removed.words}; u brings it back")
+
+    def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
+        row = self._chosen()
+        if row is None:
+            self.say("there is no project yet: n makes one", "warn")
+        else:
+            then(row)
+
+    # Keys of benchmarks
+
+    def with_target(self, then: Callable[[str], object]) -> None:
+        """The newest benchmark of the project under the cursor."""
+        row = self._chosen()
+        if row is None:
+            self.say("there is no project yet: n makes one", "warn")
+            return
+        one, name = row.project.id, row.project.name
+
+        def take(rows: Sequence[BenchmarkRow]) -> None:
+            if rows:
+                then(rows[0].id)
+            else:
+                self.say(f"nothing is measured yet in {name}: enter, then n", "warn")
+
+        self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest")
+
+
+def _line(row: ProjectRow, now: float) -> Line:
+    project = row.project
+    asked = project.versions[-1].model.asked if project.versions else ""
+    cells = (
+        project.name,
+        asked.rstrip("/").rpartition("/")[2] or asked,
+        str(row.benchmarks),
+        age(project.modified_utc, now),
+        age(project.created_utc, now),
+        size(row.size_bytes) if row.size_bytes >= 0 else "",
+    )
+    return Line(project.id, cells)
+
+
+def _named(answers: tuple[str, ...]) -> str:
+    return "" if answers[0].strip() else "a project needs a name"

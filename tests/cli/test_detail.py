@@ -1,0 +1,68 @@
+"""`tuibench show` with its figures: as wide as there is room, left out on request, never in what programs read."""
+
+from __future__ import annotations
+
+import io
+import json
+import sys
+from argparse import Namespace
+
+import pytest
+
+from tests.store.data import make_real
+from tuibench.cli.arguments import parse
+from tuibench.core.card import Card
+from tuibench.workbench.hall import Workbench
+
+Capture = pytest.CaptureFixture[str]
+
+
+@pytest.fixture(autouse=True)
+def _stored(home: object) -> None:
+    """A sweep over three batches, and one cell alone."""
+    store = Workbench().store
+    store.benchmarks.add(make_real(1, 3), Card(name="sweep"))
+    store.benchmarks.add(make_real(2, 1), Card(name="alone"))
+
+
+def shown(capsys: Capture, *flags: str) -> str:
+    parsed = parse(["show", *flags])
+    assert isinstance(parsed, Namespace) and parsed.run(parsed) == 0
+    return capsys.readouterr().out
+
+
+def test_a_sweep_is_drawn_and_a_cell_alone_spread_out(capsys: Capture) -> None:
+    assert "\n\nBatch scaling, 2 cores\n" in shown(capsys, "sweep")
+    assert "items/s by batch" in shown(capsys, "sweep")
+    assert "% of calls by ms/batch" in shown(capsys, "alone")
+
+
+def test_figures_fit_the_terminal_and_80_columns_where_there_is_none(
+    capsys: Capture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for terminal, wide in ((None, 80), (57, 57)):
+        monkeypatch.setattr("tuibench.cli.detail.width", lambda terminal=terminal: terminal)
+        axis = next(line for line in shown(capsys, "sweep").splitlines() if "└" in line)
+        assert len(axis) == wide
+
+
+def test_they_can_be_left_out_and_be_plain(capsys: Capture) -> None:
+    assert "┤" not in shown(capsys, "sweep", "--no-figures") and "Batch scaling" not in shown(
+        capsys, "sweep", "--no-figures"
+    )
+    plain = shown(capsys, "sweep", "--ascii")
+    assert plain.isascii() and "Batch scaling" in plain
+
+
+def test_programs_read_what_they_always_read(capsys: Capture) -> None:
+    document = json.loads(shown(capsys, "sweep", "--json"))
+    assert document["benchmark"]["tuibench"]["id"] and "figures" not in json.dumps(document)
+
+
+@pytest.mark.parametrize(("encoding", "sign"), [("utf-8", "●"), ("latin-1", "o"), ("ascii", "o")])
+def test_a_stdout_without_braille_gets_plain_figures(encoding: str, sign: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding, write_through=True))
+    parsed = parse(["show", "sweep"])
+    assert isinstance(parsed, Namespace) and parsed.run(parsed) == 0
+    assert f"items/s by batch  {sign} onnxruntime" in written.getvalue().decode(encoding)

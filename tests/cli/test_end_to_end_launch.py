@@ -1,0 +1,140 @@
+"""Runs that a program starts and is not the end of, however it goes itself: what the dashboard relies on."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.build import make_spec
+from tests.cli.running import SCRIPT, detach, end, runner_of, state, stored
+from tests.cli.shell import Shell, until
+from tests.conftest import ROOT
+from tuibench.core.errors import HostBusy, TuibenchError, UsageError, WriteError
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import EFFORTS, BenchmarkSpec
+from tuibench.workbench import lone_runner
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.lone_runner import start_lone_runner
+from tuibench.workbench.runs import Runs, Wishes
+
+CLIENT = """
+import os, signal, sys
+from tests.cli.test_end_to_end_launch import brief
+from tuibench.workbench import lone_runner
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.runs import Wishes
+
+def send_and_die(lifeline, line, send=lone_runner._send):
+    send(lifeline, line)
+    os.kill(os.getpid(), signal.SIGKILL)
+
+when, token = sys.argv[1:]
+if when == "sent":
+    lone_runner._send = send_and_die
+runs = Workbench().runs
+runs.take_up(token) if token else runs.launch(brief(), Wishes())
+os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def brief() -> BenchmarkSpec:
+    """Three short executions of the scripted engine."""
+    effort = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.05, max_executions=3)
+    return make_spec(ROOT / "tuibench" / "data" / "samples" / "tiny.onnx", effort=effort)
+
+
+def killed_client(shell: Shell, when: str, token: str = "") -> None:
+    """Start or take up a run in a process that is killed as soon as it has asked, or as soon as it was answered."""
+    command = [sys.executable, "-c", CLIENT, when, token]
+    client = subprocess.run(command, cwd=ROOT, env=shell.environment(SCRIPT), check=False, timeout=60)
+    assert client.returncode == -signal.SIGKILL
+
+
+@pytest.fixture
+def runs(keeper: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
+    """Of this process, with the shell's temporary directory; in the end all that was started has ended by itself."""
+    monkeypatch.setenv("TMPDIR", str(keeper.tmp))
+    monkeypatch.setenv("TUIBENCH_FAKE", SCRIPT["TUIBENCH_FAKE"])
+    yield Workbench().runs
+    until(lambda: not keeper.processes(), "the end")
+
+
+@pytest.mark.parametrize("when", ["sent", "answered"])
+def test_a_launched_run_outlives_a_client_that_is_killed_at_once(keeper: Shell, when: str) -> None:
+    killed_client(keeper, when)
+    until(lambda: stored() and state("last") == "finished", "the end")
+    until(lambda: not keeper.processes(), "no process")
+    (row,) = Workbench().store.benchmarks.rows()
+    assert (row.status, row.measured) == ("finished", 1)
+
+
+@pytest.mark.parametrize("when", ["sent", "answered"])
+def test_a_run_that_was_taken_up_outlives_its_client_likewise(keeper: Shell, when: str) -> None:
+    short = detach(keeper)
+    keeper.wait_for("execution_done")
+    os.kill(runner_of(keeper), signal.SIGKILL)
+    until(lambda: state(short) == "interrupted", "the break")
+    killed_client(keeper, when, short)
+    keeper.wait_for("execution_done", n=3)
+    end(keeper, short)
+    (row,) = Workbench().store.benchmarks.rows()
+    assert row.status == "cancelled"
+
+
+def test_a_launched_run_can_be_found_at_once_and_its_runner_is_reaped(keeper: Shell, runs: Runs) -> None:
+    run, notes = runs.launch(brief(), Wishes())
+    assert (notes, runs.info(run).id, runs.info(run).state) == ((), run, "running")
+    runner = runner_of(keeper)
+    until(lambda: runs.info(run).state == "finished", "the end")
+    until(lambda: not Path(f"/proc/{runner}").exists(), "nothing of the runner, no zombie either")
+
+
+def test_a_run_whose_directory_cannot_be_made_is_told(keeper: Shell, runs: Runs) -> None:
+    root = keeper.run_root
+    (root / "taken").mkdir(parents=True)
+    with pytest.raises(WriteError, match="File exists"):
+        start_lone_runner(root / "taken", {"spec": {}})
+
+
+@pytest.mark.parametrize(
+    ("script", "words"),
+    [("echo last words >&2; exit 3", r"ended with code 3 .*\(last words\)"), ("kill -9 $$", "died by SIGKILL")],
+)
+def test_how_a_runner_died_before_its_run_began_is_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str
+) -> None:
+    def start(_: Path, log: int) -> subprocess.Popen[bytes]:
+        pipe = subprocess.PIPE
+        return subprocess.Popen(["sh", "-c", script], bufsize=0, stdin=pipe, stdout=pipe, stderr=log)
+
+    monkeypatch.setattr(lone_runner, "start_runner", start)
+    with pytest.raises(TuibenchError, match=words):
+        start_lone_runner(tmp_path, {"long": "x" * (1 << 20)})
+
+
+def test_a_run_that_was_taken_up_meanwhile_is_left_to_the_other_one(keeper: Shell, runs: Runs) -> None:
+    run, _ = runs.launch(brief(), Wishes())
+    directory = runs.directory(run)
+    with pytest.raises(UsageError, match="cannot be resumed: it is running"):
+        runs.take_up(run)
+    with pytest.raises(HostBusy, match=f"run {short_id(run)} has a runner already"):
+        start_lone_runner(directory.path, directory.request() | {"resume": {"mixed": False, "finish": False}})
+
+
+def test_what_is_not_kept_is_not_let_go(runs: Runs, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(lone_runner, "start_runner", lambda *_: pytest.fail("a runner was started"))
+    for wishes in (Wishes(save=False), Wishes(plan_only=True)):
+        with pytest.raises(UsageError, match="not kept"):
+            runs.launch(brief(), wishes)
+
+
+def test_that_it_was_let_go_once_is_not_written_down(keeper: Shell, runs: Runs) -> None:
+    run, _ = runs.launch(brief(), Wishes())
+    assert "let_go" not in runs.directory(run).request(), "who resumes it in a terminal may want to be its end"

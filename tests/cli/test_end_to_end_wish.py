@@ -1,0 +1,179 @@
+"""Runs that are told to end well, or given more time, while they go on: by commands, in files, and by signals."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import signal
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from tests.build import make_spec
+from tests.cli.running import SCRIPT, detach, end, run, runner_of, start, state
+from tests.cli.shell import AS_STRANGER, Shell, as_shell, until
+from tests.conftest import ROOT
+from tuibench.core.errors import UsageError
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort
+from tuibench.runs.directory import LOCK
+from tuibench.runs.journal import read_events
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.runs import Runs, Wishes
+
+NEVER = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.05, max_executions=3, target=0.0, limit_s=600.0)
+"""Three executions, since the target is out of reach."""
+
+
+def spec(effort: Effort = NEVER) -> BenchmarkSpec:
+    return make_spec(ROOT / "tuibench" / "data" / "samples" / "tiny.onnx", effort=effort, batches=(1, 2))
+
+
+@pytest.fixture
+def runs(keeper: Shell, monkeypatch: pytest.MonkeyPatch) -> Iterator[Runs]:
+    """Of this process, with the shell's temporary directory; in the end all that was started has ended by itself."""
+    monkeypatch.setenv("TMPDIR", str(keeper.tmp))
+    monkeypatch.setenv("TUIBENCH_FAKE", SCRIPT["TUIBENCH_FAKE"])
+    yield Workbench().runs
+    until(lambda: not keeper.processes(), "the end")
+
+
+def result(run: str) -> RunResult:
+    return Workbench().store.benchmarks.get(run).result
+
+
+def test_finishing_keeps_the_execution_that_goes_on(keeper: Shell) -> None:
+    short = detach(keeper)
+    keeper.wait_for("progress", phase="timed", n=1)
+    done = run(keeper, "finish", short)
+    assert (done.code, "ends with the execution that goes on" in done.out) == (0, True), done.err
+    asked = keeper.wait_for("finish_asked")
+    until(lambda: state(short) == "finished", "the end")
+    until(lambda: not keeper.processes(), "no process")
+    kinds = [e["ev"] for e in keeper.events() if e["seq"] > asked["seq"] and e["ev"].startswith("execution")]
+    assert kinds == ["execution_done"], "what went on was completed, and nothing was begun"
+    (row,) = Workbench().store.benchmarks.rows()
+    assert (row.status, row.measured) == ("finished", 1)
+    (cell,) = result(row.id).cells
+    count = len(cell.executions)
+    assert (cell.status, cell.stopped_by) == ("ok", f"finished on request after {count} executions")
+    again = run(keeper, "finish", short)
+    assert (again.code, "it is finished" in again.err) == (2, True)
+    assert Workbench().runs.info(short).detail == "finished on request"
+
+
+def test_a_command_that_waits_for_its_run_ends_with_it_when_it_is_finished_from_elsewhere(keeper: Shell) -> None:
+    process = start(keeper)
+    keeper.wait_for("execution_done")
+    runs = Workbench().runs
+    for _ in range(2):
+        assert runs.finish("last").state == "running"
+    _, err = process.communicate(timeout=30)
+    assert as_shell(process.returncode) == 0
+    assert err.count(b"finishing on request: the execution that goes on is the last") == 1
+
+
+def test_while_it_is_finishing_the_list_says_so_and_no_time_is_added(keeper: Shell, runs: Runs) -> None:
+    run, _ = runs.launch(spec(), Wishes())
+    keeper.wait_for("execution_start")
+    os.kill(runner_of(keeper), signal.SIGSTOP)
+    assert runs.finish(run).state == "running"
+    with pytest.raises(UsageError, match="is being finished on request"):
+        runs.extend(run)
+    os.kill(runner_of(keeper), signal.SIGCONT)
+    keeper.wait_for("finish_asked")
+    until(lambda: runs.info(run).state == "finished", "the end")
+    assert sorted((c.status, len(c.executions)) for c in result(run).cells) == [("ok", 1), ("skipped", 0)]
+
+
+def test_what_waits_is_not_finished_but_cancelled(keeper: Shell) -> None:
+    first, second = detach(keeper), detach(keeper)
+    until(lambda: state(second) == "waiting", "a waiting run")
+    done = run(keeper, "finish", second)
+    assert done.code == 2
+    assert f"tuibench cancel {second}" in done.err
+    end_both = run(keeper, "cancel", second, first)
+    assert end_both.code == 0
+    until(lambda: not keeper.processes(), "no process")
+
+
+def test_more_time_is_more_executions_and_is_said_to_who_follows(keeper: Shell, runs: Runs) -> None:
+    run_id, _ = runs.launch(spec(), Wishes())
+    watcher = keeper.start("attach", run_id, env=SCRIPT)
+    keeper.wait_for("execution_done", n=1)
+    done = run(keeper, "extend", short_id(run_id), "--by", "200")
+    assert (done.code, "3m20 more per cell" in done.out) == (0, True), done.err
+    runs.extend(run_id, 200.0)
+    _, err = watcher.communicate(timeout=60)
+    assert err.count(b"more time on request: 3m20 and up to 1 execution more per cell") == 2
+    assert [len(cell.executions) for cell in result(run_id).cells] == [5, 5]
+    assert sum("more time" in warning for warning in result(run_id).warnings) == 2
+
+
+def test_more_time_lasts_over_the_death_of_the_runner(keeper: Shell, runs: Runs) -> None:
+    run_id, _ = runs.launch(spec(), Wishes())
+    keeper.wait_for("execution_done", n=1)
+    runs.extend(run_id)
+    keeper.wait_for("extended")
+    os.kill(runner_of(keeper), signal.SIGKILL)
+    until(lambda: runs.info(run_id).state == "interrupted", "the break")
+    with pytest.raises(UsageError, match="is interrupted") as caught:
+        runs.extend(run_id)
+    assert "tuibench resume" in caught.value.hint
+    runs.take_up(run_id, mixed=True)
+    until(lambda: runs.info(run_id).state == "finished", "the end")
+    assert [len(cell.executions) for cell in result(run_id).cells] == [6, 6]
+
+
+def test_a_wish_that_no_signal_brought_is_found_between_executions(
+    keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: None)
+    run_id, _ = runs.launch(spec(replace(NEVER, max_executions=100)), Wishes())
+    keeper.wait_for("execution_done", n=1)
+    runs.extend(run_id)
+    keeper.wait_for("extended")
+    runs.finish(run_id)
+    until(lambda: runs.info(run_id).state == "finished", "the end")
+    assert len(keeper.events()) > 0 and keeper.wait_for("finish_asked")
+
+
+def test_a_fixed_number_of_executions_is_not_extended(keeper: Shell) -> None:
+    short = detach(keeper)
+    done = run(keeper, "extend", short)
+    assert done.code == 2
+    assert "fixed number of executions" in done.err and f"tuibench rerun {short}" in done.err
+    for amount in ("0", "-1", "nan", "soon"):
+        assert run(keeper, "extend", short, f"--by={amount}").code == 2
+    end(keeper, short)
+
+
+def test_a_run_that_ends_meanwhile_is_told_and_keeps_no_wish(
+    keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run_id, _ = runs.launch(spec(), Wishes())
+    until(lambda: runs.info(run_id).state == "finished", "the end")
+    directory = runs.directory(run_id)
+    lock = os.open(directory.path / LOCK, os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: os.close(lock))
+    with pytest.raises(UsageError, match="ended before it could be given more"):
+        runs.extend(run_id, 1.0)
+    assert os.listdir(directory.path / "wishes") == []
+    with pytest.raises(UsageError, match="it is finished"):
+        runs.finish(run_id)
+    assert len(list(read_events(directory.path))) > 0
+
+
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
+def test_somebody_else_s_run_is_left_alone(keeper: Shell, runs: Runs) -> None:
+    keeper.tmp.chmod(0o777)
+    run_id, _ = runs.launch(spec(), Wishes())
+    keeper.wait_for("execution_done", n=1)
+    for command in ("finish", "extend", "cancel"):
+        done = run(keeper, command, run_id, wrap=AS_STRANGER)
+        assert (done.code, "belongs to somebody else" in done.err) == (2, True), done.err
+    until(lambda: runs.info(run_id).state == "finished", "its own end")
+    assert [len(cell.executions) for cell in result(run_id).cells] == [3, 3]

@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tuibench.core.width import fit, fit_end, pad, width_of
+
+
+def test_wide_and_joined_characters_take_their_columns() -> None:
+    assert width_of("abc") == 3
+    assert width_of("日本") == 4
+    assert width_of("e\u0301") == 1
+
+
+@given(st.text(max_size=30), st.integers(1, 20))
+def test_cut_text_never_exceeds_its_room(text: str, room: int) -> None:
+    assert width_of(fit(text, room)) <= room
+    assert width_of(fit_end(text, room)) <= room
+
+
+def test_the_end_is_kept_where_it_counts() -> None:
+    assert fit("name=32", 5) == "name…"
+    assert fit_end("name=32", 5) == "…e=32"
+    assert fit("name", 4) == "name"
+
+
+def test_padding_counts_columns() -> None:
+    assert pad("日", 4) == "日  " and pad("日", 4, right=True) == "  日"
+    assert pad("long", 2) == "long"

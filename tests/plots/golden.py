@@ -1,0 +1,19 @@
+"""Figures that somebody has looked at, kept as text."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "plots"
+
+
+def check(name: str, seen: str) -> None:
+    """Hold a figure against the kept one; UPDATE_GOLDENS=1 keeps what is seen now, to be looked at and committed."""
+    path = GOLDENS / f"{name}.txt"
+    if os.environ.get("UPDATE_GOLDENS") == "1":
+        assert not os.environ.get("CI"), "figures are kept by somebody who has looked at them"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(seen + "\n", encoding="utf-8")
+    assert path.exists(), f"no figure is kept as {path.name}: UPDATE_GOLDENS=1 keeps this one\n{seen}"
+    assert seen + "\n" == path.read_text(encoding="utf-8"), f"{path.name} is another\n{seen}"

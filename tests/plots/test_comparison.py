@@ -1,0 +1,65 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.plots import data
+from tests.report import build
+from tests.store.data import make_id
+from tuibench.core.cell import Estimate
+from tuibench.core.comparison import CellPair, Figure, SideBySide
+from tuibench.core.run import Comparison, RunResult
+from tuibench.plots.comparison import comparison_figure, ratio_figure, samples_comparison, together
+from tuibench.plots.figure import draw
+from tuibench.plots.selection import Selection
+from tuibench.plots.styled import text_of
+
+OLD = replace(data.cores_run(), id=make_id(1))
+NEW = replace(data.cores_run(rates={1: 70.0, 2: 140.0, 4: 280.0}), id=make_id(2))
+
+
+def pair(old: RunResult, cores: int, batch: int, ratio: float | None) -> CellPair:
+    key = next(c.key for c in old.cells if (c.asked.cores, c.asked.batch) == (cores, batch))
+    side = Figure(key, Estimate(1.0), "A", "ok")
+    sentence = Comparison(key, key, "p50", ratio or 0, 0.9, 1.1, 5, False, None, "stored", "") if ratio else None
+    return CellPair(f"{cores} cores", (), "ms", side, side, sentence)
+
+
+def test_both_results_stand_on_one_axis_named_by_their_ids() -> None:
+    figure = comparison_figure(OLD, NEW, Selection("cores", fixed={"batch": 32}))
+    assert [series.name for series in figure.series] == ["0001 onnxruntime", "0002 onnxruntime"]
+    assert [point.y for point in figure.series[1].points] == pytest.approx([70, 140, 280])
+    assert figure.x_ticks is not None and [x for x, _ in figure.x_ticks] == [1, 2, 4, 8, 16]
+
+
+def test_a_side_may_be_another_engine_on_each() -> None:
+    new = replace(data.two_engines(), id=make_id(3))
+    keys = [side.key for side in together(new, new).choices.sides]
+    both = together(OLD, new, Selection("cores", fixed={"batch": 32}, sides=(keys[1],)))
+    assert [line.side.label for line in both.lines] == ["0001 onnxruntime", "0003 openvino"]
+    assert together(OLD, build.run()).lines[0].side.label == "0001 onnxruntime"
+
+
+def test_what_is_held_is_the_same_on_both() -> None:
+    only = replace(data.cores_run(), id=make_id(2))
+    both = together(OLD, only, Selection("cores"))
+    assert both.selection.fixed == {"batch": 1} and both.lines[0].points[0].estimate == both.lines[1].points[0].estimate
+
+
+def test_ratios_go_over_the_axis_one_line_for_each_rest() -> None:
+    pairs = [pair(OLD, 4, 32, 0.9), pair(OLD, 1, 32, 1.0), pair(OLD, 1, 1, 1.2), pair(OLD, 2, 32, None)]
+    figure = ratio_figure(OLD, SideBySide("a", "b", tuple(pairs), (), (), ()), "cores")
+    assert [(s.name, [(p.x, p.y) for p in s.points]) for s in figure.series] == [
+        ("batch 32", [(1, 1.0), (4, 0.9)]), ("batch 1", [(1, 1.2)]),
+    ]  # fmt: skip
+    assert {point.y for point in figure.ideal} == {1.0}
+    nothing = ratio_figure(OLD, SideBySide("a", "b", (), (), (), ()), "cores")
+    assert "no pair has a ratio" in text_of(draw(nothing, 60, 5))
+
+
+def test_samples_of_two_cells_run_side_by_side() -> None:
+    figure = samples_comparison(data.spread_cell(), build.ok_cell(executions=(data.spread_execution(3e6),)))
+    assert [(s.name, len(s.points), s.breaks) for s in figure.series] == [("old", 60, (20, 40)), ("new", 20, ())]
+    assert figure.x_ticks is not None and len(figure.x_ticks) == 3
+    assert samples_comparison(build.failed_cell(), build.failed_cell()).series == ()

@@ -1,0 +1,145 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.plots import golden
+from tuibench.core.text import show
+from tuibench.core.width import width_of
+from tuibench.plots.figure import Figure, Point, Series, draw
+from tuibench.plots.styled import STYLES, Row, text_of
+
+CORES = (1, 2, 4, 8, 16)
+TICKS = tuple((float(n), str(n)) for n in CORES)
+
+
+def line(name: str, rates: tuple[float, ...], half: float = 0.02) -> Series:
+    return Series(name, tuple(Point(n, y, y * (1 - half), y * (1 + half)) for n, y in zip(CORES, rates, strict=False)))
+
+
+ONE = line("onnxruntime", (67.6, 132.9, 256, 471, 588), 0.05)
+TWO = line("openvino", (73.7, 144.9, 279, 513.4), 0.01)
+SCALING = Figure((ONE,), TICKS, "cores", "items/s", log2_x=True, ideal=tuple(Point(n, 67.6 * n) for n in CORES))
+
+anything = st.floats(allow_nan=True, allow_infinity=True)
+maybe = st.none() | anything
+points = st.lists(st.builds(Point, anything, anything, maybe, maybe), max_size=200).map(tuple)
+names = st.text(max_size=30).map(show)
+several = st.lists(
+    st.builds(Series, names, points, st.just((3,)), st.lists(anything, max_size=3).map(tuple)), max_size=5
+)
+ticks = st.none() | st.lists(st.tuples(anything, names), max_size=6).map(tuple)
+figures = st.builds(
+    Figure, several.map(tuple), ticks, names, names, st.booleans(), points, st.booleans(), names, names, names, names
+)
+
+
+def check_rows(rows: tuple[Row, ...], width: int, height: int) -> None:
+    assert len(rows) == height
+    assert {sum(width_of(text) for text, _ in row) for row in rows} <= {width}
+    assert {style for row in rows for _, style in row} <= set(STYLES)
+
+
+@given(
+    figures, st.integers(1, 130), st.integers(1, 50), st.booleans(), st.none() | st.tuples(st.integers(), st.integers())
+)
+def test_any_data_makes_rows_of_the_size_asked(
+    figure: Figure, width: int, height: int, ascii_only: bool, cursor: tuple[int, int] | None
+) -> None:
+    check_rows(draw(figure, width, height, ascii_only=ascii_only, cursor=cursor), width, height)
+
+
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
+@pytest.mark.parametrize(("width", "height"), [(80, 18), (60, 12), (120, 30), (30, 8), (20, 5), (10, 3)])
+def test_scaling_looks_like_this(width: int, height: int, ascii_only: bool) -> None:
+    figure = replace(SCALING, series=(ONE, replace(TWO, missing=(16.0,))))
+    rows = draw(figure, width, height, ascii_only=ascii_only, cursor=(0, 4))
+    check_rows(rows, width, height)
+    text = text_of(rows)
+    assert text.isascii() or not ascii_only
+    golden.check(f"scaling-{width}x{height}{'-ascii' if ascii_only else ''}", text)
+
+
+def test_x_ticks_stand_below_their_points() -> None:
+    text = text_of(draw(SCALING, 80, 18)).splitlines()
+    marked = [i for i, char in enumerate(text[-3]) if char == "┴"]
+    assert len(marked) == 5
+    for column, name in zip(marked, ("1", "2", "4", "8", "16"), strict=True):
+        assert text[-2][column : column + len(name)] == name
+        assert any(row[column : column + 1] == "●" for row in text)
+
+
+def test_y_starts_at_zero_unless_told_not_to() -> None:
+    far = Figure((Series("a", (Point(0, 100.0), Point(1, 101.0))),), None, "x", "y")
+    assert [row.split("┤")[0].strip() for row in text_of(draw(far, 40, 12)).splitlines() if "┤" in row][-1] == "0"
+    near = text_of(draw(replace(far, from_zero=False), 40, 12)).splitlines()
+    assert [row.split("┤")[0].strip() for row in near if "┤" in row][-1].startswith("100")
+
+
+def test_bars_have_caps_and_one_that_goes_far_beyond_the_values_is_cut() -> None:
+    rows = text_of(draw(replace(SCALING, series=(line("a", (100, 200, 300, 400, 500), 0.4),)), 80, 24)).splitlines()
+    assert sum("┬" in row for row in rows[:-3]) == sum("┴" in row for row in rows[:-3]) == 5
+    assert rows[-1].endswith("┬ 95 % interval")
+    wild = Series("a", (Point(1, 100, 90, 1e6), Point(2, 200, 1, 210)))
+    rows = text_of(draw(Figure((wild,), None, "x", "y"), 60, 20)).splitlines()
+    assert rows[0].split("┤")[0].strip() == "300" and "↑" in rows[0]
+
+
+def test_bars_that_the_markers_hide_are_not_in_the_legend() -> None:
+    sure = replace(SCALING, series=(line("a", (100, 200, 300, 400, 500), 0.0001),))
+    assert "95 %" not in text_of(draw(sure, 80, 18))
+
+
+def test_sides_at_one_place_stand_beside_each_other() -> None:
+    same = Figure((line("a", (10, 20, 30, 40, 50)), line("b", (10, 20, 30, 40, 50))), TICKS, "cores", "y", log2_x=True)
+    text = text_of(draw(same, 80, 18))
+    assert text.count("●○") == 5
+
+
+def test_the_cursor_is_seen_at_its_point_and_in_its_tick() -> None:
+    rows = draw(SCALING, 80, 18, cursor=(0, 2))
+    marked = [text for row in rows for text, style in row if style == "mark"]
+    assert marked == ["◉", "4"]
+    changed = [n for n, (a, b) in enumerate(zip(rows, draw(SCALING, 80, 18, cursor=(0, 3)), strict=True)) if a != b]
+    assert len(changed) == 3, "its old row, its new one and the ticks"
+    for nowhere in ((0, 9), (3, 0), (-1, 0), (0, -1)):
+        assert draw(SCALING, 80, 18, cursor=nowhere) == draw(SCALING, 80, 18)
+
+
+def test_more_points_than_columns_are_a_band_with_a_line_in_it() -> None:
+    many = Series("p50", tuple(Point(i, 10 + i % 3, 8, 14) for i in range(200)), breaks=(100,))
+    text = text_of(draw(Figure((many,), None, "s", "ms", from_zero=False, bar_name="least to most"), 60, 14))
+    assert "░ least to most" in text and "░" in text.splitlines()[3] and "●" not in text.rpartition("\n")[0]
+
+
+def test_a_break_is_not_bridged() -> None:
+    series = Series("a", (Point(0, 0.0), Point(1, 0.0), Point(9, 0.0), Point(10, 0.0)), breaks=(2,))
+    figure = Figure((series,), (), "", "")
+    whole, broken = (
+        next(row for row in text_of(draw(each, 60, 9)).splitlines() if "●" in row)
+        for each in (replace(figure, series=(replace(series, breaks=()),)), figure)
+    )
+    assert " " * 20 in broken and " " * 20 not in whole
+
+
+def test_one_point_and_equal_values_and_none_are_figures_too() -> None:
+    one = text_of(draw(Figure((Series("a", (Point(4, 7.0),)),), ((4, "4"),), "cores", "y"), 40, 10))
+    assert one.count("●") == 2, "the point and the legend"
+    equal = text_of(draw(Figure((Series("a", tuple(Point(x, 5.0) for x in range(4))),), None, "x", "y"), 40, 10))
+    assert next(row.count("●") for row in equal.splitlines() if "●" in row) == 4
+    assert text_of(draw(Figure((), None, "x", "y"), 40, 3)).strip() == "nothing measured"
+    assert draw(SCALING, 0, 5) == draw(SCALING, 5, 0) == ()
+
+
+def test_the_ideal_is_shown_whole_where_it_is_near_and_cut_where_it_is_not() -> None:
+    flat = replace(SCALING, ideal=(Point(1, 650.0), Point(16, 650.0)))
+    assert "·" * 30 in text_of(draw(flat, 80, 18))
+    assert text_of(draw(SCALING, 80, 18)).splitlines()[0].split("┤")[0].strip() == "750"
+
+
+def test_what_has_no_room_in_the_legend_goes_whole() -> None:
+    legend = text_of(draw(SCALING, 46, 12)).splitlines()[-1]
+    assert legend == "items/s by cores (log2)  ● onnxruntime"

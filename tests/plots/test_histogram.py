@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.plots import data, golden
+from tests.plots.test_figure import check_rows
+from tuibench.plots.baseline import marks_of, merged_histogram
+from tuibench.plots.histogram import Histogram, draw_histogram
+from tuibench.plots.styled import text_of
+
+counts = st.lists(st.floats(0, 1e12) | st.just(0.0), min_size=1, max_size=60).map(tuple)
+marks = st.lists(st.tuples(st.sampled_from(["p50", "p90", "p99.9"]), st.floats(allow_nan=False)), max_size=3)
+
+
+@given(
+    counts, st.floats(1e-6, 1e6), st.floats(1.0001, 1.5), marks, st.integers(1, 120), st.integers(1, 30), st.booleans()
+)
+def test_any_counts_make_rows_of_the_size_asked(
+    found: tuple[float, ...],
+    low: float,
+    ratio: float,
+    at: list[tuple[str, float]],
+    width: int,
+    height: int,
+    ascii_only: bool,
+) -> None:
+    histogram = Histogram(tuple(low * ratio**i for i in range(len(found) + 1)), found, under=1, over=2)
+    check_rows(draw_histogram(histogram, width, height, marks=at, ascii_only=ascii_only), width, height)
+
+
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["blocks", "ascii"])
+@pytest.mark.parametrize(("width", "height"), [(80, 14), (60, 8), (10, 3)])
+def test_it_looks_like_this(width: int, height: int, ascii_only: bool) -> None:
+    cell = data.spread_cell()
+    histogram = merged_histogram(cell)
+    assert histogram is not None
+    rows = draw_histogram(histogram, width, height, marks=marks_of(cell), ascii_only=ascii_only)
+    golden.check(f"histogram-{width}x{height}{'-ascii' if ascii_only else ''}", text_of(rows))
+
+
+def test_columns_are_percentages_of_all_calls() -> None:
+    rows = text_of(draw_histogram(Histogram((1, 2, 3, 4, 5), (1, 1, 4, 2)), 44, 9)).splitlines()
+    assert rows[0].startswith("5.0┤") and rows[-1] == "% of calls by ms/batch"
+    # Forty columns: ten for each bin, of which the third holds half of all calls, 5 % per column.
+    assert rows[0][4:] == " " * 20 + "█" * 10
+
+
+def test_the_slowest_few_do_not_press_the_rest_together() -> None:
+    rows = text_of(draw_histogram(Histogram((1, 2, 3, 1000), (500, 498, 2), over=1), 50, 9)).splitlines()
+    assert rows[-1].endswith("0.3 % beyond 3") and rows[-2].split()[-1] == "3"
+
+
+def test_the_rarest_call_leaves_a_trace() -> None:
+    rows = text_of(draw_histogram(Histogram((1, 2, 3, 4, 5), (1000, 0, 0, 6)), 43, 9)).splitlines()
+    assert rows[-4][-5:] == "▁▁▁▁▁" and rows[-4][20] == " "
+
+
+def test_marks_stand_below_their_values_and_the_nameless_rest_goes() -> None:
+    histogram = Histogram((0, 10), (1,))
+    marked = [("p50", 5.0), ("p51", 5.1), ("p99", 9.99), ("far", 11.0)]
+    rows = text_of(draw_histogram(histogram, 53, 9, marks=marked)).splitlines()
+    line = next(row for row in rows if "▲" in row)
+    axis = next(row for row in rows if "└" in row)
+    assert line.index("▲p50") == axis.index("└") + 1 + (53 - axis.index("└") - 1) // 2 and line.endswith("▲p99")
+    assert "p51" not in line and "far" not in line
+
+
+def test_nothing_counted_is_said() -> None:
+    assert "nothing measured" in text_of(draw_histogram(Histogram((1, 2), (0,)), 30, 3))
+    assert draw_histogram(Histogram((1, 2), (1,)), 0, 3) == ()

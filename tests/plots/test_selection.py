@@ -1,0 +1,42 @@
+from __future__ import annotations
+
+from tests.plots import data
+from tests.report import build
+from tuibench.plots.scaling import METRICS, scaling
+from tuibench.plots.selection import Selection
+
+
+def test_keys_go_round_through_every_choice() -> None:
+    shown = scaling(data.cores_run())
+    now = shown.selection
+    seen = []
+    for _ in METRICS:
+        seen.append(now.metric)
+        now = now.next_metric()
+    assert set(seen) == set(METRICS) and now.metric == seen[0] and now.next_metric(-1).metric == seen[-1]
+    assert [s.statistic for s in (now, now.next_statistic(shown.choices))] == ["mean", "p50"]
+    assert now.next_fixed(shown.choices, "batch").fixed == {"batch": 32}
+    assert now.next_fixed(shown.choices, "batch", -1).fixed == {"batch": 32}
+    assert now.next_fixed(shown.choices, "nothing") == now
+
+
+def test_sides_go_from_all_to_each_and_back() -> None:
+    shown = scaling(data.two_engines())
+    one, two = (side.key for side in shown.choices.sides)
+    now, seen = shown.selection, []
+    for _ in range(3):
+        seen.append(now.sides)
+        now = now.next_sides(shown.choices)
+    assert seen == [(one, two), (one,), (two,)] and now.sides == (one, two)
+    alone = scaling(data.cores_run())
+    assert alone.selection.next_sides(alone.choices).sides == alone.selection.sides
+
+
+def test_a_figure_goes_over_one_dim_after_the_other() -> None:
+    cells = [data.timed_cell(1.0 * h * w, dims={"h": h, "w": w}) for h in (1, 2) for w in (1, 2, 3)]
+    run = build.run(*cells)
+    shown = scaling(run, Selection("shape"))
+    assert (shown.axis_name, shown.selection.fixed["dim w"]) == ("h", 1)
+    other = scaling(run, shown.selection.next_dim(shown.choices))
+    assert other.axis_name == "w" and [point.value for point in other.lines[0].points] == [1, 2, 3]
+    assert shown.selection.over("cores").axis == "cores"

@@ -1,0 +1,122 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.plots import data
+from tests.report import build
+from tuibench.core.run import Comparison, RunResult
+from tuibench.plots.scaling import scaling
+from tuibench.plots.selection import Selection
+from tuibench.plots.sentence import point_words, serial_share
+
+
+def said(run: RunResult, selection: Selection | None = None) -> dict[str, str]:
+    return {
+        sentence.kind: sentence.text for sentence in scaling(run, selection or Selection(fixed={"batch": 32})).sentences
+    }
+
+
+def test_the_sketched_run_in_words() -> None:
+    assert said(data.cores_run()) == {
+        "best": "16 cores  588 items/s ±1.9 %",
+        "worst": "1 core  67.6 items/s ±1.1 %",
+        "knee": "8 cores  efficiency 87 %",
+        "Amdahl": "3.3 % serial part [2.8, 3.7], yet 16 cores give 19 % less",
+        "step": "8 → 16 cores: items/s +25 % [+22, +27]",
+    }
+
+
+def test_less_time_is_better() -> None:
+    words = said(data.cores_run(), Selection(fixed={"batch": 32}, metric="batch-time"))
+    assert words["best"].startswith("16 cores  51.8 ms/batch") and words["worst"].startswith("1 core  451 ms/batch")
+
+
+@pytest.mark.parametrize("serial", [0.0, 0.05, 0.5])
+def test_the_serial_share_of_a_law_abiding_line_is_found(serial: float) -> None:
+    speedups = [(float(n), 1 / (serial + (1 - serial) / n)) for n in (1, 2, 4, 8, 16)]
+    assert serial_share(speedups) == pytest.approx(serial, abs=1e-12)
+    assert serial_share([(1.0, 1.0)]) is None and serial_share([]) is None
+
+
+def test_a_line_that_follows_the_law_has_no_but() -> None:
+    rates = {n: 100 / (0.1 + 0.9 / n) for n in (1, 2, 4, 8)}
+    assert said(data.cores_run(rates=rates))["Amdahl"].startswith("10 % serial part [")
+    assert "yet" not in said(data.cores_run(rates=rates))["Amdahl"]
+    faster = {n: 100.0 * n**1.1 for n in (1, 2, 4)}
+    assert said(data.cores_run(rates=faster))["Amdahl"] == "no serial part: at least in proportion to the cores"
+    assert "knee" not in said(data.cores_run(rates=faster))
+
+
+def test_the_knee_is_the_last_point_whose_cores_give_half_of_the_first() -> None:
+    # The second core adds 100 %, the next two 51 % each, the next four 49 % each.
+    just = {1: 100.0, 2: 200.0, 4: 302.0, 8: 498.0}
+    assert said(data.cores_run(rates=just))["knee"].startswith("4 cores")
+    assert "knee" not in said(data.cores_run(rates={**just, 8: 510.0}))
+    assert "knee" not in said(data.cores_run(rates={1: 100.0, 2: 110.0})), "two points have no bend"
+
+
+def test_values_too_unsure_to_tell_say_nothing_of_the_form() -> None:
+    cells = [
+        data.rated_cell(100.0, cores=1),
+        data.rated_cell(150.0, 0.4, cores=2),
+        data.rated_cell(290.0, 0.4, cores=4),
+    ]
+    assert set(said(build.run(*cells))) == {"best", "worst", "step"}
+
+
+def test_bare_numbers_are_said_without_an_interval() -> None:
+    cells = [data.without_interval(data.rated_cell(rate, cores=n)) for n, rate in ((1, 100.0), (2, 180.0))]
+    assert said(build.run(*cells)) == {
+        "best": "2 cores  180 items/s", "worst": "1 core  100 items/s", "Amdahl": "11 % serial part",
+        "step": "1 → 2 cores: items/s +80 %",
+    }  # fmt: skip
+
+
+def test_over_batches_the_smallest_that_is_enough() -> None:
+    words = said(data.batches_run())
+    assert words["enough"] == "batch 8  99 % of the most items/s"
+    assert words["step"] == "batch 8 → 32: items/s +1 % [±0, +2]" and "knee" not in words
+
+
+def test_over_shapes_how_time_grows() -> None:
+    words = said(data.shapes_run())
+    assert words["growth"] == "time grows as seq^1.29, 64 to 256"  # log(6) / log(4)
+    assert words["step"].startswith("seq 128 → 256: time +173 %")
+
+
+def test_wrong_and_disturbed_cells_are_never_the_best() -> None:
+    words = said(build.sweep_run(), Selection("batch", fixed={"cores": 2}))
+    assert words["best"].startswith("batch 8") and words["note"].startswith("onnxruntime, batch 16: grade D")
+    only = build.run(build.noisy_cell(cores=1), build.noisy_cell(cores=2))
+    assert "best" in said(only)
+
+
+def test_what_intervals_cannot_tell_from_the_best_is_tied_with_it() -> None:
+    rates = {1: 100.0, 2: 199.0, 4: 200.0, 8: 198.0}
+    assert said(data.cores_run(rates=rates))["best"].endswith(", tied with 2, 8")
+
+
+def test_two_sides_meet_at_the_best_point_that_both_have() -> None:
+    words = said(data.two_engines())
+    assert words["ratio"] == "8 cores: openvino 513 items/s ±1.0 %, 1.09 [1.08, 1.10] × onnxruntime"
+    assert words["missing"].startswith("openvino, 16 cores: died by SIGSEGV")
+
+
+def test_the_verdict_of_an_interleaved_comparison_stands_for_the_ratio() -> None:
+    run = data.two_engines()
+    best = next(c for c in run.cells if c.asked.cores == 8 and c.asked.batch == 32)
+    twin = next(c for c in run.cells if c.asked.cores == 8 and c.asked.engine == "openvino")
+    verdict = Comparison(best.key, twin.key, "p50", 0.92, 0.9, 0.94, 5, True, "faster", None, "openvino is\x1b faster")
+    assert said(replace(run, comparisons=(verdict,)))["ratio"] == "8 cores: openvino is\\e faster"
+
+
+def test_a_point_in_a_line_says_all_that_is_known_of_it() -> None:
+    selection = Selection(fixed={"batch": 32})
+    points = scaling(data.cores_run(build.failed_cell({"cores": 32, "batch": 32})), selection).lines[0].points
+    rate, time = "588 items/s ±1.9 %", "54.4 ms/batch ±1.9 %"
+    assert point_words(points[4], "throughput") == f"16 cores: {rate}, {time}, efficiency 54 %, grade A"
+    assert point_words(points[5], "throughput") == "32 cores: died by SIGSEGV in load: the worker died"
+    share = scaling(data.cores_run(), replace(selection, metric="efficiency")).lines[0].points[4]
+    assert point_words(share, "efficiency") == f"16 cores: 54.4 % ±2.2 %, {rate}, {time}, grade A"

@@ -1,0 +1,18 @@
+from __future__ import annotations
+
+from tuibench.core.width import width_of
+from tuibench.plots.styled import filled, joined, message_rows, text_of
+
+
+def test_neighbours_of_one_style_are_one_part() -> None:
+    assert joined([("a", "dim"), ("", "mark"), ("b", "dim"), ("c", "mark")]) == (("ab", "dim"), ("c", "mark"))
+
+
+def test_a_row_is_filled_or_cut_to_its_width() -> None:
+    assert filled([("ab", "dim")], 4) == (("ab", "dim"), ("  ", "plain"))
+    assert filled([("abc", "dim"), ("def", "mark"), ("g", "dim")], 5) == (("abc", "dim"), ("d…", "mark"))
+    assert sum(width_of(text) for text, _ in filled([("日本語", "dim")], 4)) == 4
+
+
+def test_text_has_no_trailing_blanks() -> None:
+    assert text_of(message_rows("none", 10, 3)) == "\n   none\n"

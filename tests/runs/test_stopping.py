@@ -1,0 +1,79 @@
+"""What a runner hears while it waits, and what each sound means."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+
+from tuibench.runs.stopping import DETACH, KNOCK, SIGNALS, Cancelled, StopSwitch
+
+
+@pytest.fixture
+def listening() -> Iterator[StopSwitch]:
+    """A switch that has the signals of this process until the test is over."""
+    before = {number: signal.getsignal(number) for number in (*SIGNALS, KNOCK)}
+    stop = StopSwitch()
+    stop.listen()
+    yield stop
+    for number, handler in before.items():
+        signal.signal(number, handler)
+    stop.close()
+
+
+def test_knocking_has_every_beat_called_at_once_and_ends_nothing(listening: StopSwitch) -> None:
+    called = []
+    listening.beat_with(lambda: called.append("first"))
+    listening.beat_with(lambda: called.append("second"))
+    for _ in range(100_000):
+        listening._hear_knocking(KNOCK, None)
+    os.kill(os.getpid(), KNOCK)
+    listening.pause(0.0)
+    assert called == ["first", "second"], "however often somebody knocked"
+    listening.pause(0.0)
+    assert len(called) == 2, "and nobody knocked since"
+    listening.check()
+
+
+def test_knocking_at_a_process_that_does_not_listen_ends_nothing() -> None:
+    sleeper = subprocess.Popen(["cat"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    sleeper.send_signal(KNOCK)
+    assert sleeper.communicate(b"alive")[0] == b"alive"
+
+
+def test_a_signal_ends_the_wait_with_its_name(listening: StopSwitch) -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+    with pytest.raises(Cancelled) as caught:
+        listening.pause(60.0)
+    assert caught.value.reason == "SIGTERM"
+
+
+@pytest.mark.parametrize(("word", "ends"), [(DETACH, False), (b"", True)])
+def test_the_end_of_the_client_means_something_unless_it_let_go(word: bytes, ends: bool) -> None:
+    reader, writer = os.pipe()
+    stop = StopSwitch(reader)
+    os.write(writer, word)
+    if word:
+        stop.check()
+    os.close(writer)
+    if ends:
+        with pytest.raises(Cancelled, match="the client went away"):
+            stop.check()
+    else:
+        stop.pause(0.0)
+    stop.close()
+    os.close(reader)
+
+
+def test_one_that_was_let_go_from_the_beginning_does_not_look_for_its_client() -> None:
+    reader, writer = os.pipe()
+    stop = StopSwitch(reader)
+    stop.let_go()
+    os.close(writer)
+    stop.pause(0.0)
+    stop.check()
+    stop.close()
+    os.close(reader)

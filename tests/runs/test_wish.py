@@ -1,0 +1,100 @@
+"""What is wished of a run, as files: each wish counts once, and what is no wish does no harm."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.runs.test_schedule import make
+from tuibench.core.wish import extension_words, finish_words
+from tuibench.runs.hearing import Hearing
+from tuibench.runs.journal import Journal, read_events
+from tuibench.runs.supervision import Bounds
+from tuibench.runs.wish import MoreTime, WishBox
+
+OLD, NEW = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
+
+
+def test_nothing_is_wished_where_nobody_wished(tmp_path: Path) -> None:
+    box = WishBox(tmp_path)
+    assert (box.finish_asked, box.more_time(), os.listdir(tmp_path)) == (False, (), [])
+    box.forget_finish()
+
+
+def test_to_finish_is_wished_once_however_often(tmp_path: Path) -> None:
+    box = WishBox(tmp_path)
+    box.ask_to_finish()
+    box.ask_to_finish()
+    assert WishBox(tmp_path).finish_asked
+    box.forget_finish()
+    assert not box.finish_asked
+
+
+def test_wishes_for_time_come_oldest_first_until_they_are_withdrawn(tmp_path: Path) -> None:
+    box = WishBox(tmp_path)
+    box.ask_for_time(NEW, 5.0)
+    box.ask_for_time(OLD, 30.0)
+    assert WishBox(tmp_path).more_time() == (MoreTime(OLD, 30.0), MoreTime(NEW, 5.0))
+    box.withdraw(OLD)
+    box.withdraw(OLD)
+    assert box.more_time() == (MoreTime(NEW, 5.0),)
+
+
+@pytest.mark.parametrize(
+    "content", ["", "{", "[]", '{"more_s": "x"}', '{"more_s": NaN}', '{"more_s": -1}', '{"more_s": 1e300}', "[" * 9999]
+)
+def test_what_is_no_wish_is_not_there(tmp_path: Path, content: str) -> None:
+    box = WishBox(tmp_path)
+    box.ask_for_time(OLD, 1.0)
+    (tmp_path / "wishes" / OLD).write_text(content)
+    (tmp_path / "wishes" / "notes").write_text('{"more_s": 1}')
+    os.mkfifo(tmp_path / "wishes" / NEW)
+    assert box.more_time() == ()
+
+
+def test_each_wish_is_granted_once_even_where_a_crash_left_it_in_place(tmp_path: Path) -> None:
+    box, journal, schedule = WishBox(tmp_path), Journal(tmp_path), make(1)
+    box.ask_for_time(OLD, 10.0)
+    first = Hearing(tmp_path, journal, Bounds(1.0, None))
+    first.listen(schedule)
+    first.listen(schedule)
+    box.ask_for_time(OLD, 10.0)
+    Hearing(tmp_path, journal, Bounds(1.0, None), {OLD}).listen(schedule)
+    assert box.more_time() == ()
+    box.ask_for_time(NEW, 5.0)
+    first.listen(schedule)
+    (one, two) = read_events(tmp_path)
+    assert [(e["ev"], e["wish"], e["limit_s"], e["executions"]) for e in (one, two)] == [
+        ("extended", OLD, 10.0, 6),
+        ("extended", NEW, 5.0, 3),
+    ]
+    (key,) = schedule.progress
+    assert two["cells"] == {key: {"limit_s": 25.0, "executions": 15}}
+
+
+def test_more_time_waits_for_the_plan_and_moves_the_end_of_the_command(tmp_path: Path) -> None:
+    box, journal, bounds = WishBox(tmp_path), Journal(tmp_path), Bounds(1.0, 100.0)
+    hearing = Hearing(tmp_path, journal, bounds)
+    box.ask_for_time(OLD, 7.0)
+    hearing.listen(None)
+    assert (bounds.deadline, list(read_events(tmp_path))) == (100.0, [])
+    hearing.listen(make(1))
+    assert bounds.deadline == 107.0
+
+
+def test_who_wants_the_end_gets_no_more_time(tmp_path: Path) -> None:
+    box, journal = WishBox(tmp_path), Journal(tmp_path)
+    hearing = Hearing(tmp_path, journal, Bounds(1.0, None))
+    box.ask_for_time(OLD, 7.0)
+    box.ask_to_finish()
+    for _ in range(2):
+        hearing.listen(make(1))
+    assert hearing.finishing
+    assert [event["ev"] for event in read_events(tmp_path)] == ["finish_asked"]
+
+
+def test_words() -> None:
+    assert extension_words(30.0, 15) == "more time on request: 30 s and up to 15 executions more per cell"
+    assert finish_words(1) == "finished on request after 1 execution"

@@ -1,0 +1,213 @@
+"""Runs that are finished early or given more time while they measure, with a scripted executor and real children."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
+from itertools import cycle
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.build import make_execution, make_spec
+from tests.runs.test_run import DEAD, Bench, Script, bench, model
+from tuibench.core.cell import Execution, Failure
+from tuibench.core.record import to_plain
+from tuibench.core.run import RunResult
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits
+from tuibench.measure.job import Job
+from tuibench.runs.journal import Journal, cut_tail, read_events, read_history
+from tuibench.runs.machine import Machine
+from tuibench.runs.outcome import exit_code
+from tuibench.runs.replay import Replay, replay
+from tuibench.runs.run import Run, Setup
+from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.supervision import Bounds, OutOfTime
+from tuibench.runs.wish import WishBox
+
+__all__ = ["bench", "model"]
+
+FIRST, SECOND = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
+ROUGH = replace(EFFORTS["quick"], target=0.02)
+"""A target that executions which differ by a factor of two do not reach, and are not given up for."""
+
+
+def rough(wishes: Mapping[int, Callable[[], None]]) -> Script:
+    """Executions that agree too little, with something that happens while the n-th of all goes on."""
+    values, count = cycle([1e6, 2e6]), iter(range(1, 10_000))
+
+    def script(job: Job) -> Execution | Failure:
+        wishes.get(next(count), lambda: None)()
+        return make_execution(next(values))
+
+    return script
+
+
+def events(bench: Bench, ev: str) -> list[dict[str, Any]]:
+    return [event for event in read_events(bench.run_dir) if event["ev"] == ev]
+
+
+def counts(result: RunResult) -> list[tuple[str, int, str]]:
+    return [(cell.status, len(cell.executions), cell.stopped_by) for cell in result.cells]
+
+
+def test_the_execution_that_goes_on_is_the_last(bench: Bench, model: Path) -> None:
+    box = WishBox(bench.run_dir)
+    state = bench.run(make_spec(model, batches=(1, 2, 4), effort=ROUGH), rough({2: box.ask_to_finish}))
+    result = state.result("")
+    assert len(bench.jobs) == 2
+    assert result.status == "finished" and state.end["reason"] == "finished on request"
+    assert sorted(counts(result)) == [
+        ("ok", 1, "finished on request after 1 execution"),
+        ("ok", 1, "finished on request after 1 execution"),
+        ("skipped", 0, "finished on request after 0 executions"),
+    ]
+    assert result.headline.endswith("1 of 3 cells skipped")
+    assert (state.end["cells_done"], state.end["executions"]) == (2, 2)
+    assert exit_code(result.cells) == 1
+    for cell in result.cells:
+        assert (cell.pooled is not None) == bool(cell.executions)
+
+
+def test_where_all_cells_were_measured_finishing_early_is_no_failure(bench: Bench, model: Path) -> None:
+    box = WishBox(bench.run_dir)
+    result = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), rough({4: box.ask_to_finish})).result("")
+    assert counts(result) == [("ok", 2, "finished on request after 2 executions")] * 2
+    assert exit_code(result.cells) == 0
+    assert replay(read_events(bench.run_dir)).result("") == result
+
+
+def test_a_run_that_has_nothing_yet_measures_once_before_it_is_finished(bench: Bench, model: Path) -> None:
+    bench.run_dir.mkdir()
+    WishBox(bench.run_dir).ask_to_finish()
+    result = bench.run(make_spec(model, effort=ROUGH), rough({})).result("")
+    assert counts(result) == [("ok", 1, "finished on request after 1 execution")]
+
+
+def test_a_cell_that_failed_stays_failed_when_its_run_is_finished(bench: Bench, model: Path) -> None:
+    def script(job: Job) -> Execution | Failure:
+        WishBox(bench.run_dir).ask_to_finish()
+        return replace(DEAD, phase="load")
+
+    result = bench.run(make_spec(model, batches=(1, 2)), script).result("")
+    assert sorted(c.status for c in result.cells) == ["failed", "skipped"]
+
+
+def test_a_wish_to_finish_that_comes_with_the_last_execution_changes_nothing(bench: Bench, model: Path) -> None:
+    state = bench.run(make_spec(model, effort=ROUGH), rough({6: WishBox(bench.run_dir).ask_to_finish}))
+    assert state.end["status"] == "finished" and "reason" not in state.end
+    assert "most allowed" in state.result("").cells[0].stopped_by
+
+
+def test_more_time_is_more_executions_for_cells_without_their_target(bench: Bench, model: Path) -> None:
+    box = WishBox(bench.run_dir)
+    steady = by_batch_steady(2, rough({5: lambda: box.ask_for_time(FIRST, 10.0)}))
+    state = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), steady)
+    one, two = state.result("").cells
+    assert (len(one.executions), len(two.executions)) == (12, 3)
+    assert "±" in two.stopped_by and "target" in two.stopped_by
+    (event,) = events(bench, "extended")
+    assert (event["limit_s"], event["executions"], list(event["cells"])) == (10.0, 6, [one.key])
+    assert state.result("").warnings == ("more time on request: 10 s and up to 6 executions more per cell",)
+    assert {job.series_points for job in bench.jobs} == {450 // 6, 450 // 12}, "what is kept has to fit"
+
+
+def by_batch_steady(batch: int, otherwise: Script) -> Script:
+    return lambda job: make_execution() if job.cell.asked.batch == batch else otherwise(job)
+
+
+def test_a_cell_that_had_enough_goes_on_and_the_result_is_that_of_the_journal(bench: Bench, model: Path) -> None:
+    box = WishBox(bench.run_dir)
+
+    def late() -> None:
+        box.ask_for_time(FIRST, 5.0)
+        box.ask_for_time(SECOND, 5.0)
+
+    state = bench.run(make_spec(model, effort=ROUGH), rough({6: late}))
+    (cell,) = state.result("").cells
+    assert len(cell.executions) == 12, "6, and twice 3"
+    assert len(events(bench, "extended")) == 2
+    kinds = [event["ev"] for event in read_events(bench.run_dir)]
+    assert kinds.index("cell_done") < kinds.index("extended"), "it was done already"
+    assert kinds.count("cell_done") == 2
+    assert cell.pooled is not None and cell.pooled.iterations == 12_000
+    again = replay(read_events(bench.run_dir))
+    assert again.result("") == state.result("")
+
+
+def test_more_time_moves_the_end_of_the_whole_command(bench: Bench, model: Path) -> None:
+    seen: list[float | None] = []
+
+    def execute(job: Job, bounds: Bounds, *_: Any) -> Execution | Failure:
+        seen.append(bounds.deadline)
+        WishBox(bench.run_dir).ask_for_time(FIRST, 100.0)
+        if len(seen) == 3:
+            raise OutOfTime
+        return make_execution()
+
+    spec = make_spec(model, effort=ROUGH, limits=Limits(max_time_s=500.0))
+    sit(bench, spec, execute)
+    first, second, third = [deadline for deadline in seen if deadline is not None]
+    assert second == third == first + 100.0
+
+
+def sit(bench: Bench, spec: BenchmarkSpec, execute: Any, past: Replay | None = None, seq: int = 0) -> Replay:
+    """One sitting in a directory that may have had others."""
+    for name in ("logs", "inputs", "samples", "work"):
+        (bench.run_dir / name).mkdir(parents=True, exist_ok=True)
+    journal = Journal(bench.run_dir, seq)
+    fields = {"run": "R", "spec": to_plain(spec), "host": {}, "versions": {}, "started_utc": "now"}
+    journal.append("sitting" if past else "run_start", **fields)
+    setup = Setup(
+        bench.run_dir,
+        journal,
+        Machine(lambda _: None),
+        StopSwitch(),
+        lambda: 8 << 30,
+        1,
+        execute,
+        past=past,
+        mixed=True,
+    )
+    Run(spec, setup).carry_out()
+    journal.close()
+    return replay(read_events(bench.run_dir))
+
+
+class Killed(Exception):
+    """Stands for the end of the runner's process."""
+
+
+def test_a_resumed_run_keeps_its_extension_and_forgets_that_it_was_to_be_finished(bench: Bench, model: Path) -> None:
+    spec = make_spec(model, effort=ROUGH, limits=Limits(max_time_s=500.0))
+    box, deadlines = WishBox(bench.run_dir), []
+    values: Iterator[float] = cycle([1e6, 2e6])
+    kill_at = {7}
+
+    def execute(job: Job, bounds: Bounds, *_: Any) -> Execution | Failure:
+        deadlines.append(bounds.deadline)
+        if len(deadlines) == 5:
+            box.ask_for_time(FIRST, 100.0)
+        if len(deadlines) in kill_at:
+            box.ask_to_finish()
+            raise Killed
+        return make_execution(next(values))
+
+    with pytest.raises(Killed):
+        sit(bench, spec, execute)
+    # As a crash would leave it, and as tuibench resume finds it.
+    box.ask_for_time(FIRST, 100.0)
+    box.forget_finish()
+    history = read_history(bench.run_dir)
+    cut_tail(bench.run_dir, history)
+    past = replay(history.events)
+    assert (past.granted, past.extended_s, past.finishing) == ({FIRST}, 100.0, False)
+    state = sit(bench, spec, execute, past, history.next_seq)
+    (cell,) = state.result("").cells
+    assert len(cell.executions) == 66, "6, and 60 that go with 100 s"
+    assert len(events(bench, "extended")) == 1 and box.more_time() == ()
+    assert "most allowed" in cell.stopped_by
+    assert cell.sittings == 2
+    before, after = deadlines[0], deadlines[-1]
+    assert before is not None and after is not None and after > before + 100.0

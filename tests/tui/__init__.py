@@ -1,0 +1,8 @@
+"""Tests of the dashboard; Textual reads these when it is imported, so they are set before any test of it is."""
+
+import os
+
+os.environ.update(TEXTUAL_ANIMATIONS="none", TEXTUAL_SMOOTH_SCROLL="0", TEXTUAL_THEME="ansi-dark")
+os.environ["COLORTERM"] = "truecolor"
+for _name in ("NO_COLOR", "SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT"):
+    os.environ.pop(_name, None)

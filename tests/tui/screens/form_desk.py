@@ -1,0 +1,132 @@
+"""A desk for tests of the form: it knows one model, reads lists as the shell does, and keeps what it was asked."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any, cast
+
+from tests.store.build import make_id
+from tuibench.core.errors import ModelError, TuibenchError, UsageError
+from tuibench.core.model import ModelSummary
+from tuibench.request.axis import Axis, parse_integers
+from tuibench.tui.desk import (
+    Desk,
+    EngineChoice,
+    FormCheck,
+    FormStart,
+    FormValues,
+    Machine,
+    Pulse,
+    RunRow,
+)
+
+RUN = make_id(7)
+MODEL = "/models/resnet50.onnx"
+VALUES = FormValues(model=MODEL, cores="1,2,4,8,16", batches="1,8,32", dims=(("seq", "128"),))
+ENGINES = (
+    EngineChoice("onnxruntime", True, "1.31.0", "", ("f32",)),
+    EngineChoice("openvino", True, "2026.4.0", "", ("f32", "bf16", "f16")),
+    EngineChoice("torch", False, "", "pip install 'tuibench[torch]'"),
+)
+
+
+class FormDesk:
+    """Answers what the form asks for; whatever else is asked is a defect."""
+
+    def __init__(self, values: FormValues = VALUES, **start: Any) -> None:
+        self.machine_now = Machine(16, 16, 32, ("avx512", "vnni", "bf16"), ENGINES)
+        self.begins = FormStart(values, **{"origin": "filled with this project's last values", "summary": None, **start})
+        self.runs: tuple[RunRow, ...] = ()
+        self.warnings: tuple[str, ...] = ()
+        self.checked: list[FormValues] = []
+        self.started: list[tuple[FormValues, str, str]] = []
+        self.opened: list[tuple[str, str, str]] = []
+        self.copied: list[str] = []
+        self.refusal: TuibenchError | None = None
+        self.gate = threading.Event()
+        """`start` waits for it."""
+        self.gate.set()
+        self.models: dict[str, FormStart] = {}
+
+    def as_desk(self) -> Desk:
+        """For the app; what is not here raises AttributeError."""
+        return cast(Desk, self)
+
+    def pulse(self) -> Pulse:
+        """The runs that the test has set."""
+        return Pulse("1", self.runs)
+
+    def machine(self) -> Machine:
+        """A small server."""
+        return self.machine_now
+
+    def project(self, token: str) -> Any:
+        """Its name alone is asked for."""
+        return cast(Any, _Row(_Project("resnet50")))
+
+    def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
+        """The values, or those of another model."""
+        self.opened.append((project, benchmark, path))
+        if not path or path == self.begins.values.model:
+            return self.begins
+        if path not in self.models:
+            raise ModelError(f"there is no model {path}", "name another file")
+        return self.models[path]
+
+    def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
+        """What is wrong with lists of numbers, and how many cells they make."""
+        self.checked.append(values)
+        errors: dict[str, str] = {}
+        counts = [self._count(errors, name, getattr(values, name), 16) for name in ("cores", "batches")]
+        counts += [self._count(errors, f"dim:{name}", text, 4096) for name, text in values.dims]
+        for name in ("streams", "warmup_s", "target"):
+            self._count(errors, name, getattr(values, name), 4096)
+        if len(values.name) > 200:
+            errors["name"] = "takes one line of at most 200 visible characters"
+        cells = len(values.scenarios.split(",")) * max(len(values.engines), 1)
+        for count in counts:
+            cells *= count
+        if errors:
+            return FormCheck(errors)
+        command = f"tuibench benchmark {values.model} -ncores {values.cores} -b {values.batches} --dim seq=128"
+        return FormCheck({}, command, cells, 12.0 * cells, 30.0 * cells, 3_100_000_000, self.warnings)
+
+    @staticmethod
+    def _count(errors: dict[str, str], name: str, text: str, most: int) -> int:
+        if not text:
+            return 1
+        try:
+            return len(parse_integers(text, Axis("", 1, most, "physical cores usable here"))[0])
+        except UsageError as error:
+            errors[name] = f"{error.message.strip()}; {error.hint}"
+            return 1
+
+    def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
+        """A run, or the refusal that the test has set."""
+        self.gate.wait(30)
+        if self.refusal is not None:
+            raise self.refusal
+        self.started.append((values, project, rerun_of))
+        return RUN, ()
+
+    def keep_copy(self, text: str) -> str:
+        """Where it would be."""
+        self.copied.append(text)
+        return "/state/copied.txt"
+
+
+def changed(desk: FormDesk, change: Callable[[FormStart], FormStart] = lambda start: replace(start, changed=True)) -> None:
+    """Let the model be another one than was measured."""
+    desk.begins = change(desk.begins)
+
+
+class _Project:
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+
+class _Row:
+    def __init__(self, project: _Project) -> None:
+        self.project = project

@@ -1,0 +1,276 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.report.build import HOSTILE
+from tests.tui.frame import check_frame, frame, rows
+from tests.tui.landing import Landing, land
+from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
+from tests.tui.stock import add, make_going, make_id, rich_project, sweep
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.desk import Desk, Pulse, RunRow
+from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.terminal import Display
+from tuibench.workbench.hall import Workbench
+
+
+class Shown:
+    """A project's screen with what it stands on."""
+
+    def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, project: str, ids: tuple[str, ...]) -> None:
+        self.app, self.pilot, self.bench, self.project, self.ids = app, pilot, bench, project, ids
+
+    @property
+    def page(self) -> ProjectScreen:
+        page = self.app.page
+        assert isinstance(page, ProjectScreen)
+        return page
+
+    async def press(self, *keys: str) -> None:
+        await press(self.pilot, *keys)
+
+    @property
+    def cursor(self) -> str | None:
+        return self.page.benchmarks.table.cursor_key
+
+    @property
+    def keys(self) -> list[str]:
+        return list(self.page.benchmarks.table.keys)
+
+
+def with_runs(desk: Desk, *runs: RunRow) -> Desk:
+    """The same desk beside which others measure."""
+    real = desk.pulse
+
+    def pulse() -> Pulse:
+        return replace(real(), runs=runs)
+
+    desk.pulse = pulse  # type: ignore[method-assign]
+    return desk
+
+
+@asynccontextmanager
+async def shown(
+    size: tuple[int, int] = (80, 24), *, going: bool = False, display: Display | None = None
+) -> AsyncIterator[Shown]:
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    desk = with_runs(make_desk(bench), *(make_going(project) if going else ()))
+    async with open_app(size, desk=desk, display=display) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        yield Shown(app, pilot, bench, project, ids)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_the_list_is_as_it_was_looked_at(size: tuple[int, int]) -> None:
+    async with shown(size, going=True) as seen:
+        await seen.press("down", "down")
+        check_frame(seen.app, f"project-{size[0]}x{size[1]}")
+
+
+async def test_the_list_in_ascii() -> None:
+    async with shown(going=True, display=Display(ascii_only=True)) as seen:
+        await seen.press("down", "down")
+        check_frame(seen.app, "project-ascii")
+        assert frame(seen.app).isascii()
+
+
+async def test_each_record_has_its_state_and_number() -> None:
+    async with shown() as seen:
+        lines = {short_id(one): next(line for line in rows(seen.app) if short_id(one) in line) for one in seen.ids}
+        said = [lines[short_id(one)] for one in seen.ids]
+        assert "1.76 ms @16×1" in said[0] and "ov faster: 15 % less time" in said[1]
+        assert "! " in said[3] and "outputs differ" in said[3]
+        assert "✗ " in said[4] and "died by SIGSEGV" in said[4]
+        assert "‖ " in said[5] and "interrupted 3/5" in said[5]
+        assert "743 /s" in said[6]
+
+
+async def test_the_preview_follows_the_cursor_and_has_what_no_column_has() -> None:
+    async with shown() as seen:
+        assert '"after AMX fix"' in frame(seen.app) and "eff 54 %" in frame(seen.app)
+        await seen.press("down", "down", "down", "down")
+        assert seen.cursor == seen.ids[4]
+        assert "first line" not in frame(seen.app)
+        assert "1 cell · sync, 16 cores, batch 512: died by SIGSEGV" in frame(seen.app)
+
+
+async def test_enter_opens_a_benchmark_and_a_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "detail", "run", "form")
+    async with shown(going=True) as seen:
+        await seen.press("g", "enter")
+        assert isinstance(seen.app.page, Landing) and seen.app.page.called == ("run", (make_id(9, 120),), {})
+        await seen.press("q")
+        await seen.press("down", "down", "enter")
+        assert isinstance(seen.app.page, Landing) and seen.app.page.called == ("detail", (seen.ids[0],), {})
+        await seen.press("q", "n")
+        assert isinstance(seen.app.page, Landing)
+        assert seen.app.page.called == ("form", (), {"project_id": seen.project})
+
+
+async def test_keys_go_through_the_orders_and_turn_them() -> None:
+    async with shown() as seen:
+        assert seen.keys == list(seen.ids)
+        await seen.press("S")
+        assert seen.keys == list(reversed(seen.ids)) and "oldest first" in rows(seen.app)[1]
+        await seen.press("S", "s", "s", "s", "s")
+        assert "by best" in rows(seen.app)[1]
+        # The least time first; then items/s; then what has no number.
+        numbered = [seen.ids[n] for n in (3, 0, 2, 1, 5, 6, 4)]
+        assert seen.keys == numbered
+        for order in ("±", "grade", "name"):
+            await seen.press("s")
+            assert f"by {order}" in rows(seen.app)[1]
+        assert seen.keys[:2] == [seen.ids[0], seen.ids[2]]
+        await seen.press("s")
+        assert "newest first" in rows(seen.app)[1]
+
+
+async def test_the_cursor_stays_with_its_record() -> None:
+    async with shown() as seen:
+        await seen.press("down", "S")
+        assert seen.cursor == seen.ids[1]
+        add(seen.bench, sweep(20, 10.0), seen.project)
+        await look(seen.app, seen.pilot)
+        assert len(seen.keys) == 8 and seen.cursor == seen.ids[1]
+
+
+async def test_the_filter_keeps_lines_with_all_words() -> None:
+    async with shown(going=True) as seen:
+        await seen.press("slash")
+        await type_text(seen.pilot, "openvino")
+        going = [make_id(9, 120)]
+        assert seen.keys == [*going, seen.ids[1], seen.ids[5]]
+        await type_text(seen.pilot, " inter")
+        assert seen.keys == [seen.ids[5]]
+        await seen.press("enter")
+        assert "1 of 9 with" in rows(seen.app)[1]
+        await seen.press("slash")
+        await type_text(seen.pilot, "zzz")
+        assert seen.keys == [] and "No line has all of these words" in frame(seen.app)
+
+
+async def test_escape_closes_then_clears_the_filter_then_the_marks_then_goes_back() -> None:
+    async with shown() as seen:
+        await seen.press("space", "slash")
+        await type_text(seen.pilot, "ort")
+        await seen.press("enter")
+        assert seen.page.benchmarks.text == "ort"
+        await seen.press("escape")
+        assert (seen.page.benchmarks.text, len(seen.page.marked())) == ("", 1)
+        await seen.press("escape")
+        assert seen.page.marked() == ()
+        await seen.press("escape")
+        assert not isinstance(seen.app.page, ProjectScreen)
+
+
+async def test_space_marks_and_a_marks_all_shown() -> None:
+    async with shown() as seen:
+        await seen.press("space", "space")
+        assert seen.page.marked() == seen.ids[:2] and seen.cursor == seen.ids[2]
+        assert "2 marked" in rows(seen.app)[1]
+        await seen.press("k", "space")
+        assert seen.page.marked() == seen.ids[:1]
+        await seen.press("a")
+        assert seen.page.marked() == seen.ids
+        await seen.press("a")
+        assert seen.page.marked() == ()
+
+
+async def test_a_result_of_another_session_appears() -> None:
+    async with shown() as seen:
+        one = add(Workbench(), sweep(30, 5.0), seen.project)
+        await look(seen.app, seen.pilot)
+        assert seen.keys[0] == one and "Benchmarks (8)" in rows(seen.app)[0]
+
+
+async def test_runs_stand_first_until_they_are_saved() -> None:
+    async with shown(going=True) as seen:
+        assert seen.keys[:2] == [make_id(9, 120), make_id(10, 60)]
+        assert "9/15 cells ~3m10" in frame(seen.app) and "queued, place 1, in ~3m10" in frame(seen.app)
+        await seen.press("G", "g")
+        assert "running · 9 of 15 cells" in frame(seen.app)
+        with_runs(seen.app.desk)
+        await look(seen.app, seen.pilot)
+        assert seen.keys == list(seen.ids)
+
+
+async def test_a_damaged_record_is_listed_and_says_what_is_wrong() -> None:
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    record = next(bench.settings.places.data.rglob(f"*{ids[0]}*.json"))
+    record.write_bytes(record.read_bytes()[:-50])
+    async with open_app(desk=make_desk()) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        assert "is damaged" in "".join(rows(app)[-8:])
+        await press(pilot, "down")
+        assert "is damaged" not in "".join(rows(app)[-8:-3])
+
+
+async def test_hostile_names_reach_no_terminal() -> None:
+    bench = Workbench()
+    project, _ = rich_project(bench)
+    add(
+        bench, sweep(40, 1.0), project, name=HOSTILE[:60].replace("\udcff", ""), note=HOSTILE[:60].replace("\udcff", "")
+    )
+    async with open_app((160, 40), desk=make_desk(bench)) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        seen = frame(app).replace("\n", "")
+        assert seen.isprintable() and "calc" in seen
+
+
+async def test_tabs_by_number_and_bracket() -> None:
+    async with shown() as seen:
+        await seen.press("2")
+        assert "[2 Settings]" in rows(seen.app)[1] and seen.page.target() is None
+        await seen.press("left_square_bracket")
+        assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.cursor == seen.ids[0]
+        await seen.press("right_square_bracket", "1", "9")
+        assert "[1 Benchmarks]" in rows(seen.app)[1]
+
+
+async def test_an_empty_project_says_which_key_helps() -> None:
+    bench = Workbench()
+    from tests.tui.stock import add_project
+
+    project = add_project(bench)
+    async with open_app(desk=make_desk(bench)) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        assert "No benchmark yet." in frame(app) and "n   a new one" in frame(app)
+        # Keys of a benchmark have nothing to work on, and say so.
+        for key in ("r", "R", "c", "d", "e", "x", "y", "L"):
+            await press(pilot, key)
+            assert "no benchmark under the cursor" in rows(app)[-3], key
+
+
+async def test_a_model_that_is_gone_is_said() -> None:
+    bench = Workbench()
+    project, _ = rich_project(bench)
+    for file in (bench.settings.places.data.parent / "models").iterdir():
+        file.unlink()
+    async with open_app((120, 36), desk=make_desk(bench)) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        assert "is gone" in rows(app)[-3] and "! gone" in frame(app)
+
+
+async def test_the_smallest_terminal_and_back() -> None:
+    async with shown() as seen:
+        before = frame(seen.app)
+        await seen.pilot.resize_terminal(20, 5)
+        await settle(seen.pilot)
+        await seen.press("down", "up")
+        await seen.pilot.resize_terminal(80, 24)
+        await settle(seen.pilot)
+        assert frame(seen.app) == before

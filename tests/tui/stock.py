@@ -1,0 +1,156 @@
+"""A store with something in it: one project of a model, and benchmarks of every kind that a list can show."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+
+from tests.report.build import (
+    SHA,
+    asked,
+    differing_cell,
+    estimate,
+    execution,
+    failed_cell,
+    model,
+    ok_cell,
+    run,
+    spec,
+)
+from tests.store.build import NOW
+from tuibench.core.activity import Holder, RunInfo
+from tuibench.core.card import Card
+from tuibench.core.cell import CellResult
+from tuibench.core.project import FileStamp, ModelReference
+from tuibench.core.run import Comparison, RunResult
+from tuibench.core.spec import ModelSource
+from tuibench.core.ulid import make_ulid
+from tuibench.core.watch import RunRow
+from tuibench.runs.conclusion import conclude, headline
+from tuibench.workbench.hall import Workbench
+
+CORES = (1, 2, 4, 8, 16)
+BATCHES = (1, 8, 32)
+
+
+def make_id(number: int, ago_s: float = 0.0) -> str:
+    """A ULID of that long ago whose end is the number's own."""
+    return make_ulid(int((NOW - ago_s) * 1000), (number * 0x9E3779B97F4A7C15 % (1 << 80)).to_bytes(10, "big"))
+
+
+def add_project(bench: Workbench, name: str = "resnet50", sha256: str = SHA, file: Path | None = None) -> str:
+    """A project of a model by reference, which is as it was; a file that was given is taken as it is."""
+    path = file or Path(bench.settings.places.data).parent / "models" / f"{name}.onnx"
+    if file is None:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(b"no model, and nobody reads it")
+    facts = path.stat()
+    stamp = FileStamp(str(path), facts.st_size, facts.st_mtime_ns, sha256)
+    return bench.store.projects.create(name, ModelReference(f"dir/{name}.onnx", stamp, sha256)).id
+
+
+def add(bench: Workbench, result: RunResult, project: str = "", **card: str) -> str:
+    """A benchmark of a project in the store; its id."""
+    bench.store.benchmarks.add(result, Card(project=project or None, **card))
+    return result.id
+
+
+def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> RunResult:
+    """A result of those cells, with the headline and sentences that a run of them would have."""
+    names = {SHA: "resnet50.onnx"}
+    engines = tuple(dict.fromkeys(cell.asked.engine for cell in cells))
+    scenarios = tuple(dict.fromkeys(cell.asked.scenario for cell in cells))
+    comparisons = changes.get("comparisons", ())
+    assert isinstance(comparisons, tuple)
+    result = run(
+        *cells,
+        id=make_id(number, ago_s),
+        spec=spec(models=(ModelSource("dir/resnet50.onnx", "/models/resnet50.onnx"),), engines=engines,
+                  scenarios=scenarios),
+        models=(model(path="/models/resnet50.onnx"),),
+        started_utc=datetime.fromtimestamp(NOW - ago_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
+        headline=headline(cells, names, comparisons),
+        conclusions=conclude(cells, names),
+        anchor={"drift": 0.004},
+        warnings=(),
+        again="tuibench benchmark dir/resnet50.onnx -s sync -ncores 1,2,4,8,16 -b 1,8,32",
+    )  # fmt: skip
+    return replace(result, **changes)  # type: ignore[arg-type]
+
+
+def sweep_cell(
+    cores: int, batch: int, engine: str = "onnxruntime", scenario: str = "sync", faster: float = 1.0
+) -> CellResult:
+    """A cell of a model that scales as models do: Amdahl over cores, and a little gain from batches."""
+    time = (
+        16.2
+        * batch
+        * (0.93 + 0.07 / batch)
+        * (0.056 + 0.944 / cores)
+        * (0.92 if engine == "openvino" else 1.0)
+        / faster
+    )
+    rate = 1000 * batch / time * (1.3 if scenario == "async" else 1.0)
+    half = 0.007 + 0.002 * math.log2(cores)
+    cell = ok_cell(time, rate, {"cores": cores, "batch": batch, "engine": engine, "scenario": scenario})
+    latency = {name: estimate(e.value or 0.0, half) for name, e in cell.latency_ms.items()}
+    ran = tuple(
+        execution(p50_ns=time * 1e6 * (1 + half * step), calls_per_s=rate / batch, series=_series(time, half * step))
+        for step in (-0.5, 0.1, 0.4)
+    )
+    return replace(cell, latency_ms=latency, items_per_sec=estimate(rate, half + 0.004), executions=ran)
+
+
+def _series(time: float, shift: float) -> tuple[tuple[float, float, float], ...]:
+    middle = time * 1e6 * (1 + shift)
+    return tuple((middle * 0.99, middle * (1 + 0.002 * math.sin(i)), middle * 1.05) for i in range(20))
+
+
+def sweep(
+    number: int = 1, ago_s: float = 3600.0, engines: tuple[str, ...] = ("onnxruntime",), faster: float = 1.0
+) -> RunResult:
+    """Fifteen cells per engine."""
+    cells = [sweep_cell(c, b, engine, faster=faster) for engine in engines for c in CORES for b in BATCHES]
+    return make(number, ago_s, *cells)
+
+
+def rich_project(bench: Workbench) -> tuple[str, tuple[str, ...]]:
+    """The project of the sketches, and the ids of its benchmarks, newest first."""
+    project = add_project(bench)
+    hour, day = 3600.0, 86400.0
+    old = sweep(2, 5 * hour)
+    pair = [sweep_cell(8, 1, engine) for engine in ("onnxruntime", "openvino")]
+    versus = Comparison(
+        pair[0].key, pair[1].key, "p50", 0.85, 0.84, 0.86, 8, True, "faster", None,
+        "openvino is faster than onnxruntime: 15 % less time (−16.0 to −14.0 %); ratio 0.850 [0.840, 0.860]",
+    )  # fmt: skip
+    failed = failed_cell({"cores": 16, "batch": 512})
+    part = [sweep_cell(c, 1, "openvino") for c in (1, 2, 4)]
+    lost = [CellResult(asked(cores=c, engine="openvino").key, asked(cores=c, engine="openvino"), "skipped",
+                       stopped_by="not reached") for c in (8, 16)]  # fmt: skip
+    ids = (
+        add(bench, sweep(1, hour, faster=1.06), project, name="after AMX fix", note="new kernel", rerun_of=old.id),
+        add(bench, make(3, 3 * hour, *pair, comparisons=(versus,)), project),
+        add(bench, old, project, name="before"),
+        add(bench, make(4, day, differing_cell(cores=1, batch=1)), project),
+        add(bench, make(5, day + hour, failed), project),
+        add(bench, make(6, 2 * day, *part, *lost, status="interrupted"), project),
+        add(bench, make(7, 6 * day, sweep_cell(16, 8, scenario="async")), project),
+    )
+    return project, ids
+
+
+def make_going(project: str) -> tuple[RunRow, ...]:
+    """A run that measures and one that waits for it."""
+    holder = Holder(1, "me", make_id(9, 120), 190.0)
+    running, waiting = (_run_info(9, 120, "running", 9), _run_info(10, 60, "waiting", 0))
+    waiting = replace(waiting, eta_s=None, place=1, holder=holder)
+    sizes = ("sync", "1,2,4,8,16", "1,8,32")
+    return RunRow(running, project, "openvino", *sizes), RunRow(waiting, project, "onnxruntime", *sizes)
+
+
+def _run_info(number: int, ago_s: float, state: str, done: int) -> RunInfo:
+    started = datetime.fromtimestamp(NOW - ago_s, UTC).isoformat()
+    return RunInfo(make_id(number, ago_s), state, "", started, ("resnet50.onnx",), "", "", 1, 15, done, 5 * done, 190.0)

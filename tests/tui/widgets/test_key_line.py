@@ -1,0 +1,34 @@
+from __future__ import annotations
+
+from tests.tui.counting import bytes_of, settle
+from tests.tui.widgets.stage import resize, seen, staged
+from tuibench.tui.widgets.key_line import KeyLine, fill_rows
+
+PAIRS = [("enter", "open"), ("n", "new"), ("r", "re-run"), ("R", "re-run+edit"), ("c", "compare"), ("d", "remove")]
+
+
+async def test_pairs_fill_two_rows_the_most_important_first() -> None:
+    line = KeyLine(PAIRS, [("?", "help")])
+    async with staged(line, size=(40, 4)) as (stage, pilot):
+        assert seen(stage) == [" enter open  n new  r re-run", " R re-run+edit  c compare  ? help"]
+        await resize(pilot, 200, 4)
+        assert seen(stage)[0].endswith("d remove")
+        assert await bytes_of(pilot, lambda: line.show(PAIRS, [("?", "help")])) == 0
+        line.show(PAIRS[:1])
+        await settle(pilot)
+        assert seen(stage) == [" enter open"]
+
+
+def test_the_last_ones_stay_where_nothing_else_fits() -> None:
+    rows = fill_rows(PAIRS, [("?", "help")], 9, 1)
+    assert rows == [((" ?", "key"), (" help ", "dim"))]
+    assert fill_rows(PAIRS, [], 80, 0) == []
+    assert fill_rows([], [], 80, 2) == [(), ()]
+
+
+def test_a_pair_is_never_broken() -> None:
+    for width in range(10, 90):
+        rows = fill_rows(PAIRS, [("?", "help")], width, 2)
+        words = {text.strip() for row in rows for text, _ in row}
+        assert all((key in words) == (word in words) for key, word in [*PAIRS, ("?", "help")])
+        assert all(sum(len(text) for text, _ in row) <= width for row in rows)

@@ -1,0 +1,66 @@
+from __future__ import annotations
+
+from tests.tui.counting import settle
+from tests.tui.widgets.stage import press, seen, staged
+from tuibench.tui.widgets.question import ChoiceQuestion, Notice, ask
+from tuibench.tui.widgets.status_line import StatusLine
+
+
+async def test_asking_uses_the_line_of_news_where_there_is_one_else_a_screen_of_its_own() -> None:
+    answers: list[str] = []
+    line = StatusLine()
+    async with staged(line) as (stage, pilot):
+        ask(stage.screen, "Remove?", {"y": "remove", "n": "keep"}, answers.append)
+        await settle(pilot)
+        assert line.asking
+        await press(pilot, "n")
+        await line.remove()
+        ask(stage.screen, "Really?", {"y": "remove"}, answers.append)
+        await settle(pilot)
+        assert type(stage.screen).__name__ == "Question"
+        assert seen(stage)[-1] == " Really?  y remove  esc back"
+        await press(pilot, "d", "y")
+        assert answers == ["n", "y"]
+        assert stage.screen is stage.floor
+        ask(stage.screen, "Really?", {"y": "remove"}, answers.append)
+        await press(pilot, "escape")
+        assert answers == ["n", "y", ""]
+        assert stage.floor.passed == []
+
+
+async def test_one_of_several() -> None:
+    choices = [("a", "first"), ("b", "second \x1b[2J"), ("c", "third")]
+    got: list[str | None] = []
+    async with staged(StatusLine()) as (stage, pilot):
+        stage.push_screen(ChoiceQuestion("Export as", choices, "b"), got.append)
+        await settle(pilot)
+        assert [row.rstrip() for row in seen(stage)[-4:]] == [
+            " Export as".ljust(57) + "enter choose  esc back",
+            "  first",
+            "> second \\e[2J",
+            "  third",
+        ]
+        await press(pilot, "down", "enter")
+        assert got == ["c"]
+        for key in ("escape", "q"):
+            stage.push_screen(ChoiceQuestion("Export as", choices), got.append)
+            await settle(pilot)
+            await press(pilot, key)
+        assert got == ["c", "", ""]
+
+
+async def test_a_notice_is_read_and_closed() -> None:
+    async with staged(StatusLine(), size=(40, 12)) as (stage, pilot):
+        stage.push_screen(Notice("Why it failed", [f"line {n}" for n in range(30)]))
+        await settle(pilot)
+        assert "Why it failed" in seen(stage)[3]
+        assert seen(stage)[4] == "line 0"
+        await press(pilot, "end")
+        assert seen(stage)[-1] == "line 29"
+        await press(pilot, "escape")
+        assert stage.screen is stage.floor
+        stage.push_screen(Notice("Short", ["one line"]))
+        await settle(pilot)
+        assert seen(stage)[-1] == "one line"
+        await press(pilot, "q")
+        assert stage.screen is stage.floor

@@ -1,0 +1,137 @@
+from __future__ import annotations
+
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from rich.cells import cell_len
+
+from tests.tui.widgets.stage import HOSTILE
+from tuibench.tui.widgets.row import (
+    Row,
+    changed_end,
+    cut,
+    filled,
+    fit,
+    safe,
+    shown,
+    skip,
+    spread,
+    squeezed,
+    width_of,
+    wrapped,
+)
+
+TEXTS = st.text(max_size=30).map(safe)
+ROWS = st.lists(st.tuples(TEXTS, st.sampled_from(["", "bad", "dim"])), max_size=5).map(tuple)
+WIDTHS = st.integers(0, 60)
+
+
+def text_of(row: Row) -> str:
+    return "".join(text for text, _ in row)
+
+
+@pytest.mark.parametrize("text", HOSTILE)
+def test_no_text_keeps_what_drives_a_terminal(text: str) -> None:
+    for line in (text, (text, "bad"), [(text, "bad"), ("x", "")]):
+        shown_text = text_of(shown(line))
+        assert all(char.isprintable() or char == "\u200d" for char in shown_text)
+
+
+def test_a_line_is_given_as_text_or_span_or_spans() -> None:
+    assert shown("a") == (("a", ""),)
+    assert shown(("a", "bad")) == (("a", "bad"),)
+    assert shown((("a", "bad"), ("b", ""))) == (("a", "bad"), ("b", ""))
+    assert shown([("a", "bad")]) == (("a", "bad"),)
+    assert shown(()) == ()
+
+
+def test_texts_are_cut_with_an_ellipsis_and_filled_on_the_side_asked_for() -> None:
+    assert fit("abc", 5) == "abc  "
+    assert fit("abc", 5, right=True) == "  abc"
+    assert fit("abcdef", 4) == "abc…"
+    assert fit("abcdef", 4, "~") == "abc~"
+    assert fit("漢字漢", 4) == "漢… "
+    assert cut("ab  cd", 4) == "ab…"
+    assert cut("abc", 0) == ""
+    assert cut("abc", 1) == "…"
+
+
+@given(TEXTS, WIDTHS, st.booleans())
+def test_fit_is_exact_for_any_text(text: str, width: int, right: bool) -> None:
+    assert cell_len(fit(text, width, right=right)) == width
+
+
+@given(ROWS, WIDTHS)
+def test_rows_are_filled_and_squeezed_to_their_width(row: Row, width: int) -> None:
+    assert width_of(filled(row, width)) == width
+    assert width_of(squeezed(row, width)) <= width
+    styles = [style for _, style in filled(row, width)]
+    assert all(a != b for a, b in pairwise(styles))
+
+
+def test_the_longest_part_gives_way_and_its_neighbours_stay_whole() -> None:
+    row = (("a very long name of a project", "title"), (" > Runs", ""), (" (14)", "dim"))
+    assert text_of(squeezed(row, 24)) == "a very long… > Runs (14)"
+
+
+@given(ROWS, ROWS, WIDTHS)
+def test_both_ends_of_a_line_are_its_ends(left: Row, right: Row, width: int) -> None:
+    row = spread(left, right, width)
+    assert width_of(row) == width
+    if width_of(left) + 1 + width_of(right) <= width:
+        assert text_of(row).startswith(text_of(left))
+        assert text_of(row).endswith(text_of(right))
+
+
+def test_where_both_ends_do_not_fit_the_right_one_keeps_at_most_half() -> None:
+    row = spread((("l" * 30, ""),), (("r" * 30, ""),), 21)
+    assert text_of(row) == "l" * 9 + "… " + "r" * 9 + "…"
+    row = spread((("l" * 30, ""),), (("r" * 5, ""),), 21)
+    assert text_of(row) == "l" * 14 + "… " + "r" * 5
+
+
+def test_what_changed_ends_after_the_last_difference() -> None:
+    old, new = (("abc", ""), ("def", "bad")), (("aXc", ""), ("def", "bad"))
+    assert changed_end(old, old, 6) == 0
+    assert changed_end(old, new, 6) == 2
+    assert changed_end(old, (("abcdef", ""),), 6) == 6
+    assert changed_end((("e\u0301b", ""),), (("a\u0301b", ""),), 2) == 2
+
+
+@given(ROWS, ROWS)
+def test_a_line_sent_up_to_its_last_difference_is_the_new_line(old: Row, new: Row) -> None:
+    was, now = filled(old, 40), filled(new, 40)
+    end = changed_end(was, now, 40)
+    cells = [[(char, style) for text, style in row for char in text] for row in (was, now)]
+    if end < 40:
+        assert cells[0][end:] == cells[1][end:]
+    if 0 < end < 40:
+        assert cells[0][end - 1] != cells[1][end - 1]
+
+
+@given(st.text(max_size=40).map(safe), st.integers(0, 50))
+def test_skipped_columns_are_gone_and_no_more(text: str, columns: int) -> None:
+    assert cell_len(skip(text, columns)) == max(cell_len(text) - columns, 0)
+
+
+def test_half_of_a_wide_letter_leaves_a_blank() -> None:
+    assert skip("漢字", 1) == " 字"
+    assert skip("漢字", 2) == "字"
+    assert skip("ab", 5) == ""
+
+
+def test_long_lines_are_broken_at_blanks_and_go_on_set_in() -> None:
+    rows = wrapped((("  one two three", "bad"), (" four", "")), 10)
+    assert [text_of(row).rstrip() for row in rows] == ["  one two", "  three", "  four"]
+    assert rows[0][0] == ("  one ", "bad")
+    assert [text_of(row) for row in wrapped((("abcdefgh", ""),), 3)] == ["abc", "def", "gh"]
+    assert wrapped((), 5) == [()]
+
+
+@given(ROWS, st.integers(2, 60))
+def test_broken_lines_fit_and_lose_nothing_but_blanks(row: Row, width: int) -> None:
+    rows = wrapped(row, width)
+    assert all(cell_len(text_of(part).rstrip(" ")) <= width for part in rows)
+    assert "".join(map(text_of, rows)).replace(" ", "") == text_of(row).replace(" ", "")

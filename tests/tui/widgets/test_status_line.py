@@ -1,0 +1,107 @@
+from __future__ import annotations
+
+from tests.tui.counting import bytes_of, settle
+from tests.tui.widgets.stage import press, resize, seen, staged
+from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.status_line import StatusLine
+
+
+async def test_news_are_said_and_taken_away() -> None:
+    line = StatusLine()
+    async with staged(line) as (stage, pilot):
+        line.say("run m9q finished")
+        await settle(pilot)
+        assert seen(stage) == [" run m9q finished"]
+        line.say("could not save", "bad")
+        await settle(pilot)
+        assert seen(stage) == [" ! could not save"]
+        assert line.said == "! could not save"
+        line.clear()
+        await settle(pilot)
+        assert seen(stage) == [""]
+        assert line.said == ""
+
+
+async def test_an_answer_is_the_key_that_was_pressed_and_no_key_does_anything_else() -> None:
+    table = RecordTable(classes="rest")
+    table.show_lines([Column("a", "A", 8)], [Line(str(n), (str(n),)) for n in range(5)])
+    line = StatusLine()
+    answers: list[str] = []
+    async with staged(table, line) as (stage, pilot):
+        table.focus()
+        await settle(pilot)
+        line.ask("Remove m9q?", {"y": "remove", "n": "keep"}, answers.append)
+        await settle(pilot)
+        assert seen(stage)[-1] == " Remove m9q?  y remove  n keep"
+        assert line.asking
+        await press(pilot, "down", "q", "d", "Y", "enter", "space", "tab")
+        assert (answers, table.cursor_key, stage.floor.passed) == ([], "0", [])
+        await press(pilot, "y")
+        assert answers == ["y"]
+        assert stage.focused is table
+        assert not line.can_focus
+        assert seen(stage)[-1] == "  4"
+        await press(pilot, "down", "y")
+        assert (answers, table.cursor_key, stage.floor.passed) == (["y"], "1", ["y"])
+
+
+async def test_escape_answers_nothing_and_older_news_come_back() -> None:
+    line = StatusLine()
+    answers: list[str] = []
+    async with staged(line) as (stage, pilot):
+        line.say("older")
+        line.ask("Cancel?", {"X": "cancel the run"}, answers.append)
+        line.say("newer")
+        await settle(pilot)
+        assert seen(stage) == [" Cancel?  X cancel the run  esc back"]
+        await press(pilot, "escape")
+        assert answers == [""]
+        assert seen(stage) == [" newer"]
+        assert stage.focused is None
+
+
+async def test_a_second_question_gives_up_the_first_and_so_does_going_elsewhere() -> None:
+    table, line = RecordTable(classes="rest"), StatusLine()
+    answers: list[str] = []
+    async with staged(table, line) as (_, pilot):
+        table.focus()
+        await settle(pilot)
+        line.ask("One?", {"y": "yes"}, lambda answer: answers.append(f"one {answer}"))
+        line.ask("Two?", {"y": "yes"}, lambda answer: answers.append(f"two {answer}"))
+        await settle(pilot)
+        assert answers == ["one "]
+        table.focus()
+        await settle(pilot)
+        assert answers == ["one ", "two "]
+
+
+async def test_an_answer_may_ask_the_next_question() -> None:
+    line = StatusLine()
+    answers: list[str] = []
+    async with staged(line) as (stage, pilot):
+        line.ask("One?", {"y": "yes"}, lambda _: line.ask("Two?", {"z": "yes"}, answers.append))
+        await press(pilot, "y")
+        assert seen(stage) == [" Two?  z yes  esc back"]
+        await press(pilot, "z")
+        assert answers == ["z"]
+
+
+async def test_of_a_long_question_the_answers_stay() -> None:
+    line = StatusLine()
+    async with staged(line) as (stage, pilot):
+        line.ask("Remove " + "x" * 1000 + "?", {"y": "remove", "n": "keep"}, lambda _: None)
+        await settle(pilot)
+        assert seen(stage)[0].endswith("…  y remove  n keep")
+        await resize(pilot, 30, 5)
+        assert seen(stage)[0].endswith("…  y remove  n keep")
+
+
+async def test_asking_costs_hundreds_of_bytes_and_not_thousands() -> None:
+    table, line = RecordTable(classes="rest"), StatusLine()
+    table.show_lines([Column("a", "A", 70)], [Line(str(n), ("text " * 14,)) for n in range(30)])
+    async with staged(table, line) as (_, pilot):
+        table.focus()
+        asked = await bytes_of(pilot, lambda: line.ask("Remove?", {"y": "remove", "n": "keep"}, lambda _: None))
+        answered = await bytes_of(pilot, lambda: press(pilot, "y"))
+        assert 0 < asked < 500
+        assert 0 < answered < 500

@@ -1,0 +1,32 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.counting import bytes_of, settle
+from tests.tui.widgets.stage import resize, seen, staged
+from tuibench.tui.widgets.tab_line import TabLine
+
+NAMES = ("Base", "Cores", "Batch", "Shape", "Compare", "Env", "Log")
+
+
+async def test_the_active_one_stands_in_brackets() -> None:
+    tabs = TabLine(NAMES, 1)
+    async with staged(tabs) as (stage, pilot):
+        assert seen(stage) == [" 1 Base [2 Cores] 3 Batch  4 Shape  5 Compare  6 Env  7 Log".replace("  ", " ")]
+        tabs.show(NAMES, 0, disabled=(3,), right="newest first")
+        await settle(pilot)
+        assert seen(stage)[0].startswith("[1 Base] 2 Cores 3 Batch")
+        assert seen(stage)[0].endswith("newest first")
+        assert await bytes_of(pilot, lambda: tabs.show(NAMES, 0, disabled=(3,), right="newest first")) == 0
+
+
+@pytest.mark.parametrize("active", range(len(NAMES)))
+async def test_where_not_all_fit_the_active_one_is_among_those_that_do(active: int) -> None:
+    async with staged(TabLine(NAMES, active)) as (stage, pilot):
+        await resize(pilot, 20, 5)
+        assert f"[{active + 1} {NAMES[active]}]" in seen(stage)[0]
+
+
+async def test_no_tabs() -> None:
+    async with staged(TabLine()) as (stage, _):
+        assert seen(stage) == [""]

@@ -1,0 +1,44 @@
+from __future__ import annotations
+
+from tests.tui.counting import settle
+from tests.tui.widgets.stage import press, seen, staged
+from tuibench.tui.widgets.status_line import StatusLine
+from tuibench.tui.widgets.text_question import Answers, TextQuestion
+
+
+async def test_the_answers_are_the_texts_and_enter_goes_on() -> None:
+    got: list[Answers | None] = []
+    async with staged(StatusLine()) as (stage, pilot):
+        stage.push_screen(TextQuestion("m9q", [("name", "old"), ("note", "kept \x1b[1m")], hint="2 lines"), got.append)
+        await settle(pilot)
+        assert seen(stage)[-3].split() == ["m9q", "2", "lines", "enter", "done", "esc", "back"]
+        assert seen(stage)[-2].startswith(">name       [old")
+        assert seen(stage)[-1].startswith(" note       [kept \\e[1m")
+        await press(pilot, "n", "e", "w", "enter", "up", "q", "down", "enter")
+        assert got == [("q", "kept \x1b[1m")]
+        assert stage.floor.passed == []
+
+
+async def test_what_is_wrong_is_said_and_can_be_mended() -> None:
+    got: list[Answers | None] = []
+
+    def check(answers: Answers) -> str:
+        return "" if answers[0].endswith(".json") else "ends in none of .json .csv .md"
+
+    async with staged(StatusLine()) as (stage, pilot):
+        stage.push_screen(TextQuestion("Export", [("file", "out")], check=check), got.append)
+        await settle(pilot)
+        await press(pilot, "enter")
+        assert got == []
+        assert seen(stage)[-1] == "            ! ends in none of .json .csv .md"
+        await press(pilot, "end", "full_stop", "j", "s", "o", "n", "enter")
+        assert got == [("out.json",)]
+
+
+async def test_escape_gives_none() -> None:
+    got: list[Answers | None] = []
+    async with staged(StatusLine()) as (stage, pilot):
+        stage.push_screen(TextQuestion("m9q", [("name", "")]), got.append)
+        await settle(pilot)
+        await press(pilot, "a", "escape")
+        assert got == [None]

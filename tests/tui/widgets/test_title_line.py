@@ -1,0 +1,27 @@
+from __future__ import annotations
+
+from tests.tui.counting import bytes_of, sent_by
+from tests.tui.widgets.stage import resize, seen, staged
+from tuibench.tui.widgets.title_line import RuleLine, TitleLine
+
+
+async def test_both_ends_are_shown_and_the_name_gives_way_first() -> None:
+    title = TitleLine((("a very long project name", "title"), (" › Runs", "")), "3 running")
+    async with staged(title, RuleLine(), size=(50, 3)) as (stage, pilot):
+        assert seen(stage)[0] == " a very long project name › Runs".ljust(41) + "3 running"
+        assert seen(stage)[1] == "─" * 50
+        await resize(pilot, 30, 3)
+        assert seen(stage)[0].endswith("› Runs 3 running")
+        assert len(seen(stage)[0]) == 30
+
+
+async def test_only_what_changed_is_sent() -> None:
+    title = TitleLine("left", "right")
+    async with staged(title) as (_, pilot):
+        assert await bytes_of(pilot, lambda: title.show("left", "right")) == 0
+        assert len(await sent_by(pilot, lambda: title.show("Left", "right"))) < 40
+
+
+async def test_ascii_rules_are_ascii() -> None:
+    async with staged(RuleLine(), ascii_only=True) as (stage, _):
+        assert seen(stage) == ["-" * 80]

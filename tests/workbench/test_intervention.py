@@ -1,0 +1,108 @@
+"""How a run is reached: the wish is on the disk first, and only the very process that was meant hears the knocking."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.build import make_spec
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.errors import UsageError, WriteError
+from tuibench.core.record import to_plain
+from tuibench.core.spec import EFFORTS
+from tuibench.host.process import start_ticks
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.wish import MoreTime, WishBox
+from tuibench.workbench.intervention import cancel, extend, finish
+
+RUN, TICKET = "01M7QJXH866DK1S3FNRAFAA4P6", "01M7QJXH866DK1S3FNRAFAA4P7"
+LISTENER = """
+import signal
+signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGURG])
+print("listening", flush=True)
+signal.sigwait([signal.SIGURG])
+print("heard", flush=True)
+"""
+
+
+@pytest.fixture
+def directory(tmp_path: Path) -> RunDirectory:
+    """A run that was asked for with the default effort."""
+    made = RunDirectory(tmp_path / RUN)
+    made.make({"id": RUN, "spec": to_plain(make_spec(Path("/m.onnx"), effort=EFFORTS["default"]))})
+    return made
+
+
+@pytest.fixture
+def runner(directory: RunDirectory) -> Iterator[subprocess.Popen[str]]:
+    """A process that listens for knocking; the lock of a runner is held meanwhile."""
+    lock = directory.lock()
+    assert lock is not None
+    with subprocess.Popen([sys.executable, "-c", LISTENER], stdout=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stdout.readline() == "listening\n"
+        yield process
+        process.kill()
+    os.close(lock)
+
+
+def info_of(directory: RunDirectory, state: str = activity.RUNNING, pid: int | None = None) -> RunInfo:
+    return RunInfo(RUN, state, "on another machine", "", (), "", str(directory.path), pid, 1, 0, 0, None)
+
+
+def heard(process: subprocess.Popen[str]) -> str:
+    """What the process has said when it is over, one way or the other."""
+    return process.communicate(timeout=30)[0]
+
+
+def test_the_runner_is_told_to_look_at_once(directory: RunDirectory, runner: subprocess.Popen[str]) -> None:
+    info = replace(info_of(directory, pid=runner.pid), pid_start=start_ticks(runner.pid))
+    extend(directory, info, TICKET, None)
+    assert heard(runner) == "heard\n"
+    assert WishBox(directory.path).more_time() == (MoreTime(TICKET, 30.0),), "as long as the effort allows at first"
+
+
+def test_a_number_that_another_process_has_by_now_hears_nothing(
+    directory: RunDirectory, runner: subprocess.Popen[str]
+) -> None:
+    finish(directory, replace(info_of(directory, pid=runner.pid), pid_start=1))
+    runner.kill()
+    assert heard(runner) == ""
+    assert WishBox(directory.path).finish_asked
+
+
+def test_a_run_of_another_machine_finds_the_wish_in_its_directory(directory: RunDirectory) -> None:
+    info = info_of(directory, activity.ELSEWHERE, pid=os.getpid())
+    finish(directory, info)
+    cancel(directory, info)
+    assert WishBox(directory.path).finish_asked and directory.cancel_asked
+    WishBox(directory.path).forget_finish()
+    extend(directory, info, TICKET, 2.5)
+    assert WishBox(directory.path).more_time() == (MoreTime(TICKET, 2.5),)
+
+
+@pytest.mark.parametrize("state", [activity.FINISHED, activity.FAILED, activity.INTERRUPTED, activity.UNSAVED])
+def test_what_does_not_go_on_is_left_as_it_is(directory: RunDirectory, state: str) -> None:
+    for ask in (cancel, finish, lambda run, info: extend(run, info, TICKET, None)):
+        with pytest.raises(UsageError, match=f"is not going on: it is {state}"):
+            ask(directory, info_of(directory, state))
+    assert not (directory.path / "wishes").exists() and not directory.cancel_asked
+
+
+@pytest.mark.parametrize("more_s", [0.0, -1.0, float("nan"), float("inf"), 1e8])
+def test_no_time_and_endless_time_are_refused(directory: RunDirectory, more_s: float) -> None:
+    with pytest.raises(UsageError, match="more time"):
+        extend(directory, info_of(directory), TICKET, more_s)
+    assert not (directory.path / "wishes").exists()
+
+
+def test_a_wish_that_cannot_be_written_is_told(directory: RunDirectory) -> None:
+    (directory.path / "wishes").touch()
+    with pytest.raises(WriteError, match="cannot be asked: "):
+        finish(directory, info_of(directory))

@@ -1,0 +1,87 @@
+"""Two results in one figure: both over cores, batches or shapes, their ratio there, or their samples over time."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tuibench.core.cell import CellResult
+from tuibench.core.comparison import SideBySide
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+from tuibench.plots.baseline import samples_of
+from tuibench.plots.figure import Figure, Point, Series
+from tuibench.plots.grid import coordinate_name, make_grid
+from tuibench.plots.line import Line
+from tuibench.plots.scaling import Scaling, figure_of, scaling
+from tuibench.plots.selection import Selection
+
+
+def together(old: RunResult, new: RunResult, selection: Selection | None = None) -> Scaling:
+    """One side of each result on the same axis and held at the same values; the sides are named by their results.
+
+    Of `selection.sides` the first that the old one has and the first that the new one has are taken.
+    """
+    first = scaling(old, _one_side(old, selection or Selection()))
+    second = scaling(new, _one_side(new, first.selection if selection is None else selection, first.selection))
+    lines = tuple(_named(shown.lines[:1], run) for shown, run in ((first, old), (second, new)))
+    return replace(first, lines=tuple(line for part in lines for line in part))
+
+
+def comparison_figure(old: RunResult, new: RunResult, selection: Selection | None = None) -> Figure:
+    """Both sides over cores, batches or shapes."""
+    return figure_of(together(old, new, selection))
+
+
+def ratio_figure(old: RunResult, side: SideBySide, axis: str) -> Figure:
+    """New / old in time over an axis of the old result: cores, batch or `dim NAME`; a line per rest of the settings."""
+    grid = make_grid(old)
+    at = {place.cell.key: place for place in grid.places}
+    groups: dict[tuple[tuple[str, str], ...], list[Point]] = {}
+    labels = {each.key: each.label for each in grid.sides}
+    for pair in side.pairs:
+        place = at.get(pair.old.key)
+        if place is None or pair.comparison is None or axis not in place.at:
+            continue
+        held = [(key, f"{coordinate_name(key)} {place.at[key]}") for key in sorted(place.at) if key != axis]
+        point = Point(place.at[axis], pair.comparison.ratio, pair.comparison.low, pair.comparison.high)
+        groups.setdefault((("side", labels[place.side]), *held), []).append(point)
+    lines = [tuple(sorted(points, key=lambda p: p.x)) for points in groups.values()]
+    values = sorted({point.x for points in lines for point in points})
+    return Figure(
+        series=tuple(Series(name, points) for name, points in zip(_names(list(groups)), lines, strict=True)),
+        x_ticks=tuple((x, f"{x:.0f}") for x in values), x_name=coordinate_name(axis), y_name="new / old in time",
+        from_zero=False, ideal=(Point(values[0], 1.0), Point(values[-1], 1.0)) if values else (), ideal_name="equal",
+        empty="no pair has a ratio",
+    )  # fmt: skip
+
+
+def _names(rests: list[tuple[tuple[str, str], ...]]) -> list[str]:
+    """Each rest by what differs among them; a rest alone by its side."""
+    seen = [set(rest) for rest in rests]
+    shared = set.intersection(*seen) if len(seen) > 1 else set()
+    alone = len(rests) == 1
+    return [
+        " ".join(text for key, text in rest if (key, text) not in shared and (not alone or key == "side"))
+        for rest in rests
+    ]
+
+
+def samples_comparison(old: CellResult, new: CellResult, names: tuple[str, str] = ("old", "new")) -> Figure:
+    """ms/batch over time of two cells, execution beside execution."""
+    sides = [(name, *samples_of(cell)) for name, cell in zip(names, (old, new), strict=True)]
+    series = tuple(Series(name, tuple(replace(p, low=None, high=None) for p in ps), bs) for name, ps, bs in sides if ps)
+    count = max((sum(bool(e.series) for e in cell.executions) for cell in (old, new)), default=0)
+    ticks = tuple((number + 0.5, str(number + 1)) for number in range(count))
+    return Figure(series, ticks, "execution", "ms/batch", from_zero=False)
+
+
+def _one_side(run: RunResult, selection: Selection, fallback: Selection | None = None) -> Selection:
+    known = {side.key for side in make_grid(run).sides}
+    mine = tuple(key for key in (*selection.sides, *(fallback.sides if fallback else ())) if key in known)[:1]
+    return replace(selection, sides=mine)
+
+
+def _named(lines: tuple[Line, ...], run: RunResult) -> tuple[Line, ...]:
+    name = show(short_id(run.id), 10)
+    return tuple(replace(line, side=replace(line.side, label=f"{name} {line.side.label}")) for line in lines)

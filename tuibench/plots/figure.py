@@ -1,0 +1,167 @@
+"""A figure as data, and its drawing: axes with round ticks, lines, capped bars of uncertainty, a legend outside."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+
+from tuibench.plots.canvas import DOTS_ACROSS, Canvas
+from tuibench.plots.frame import Frame, frame_rows, make_frame
+from tuibench.plots.scale import Scale, round_ticks, tame, tick_labels
+from tuibench.plots.styled import SERIES_STYLES, Row, Span, message_rows
+from tuibench.plots.trace import Brush, Stroke, draw_cursor, draw_ideal, draw_missing, draw_stroke, signs
+
+MOST_SERIES = 3
+_BAR_LIMIT = 1.5
+"""Bars of uncertainty may reach so many times as far as the values; beyond it they end in an arrow."""
+_IDEAL_LIMIT = 1.3
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One value, perhaps with how far it can be trusted."""
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Series:
+    """Points in order of x, joined by a line; its name must be safe to print."""
+
+    name: str
+    points: tuple[Point, ...]
+    breaks: tuple[int, ...] = ()
+    """Numbers of points that are not joined to the one before."""
+    missing: tuple[float, ...] = ()
+    """Where a value should be and is none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """What `draw` needs to know; nothing in it depends on the size of a screen."""
+
+    series: tuple[Series, ...]
+    x_ticks: tuple[tuple[float, str], ...] | None
+    """Where the x axis is marked; None for round values."""
+    x_name: str
+    y_name: str
+    log2_x: bool = False
+    ideal: tuple[Point, ...] = ()
+    """What the values would ideally be, as straight lines over x."""
+    from_zero: bool = True
+    ideal_name: str = "ideal"
+    bar_name: str = "95 % interval"
+    missing_name: str = "no value"
+    empty: str = "nothing measured"
+    """What stands in place of a figure without points."""
+
+
+def draw(
+    figure: Figure, width: int, height: int, *, ascii_only: bool = False, cursor: tuple[int, int] | None = None
+) -> tuple[Row, ...]:
+    """The figure in exactly `height` rows of `width` columns; `cursor` is (number of series, number of point).
+
+    What has no room goes: first the legend, then the axes' lines, then the names of ticks.
+    """
+    if width < 1 or height < 1:
+        return ()
+    figure = _tamed(figure)
+    points = [point for series in figure.series for point in series.points]
+    if not points:
+        return message_rows(figure.empty, width, height)
+    frame = make_frame(width, height, *_span(figure, points), ascii_only)
+    canvas = Canvas(frame.columns, frame.lines, ascii_only)
+    brush = Brush(canvas, _x_scale(figure, points, frame), frame.y, signs(ascii_only))
+    draw_ideal(brush, [(point.x, point.y) for point in figure.ideal])
+    for x in dict.fromkeys(x for series in figure.series for x in series.missing):
+        draw_missing(brush, x)
+    drawn = [draw_stroke(brush, stroke) for stroke in _strokes(figure)]
+    marked = _marked(figure, cursor)
+    if cursor is not None and marked is not None:
+        draw_cursor(brush, drawn[cursor[0]].places[cursor[1]])
+    ticks = [(brush.cell(x, 0.0)[0], label) for x, label in _x_ticks(figure, brush.x, frame)]
+    chosen = brush.cell(marked.x, 0.0)[0] if marked is not None else None
+    legend = _legend(figure, brush, next((each.bars for each in drawn if each.bars), ""))
+    return frame_rows(frame, canvas.rows(), ticks, legend, chosen)
+
+
+def _tamed(figure: Figure) -> Figure:
+    """Without what cannot be drawn: series too many, values that are no numbers or beyond all measure."""
+    series = tuple(_tamed_series(series) for series in figure.series[:MOST_SERIES])
+    return replace(figure, series=series, ideal=tuple(_tamed_points(figure.ideal)))
+
+
+def _tamed_series(series: Series) -> Series:
+    missing = tuple(tame(x) for x in series.missing if math.isfinite(x))
+    return replace(series, points=tuple(_tamed_points(series.points)), missing=missing)
+
+
+def _tamed_points(points: Iterable[Point]) -> Iterator[Point]:
+    for point in points:
+        if not (math.isfinite(point.x) and math.isfinite(point.y)):
+            continue
+        low, high = (None if v is None or not math.isfinite(v) else tame(v) for v in (point.low, point.high))
+        yield Point(tame(point.x), tame(point.y), low, high)
+
+
+def _span(figure: Figure, points: list[Point]) -> tuple[float, float]:
+    """From the least to the greatest that the y axis must show."""
+    values = [point.y for point in points]
+    low, high = min(values), max(values)
+    reach = max(abs(low), abs(high)) if figure.from_zero else (high - low) or abs(high) or 1.0
+    bottom = min([low, *(p.low for p in points if p.low is not None)])
+    top = max([high, *(p.high for p in points if p.high is not None)])
+    bottom, top = max(bottom, low - (_BAR_LIMIT - 1) * reach), min(top, high + (_BAR_LIMIT - 1) * reach)
+    if figure.from_zero:
+        bottom, top = min(bottom, 0.0) if low < 0 else 0.0, max(top, 0.0)
+    wanted = max((p.y for p in figure.ideal), default=top)
+    if top < wanted <= max(high, top) * _IDEAL_LIMIT:
+        top = wanted
+    return bottom, top
+
+
+def _legend(figure: Figure, brush: Brush, bars: str) -> list[Span]:
+    """What is shown over what, the sign of each series, and what else can be seen, most needed first."""
+    axis = figure.x_name + (" (log2)" if brush.x.log2 and figure.x_name else "")
+    parts = [(" by ".join(filter(None, (figure.y_name, axis))), "dim")]
+    named = zip(brush.signs.markers, figure.series, SERIES_STYLES, strict=False)
+    parts += [(f"{sign} {series.name}", style) for sign, series, style in named if series.name]
+    if any(series.missing for series in figure.series):
+        parts.append((f"{brush.signs.missing} {figure.missing_name}", "bad"))
+    if figure.ideal:
+        parts.append((f"{brush.signs.ideal} {figure.ideal_name}", "ideal"))
+    if bars:
+        parts.append((f"{bars} {figure.bar_name}", "dim"))
+    return [part for part in parts if part[0]]
+
+
+def _x_scale(figure: Figure, points: list[Point], frame: Frame) -> Scale:
+    every = [p.x for p in points] + [x for series in figure.series for x in series.missing]
+    low, high = min(every), max(every)
+    inset = min(2, (frame.columns - 1) // 6)
+    last = (frame.columns - inset) * DOTS_ACROSS - 1
+    return Scale(low, high, inset * DOTS_ACROSS, max(last, inset * DOTS_ACROSS), figure.log2_x and low > 0)
+
+
+def _x_ticks(figure: Figure, x: Scale, frame: Frame) -> list[tuple[float, str]]:
+    if figure.x_ticks is not None:
+        return [(value, label) for value, label in figure.x_ticks if x.low <= value <= x.high]
+    ticks = [tick for tick in round_ticks(x.low, x.high, max(2, frame.columns // 12)) if x.low <= tick <= x.high]
+    return list(zip(ticks, tick_labels(ticks), strict=True))
+
+
+def _strokes(figure: Figure) -> Iterator[Stroke]:
+    for number, series in enumerate(figure.series):
+        points = tuple((p.x, p.y, p.low, p.high) for p in series.points)
+        yield Stroke(number, points, frozenset(series.breaks))
+
+
+def _marked(figure: Figure, cursor: tuple[int, int] | None) -> Point | None:
+    if cursor is None or not 0 <= cursor[0] < len(figure.series):
+        return None
+    points = figure.series[cursor[0]].points
+    return points[cursor[1]] if 0 <= cursor[1] < len(points) else None

@@ -1,0 +1,163 @@
+"""A run's cells by their coordinates: to which line of a figure each belongs, and where on it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tuibench.core.cell import Asked, CellResult
+from tuibench.core.label import model_names, varying_axes
+from tuibench.core.run import RunResult
+from tuibench.core.text import show
+from tuibench.plots.selection import AXES, MOST_SIDES, Choices, Selection, Side
+
+_DIM = "dim "
+_LONGEST = 40
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """One cell with its coordinates."""
+
+    cell: CellResult
+    side: str
+    at: Mapping[str, int]
+    """By cores, batch and `dim NAME`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Grid:
+    """All cells of a run and what they differ in."""
+
+    places: tuple[Place, ...]
+    sides: tuple[Side, ...]
+    dims: tuple[str, ...]
+    """Those with several values that do not just follow another one or the batch."""
+
+    def values(self, key: str, sides: Sequence[str] = ()) -> tuple[int, ...]:
+        """All values of an axis, ascending; of some sides only where any are given."""
+        return tuple(sorted({p.at[key] for p in self.places if key in p.at and (not sides or p.side in sides)}))
+
+    def axis_key(self, selection: Selection) -> str:
+        """The coordinate that a figure goes over."""
+        return selection.axis if selection.axis != "shape" else dim_key(selection.dim)
+
+    def axes(self) -> tuple[str, ...]:
+        """Those of AXES along which something can be seen."""
+        many = [axis for axis in ("cores", "batch") if len(self.values(axis)) > 1]
+        return (*many, "shape") if self.dims else tuple(many)
+
+
+def dim_key(name: str) -> str:
+    """The coordinate of a symbolic dim, which might itself be called cores."""
+    return _DIM + name
+
+
+def coordinate_name(key: str) -> str:
+    """What a coordinate is called, safe to print."""
+    return show(key.removeprefix(_DIM), _LONGEST)
+
+
+def make_grid(run: RunResult) -> Grid:
+    """Give each cell of a run its coordinates."""
+    open_batches = _open_batches(run)
+    places = []
+    for cell in run.cells:
+        asked = cell.asked
+        batch = asked.batch if asked.batch is not None else open_batches.get(asked.model_sha256, cell.items)
+        dims = {dim_key(name): size for name, size in asked.dims.items()}
+        places.append(Place(cell, _side_of(run, asked).key, {"cores": asked.cores, "batch": batch, **dims}))
+    return Grid(tuple(places), _sides(run), _free_dims(places))
+
+
+def settle(grid: Grid, selection: Selection) -> Selection:
+    """The selection with every gap filled, and with what does not exist in this run replaced by what does."""
+    axes = grid.axes()
+    axis = selection.axis if selection.axis in AXES else (axes[0] if axes else "cores")
+    dim = selection.dim if selection.dim in grid.dims else (grid.dims[0] if grid.dims else "")
+    known = [side.key for side in grid.sides]
+    sides = tuple(key for key in dict.fromkeys(selection.sides) if key in known)[:MOST_SIDES]
+    settled = replace(selection, axis=axis, dim=dim, sides=sides or tuple(known[:MOST_SIDES]))
+    return replace(settled, fixed=_hold(grid, settled))
+
+
+def choices_of(grid: Grid, selection: Selection, metrics: tuple[str, ...], statistics: tuple[str, ...]) -> Choices:
+    """What could be chosen instead."""
+    fixed = {key: grid.values(key, selection.sides) for key in selection.fixed}
+    return Choices(grid.axes(), grid.sides, fixed, metrics, statistics, grid.dims)
+
+
+def _hold(grid: Grid, selection: Selection) -> dict[str, int]:
+    """Where the axes are held that the figure does not go over: as asked, else where most of the line was measured.
+
+    Among equals most cores and the smallest batch and shape.
+    """
+    over = grid.axis_key(selection)
+    keys = [key for key in ("cores", "batch", *map(dim_key, grid.dims)) if key != over]
+    mine = [place for place in grid.places if place.side in selection.sides and over in place.at]
+    counts: Counter[tuple[int | None, ...]] = Counter()
+    for place in mine:
+        counts[tuple(place.at.get(key) for key in keys)] += 1 + len(mine) * (place.cell.pooled is not None)
+
+    def rank(combination: tuple[int | None, ...]) -> tuple[object, ...]:
+        held = dict(zip(keys, combination, strict=True))
+        asked = sum(held[key] == selection.fixed[key] for key in keys if key in selection.fixed)
+        small = tuple(-(held[key] or 0) for key in keys if key != "cores")
+        return asked, counts[combination], held.get("cores") or 0, small
+
+    best = max(counts, key=rank, default=())
+    return {key: value for key, value in zip(keys, best, strict=False) if value is not None}
+
+
+def _open_batches(run: RunResult) -> dict[str, int]:
+    """The model's own batch, where none was asked for: a failed cell is not told apart from its neighbours."""
+    read = {c.asked.model_sha256: c.used.batch for c in run.cells if c.used is not None and c.used.batch is not None}
+    measured = {c.asked.model_sha256: c.items for c in run.cells if c.pooled is not None}
+    return {**measured, **read}
+
+
+def _side_of(run: RunResult, asked: Asked) -> Asked:
+    """The request without what figures go over; streams count only where a number was asked for."""
+    streams = asked.streams if run.spec.streams is not None and asked.scenario != "sync" else 0
+    return replace(asked, cores=0, batch=None, dims={}, streams=streams)
+
+
+def _sides(run: RunResult) -> tuple[Side, ...]:
+    every = {side.key: side for side in (_side_of(run, cell.asked) for cell in run.cells)}
+    varying = set(varying_axes(every.values())) | {"engine"}
+    if len({asked.version for asked in every.values()}) > 1:
+        varying.add("version")
+    names = dict(zip((model.sha256 for model in run.models), model_names(run.spec.models), strict=False))
+    labels = {key: _label(asked, varying, names) for key, asked in every.items()}
+    twice = {label for label, count in Counter(labels.values()).items() if count > 1}
+    return tuple(
+        Side(key, f"{label} {key[:4]}" if label in twice else label, every[key].scenario)
+        for key, label in labels.items()
+    )
+
+
+def _label(asked: Asked, varying: set[str], names: Mapping[str, str]) -> str:
+    model = names.get(asked.model_sha256, asked.model_sha256[:8])
+    words = [model] if "model" in varying else []
+    words += [show(getattr(asked, axis), _LONGEST) for axis in ("engine", "version", "scenario") if axis in varying]
+    words += [show(getattr(asked, axis), _LONGEST) for axis in ("precision", "pin") if axis in varying]
+    words += [show(f"{k}={v}", _LONGEST) for k, v in asked.options.items() if "options" in varying]
+    return " ".join(words)
+
+
+def _free_dims(places: Sequence[Place]) -> tuple[str, ...]:
+    """Dims with several values; of those that always change together, such as by -seq_len, the first."""
+    names = dict.fromkeys(key for place in places for key in place.at if key.startswith(_DIM))
+    free: list[str] = []
+    for name in names:
+        values = {place.at[name] for place in places if name in place.at}
+        if len(values) > 1 and not any(_tied(places, name, other) for other in ("batch", *free)):
+            free.append(name)
+    return tuple(name.removeprefix(_DIM) for name in free)
+
+
+def _tied(places: Sequence[Place], one: str, other: str) -> bool:
+    """Whether each value of one goes with a single value of the other, and the other way round."""
+    pairs = {(place.at[one], place.at[other]) for place in places if one in place.at and other in place.at}
+    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})

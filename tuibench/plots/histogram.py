@@ -1,0 +1,140 @@
+"""How often what took how long: counts over bins as columns, with the percentiles marked below."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate, pairwise
+
+from tuibench.core.units import percent
+from tuibench.core.width import fit, width_of
+from tuibench.plots.frame import Frame, frame_rows, make_frame
+from tuibench.plots.scale import Scale, round_ticks, tick_labels
+from tuibench.plots.styled import Row, Span, filled, message_rows
+
+_BLOCKS = " ▁▂▃▄▅▆▇█"
+_ASCII = " .:#"
+_SHOWN = 0.995
+"""The share of all that the columns must show: the slowest few would leave the rest a single column."""
+_LEAST = 1e-9
+"""Percent that the y axis shows at least: any less and its own arithmetic would fail."""
+_MARKS_FROM = 6
+"""Height in rows from which percentiles have a line of their own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Histogram:
+    """Counts between edges, ascending; `under` and `over` lie outside them."""
+
+    edges: tuple[float, ...]
+    counts: tuple[float, ...]
+    under: float = 0
+    over: float = 0
+    unit: str = "ms/batch"
+
+    @property
+    def total(self) -> float:
+        """All that was counted."""
+        return math.fsum(self.counts) + self.under + self.over
+
+
+def draw_histogram(
+    histogram: Histogram,
+    width: int,
+    height: int,
+    *,
+    marks: Sequence[tuple[str, float]] = (),
+    ascii_only: bool = False,
+) -> tuple[Row, ...]:
+    """Exactly `height` rows of `width` columns; `marks` are (name, value), such as percentiles."""
+    if width < 1 or height < 1:
+        return ()
+    if not any(count > 0 for count in histogram.counts):
+        return message_rows("nothing measured", width, height)
+    low, high = _range(histogram)
+    with_marks = height >= _MARKS_FROM and bool(marks)
+    frame, shares = _fitted(histogram, low, high, width, height - with_marks, ascii_only)
+    inner = [filled([(line, "series-1")], frame.columns) for line in _lines(frame, shares)]
+    x = Scale(low, high, 0, frame.columns - 1)
+    legend: list[Span] = [(f"% of calls by {histogram.unit}", "dim")]
+    beyond = _beyond(histogram, high)
+    legend += [(f"{percent(beyond)} beyond {_sharp(high)}", "dim")] if beyond else []
+    rows = list(frame_rows(frame, inner, _ticks(x, frame), legend))
+    if with_marks:
+        spans: list[Span] = [(" " * frame.margin, "plain"), *_marks(marks, x, ascii_only)]
+        rows.insert(frame.lines + frame.has_axis, filled(spans, width))
+    return tuple(rows)
+
+
+def _fitted(
+    histogram: Histogram, low: float, high: float, width: int, height: int, ascii_only: bool
+) -> tuple[Frame, list[float]]:
+    """The frame, and the share in percent of each of its columns; their number depends on how wide the y names are."""
+    columns = width
+    for _ in range(2):
+        most = max(_LEAST, *_columns(histogram, low, high, columns))
+        frame = make_frame(width, height, 0.0, most, ascii_only)
+        columns = frame.columns
+    return frame, _columns(histogram, low, high, columns)
+
+
+def _range(histogram: Histogram) -> tuple[float, float]:
+    """From the first count to where nearly all lie below."""
+    first = next(i for i, count in enumerate(histogram.counts) if count > 0)
+    sums = list(accumulate(histogram.counts))
+    last = next(i for i, total in enumerate(sums) if total >= _SHOWN * sums[-1])
+    return histogram.edges[first], histogram.edges[last + 1]
+
+
+def _beyond(histogram: Histogram, high: float) -> float:
+    above = zip(histogram.edges, histogram.counts, strict=False)
+    return (histogram.over + math.fsum(count for left, count in above if left >= high)) / histogram.total
+
+
+def _columns(histogram: Histogram, low: float, high: float, width: int) -> list[float]:
+    """The percentages of equally wide columns; a bin that lies across a border is shared out by its width."""
+    columns = [0.0] * max(width, 1)
+    step = (high - low) / len(columns)
+    for (left, right), count in zip(pairwise(histogram.edges), histogram.counts, strict=False):
+        if count <= 0 or left >= high:
+            continue
+        first, last = (left - low) / step, (right - low) / step
+        for column in range(max(int(first), 0), min(math.ceil(last), len(columns))):
+            inside = min(last, column + 1) - max(first, column)
+            columns[column] += 100 * count / histogram.total * max(inside, 0.0) / (last - first)
+    return columns
+
+
+def _lines(frame: Frame, shares: Sequence[float]) -> list[str]:
+    levels = _ASCII if frame.ascii_only else _BLOCKS
+    full, top = len(levels) - 1, frame.y.high
+    # The least count leaves a trace: a column without one says that nothing took so long.
+    heights = [max(round(share / top * frame.lines * full), 1 if share > 0 else 0) for share in shares]
+    floors = range((frame.lines - 1) * full, -1, -full)
+    return ["".join(levels[max(0, min(height - floor, full))] for height in heights) for floor in floors]
+
+
+def _marks(marks: Sequence[tuple[str, float]], x: Scale, ascii_only: bool) -> list[Span]:
+    """A sign below each value with its name; one that has no room beside its neighbour is left out."""
+    spans: list[Span] = []
+    at, sign = 0, "^" if ascii_only else "▲"
+    for name, value in sorted(marks, key=lambda mark: mark[1]):
+        text = f"{sign}{name}"
+        inside = x.low <= value <= x.high
+        column = min(x.place(value), x.last + 1 - width_of(text)) if inside else -1
+        if column >= at:
+            spans += [(" " * (column - at), "plain"), (fit(text, x.last + 1 - column), "mark")]
+            at = column + width_of(text) + 1
+            spans.append((" ", "plain"))
+    return spans
+
+
+def _ticks(x: Scale, frame: Frame) -> list[tuple[int, str]]:
+    ticks = round_ticks(x.low, x.high, max(2, frame.columns // 10))
+    named = zip(ticks, tick_labels(ticks), strict=True)
+    return [(x.place(tick), label) for tick, label in named if x.low <= tick <= x.high]
+
+
+def _sharp(value: float) -> str:
+    return f"{value:.3g}"

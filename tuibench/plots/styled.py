@@ -1,0 +1,53 @@
+"""Lines of text whose parts have a role: what every figure is made of, so that any surface can choose its colours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from tuibench.core.width import fit, width_of
+
+Span = tuple[str, str]
+"""(text, style)."""
+Row = tuple[Span, ...]
+"""One line of a figure; all rows of one are equally wide."""
+
+STYLES = ("plain", "dim", "axis", "series-1", "series-2", "series-3", "ideal", "mark", "good", "bad")
+"""All roles that a part can have; what a role means is always told by its characters too."""
+SERIES_STYLES = ("series-1", "series-2", "series-3")
+
+
+def text_of(rows: Iterable[Row]) -> str:
+    """The figure without styles, trailing blanks cut: what pipes, exports and tests read."""
+    return "\n".join("".join(text for text, _ in row).rstrip() for row in rows)
+
+
+def joined(spans: Iterable[Span]) -> Row:
+    """The parts with neighbours of one style made one, so that a terminal is told each style once."""
+    row: list[Span] = []
+    for text, style in spans:
+        if row and row[-1][1] == style:
+            row[-1] = (row[-1][0] + text, style)
+        elif text:
+            row.append((text, style))
+    return tuple(row)
+
+
+def filled(spans: Iterable[Span], width: int) -> Row:
+    """The parts as a row of exactly `width` columns: filled with blanks, or cut with an ellipsis."""
+    row: list[Span] = []
+    room = width
+    for text, style in spans:
+        kept = fit(text, room)
+        row.append((kept, style))
+        room -= width_of(kept)
+        if kept != text:
+            break
+    return joined([*row, (" " * room, "plain")])
+
+
+def message_rows(message: str, width: int, height: int) -> tuple[Row, ...]:
+    """A figure that has nothing to draw and says so in its middle."""
+    text = fit(message, width)
+    left = " " * ((width - width_of(text)) // 2)
+    middle = (height - 1) // 2
+    return tuple(filled([(left + text, "dim")] if i == middle else [], width) for i in range(height))

@@ -1,0 +1,193 @@
+"""Values on a canvas: markers joined by lines, bars with caps, the dotted ideal, the cursor."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+from tuibench.plots.canvas import DOTS_ACROSS, DOTS_DOWN, Canvas
+from tuibench.plots.scale import Scale
+from tuibench.plots.styled import SERIES_STYLES
+
+Value = tuple[float, float, float | None, float | None]
+"""(x, y, low, high)."""
+Cell = tuple[int, int]
+"""(column, row) of characters."""
+
+_ROOM_PER_MARKER = 3
+"""Columns that a point needs on average to get a marker of its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Signs:
+    """The characters of one alphabet; series differ in theirs, since colour must not tell them apart alone."""
+
+    markers: tuple[str, str, str]
+    cursor: str
+    ideal: str
+    band: str
+    missing: str
+    caps: tuple[str, str, str]
+    """Upper cap, stem and lower cap of a bar."""
+    cut: tuple[str, str]
+    """In place of a cap where the bar goes on above or below the figure."""
+
+
+_UNICODE = Signs(("●", "○", "◆"), "◉", "·", "░", "✗", ("┬", "│", "┴"), ("↑", "↓"))
+_ASCII = Signs(("o", "x", "#"), "@", ".", ":", "!", ("+", "|", "+"), ("^", "v"))
+
+
+def signs(ascii_only: bool) -> Signs:
+    """The alphabet to draw with."""
+    return _ASCII if ascii_only else _UNICODE
+
+
+@dataclass(frozen=True, slots=True)
+class Brush:
+    """A canvas with the scales that lead from values to its dots."""
+
+    canvas: Canvas
+    x: Scale
+    y: Scale
+    signs: Signs
+
+    def cell(self, x: float, y: float) -> Cell:
+        """The character of a point; its row may lie outside the canvas."""
+        return self.x.place(x) // DOTS_ACROSS, self.y.place(y) // DOTS_DOWN
+
+    def dot(self, x: float, y: float) -> tuple[int, int]:
+        """The dot of a point."""
+        return self.x.place(x), self.y.place(y)
+
+    def rows(self, low: float, high: float) -> range:
+        """The rows of the canvas from a high value down to a low one."""
+        top, bottom = self.y.place(high) // DOTS_DOWN, self.y.place(low) // DOTS_DOWN
+        return range(max(top, 0), min(bottom, self.canvas.height - 1) + 1)
+
+
+@dataclass(frozen=True, slots=True)
+class Stroke:
+    """One series, ready to be drawn."""
+
+    number: int
+    values: tuple[Value, ...]
+    breaks: frozenset[int]
+
+
+@dataclass(frozen=True, slots=True)
+class Drawn:
+    """Where the points of a series came to stand, and the sign by which its bars can be seen; '' where none can."""
+
+    places: tuple[Cell, ...]
+    bars: str
+
+
+def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
+    """The line, and what stands at its points: markers and bars where there is room, else the band between the bars."""
+    dense = len(stroke.values) > max(brush.canvas.width // _ROOM_PER_MARKER, 1)
+    shown = _thinned(brush, stroke) if dense else stroke
+    for i, (one, two) in enumerate(pairwise(shown.values), 1):
+        if i not in shown.breaks:
+            brush.canvas.line(brush.dot(*one[:2]), brush.dot(*two[:2]), SERIES_STYLES[stroke.number])
+    if not dense:
+        return _draw_points(brush, stroke)
+    places = tuple(brush.cell(x, y) for x, y, *_ in stroke.values)
+    return Drawn(places, brush.signs.band if _draw_band(brush, shown) else "")
+
+
+def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> None:
+    """The ideal as points behind everything: straight in its own values, so curved where the axis is logarithmic."""
+    for (x0, y0), (x1, y1) in pairwise(ideal):
+        if x1 <= x0:
+            continue
+        first, last = brush.x.place(x0) // DOTS_ACROSS, brush.x.place(x1) // DOTS_ACROSS
+        for column in range(max(first, 0), min(last, brush.canvas.width - 1) + 1):
+            x = min(max(brush.x.value(column * DOTS_ACROSS), x0), x1)
+            _, row = brush.cell(x, y0 + (y1 - y0) * (x - x0) / (x1 - x0))
+            if 0 <= row < brush.canvas.height:
+                brush.canvas.backdrop(column, row, brush.signs.ideal, "ideal")
+
+
+def draw_missing(brush: Brush, x: float) -> None:
+    """A sign at the foot of the figure where a value should be and is none."""
+    column, row = brush.x.place(x) // DOTS_ACROSS, brush.canvas.height - 1
+    if 0 <= column < brush.canvas.width:
+        brush.canvas.sign(column, row, brush.signs.missing, "bad")
+
+
+def draw_cursor(brush: Brush, place: Cell) -> None:
+    """The point that the reader is at."""
+    brush.canvas.sign(*place, brush.signs.cursor, "mark")
+
+
+def _draw_points(brush: Brush, stroke: Stroke) -> Drawn:
+    style = SERIES_STYLES[stroke.number]
+    places, with_bars = [], False
+    for x, y, low, high in stroke.values:
+        column, row = brush.cell(x, y)
+        rows = brush.rows(min(y if low is None else low, y), max(y if high is None else high, y))
+        # Beside what an earlier series has there, so that neither hides the other.
+        beside = column + 1 if column + 1 < brush.canvas.width else column - 1
+        if any(brush.canvas.is_taken(column, each) for each in rows):
+            column = max(beside, 0)
+        if low is not None and high is not None:
+            with_bars |= _draw_bar(brush, column, row, low, high, style)
+        places.append((column, row))
+    # After all bars: a value counts for more than how sure it is.
+    for column, row in places:
+        brush.canvas.sign(column, row, brush.signs.markers[stroke.number], style)
+    return Drawn(tuple(places), brush.signs.caps[0] if with_bars else "")
+
+
+def _draw_bar(brush: Brush, column: int, row: int, low: float, high: float, style: str) -> bool:
+    """Whether any of it lies outside the marker's own character."""
+    upper, stem, lower = brush.signs.caps
+    above, below = brush.signs.cut
+    top, foot = brush.y.place(high) // DOTS_DOWN, brush.y.place(low) // DOTS_DOWN
+    for each in brush.rows(low, high):
+        brush.canvas.sign(column, each, stem, style)
+    if top < row:
+        brush.canvas.sign(column, max(top, 0), upper if top >= 0 else above, style)
+    if foot > row:
+        last = brush.canvas.height - 1
+        brush.canvas.sign(column, min(foot, last), lower if foot <= last else below, style)
+    return top < row or foot > row
+
+
+def _draw_band(brush: Brush, stroke: Stroke) -> bool:
+    """From each value's low to its high, as far as the next value; whether there was anything to draw."""
+    columns = [brush.x.place(value[0]) // DOTS_ACROSS for value in stroke.values]
+    drawn = False
+    for i, (_, _, low, high) in enumerate(stroke.values):
+        if low is None or high is None or high <= low:
+            continue
+        joined = i + 1 < len(columns) and i + 1 not in stroke.breaks
+        for column in range(columns[i], max(columns[i + 1] if joined else 0, columns[i] + 1)):
+            for row in brush.rows(low, high):
+                brush.canvas.backdrop(column, row, brush.signs.band, "dim")
+                drawn = True
+    return drawn
+
+
+def _thinned(brush: Brush, stroke: Stroke) -> Stroke:
+    """At most one value per column of dots: the mean of those there, within the least low and the greatest high."""
+    values: list[Value] = []
+    breaks: set[int] = set()
+    group: list[Value] = []
+    for i, value in enumerate(stroke.values):
+        if group and (i in stroke.breaks or brush.x.place(group[0][0]) != brush.x.place(value[0])):
+            values.append(_mean(group))
+            group = []
+        if i in stroke.breaks:
+            breaks.add(len(values))
+        group.append(value)
+    return Stroke(stroke.number, (*values, _mean(group)), frozenset(breaks))
+
+
+def _mean(group: Sequence[Value]) -> Value:
+    lows = [value[2] for value in group if value[2] is not None]
+    highs = [value[3] for value in group if value[3] is not None]
+    middle = math.fsum(value[1] / len(group) for value in group)
+    return group[0][0], middle, min(lows, default=None), max(highs, default=None)

@@ -1,0 +1,41 @@
+"""A run followed for a list: a replay that counts executions instead of keeping them, as that is all a list shows."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tuibench.runs.replay import Replay
+
+
+class Tally(Replay):
+    """Takes events in order; costs nothing per execution but its line."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.latest: dict[str, Any] = {}
+        """The last progress."""
+        self._io: dict[str, list[str]] = {}
+        """Of each cell: the I/O class of each of its executions."""
+
+    @property
+    def counts(self) -> dict[str, int]:
+        """As `past.count`."""
+        tracks = self.tracks.values()
+        return {
+            "cells": len(tracks),
+            "cells_done": sum(track.done or track.failure is not None for track in tracks),
+            "executions": sum(map(len, self._io.values())),
+        }
+
+    def _on_progress(self, event: dict[str, Any]) -> None:
+        self.latest = event
+
+    def _on_execution_done(self, event: dict[str, Any]) -> None:
+        if not event.get("anchor"):
+            self._io.setdefault(str(event["cell"]), []).append(str(event["result"]["used"]["io"]))
+
+    def _on_warning(self, event: dict[str, Any]) -> None:
+        super()._on_warning(event)
+        if event.get("keep_io"):
+            key = str(event["cell"])
+            self._io[key] = [io for io in self._io.get(key, []) if io == event["keep_io"]]

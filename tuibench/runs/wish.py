@@ -1,0 +1,74 @@
+"""What its user wants of a run that goes on: left in files where its runner looks, so that no signal has to arrive."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+
+from tuibench.runs.directory import write_whole
+from tuibench.runs.regular import open_regular
+
+LONGEST_S = 1e7
+"""More time than anybody waits for: four months."""
+_PLACE = "wishes"
+_FINISH = "finish"
+_TICKET = re.compile(r"[0-9A-HJKMNP-TV-Z]{26}")
+
+
+@dataclass(frozen=True, slots=True)
+class MoreTime:
+    """One wish for more time per cell; its id tells a wish that was granted before a crash from a new one."""
+
+    id: str
+    more_s: float
+
+
+class WishBox:
+    """The files of one run: clients put wishes in, its runner takes them out."""
+
+    def __init__(self, run_dir: Path) -> None:
+        self._path = run_dir / _PLACE
+
+    def ask_to_finish(self) -> None:
+        """Wish that the execution which goes on be the last; twice is the same as once."""
+        self._path.mkdir(mode=0o700, exist_ok=True)
+        (self._path / _FINISH).touch(mode=0o600)
+
+    def ask_for_time(self, ticket: str, more_s: float) -> None:
+        """Wish for `more_s` per cell; each ticket, a ULID, counts once."""
+        self._path.mkdir(mode=0o700, exist_ok=True)
+        write_whole(self._path / ticket, json.dumps({"more_s": more_s}).encode("ascii"))
+
+    @property
+    def finish_asked(self) -> bool:
+        """Whether the run should end with the execution that goes on."""
+        return (self._path / _FINISH).exists()
+
+    def forget_finish(self) -> None:
+        """A run that is taken up again is wanted."""
+        (self._path / _FINISH).unlink(missing_ok=True)
+
+    def more_time(self) -> tuple[MoreTime, ...]:
+        """The wishes for time that nobody has settled yet, oldest first; what is none is not there."""
+        try:
+            names = sorted(os.listdir(self._path))
+        except OSError:
+            return ()
+        found = ((name, self._read(name)) for name in names if _TICKET.fullmatch(name))
+        return tuple(MoreTime(name, more_s) for name, more_s in found if more_s is not None)
+
+    def _read(self, name: str) -> float | None:
+        try:
+            with os.fdopen(open_regular(self._path / name), "rb") as handle:
+                more_s = float(json.load(handle)["more_s"])
+        except (OSError, ValueError, TypeError, KeyError, RecursionError):
+            return None  # it was taken out meanwhile, or somebody else put something there
+        return more_s if math.isfinite(more_s) and 0 < more_s <= LONGEST_S else None
+
+    def withdraw(self, ticket: str) -> None:
+        """Take a wish for time out: it was granted, or came too late."""
+        (self._path / ticket).unlink(missing_ok=True)

@@ -1,0 +1,276 @@
+"""The dashboard's side of the workbench: every wish of a screen carried out, and every answer frozen."""
+
+from __future__ import annotations
+
+import os
+import sys
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from tuibench.core.errors import UsageError
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+from tuibench.core.units import count_of, size
+from tuibench.tui.desk import Found, Pulse, Removed
+from tuibench.workbench.hall import Workbench
+
+if TYPE_CHECKING:
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
+    from tuibench.core.comparison import SideBySide
+    from tuibench.core.machine import Machine
+    from tuibench.core.model import ModelSummary
+    from tuibench.core.project import Project, ProjectRow
+    from tuibench.core.reference import ModelState
+    from tuibench.core.remote import FetchProgress
+    from tuibench.core.trash import TrashEntry
+    from tuibench.tui.bridge_start import Starter
+    from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan, RunFeed
+    from tuibench.workbench.presence import Presence
+
+
+class Bridge:
+    """A Desk on a real store; its methods may be called from several threads at once.
+
+    What a method alone needs is imported where it is first called, in a worker: the first frame does not wait for it.
+    """
+
+    def __init__(self, bench: Workbench | None = None, *, hidden: bool = False) -> None:
+        self._bench = bench or Workbench()
+        self._hidden = hidden
+        self._making = threading.RLock()
+        # Made here, as threads that ask first at the same time would each make their own.
+        self._store, self._library = self._bench.store, self._bench.library
+        self._projects = self._bench.projects
+        self._made_presence: Presence | None = None
+        self._made_starter: Starter | None = None
+        self._pulses = 0
+        self._unweighed = False
+
+    @property
+    def _presence(self) -> Presence:
+        from tuibench.workbench.presence import Presence
+
+        with self._making:
+            self._made_presence = self._made_presence or Presence(self._bench.runs, self._store)
+            return self._made_presence
+
+    @property
+    def _starter(self) -> Starter:
+        from tuibench.tui.bridge_start import Starter
+
+        with self._making:
+            self._made_starter = self._made_starter or Starter(self._bench, self._hidden)
+            return self._made_starter
+
+    def pulse(self) -> Pulse:
+        """See Desk."""
+        self._pulses += 1
+        mark = self._store.mark()
+        runs = self._presence.look(mark)
+        # Rows without their sizes are to be asked for once more.
+        return Pulse(mark + (" unweighed" if self._unweighed else ""), runs, self._bench.notices())
+
+    def machine(self) -> Machine:
+        """See Desk."""
+        return self._starter.machine()
+
+    def examine(self) -> tuple[str, ...]:
+        """See Desk."""
+        from tuibench.report.doctor import render_doctor
+        from tuibench.workbench.probing import ask_engines, describe_terminal
+
+        answers = ask_engines([engine.name for engine in self.machine().engines])
+        facts = self._bench.examine(answers, describe_terminal(sys.__stdout__ or sys.stdout))
+        return tuple(render_doctor(facts).splitlines())
+
+    # Projects
+
+    def projects(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
+        """See Desk."""
+        # The sizes of thousands of records take their time, and no first frame should wait for it.
+        rows = self._projects.list(by, text, weigh=self._pulses > 0)
+        self._unweighed = any(row.size_bytes < 0 for row in rows)
+        return rows
+
+    def project(self, token: str) -> ProjectRow:
+        """See Desk."""
+        return self._projects.get(token)
+
+    def model_state(self, project: str) -> ModelState:
+        """See Desk."""
+        return self._projects.model_state(self._projects.get(project).project.versions[-1])
+
+    def summary(self, project: str) -> ModelSummary:
+        """See Desk."""
+        from tuibench.core.spec import ModelSource
+        from tuibench.tui.bridge_form import token_of
+
+        model = self._projects.get(project).project.versions[-1].model
+        source = self._starter.locate(token_of(ModelSource(model.asked, model.file.path)))
+        return self._projects.look(source)[0]
+
+    def complete(self, text: str) -> tuple[str, ...]:
+        """See Desk."""
+        from tuibench.request.sample import SAMPLES
+        from tuibench.workbench.completion import complete
+
+        return complete(text, SAMPLES)
+
+    def find_model(self, text: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> Found:
+        """See Desk."""
+        from tuibench.workbench.forecast import free_dims
+
+        source = self._starter.locate(os.path.expanduser(text.strip()), tell)
+        summary, project, name = self._projects.look(source)
+        return Found(source, summary, project.id if project else "", name, free_dims(summary))
+
+    def create_project(self, found: Found, name: str, description: str, dims: Mapping[str, int]) -> ProjectRow:
+        """See Desk."""
+        return self._projects.create(found.source, name, description, dims)[0]
+
+    def edit_project(
+        self, base: Project, name: str | None, description: str | None, dims: Mapping[str, int] | None
+    ) -> ProjectRow:
+        """See Desk."""
+        return self._projects.edit(base.id, name=name, description=description, dims=dims, base=base)
+
+    def copy_project(self, token: str, name: str) -> ProjectRow:
+        """See Desk."""
+        return self._projects.duplicate(token, name)
+
+    def remove_projects(self, tokens: Sequence[str]) -> Removed:
+        """See Desk."""
+        entry = self._projects.remove(*tokens)
+        held = count_of(len(entry.benchmarks), "benchmark")
+        return Removed(f"removed {_held(entry)} with {held}", entry)
+
+    # Benchmarks
+
+    def benchmarks(self, project: str = "") -> tuple[BenchmarkRow, ...]:
+        """See Desk."""
+        return self._library.list(project=project or None)
+
+    def open(self, benchmark: str) -> StoredBenchmark:
+        """See Desk."""
+        return self._library.get(benchmark)
+
+    def edit(self, benchmark: str, name: str | None, note: str | None) -> BenchmarkRow:
+        """See Desk."""
+        return self._library.edit(benchmark, name=name, note=note)
+
+    def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
+        """See Desk."""
+        removal = self._library.remove(ids, cancel=cancel, discard=discard)
+        said = [f"cancelled {short_id(run.id)}" for run in removal.cancelled]
+        said += [f"removed {short_id(run.id)} for good" for run in removal.discarded]
+        said += [f"removed {_held(removal.entry)}"] if removal.entry is not None else []
+        return Removed("; ".join(said) or "there was nothing to remove", removal.entry)
+
+    def undo(self) -> str:
+        """See Desk."""
+        return f"restored {_held(self._library.undo())}"
+
+    def trash(self) -> tuple[TrashEntry, ...]:
+        """See Desk."""
+        return self._library.trash()
+
+    def restore(self, entry: str) -> str:
+        """See Desk."""
+        return f"restored {_held(self._library.restore(entry))}"
+
+    def empty_trash(self) -> str:
+        """See Desk."""
+        count, freed = self._library.empty_trash()
+        return f"deleted {count_of(count, 'removal')}, {size(freed)}" if count else "the trash is empty"
+
+    def export(self, benchmark: str, path: str, *, private: bool = False) -> str:
+        """See Desk."""
+        target = os.path.abspath(os.path.expanduser(path.strip()))
+        written = self._bench.exchange.export(benchmark, target, include_private=private)
+        return f"wrote {short_id(written)} to {show(target)}" + ("" if private else " without private paths")
+
+    def compare(self, old: str, new: str) -> SideBySide:
+        """See Desk."""
+        return self._bench.exchange.side_by_side(old, new)
+
+    def keep_copy(self, text: str) -> str:
+        """See Desk."""
+        from tuibench.workbench.keeping import keep_copy
+
+        return str(keep_copy(self._bench.settings.places.state, text))
+
+    # Measuring
+
+    def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
+        """See Desk."""
+        filler = self._starter.filler
+        if benchmark:
+            return filler.of_benchmark(benchmark)
+        return filler.of_project(project) if project else filler.of_model(os.path.expanduser(path.strip()))
+
+    def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
+        """See Desk."""
+        return self._starter.check(values, summary, project)
+
+    def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
+        """See Desk."""
+        return self._starter.start(values, project, rerun_of)
+
+    def plan_rerun(self, benchmark: str) -> RerunPlan:
+        """See Desk."""
+        return self._starter.plan_rerun(benchmark)
+
+    def rerun(self, benchmark: str, *, changed: bool = False) -> tuple[str, tuple[str, ...]]:
+        """See Desk."""
+        return self._starter.rerun(benchmark, changed)
+
+    def watch(self, run: str) -> RunFeed:
+        """See Desk."""
+        return self._bench.runs.watch(run)
+
+    def cancel(self, run: str) -> str:
+        """See Desk."""
+        from tuibench.report.run_list import cancel_words
+
+        return cancel_words(self._bench.runs.cancel(run))
+
+    def finish(self, run: str) -> str:
+        """See Desk."""
+        raise UsageError(f"{short_id(run)} cannot be finished", "X ends it and keeps what it measured")
+
+    def extend(self, run: str) -> str:
+        """See Desk."""
+        raise UsageError(f"{short_id(run)} cannot be given more time", "r measures it again")
+
+    def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
+        """See Desk."""
+        return self._bench.runs.take_up(run, mixed=mixed, finish=finish)
+
+    def discard(self, run: str) -> str:
+        """See Desk."""
+        gone = self._bench.runs.discard(run)
+        return f"removed {short_id(gone.id)} for good: {count_of(gone.executions, 'execution')}"
+
+    def run_log(self, run: str) -> tuple[str, ...]:
+        """See Desk."""
+        from tuibench.workbench.run_story import run_log
+
+        return run_log(self._bench.runs.directory(run))
+
+    def command(self, benchmark: str = "", run: str = "") -> str:
+        """See Desk."""
+        from tuibench.request.repeat import again
+        from tuibench.workbench.run_story import run_command, run_spec
+
+        if run:
+            directory = self._bench.runs.directory(run)
+            return run_command(directory) or again(run_spec(directory))
+        result = self._library.get(benchmark).result
+        return result.again or again(result.spec)
+
+
+def _held(entry: TrashEntry) -> str:
+    from tuibench.report.trash_list import held_words
+
+    return held_words(entry)

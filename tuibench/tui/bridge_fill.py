@@ -1,0 +1,123 @@
+"""What a form begins with: a project's last values, a benchmark's settings, or a model by its path."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, fields, replace
+from pathlib import Path
+from typing import Any
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.model import ModelSummary
+from tuibench.core.project import Project
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import ModelSource
+from tuibench.tui.bridge_form import token_of, told, values_of
+from tuibench.tui.desk import FormStart, FormValues
+from tuibench.tui.state import StateFile
+from tuibench.workbench.forecast import free_dims
+from tuibench.workbench.hall import Workbench
+
+_DIRECTORY = "forms"
+_OF_ONE = ("model", "name", "note", "compare_to", "against")
+"""Of a form: what is about one benchmark alone, and nothing that the next one begins with."""
+
+
+class Filler:
+    """Fills forms; `locate` finds the file that a token means, from wherever it lies."""
+
+    def __init__(self, bench: Workbench, locate: Callable[[str], ModelSource]) -> None:
+        self._bench = bench
+        self._locate = locate
+
+    def of_benchmark(self, benchmark: str) -> FormStart:
+        """The settings of a stored benchmark, for a re-run with changes."""
+        stored = self._bench.library.get(benchmark)
+        spec, known = stored.result.spec, stored.result.models[:1]
+        values = values_of(spec, spec.models, stored.card.name)
+        start = self._look(values, f"the settings of {short_id(stored.row.id)}", known[0] if known else None)
+        changed = bool(known) and start.summary is not None and start.summary.sha256 != known[0].sha256
+        return _with_dims(replace(start, changed=changed), dict(values.dims))
+
+    def of_project(self, token: str) -> FormStart:
+        """The last values of a project, on its newest version."""
+        project = self._bench.projects.get(token).project
+        values, origin = self._last_values(project)
+        model = project.versions[-1].model
+        named = token_of(ModelSource(model.asked, model.file.path))
+        start = self._look(replace(values, model=named), origin, None)
+        changed = start.summary is not None and start.summary.sha256 != model.sha256
+        return _with_dims(replace(start, changed=changed), _dims_of(values, project))
+
+    def of_model(self, path: str) -> FormStart:
+        """The last values of the project that has this model, the defaults where none has."""
+        source = self._locate(path)
+        summary, project, _ = self._bench.projects.look(source)
+        if project is None:
+            return _with_dims(FormStart(FormValues(model=path), "the defaults", summary), {})
+        values, origin = self._last_values(project)
+        start = FormStart(replace(values, model=path), origin, summary)
+        return _with_dims(start, _dims_of(values, project))
+
+    def keep(self, project: str, values: FormValues) -> None:
+        """Remember what was started; a disk that does not take it costs the next form its values, and nobody a run."""
+        plain = {name: value for name, value in asdict(values).items() if name not in _OF_ONE}
+        self._memory(project).change(plain)
+
+    def _last_values(self, project: Project) -> tuple[FormValues, str]:
+        kept = read_values(self._memory(project.id).read())
+        if kept is not None:
+            return kept, "this project's last values"
+        rows = self._bench.library.list(project=project.id, limit=1)
+        if not rows or rows[0].foreign:
+            return FormValues(), "the defaults"
+        try:
+            spec = self._bench.library.get(rows[0].id).result.spec
+        except TuibenchError:
+            # A record that cannot be read is no reason to have no form.
+            return FormValues(), "the defaults"
+        return values_of(spec, spec.models[:1]), f"the settings of {short_id(rows[0].id)}, the newest here"
+
+    def _look(self, values: FormValues, origin: str, known: ModelSummary | None) -> FormStart:
+        """The form with what its model is now; what is wrong with that is said, as the form can mend it."""
+        try:
+            summary, _, _ = self._bench.projects.look(self._locate(values.model))
+        except TuibenchError as error:
+            return FormStart(values, origin, known, error=told(error))
+        return FormStart(values, origin, summary)
+
+    def _memory(self, project: str) -> StateFile:
+        return StateFile(Path(self._bench.settings.places.state) / _DIRECTORY / f"{project}.json")
+
+
+def read_values(plain: Mapping[str, Any]) -> FormValues | None:
+    """Values as they were kept, None where they are not what a form holds: another version may have written them."""
+    if not plain:
+        return None
+    found: dict[str, Any] = {}
+    for one in fields(FormValues):
+        value = plain.get(one.name, one.default)
+        if one.name == "engines":
+            value = tuple(map(str, value)) if isinstance(value, (list, tuple)) else one.default
+        elif one.name == "dims":
+            pairs = value if isinstance(value, (list, tuple)) else ()
+            value = tuple((str(pair[0]), str(pair[1])) for pair in pairs if len(pair) == 2)
+        elif not isinstance(value, str):
+            value = one.default
+        found[one.name] = value
+    return FormValues(**found)
+
+
+def _dims_of(values: FormValues, project: Project) -> dict[str, str]:
+    """What was typed last, before what the project remembers."""
+    remembered = {name: str(length) for name, length in project.dims.items()}
+    return remembered | {name: text for name, text in values.dims if text}
+
+
+def _with_dims(start: FormStart, known: Mapping[str, str]) -> FormStart:
+    """A row for each dim that the model leaves open; of a model that is not known, for those that were given."""
+    names = free_dims(start.summary) if start.summary is not None else tuple(known)
+    rows = tuple((name, known.get(name, "")) for name in names)
+    # Another way of naming a dim stays as it was typed.
+    rest = tuple((name, text) for name, text in known.items() if name not in names and text)
+    return replace(start, values=replace(start.values, dims=(*rows, *rest)))

@@ -1,0 +1,167 @@
+"""From a form, or a stored benchmark, to a run that goes on without the dashboard."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from typing import Any
+
+from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
+from tuibench.core.machine import Machine
+from tuibench.core.model import ModelSummary
+from tuibench.core.remote import FetchProgress, is_remote
+from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.core.units import size
+from tuibench.request.model_token import resolve_model
+from tuibench.request.recall import repeat
+from tuibench.request.repeat import again
+from tuibench.request.translation import to_spec
+from tuibench.tui.bridge_fill import Filler
+from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
+from tuibench.tui.desk import FormCheck, FormValues, RerunPlan
+from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.repetition import ModelChanged
+from tuibench.workbench.runs import Wishes
+
+
+class Starter:
+    """What forms amount to, and what starts."""
+
+    def __init__(self, bench: Workbench, hidden: bool) -> None:
+        self._bench = bench
+        self._hidden = hidden
+        self._machine: Machine | None = None
+        self._reading_machine = threading.Lock()
+        self.filler = Filler(bench, self.locate)
+
+    def machine(self) -> Machine:
+        """Read once."""
+        with self._reading_machine:
+            if self._machine is None:
+                self._machine = self._bench.machine(hidden=self._hidden)
+            return self._machine
+
+    def locate(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
+        """The file that a token means, fetched where it lies elsewhere."""
+        return resolve_model(token.strip(), fetch=lambda address: self._bench.fetch(address, tell))
+
+    def check(self, values: FormValues, summary: ModelSummary | None, project: str) -> FormCheck:
+        """See Desk."""
+        topology = self._bench.topology()
+        reading = read_form(values, topology)
+        self._check_names(values, reading)
+        if not reading.errors:
+            request = replace(to_request(values, reading), models=())
+            spec, notes = to_spec(request, topology)
+            spec = replace(spec, models=tuple(ModelSource(token, token) for token in models_of(values)))
+            found = _forecast(reading, spec, summary)
+        if reading.errors:
+            return FormCheck(errors=reading.errors)
+        warnings = (*notes, *found.problems, *self._doubts(spec, found))
+        return FormCheck(
+            command=to_command(values, reading),
+            cells=found.cells,
+            expected_s=expected_s(spec, found.cells),
+            limit_s=limit_s(spec, found.cells),
+            memory_bytes=found.memory_bytes,
+            warnings=tuple(dict.fromkeys(warnings)),
+        )
+
+    def _check_names(self, values: FormValues, reading: Reading) -> None:
+        try:
+            self._bench.check_engines(values.engines)
+        except TuibenchError as error:
+            reading.errors.setdefault("engines", told(error))
+        if values.compare_to.strip():
+            try:
+                self._bench.library.find(values.compare_to)
+            except UnknownId as error:
+                reading.errors["compare_to"] = told(error)
+            except StoreError as error:
+                reading.errors["compare_to"] = error.message
+
+    def _doubts(self, spec: BenchmarkSpec, found: Forecast) -> list[str]:
+        """What is allowed and will probably not work."""
+        said = []
+        for engine in self.machine().engines:
+            if engine.name not in spec.engines:
+                continue
+            if not engine.available:
+                said.append(f"{engine.name} is not installed, so its cells will fail: {engine.hint}")
+            elif spec.precision not in (*engine.precisions, "engine-default"):
+                said.append(f"{engine.name} has no {spec.precision}: its cells will fail")
+        room = self._bench.memory_room() if found.memory_bytes else None
+        most = spec.limits.memory_bytes or room
+        if found.memory_bytes and most and found.memory_bytes > most:
+            said.append(f"the largest needs about {size(found.memory_bytes)} of {size(most)}: it will probably fail")
+        return said
+
+    # Runs
+
+    def start(self, values: FormValues, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
+        """See Desk."""
+        topology = self._bench.topology()
+        reading = read_form(values, topology)
+        self._check_names(values, reading)
+        if reading.errors:
+            field, words = next(iter(reading.errors.items()))
+            raise UsageError(f"{field.removeprefix('dim:')}: {words}")
+        spec, notes = to_spec(to_request(values, reading), topology, self._bench.fetch)
+        card = Card(values.name.strip(), values.note, project or None, rerun_of or None)
+        run, said = self._launch(spec, card, reading.fields)
+        if project:
+            self.filler.keep(project, values)
+        return run, (*notes, *said)
+
+    def plan_rerun(self, benchmark: str) -> RerunPlan:
+        """See Desk."""
+        stored = self._bench.library.get(benchmark)
+        spec, cells = stored.result.spec, len(stored.result.cells)
+        error, changed = "", False
+        try:
+            self._settle(stored, changed=False, fetch=False)
+        except ModelChanged as problem:
+            error, changed = problem.message, True
+        except TuibenchError as problem:
+            error = problem.message
+        return RerunPlan(stored.row.id, cells, expected_s(spec, cells), self._bench.runs.holder(), error, changed)
+
+    def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
+        """See Desk."""
+        stored = self._bench.library.get(benchmark)
+        sources = self._settle(stored, changed=changed, fetch=True)
+        _, spec, notes = repeat(stored.result.spec, sources, {}, self._bench.topology(), stored.card.name)
+        self._bench.check_engines(spec.engines)
+        project = self._bench.projects.kept(stored.card.project)
+        run, said = self._launch(spec, Card(stored.card.name, "", project, stored.row.id), {})
+        return run, (*notes, *said)
+
+    def _settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[ModelSource, ...]:
+        def locate(token: str) -> ModelSource:
+            return self.locate(token) if fetch or not is_remote(token) else ModelSource(token, "")
+
+        return self._bench.repetition(stored, locate).settle([], changed)
+
+    def _launch(self, spec: BenchmarkSpec, card: Card, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
+        wait_s = 0.0 if given.get("no_wait") else given.get("wait_s")
+        share = bool(given.get("share_host"))
+        return self._bench.runs.launch(spec, Wishes(card=card, again=again(spec), wait_s=wait_s, share_host=share))
+
+
+def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | None) -> Forecast:
+    """What it comes to; where the model says no, that stands beside its field."""
+    models = [summary] if summary is not None else []
+    for name, _ in spec.dims if summary is not None else ():
+        try:
+            check_dim(models[0], spec, name)
+        except UsageError as error:
+            reading.errors[f"dim:{name}"] = told(error, (f"--dim {name}:",))
+    if not reading.errors:
+        try:
+            return forecast(spec, models)
+        except UsageError as error:
+            reading.errors["batches"] = told(error)
+    return Forecast(0, None)

@@ -1,0 +1,241 @@
+"""What the keys of a benchmark do, the same on every screen that has one under its cursor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tuibench.core import activity
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.errors import UsageError
+from tuibench.core.short_id import short_id
+from tuibench.core.units import count_of, seconds
+from tuibench.tui import route
+from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.export_question import Export, ExportQuestion
+from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.text_question import TextQuestion
+
+_NOTHING = "there is no benchmark under the cursor: n measures one"
+Started = tuple[str, tuple[str, ...]]
+
+
+class BenchmarkActions(Page):
+    """To be inherited before `Page`: the screen says by `target` which benchmark is meant."""
+
+    # Which one is meant
+
+    def target(self) -> str | None:
+        """The id of the benchmark or run that keys mean now; None where there is none."""
+        return None
+
+    def targets(self) -> tuple[str, ...]:
+        """What `d` takes: the marked ones where there are any, else the one under the cursor."""
+        one = self.target()
+        return () if one is None else (one,)
+
+    def marked(self) -> tuple[str, ...]:
+        """What is marked, in the order of the list."""
+        return ()
+
+    def with_target(self, then: Callable[[str], object]) -> None:
+        """Call `then` with the id that is meant, or say that there is none; a screen that must ask for it does so."""
+        one = self.target()
+        if one is None:
+            self.say(_NOTHING, "warn")
+        else:
+            then(one)
+
+    def run_of(self, one: str) -> RunRow | None:
+        """The run of that id while it is in no list of results."""
+        pulse = self.dashboard.pulse
+        return next((row for row in pulse.runs if row.info.id == one), None) if pulse is not None else None
+
+    def went_on(self, words: str) -> None:
+        """Something came of a key: say it, and look at what it changed."""
+        self.say(words)
+        self.dashboard.look()
+        self.load()
+
+    # Measure again
+
+    def action_rerun(self) -> None:
+        """Measure again, after one question."""
+        self.with_target(self._plan_rerun)
+
+    def _plan_rerun(self, one: str) -> None:
+        self.ask(lambda: self.desk.plan_rerun(one), self._ask_rerun, group="rerun")
+
+    def _ask_rerun(self, plan: RerunPlan) -> None:
+        name = short_id(plan.id)
+        if plan.error and not plan.changed:
+            self.say(plan.error, "bad")
+        elif plan.changed:
+            self._ask(f"{plan.error} Measure {name} again with the model as it is now?", "measure", plan.id, True)
+        else:
+            about = f"{count_of(plan.cells, 'cell')}, about {seconds(plan.expected_s)}"
+            host = f"waits: {plan.busy}" if plan.busy else "the machine is free"
+            self._ask(f"Re-run {name}: {about}, {host}?", "re-run", plan.id, False)
+
+    def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
+        ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)
+
+    def _rerun(self, one: str, changed: bool) -> None:
+        self.ask(lambda: self.desk.rerun(one, changed=changed), self._show_started, group="rerun")
+
+    def _show_started(self, started: Started) -> None:
+        run, notes = started
+        self.dashboard.look()
+        self.dashboard.go(route.run(run))
+        for note in notes:
+            self.dashboard.page.say(note, "warn")
+
+    def action_rerun_changed(self) -> None:
+        """Open the form with its settings."""
+        self.with_target(lambda one: self.dashboard.go(route.form(benchmark=one)))
+
+    # Compare
+
+    def action_compare(self) -> None:
+        """The two marked; one marked: with the cursor; none: with what it re-ran."""
+        marked = self.marked()
+        one = self.target()
+        if len(marked) > 2:
+            self.say(f"two can be compared, and {len(marked)} are marked", "warn")
+        elif len(marked) == 2:
+            self._compare(*marked)
+        elif len(marked) == 1 and one is not None and one != marked[0]:
+            self._compare(marked[0], one)
+        else:
+            self.with_target(self._compare_with_past)
+
+    def _compare(self, one: str, other: str) -> None:
+        # The beginning of an id is its time.
+        old, new = sorted((one, other))
+        self.dashboard.go(route.comparison(old, new))
+
+    def _compare_with_past(self, one: str) -> None:
+        run = self.run_of(one)
+        if run is not None:
+            self._show_past(one, run.rerun_of)
+        else:
+            self.ask(lambda: row_of(self.desk, one).rerun_of, partial(self._show_past, one), group="compare")
+
+    def _show_past(self, one: str, base: str) -> None:
+        if base:
+            self._compare(base, one)
+        else:
+            self.say(f"{short_id(one)} is no re-run: mark another one with space, then c compares the two", "warn")
+
+    # Remove
+
+    def action_remove(self) -> None:
+        """To the trash, after one question."""
+        wanted = self.targets()
+        if wanted:
+            self._ask_remove(wanted)
+        else:
+            self.with_target(lambda one: self._ask_remove((one,)))
+
+    def _ask_remove(self, wanted: tuple[str, ...]) -> None:
+        runs = [run for run in map(self.run_of, wanted) if run is not None]
+        going = any(run.info.state in activity.ALIVE for run in runs)
+        lost = any(run.info.state not in activity.ALIVE for run in runs)
+        names = ", ".join(map(short_id, wanted[:3])) + (f" and {len(wanted) - 3} more" if len(wanted) > 3 else "")
+        verb = "is" if len(wanted) == 1 else "are"
+        if going:
+            text, word = f"{names} {verb} still measured: cancel and remove?", "cancel and remove"
+        elif lost:
+            text, word = f"{names}: not saved, so nothing brings it back. Remove for good?", "remove for good"
+        else:
+            text, word = f"Remove {names}? u brings it back.", "remove"
+        ask(self, text, {"y": word}, lambda answer: self._remove(wanted, going, lost) if answer == "y" else None)
+
+    def _remove(self, wanted: tuple[str, ...], cancel: bool, discard: bool) -> None:
+        self.ask(lambda: self.desk.remove(wanted, cancel=cancel, discard=discard), self._show_removed, group="remove")
+
+    def _show_removed(self, removed: Removed) -> None:
+        self.went_on(removed.words + ("; u brings it back" if removed.entry is not None else ""))
+
+    # Name and note
+
+    def action_edit(self) -> None:
+        """Name and note."""
+        self.with_target(self._load_card)
+
+    def _load_card(self, one: str) -> None:
+        run = self.run_of(one)
+        if run is not None:
+            self.say(f"{short_id(one)} has no card yet: it can be named once it is saved", "warn")
+        else:
+            self.ask(lambda: row_of(self.desk, one), self._ask_card, group="edit")
+
+    def _ask_card(self, row: BenchmarkRow) -> None:
+        fields = (("name", row.name), ("note", row.note))
+        question = TextQuestion(f"Name and note of {short_id(row.id)}", fields)
+        self.app.push_screen(question, lambda answers: self._edit(row, answers))
+
+    def _edit(self, row: BenchmarkRow, answers: tuple[str, ...] | None) -> None:
+        if answers is None or answers == (row.name, row.note):
+            return
+        name, note = answers
+        done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
+        self.ask(lambda: self.desk.edit(row.id, name, note), lambda _: self.went_on(done), group="edit")
+
+    # Out of the dashboard
+
+    def action_export(self) -> None:
+        """To a file."""
+        self.with_target(self._ask_export)
+
+    def _ask_export(self, one: str) -> None:
+        self.app.push_screen(ExportQuestion(one), self._export)
+
+    def _export(self, export: Export | None) -> None:
+        if export is None:
+            return
+        if export.replaces:
+            words = f"{export.path} is there already. Overwrite it?"
+            ask(self, words, {"y": "overwrite"}, lambda answer: self._write(export) if answer == "y" else None)
+        else:
+            self._write(export)
+
+    def _write(self, export: Export) -> None:
+        self.ask(
+            lambda: self.desk.export(export.benchmark, export.path, private=export.private), self.say, group="export"
+        )
+
+    def action_copy_command(self) -> None:
+        """The shell command that does the same, to the clipboard and a file."""
+        self.with_target(self._copy_command)
+
+    def _copy_command(self, one: str) -> None:
+        of_run = self.run_of(one) is not None
+
+        def find() -> tuple[str, str]:
+            command = self.desk.command(run=one) if of_run else self.desk.command(benchmark=one)
+            return command, self.desk.keep_copy(command)
+
+        self.ask(find, self._show_copied, group="command")
+
+    def _show_copied(self, found: tuple[str, str]) -> None:
+        command, file = found
+        self.app.copy_to_clipboard(command)
+        self.say(f"copied, and kept in {file}: {command}")
+
+    def action_log(self) -> None:
+        """What the run and its processes said."""
+        self.with_target(self._show_log)
+
+    def _show_log(self, one: str) -> None:
+        running = self.run_of(one) is not None
+        self.dashboard.go(route.run(one) if running else route.detail(one, "log"))
+
+
+def row_of(desk: Desk, one: str) -> BenchmarkRow:
+    """The row of a stored benchmark; for a thread, as it asks the desk."""
+    row = next((row for row in desk.benchmarks() if row.id == one), None)
+    if row is None:
+        raise UsageError(f"{short_id(one)} is not in the store any more", "u brings back what was removed last")
+    return row

@@ -1,0 +1,212 @@
+"""The lines of a list of benchmarks: what each shows, how they are sorted, and which of them have certain words."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.card import DAMAGED, BenchmarkRow
+from tuibench.core.short_id import short_id
+from tuibench.core.trash import NEWER
+from tuibench.core.units import seconds
+from tuibench.core.watch import RunRow
+from tuibench.report.age import age
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.best import Best, best_of, engine_word
+from tuibench.tui.widgets.record_table import Column, Line
+
+SORTS = ("age", "engine", "scenario", "cores", "best", "±", "grade", "name")
+"""What `s` goes through; the first is newest first."""
+_MOST_VALUES = 3
+_SIGNS = {
+    activity.RUNNING: "running", activity.WAITING: "waiting", activity.FAILED: "failed",
+    activity.INTERRUPTED: "interrupted", activity.REBOOTED: "interrupted", activity.CANCELLED: "interrupted",
+    activity.UNSAVED: "interrupted", activity.ELSEWHERE: "running",
+}  # fmt: skip
+_STYLES = {"running": "accent", "waiting": "accent", "failed": "bad", "interrupted": "warn", "differs": "warn"}
+
+
+def columns(glyphs: Glyphs) -> tuple[Column, ...]:
+    """Left to right; those of the highest rank go first where room is short."""
+    return (
+        Column("state", "", 1),
+        Column("id", "ID", 4),
+        Column("age", "AGE", 4, right=True),
+        Column("engine", "ENGINE", 7, rank=2, wide=22),
+        Column("scenario", "SCEN", 5, rank=3, wide=10),
+        Column("cells", f"CORES{glyphs.times}BATCH", 12, rank=1, wide=24),
+        Column("best", "BEST", 24, grow=True, wide=48),
+        Column("half", f"{glyphs.plus_minus}%", 4, right=True),
+        Column("grade", "G", 1),
+        Column("name", "NAME", 12, grow=True, rank=5, wide=30),
+        Column("note", "NOTE", 16, grow=True, rank=6, wide=40),
+    )
+
+
+class BenchmarkRows:
+    """Runs that are in no list yet, then stored benchmarks; nothing of a row is worked out before it is seen."""
+
+    def __init__(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
+        self.stored = {row.id: row for row in rows}
+        self.runs: dict[str, RunRow] = {}
+        self._best: dict[str, Best] = {}
+        self._words: dict[str, str] = {}
+        self.replace_runs(runs)
+
+    def replace_runs(self, runs: Sequence[RunRow]) -> None:
+        """Other states of runs."""
+        for old in self.runs:
+            self._words.pop(old, None)
+        # A run that was saved a moment ago is told twice.
+        self.runs = {row.info.id: row for row in runs if row.info.id not in self.stored}
+
+    def __len__(self) -> int:
+        return len(self.stored) + len(self.runs)
+
+    def best(self, row: BenchmarkRow, glyphs: Glyphs) -> Best:
+        """Its number, kept, as sorting asks for all of them."""
+        if row.id not in self._best:
+            self._best[row.id] = best_of(row, glyphs.times)
+        return self._best[row.id]
+
+    def keys(self, sort: str, reverse: bool, text: str, glyphs: Glyphs) -> tuple[str, ...]:
+        """The ids to show, in order: runs first, whatever the order of the rest."""
+        words = text.casefold().split()
+        runs = [key for key in self.runs if self._has(key, words)]
+        rows = [key for key in self.stored if self._has(key, words)] if words else list(self.stored)
+        if (order := self._order(sort, glyphs)) is not None:
+            # Sorting is stable, so that the newest come first among equals.
+            rows.sort(key=order, reverse=reverse)
+        elif reverse:
+            rows.reverse()
+        return (*runs, *rows)
+
+    def _order(self, sort: str, glyphs: Glyphs) -> Callable[[str], Any] | None:
+        rows = self.stored
+        if sort == "best":
+            return lambda key: self.best(rows[key], glyphs).order
+        if sort == "±":
+            return lambda key: float(self.best(rows[key], glyphs).plus_minus or "inf")
+        if sort == "cores":
+            known: dict[str, tuple[tuple[int, ...], ...]] = {}
+
+            def sizes(key: str) -> tuple[tuple[int, ...], ...]:
+                row = rows[key]
+                both = f"{row.cores};{row.batches}"
+                if both not in known:
+                    known[both] = (_numbers(row.cores), _numbers(row.batches))
+                return known[both]
+
+            return sizes
+        plain: Mapping[str, Callable[[BenchmarkRow], str]] = {
+            "engine": lambda row: row.engines,
+            "scenario": lambda row: row.scenarios,
+            "grade": lambda row: row.grade or "~",
+            "name": lambda row: row.name.casefold() or "\U0010ffff",
+        }
+        return None if sort not in plain else lambda key, read=plain[sort]: read(rows[key])  # type: ignore[misc]
+
+    def _has(self, key: str, words: Sequence[str]) -> bool:
+        text = self._words.get(key)
+        if text is None:
+            text = self._words[key] = self._text(key)
+        return all(word in text for word in words)
+
+    def _text(self, key: str) -> str:
+        """Everything of a row that somebody may look for."""
+        if key in self.runs:
+            run = self.runs[key]
+            info = run.info
+            said = (short_id(key), info.state, info.name, run.engines, run.scenarios, run.note, *info.models)
+        else:
+            row = self.stored[key]
+            said = (
+                short_id(key), row.status, row.name, row.note, row.models, row.engines, row.scenarios, row.headline,
+                row.started_utc[:10], row.foreign,
+            )  # fmt: skip
+        return "\n".join(said).casefold()
+
+    def line(self, key: str, now: float, glyphs: Glyphs) -> Line:
+        """One line of the table."""
+        if key in self.runs:
+            return _run_line(self.runs[key], now, glyphs)
+        row = self.stored[key]
+        best = self.best(row, glyphs)
+        state = _state_of(row, best)
+        cells = (
+            getattr(glyphs, state) if state else "",
+            short_id(row.id),
+            age(row.started_utc, now),
+            engine_word(row.engines) + (f" ({row.foreign})" if row.foreign else ""),
+            scenario_word(row.scenarios),
+            sizes_word(row.cores, row.batches, glyphs),
+            best.text,
+            best.plus_minus,
+            "-" if row.foreign else row.grade,
+            row.name,
+            row.note,
+        )
+        return Line(key, cells, _STYLES.get(state, ""))
+
+
+def _state_of(row: BenchmarkRow, best: Best) -> str:
+    """The name of its sign; '' where all is as it should be."""
+    if row.status in (DAMAGED, NEWER) or not row.measured:
+        return "failed"
+    if row.status != "finished":
+        return "interrupted"
+    return "differs" if best.differs else ""
+
+
+def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
+    info = row.info
+    state = _SIGNS.get(info.state, "")
+    cells = (
+        getattr(glyphs, state) if state else "",
+        short_id(info.id),
+        age(info.started_utc, now),
+        engine_word(row.engines),
+        scenario_word(row.scenarios),
+        sizes_word(row.cores, row.batches, glyphs),
+        run_words(info),
+        "",
+        "",
+        info.name,
+        row.note,
+    )
+    return Line(info.id, cells, _STYLES.get(state, ""))
+
+
+def run_words(info: RunInfo) -> str:
+    """What a run is at, as short as the column of numbers wants it."""
+    done = f"{info.cells_done}/{info.cells}" if info.cells else ""
+    if info.state == activity.RUNNING:
+        left = f"~{seconds(max(info.eta_s, 0.0))}" if info.eta_s is not None else ""
+        return " ".join(filter(None, (f"{done} cells" if done else "starting", left)))
+    if info.state == activity.WAITING:
+        place = f"queued, place {info.place}" if info.place is not None else "queued"
+        eta = info.holder.eta_s if info.holder is not None else None
+        return place + (f", in ~{seconds(max(eta, 0.0))}" if eta is not None and info.place == 1 else "")
+    words = "not saved" if info.state == activity.UNSAVED else info.state
+    return " ".join(filter(None, (words, done if info.executions else "", info.detail)))
+
+
+def sizes_word(cores: str, batches: str, glyphs: Glyphs) -> str:
+    """Cores and batches as one cell: 1-16×1,8,32."""
+    return glyphs.times.join(filter(None, (_list_word(cores), _list_word(batches))))
+
+
+def scenario_word(scenarios: str) -> str:
+    """Scenarios in a narrow column: what is measured unless one asks for less is `both`."""
+    return "both" if set(scenarios.split(",")) == {"sync", "async"} else scenarios
+
+
+def _list_word(values: str) -> str:
+    every = values.split(",") if values else []
+    return values if len(every) <= _MOST_VALUES else f"{every[0]}-{every[-1]}"
+
+
+def _numbers(values: str) -> tuple[int, ...]:
+    return tuple(int(value) for value in values.split(",") if value.isdigit())

@@ -1,0 +1,80 @@
+"""The one number that a list shows of a benchmark, read from its headline: no record has to be opened for it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+from tuibench.core.card import DAMAGED, BenchmarkRow
+from tuibench.core.trash import NEWER
+from tuibench.report.listing import headline_words
+
+_SHORT = {"onnxruntime": "ort", "openvino": "ov", "deepsparse": "ds"}
+_PART = re.compile(r"([\d.]+) (µs|ms|s|items/s)(?: ±([\d.]+) %)?(?: \((.*)\))?")
+_FACTOR = {"µs": 1e-3, "ms": 1.0, "s": 1e3}
+_VERDICT = re.compile(r"(.+?) is (faster|slower) than (.+?): (.+?) \(")
+_EQUIVALENT = re.compile(r"(.+?) and (.+?) are equivalent within (.+?) in")
+_DIFFERS = "outputs differ"
+_NUMBER = re.compile(r"(\d+) (core|stream)s?\b")
+_BATCH = re.compile(r"batch (\d+)")
+
+
+@dataclass(frozen=True, slots=True)
+class Best:
+    """What stands under BEST and ±, and by what it is sorted."""
+
+    text: str
+    plus_minus: str = ""
+    """Percent, without its sign."""
+    order: tuple[int, float] = (9, 0.0)
+    """Times first, the least before; then items/s, the most before; then what has no number."""
+    differs: bool = False
+
+
+def engine_word(engines: str) -> str:
+    """Engines as a narrow column has them: ort|ov."""
+    return "|".join(_SHORT.get(name, name) for name in engines.split(","))
+
+
+def best_of(row: BenchmarkRow, times: str = "×") -> Best:
+    """The best time, with its cell where there were several; else the best throughput, the verdict, or the reason."""
+    if row.status == DAMAGED:
+        return Best("damaged: its record cannot be read")
+    if row.status == NEWER:
+        return Best("written by a newer tuibench")
+    parts = row.headline.split(" · ")
+    found = _PART.match(parts[0])
+    if found is None:
+        return Best(headline_words(row))
+    amount, unit, half, cell = found.groups()
+    value = float(amount)
+    order = (0, value * _FACTOR[unit]) if unit in _FACTOR else (1, -value)
+    differs = _DIFFERS in parts
+    words = [f"{row.status} {row.measured}/{row.cells}"] if row.status != "finished" else []
+    words += [_DIFFERS] if differs else []
+    verdict = next(filter(None, map(_verdict, parts[1:])), "")
+    words.append(verdict or _number(row, amount, unit, cell or "", times))
+    if not verdict and (other := _PART.match(parts[1]) if len(parts) > 1 else None) is not None:
+        words.append(f"{other[1]} /s" if other[2] == "items/s" else f"{other[1]} {other[2]}")
+    if row.status == "finished" and row.measured < row.cells:
+        words.append(f"{row.cells - row.measured} of {row.cells} cells failed")
+    return Best(" · ".join(words), half or "", order, differs)
+
+
+def _number(row: BenchmarkRow, amount: str, unit: str, cell: str, times: str) -> str:
+    """The number, and at which cell of several."""
+    text = f"{amount} /s" if unit == "items/s" else f"{amount} {unit}"
+    several = "," in row.cores or "," in row.batches
+    place = {noun: count for count, noun in _NUMBER.findall(cell)}
+    batch = _BATCH.search(cell)
+    at = times.join(filter(None, (place.get("core", ""), batch[1] if batch else "")))
+    return f"{text} @{at}" if several and at else text
+
+
+def _verdict(part: str) -> str:
+    """Of two sides that were measured in turn, as short as a column needs it."""
+    if found := _VERDICT.match(part):
+        return f"{engine_word(found[1])} {found[2]}: {found[4]}"
+    if found := _EQUIVALENT.match(part):
+        return f"{engine_word(found[1])}, {engine_word(found[2])} equivalent (±{found[3]})"
+    return "undecided" if "undecided" in part else ""

@@ -1,0 +1,95 @@
+"""Two stored benchmarks side by side."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.comparison import SideBySide
+from tuibench.core.errors import TuibenchError
+from tuibench.core.short_id import short_id
+from tuibench.tui import key, route
+from tuibench.tui.desk import Pulse
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.comparison_figure import Material
+from tuibench.tui.screens.comparison_pair import pairs_of_sides
+from tuibench.tui.screens.comparison_view import ComparisonView
+from tuibench.tui.widgets.record_table import RecordTable
+
+Found = tuple[SideBySide, StoredBenchmark, StoredBenchmark]
+
+
+class ComparisonScreen(Page):
+    """Each cell of the newer one beside the cell of the older one that was asked for the same."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command",))
+    hints: tuple[str, ...] = ("side", "figure", "metric", "open", "copy-command", "wide", "back", "palette", "help")
+    about = (
+        "Two benchmarks that were measured at different times: a ratio of times with its 95 % interval for each pair "
+        "of cells, and no verdict, since the machine may have changed between the two. For a verdict measure both "
+        "sides in one benchmark, where they take turns. Below the table stand both sides of the pair under the "
+        "cursor, and what differs between the two environments."
+    )
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__()
+        self.old = old
+        self.new = new
+        self._names = ("", "")
+
+    def body(self) -> Iterable[Widget]:
+        """The comparison is the page."""
+        yield ComparisonView(id="comparison")
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Both, with what their user calls them."""
+        both = [
+            f'{short_id(one)} "{name}"' if name else short_id(one)
+            for one, name in zip((self.old, self.new), self._names, strict=True)
+        ]
+        return ("Comparison", f"{both[0]} {self.dashboard.glyphs.to} {both[1]}")
+
+    def load(self) -> None:
+        """Records do not change once they are written: read once."""
+        if not self._names[0] and not self.query_one(ComparisonView).pair:
+            old, new = self.old, self.new
+            self.ask(
+                lambda: (self.desk.compare(old, new), self.desk.open(old), self.desk.open(new)),
+                self._show,
+                group="comparison",
+                otherwise=self._refuse,
+            )
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """What others do changes nothing here."""
+
+    def _show(self, found: Found) -> None:
+        side, old, new = found
+        self._names = (old.card.name, new.card.name)
+        alone = [f"only in {short_id(side.old_id)}: {name}" for name in side.old_only]
+        alone += [f"only in {short_id(side.new_id)}: {name}" for name in side.new_only]
+        material = Material(old.result, new.result, pairs_of_sides(side), side)
+        self.query_one(ComparisonView).show(material, (*side.environment, *alone))
+        self.show_title()
+
+    def _refuse(self, error: TuibenchError) -> None:
+        self.query_one("#pairs", RecordTable).empty = (error.message, "", error.hint)
+        self.explain(error)
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        """Enter: the newer benchmark."""
+        message.stop()
+        self.dashboard.go(route.detail(self.new))
+
+    def action_copy_command(self) -> None:
+        """The shell command that says the same."""
+        command = f"tuibench compare {short_id(self.old)} {short_id(self.new)}"
+        self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")
+
+    def _show_copied(self, command: str, file: str) -> None:
+        self.app.copy_to_clipboard(command)
+        self.say(f"copied, and kept in {file}: {command}")

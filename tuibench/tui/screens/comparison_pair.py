@@ -1,0 +1,172 @@
+"""Two cells held against each other, whichever way they were measured and whichever of them is the base."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.comparison import SideBySide
+from tuibench.core.run import Comparison, RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.units import ms, percent, short
+from tuibench.report.label import describe
+
+_TURNED = {"faster": "slower", "slower": "faster"}
+_STREAMS = "items/s"
+
+
+@dataclass(frozen=True, slots=True)
+class PairSide:
+    """One of the two."""
+
+    name: str
+    """Of the benchmark, or of what differs inside of one."""
+    key: str
+    """Of the cell."""
+    estimate: Estimate
+    grade: str
+    status: str
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A row of a comparison."""
+
+    name: str
+    unit: str
+    """ms or items/s."""
+    base: PairSide
+    new: PairSide
+    ratio: Estimate
+    """new / base in time: below 1 the new one is faster."""
+    verdict: str
+    """faster, slower, equivalent or undecided; '' where none may be given."""
+    why: str
+    """Why there is no verdict, or no ratio."""
+    sentence: str
+
+    @property
+    def key(self) -> str:
+        """Tells it from others, whichever side is the base."""
+        return ":".join(sorted((self.base.key + self.base.name, self.new.key + self.new.name)))
+
+    def turned(self) -> Pair:
+        """The same with the other side as the base."""
+        value, low, high = (None if v is None else 1 / v for v in (self.ratio.value, self.ratio.high, self.ratio.low))
+        ratio = Estimate(value, low, high, self.ratio.n, self.ratio.reason)
+        verdict = _TURNED.get(self.verdict, self.verdict)
+        turned = replace(self, base=self.new, new=self.base, ratio=ratio, verdict=verdict)
+        return replace(turned, sentence=_words(turned))
+
+
+def pairs_of_sides(side: SideBySide) -> tuple[Pair, ...]:
+    """Of two stored benchmarks."""
+    names = short_id(side.old_id), short_id(side.new_id)
+    pairs = []
+    for pair in side.pairs:
+        base, new = (
+            PairSide(name, figure.key, figure.estimate, figure.grade, figure.status)
+            for name, figure in zip(names, (pair.old, pair.new), strict=True)
+        )
+        pairs.append(_pair(pair.name, pair.unit, base, new, pair.comparison, pair.reason))
+    return tuple(pairs)
+
+
+def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
+    """Of the sides that one benchmark measured in turn."""
+    cells = {cell.key: cell for cell in run.cells}
+    pairs = []
+    for found in run.comparisons:
+        base, new = cells.get(found.base), cells.get(found.new)
+        if base is None or new is None:
+            continue
+        axes = [axis for axis in ("model", "engine", "precision") if _differ(base, new, axis)] or ["engine"]
+        sides = [
+            PairSide(_side_name(run, cell, axes), cell.key, _value(cell, found.metric), _grade(cell), cell.status)
+            for cell in (base, new)
+        ]
+        unit = _STREAMS if _STREAMS in found.metric else "ms"
+        pairs.append(_pair(describe(run, new, []), unit, sides[0], sides[1], found, ""))
+    return tuple(pairs)
+
+
+def amount(side: PairSide, unit: str) -> str:
+    """What a column shows of one side."""
+    value, half = side.estimate.value, side.estimate.half_width
+    if value is None:
+        return side.status
+    text = ms(value) if unit == "ms" else f"{short(value)} /s"
+    return f"{text} ±{percent(half)}" if half is not None else text
+
+
+def ratio_words(pair: Pair) -> str:
+    """new / base with its interval."""
+    ratio = pair.ratio
+    if ratio.value is None:
+        return "-"
+    text = f"{ratio.value:.3f}"
+    return text if ratio.low is None or ratio.high is None else f"{text} [{ratio.low:.3f}, {ratio.high:.3f}]"
+
+
+def verdict_words(pair: Pair) -> str:
+    """The verdict, or that there is none: the lines below the table say why."""
+    return pair.verdict or "no verdict"
+
+
+def side_line(side: PairSide, cells: Mapping[str, CellResult]) -> str:
+    """All the ways to say how fast one side is."""
+    cell = cells.get(side.key)
+    p50 = cell.latency_ms.get("p50") if cell is not None else None
+    if cell is None or p50 is None or p50.value is None:
+        return f"{side.name}  {side.status}"
+    rate = cell.items_per_sec
+    parts = [f"{ms(p50.value)}/batch{_plus_minus(p50)}", f"{ms(p50.value / max(cell.items, 1))}/item"]
+    parts += [f"{short(rate.value)} items/s{_plus_minus(rate)}"] if rate.value is not None else []
+    parts += [f"grade {side.grade}"] if side.grade else []
+    return f"{side.name}  " + "  ".join(parts)
+
+
+def _pair(name: str, unit: str, base: PairSide, new: PairSide, found: Comparison | None, reason: str) -> Pair:
+    if found is None:
+        return Pair(name, unit, base, new, Estimate(None, reason=reason), "", reason, reason)
+    ratio = Estimate(found.ratio, found.low, found.high, found.n, reason or None)
+    why = "; ".join(filter(None, (found.why_no_verdict, reason)))
+    return Pair(name, unit, base, new, ratio, found.verdict or "", why, found.sentence)
+
+
+def _words(pair: Pair) -> str:
+    """What a comparison says, for sides that changed places since it was written."""
+    if pair.ratio.value is None:
+        return pair.why
+    ratio = f"ratio {ratio_words(pair)}"
+    if not pair.verdict:
+        return f"{pair.new.name} / {pair.base.name} in time: {ratio}; no verdict: {pair.why}"
+    if pair.verdict in _TURNED:
+        return f"{pair.new.name} is {pair.verdict} than {pair.base.name}: {ratio}"
+    return f"{pair.new.name} and {pair.base.name}: {pair.verdict}, {ratio}"
+
+
+def _differ(base: CellResult, new: CellResult, axis: str) -> bool:
+    name = "model_sha256" if axis == "model" else axis
+    return bool(getattr(base.asked, name) != getattr(new.asked, name))
+
+
+def _side_name(run: RunResult, cell: CellResult, axes: list[str]) -> str:
+    models = {model.sha256: source.asked for model, source in zip(run.models, run.spec.models, strict=False)}
+    sha256 = cell.asked.model_sha256
+    model = models.get(sha256, sha256[:8]).rpartition("/")[2]
+    return " ".join(model if axis == "model" else str(getattr(cell.asked, axis)) for axis in axes)
+
+
+def _value(cell: CellResult, metric: str) -> Estimate:
+    return cell.items_per_sec if _STREAMS in metric else cell.latency_ms.get("p50", Estimate(None))
+
+
+def _grade(cell: CellResult) -> str:
+    return cell.grade.letter if cell.grade is not None else ""
+
+
+def _plus_minus(estimate: Estimate) -> str:
+    half = estimate.half_width
+    return "" if half is None else f" ±{percent(half)}"

@@ -1,0 +1,198 @@
+"""A comparison as part of a screen: pairs of cells, a figure of both sides, and what the pair under the cursor says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.containers import Vertical
+
+from tuibench.core.text import show
+from tuibench.plots.figure import draw
+from tuibench.plots.quantity import METRICS, UNITS
+from tuibench.tui import key
+from tuibench.tui.screens.comparison_figure import Material, figures_of, has_metric, make_figure
+from tuibench.tui.screens.comparison_pair import Pair, amount, ratio_words, side_line, verdict_words
+from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.selector_line import Selector, SelectorLine
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+
+_NOTHING = ("No cell of one was asked for what a cell of the other was: nothing to compare.",)
+_STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
+
+
+class ComparisonView(Vertical):
+    """Either side can be the base; the figure shows the pair under the cursor, and can be another one by a key."""
+
+    DEFAULT_CSS = """
+    ComparisonView { height: 1fr; width: 1fr; }
+    ComparisonView #pairs { height: 2fr; }
+    ComparisonView #figure { height: 3fr; }
+    ComparisonView #words { height: 4; }
+    .-tall ComparisonView #words { height: 7; }
+    """
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("side", "metric", "figure"))
+
+    def __init__(
+        self,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._material: Material | None = None
+        self._pairs: dict[str, Pair] = {}
+        self._environment: tuple[str, ...] = ()
+        self._metric = METRICS[1]
+        self._figures: tuple[str, ...] = ()
+        self._figure = ""
+        self.is_turned = False
+
+    def compose(self) -> ComposeResult:
+        """Selectors, pairs, figure, words."""
+        yield SelectorLine(id="choices")
+        yield RuleLine()
+        yield RecordTable(id="pairs")
+        yield RuleLine()
+        yield PlotView(id="figure", focusable=False)
+        yield TextBlock(id="words")
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """The app, by its own type."""
+        return cast("Dashboard", self.app)
+
+    @property
+    def pair(self) -> Pair | None:
+        """What is under the cursor."""
+        return self._pairs.get(self.query_one("#pairs", RecordTable).cursor_key or "")
+
+    def show(self, material: Material, environment: Sequence[str] = ()) -> None:
+        """Show this; `environment` are differences of the machines, and what has no partner."""
+        self._material = material
+        self._environment = tuple(environment)
+        self._figures = figures_of(material)
+        chosen = self.dashboard.remembered.read().get("comparison", {})
+        wanted = (chosen.get("figure"), chosen.get("metric")) if isinstance(chosen, dict) else (None, None)
+        self._figure = wanted[0] if wanted[0] in self._figures else self._figures[0]
+        self._metric = wanted[1] if wanted[1] in METRICS else self._metric
+        self._refresh()
+
+    def _refresh(self) -> None:
+        if self._material is None:
+            return
+        pairs = [pair.turned() if self.is_turned else pair for pair in self._material.pairs]
+        self._pairs = {pair.key: pair for pair in pairs}
+        table = self.query_one("#pairs", RecordTable)
+        table.empty = _NOTHING
+        table.show_lines(_columns(pairs), [_line(pair) for pair in pairs])
+        self._show_choices()
+        self._show_pair()
+
+    def _show_choices(self) -> None:
+        app = self.dashboard
+        pair = next(iter(self._pairs.values()), None)
+        names = (pair.base.name, pair.new.name) if pair is not None else ("-", "-")
+
+        def shown(name: str) -> str:
+            return key.shown(name, app.keymap, app.ascii_only)
+
+        selectors = [Selector("base", names, 0, shown("side"), spread=True)]
+        selectors.append(Selector("figure", self._figures, self._figures.index(self._figure), shown("figure")))
+        if has_metric(self._figure):
+            units = tuple(UNITS[each] for each in METRICS)
+            selectors.append(Selector("metric", units, METRICS.index(self._metric), shown("metric")))
+        self.query_one("#choices", SelectorLine).show(selectors)
+
+    def _show_pair(self) -> None:
+        self.query_one("#words", TextBlock).show_lines(list(self._words()))
+        self._draw()
+
+    def _words(self) -> Iterator[LineLike]:
+        material, pair = self._material, self.pair
+        if material is None:
+            return
+        if pair is not None:
+            cells = material.cells
+            yield (f" {pair.sentence}", _STYLES.get(pair.verdict, ""))
+            yield f" base {side_line(pair.base, cells[pair.base.name])}"
+            yield f" new  {side_line(pair.new, cells[pair.new.name])}"
+        if self._environment:
+            more = f" (and {len(self._environment) - 1} more)" if self._environment[1:] else ""
+            yield (f" {self._environment[0]}{more}", "warn")
+        elif material.side is not None:
+            yield (" environment: nothing that matters for speed is known to differ", "dim")
+        for line in self._environment[1:]:
+            yield (f" {line}", "dim")
+
+    def _draw(self) -> None:
+        view = self.query_one("#figure", PlotView)
+        if self._material is None or not view.size.height:
+            return
+        figure = make_figure(self._material, self._figure, self.pair, self._metric)
+        width, height = view.size
+        view.show_rows(draw(figure, width, height, ascii_only=self.dashboard.ascii_only))
+
+    def on_plot_view_resized(self, message: PlotView.Resized) -> None:
+        """Draw in the room that there is."""
+        message.stop()
+        self._draw()
+
+    def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
+        """Another pair."""
+        message.stop()
+        self._show_pair()
+
+    # Keys
+
+    def action_side(self) -> None:
+        """The other side becomes the base."""
+        self.is_turned = not self.is_turned
+        self._refresh()
+
+    def action_metric(self) -> None:
+        """The next metric of the figure."""
+        if has_metric(self._figure):
+            self._metric = METRICS[(METRICS.index(self._metric) + 1) % len(METRICS)]
+            self._chosen()
+
+    def action_figure(self) -> None:
+        """The next figure."""
+        if self._figures:
+            self._figure = self._figures[(self._figures.index(self._figure) + 1) % len(self._figures)]
+            self._chosen()
+
+    def _chosen(self) -> None:
+        self.dashboard.remember(comparison={"figure": self._figure, "metric": self._metric})
+        self._show_choices()
+        self._draw()
+
+
+def _columns(pairs: Sequence[Pair]) -> tuple[Column, ...]:
+    first = pairs[0] if pairs else None
+    names = (show(first.base.name, 16), show(first.new.name, 16)) if first is not None else ("base", "new")
+    return (
+        Column("name", "CELL", 20, grow=True, wide=40),
+        Column("base", names[0], 15, right=True, rank=1),
+        Column("new", names[1], 15, right=True, rank=1),
+        Column("ratio", "RATIO of times", 20, right=True),
+        Column("verdict", "VERDICT", 10, rank=3),
+        Column("grades", "G", 3, rank=2),
+    )
+
+
+def _line(pair: Pair) -> Line:
+    grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
+    cells = (
+        pair.name, amount(pair.base, pair.unit), amount(pair.new, pair.unit), ratio_words(pair), verdict_words(pair),
+        grades,
+    )  # fmt: skip
+    return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))

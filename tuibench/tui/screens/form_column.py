@@ -1,0 +1,184 @@
+"""The benchmark form's fields: made from a plan, read back as values, each line as high as one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from textual.message import Message
+from textual.widget import Widget
+
+from tuibench.tui.desk import FormValues
+from tuibench.tui.screens.form_plan import FieldSpec, RowPlan, TextSpec, effort_hint
+from tuibench.tui.widgets.choice_field import Choice, ChoiceField, ManyField
+from tuibench.tui.widgets.field import LABEL, Field
+from tuibench.tui.widgets.field_column import FieldColumn, FieldPair
+from tuibench.tui.widgets.row import Row
+from tuibench.tui.widgets.text_field import TextField
+
+DIM = "dim:"
+"""Before the name of a symbolic dim, as FormCheck has it."""
+_GAP = 3
+"""Columns of a label's signs and blanks."""
+
+
+class _OneLine(Field):
+    """Says what is wrong in place of the hint: fields of one line stay where they are while somebody types."""
+
+    def row(self, y: int) -> Row:
+        if y:
+            return ()
+        said = (f"  ! {self._error}", "bad") if self._error else (f"  {self._hint}" if self._hint else "", "dim")
+        return (*self._label_row(), *self.control_row(), said)
+
+    def _error_rows(self, width: int) -> list[Row]:
+        return []
+
+
+class LineText(_OneLine, TextField):
+    """A text."""
+
+
+class LineChoice(_OneLine, ChoiceField):
+    """One of several."""
+
+
+class LineMany(_OneLine, ManyField):
+    """Any number of several."""
+
+
+class FormColumn(FieldColumn):
+    """All fields of the form."""
+
+    class Edited(Message):
+        """A field has another value."""
+
+        def __init__(self, name: str) -> None:
+            super().__init__()
+            self.name = name
+
+    class Moved(Message):
+        """Another field has the focus, or none."""
+
+    def __init__(self, *, id: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._given = FormValues()
+        self._rows: tuple[RowPlan, ...] = ()
+        self._wanted = ""
+        self._seen: dict[str, Any] = {}
+
+    def fill(self, rows: Sequence[RowPlan], values: FormValues) -> None:
+        """Other fields, or other values; what had the focus has it again where it is still there."""
+        self._wanted = self._wanted or self.focused_field
+        self._given, self._rows = values, tuple(rows)
+        self.remove_children()
+        self.mount_all(list(self._widgets()))
+        self.call_after_refresh(self._after_filling)
+
+    def _after_filling(self) -> None:
+        self._seen = {key: field.answer for key, field in self.fields.items()}
+        self._show_effort()
+        if self._wanted:
+            self.focus_field(self._wanted)
+            self._wanted = ""
+
+    def go_to(self, name: str) -> None:
+        """Focus a field, also one that is not there yet."""
+        if not self.focus_field(name):
+            self._wanted = name
+
+    def _widgets(self) -> Iterable[Widget]:
+        for row in self._rows:
+            made = [self._make(spec) for spec in row]
+            yield made[0] if len(made) == 1 else FieldPair(*made)
+
+    def _make(self, spec: FieldSpec) -> Field:
+        label = len(spec.label) + _GAP if spec.beside else LABEL
+        field: Field
+        if isinstance(spec, TextSpec):
+            given = str(self._value(spec.name))
+            field = LineText(
+                spec.name, spec.label, given, hint=spec.hint, placeholder=spec.empty, width=spec.width,
+                label_width=label,
+            )  # fmt: skip
+        else:
+            choices = [Choice(key, text, spec.refusals.get(key, "")) for key, text in spec.choices]
+            value = self._value(spec.name)
+            if spec.many:
+                taken = value if isinstance(value, tuple) else tuple(str(value).split(","))
+                field = LineMany(spec.name, spec.label, choices, taken, label_width=label)
+            else:
+                field = LineChoice(spec.name, spec.label, choices, str(value), label_width=label)
+        if spec.beside:
+            field.styles.width = spec.beside
+        return field
+
+    def _value(self, name: str) -> Any:
+        if name.startswith(DIM):
+            return dict(self._given.dims).get(name.removeprefix(DIM), "")
+        return getattr(self._given, name)
+
+    # What is in them
+
+    def values(self) -> FormValues:
+        """As typed; what the form has no field for is as it was given."""
+        answers = {key: field.answer for key, field in self.fields.items()}
+        dims = tuple((name, str(answers.get(DIM + name, text))) for name, text in self._given.dims)
+        known = {one.name for one in fields(FormValues)}
+        plain: dict[str, Any] = {
+            name: ",".join(answer) if isinstance(answer, tuple) and name != "engines" else answer
+            for name, answer in answers.items()
+            if name in known
+        }
+        return replace(self._given, dims=dims, **plain)
+
+    def label_of(self, name: str) -> str:
+        """What a field is called on the screen."""
+        return next((spec.label for row in self._rows for spec in row if spec.name == name), name)
+
+    def in_order(self, names: Iterable[str]) -> list[str]:
+        """From the first line to the last; what has no field comes at the end."""
+        order = [spec.name for row in self._rows for spec in row]
+        return sorted(names, key=lambda name: order.index(name) if name in order else len(order))
+
+    @property
+    def focused_field(self) -> str:
+        """The field that has the focus; '' for none."""
+        return next((key for key, field in self.fields.items() if field.has_focus or field.has_focus_within), "")
+
+    # While it is edited
+
+    def on_field_changed(self, message: Field.Changed) -> None:
+        """Tell the screen, and say what another effort means."""
+        message.stop()
+        name, answer = message.field.key, message.field.answer
+        if self._seen.get(name, answer) == answer:
+            return  # Textual tells of the first value, too
+        self._seen[name] = answer
+        if name == "effort":
+            self._show_effort()
+        self.post_message(self.Edited(name))
+
+    def action_next_field(self) -> None:
+        """The next field; behind the last one it is said that this was all."""
+        if not self._step(1):
+            self.post_message(self.Finished(self))
+
+    def on_descendant_focus(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.Moved())
+
+    def on_descendant_blur(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.Moved())
+
+    def _show_effort(self) -> None:
+        """A fixed time has no target, and a target no fixed time."""
+        found: Mapping[str, Field] = self.fields
+        if "effort" not in found:
+            return
+        effort = str(found["effort"].answer)
+        found["effort"].show_hint(effort_hint(effort))
+        found["time_s"].display = effort == "fixed"
+        found["target"].display = effort != "fixed"

@@ -1,0 +1,259 @@
+"""A new project: a model, looked at while its path is typed; its name, its dims; then the first benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import ClassVar
+
+from textual import events
+from textual.binding import BindingType
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.project import ProjectRow
+from tuibench.core.remote import FetchProgress, is_remote
+from tuibench.core.units import size
+from tuibench.tui import key, route
+from tuibench.tui.desk import Found
+from tuibench.tui.message import Heard
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.dim_words import dims_of
+from tuibench.tui.screens.model_path import ModelPath
+from tuibench.tui.screens.model_words import model_lines
+from tuibench.tui.widgets.choice_field import ButtonField
+from tuibench.tui.widgets.field import Field
+from tuibench.tui.widgets.field_column import FieldColumn
+from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.widgets.title_line import RuleLine
+
+LOOK_S = 0.4
+"""After the last key: a child that reads a model is not started for every letter."""
+
+
+class NewProjectScreen(Page):
+    """What is typed stays until a project is made of it, also while the model is looked at."""
+
+    CSS_PATH = "new_project.tcss"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("run-form",))]
+    hints = ("next-field", "complete", "run-form", "back", "help")
+    about = (
+        "A project keeps together what is measured of one model. Type its path: tab completes it, and the model is "
+        "looked at as soon as you pause. The file itself is neither copied nor changed. Models elsewhere "
+        "(hf:ORG/REPO or https://...) are fetched when you press enter. Sizes that the model leaves open, other "
+        "than its batch, are asked here once."
+    )
+
+    def __init__(self, path: str = "") -> None:
+        super().__init__()
+        self._path = path
+        self._found: Found | None = None
+        self._looked = ""
+        """The text that `_found` or the error beside the field belongs to."""
+        self._looking = ""
+        self._named = False
+        """Whether the user gave the name; until then the model does."""
+        self._timer: Timer | None = None
+        self._wanted: bool | None = None
+        """Whether to go on to the form, of a project that is to be made once the model is looked at."""
+        self._making = False
+
+    # What is shown
+
+    def body(self) -> Iterable[Widget]:
+        """Fields; what the path may go on as; what the model is."""
+        yield RuleLine()
+        with FieldColumn(id="fields"):
+            yield ModelPath("model", "model", self._path)
+            yield TextField("name", "name", width=0)
+            yield TextField("description", "about", width=0)
+            yield ButtonField("measure", "Make it and measure")
+            yield ButtonField("make", "Make it only")
+        yield RuleLine()
+        yield TextBlock(id="summary")
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Where one is."""
+        return ("tuibench", "New project")
+
+    def on_mount(self) -> None:
+        """Begin with the path, or with what was given."""
+        super().on_mount()
+        self.column.focus_field("model")
+        if self._path:
+            self._look_now()
+
+    @property
+    def column(self) -> FieldColumn:
+        """The fields."""
+        return self.query_one("#fields", FieldColumn)
+
+    def _text(self, name: str) -> str:
+        return str(self.column.fields[name].answer)
+
+    def on_field_changed(self, message: Field.Changed) -> None:
+        """Another path, or another name."""
+        message.stop()
+        if message.field.key == "name":
+            self._named = bool(message.field.answer)
+        if message.field.key == "model" and self._text("model") != self._looked:
+            self._wanted = None
+            self._forget()
+            if self._timer is not None:
+                self._timer.stop()
+            self._timer = self.set_timer(LOOK_S, self._look_when_typed)
+
+    def _forget(self) -> None:
+        self._found, self._looked, self._looking = None, "", ""
+        self.column.fields["model"].show_error("")
+        self._show_summary()
+
+    # What the model is
+
+    def _look_when_typed(self) -> None:
+        # Nobody wants half of an address to be fetched.
+        if self._text("model") and not is_remote(self._text("model")):
+            self._look_now()
+        elif is_remote(self._text("model")):
+            self.column.fields["model"].show_hint("")
+            self._show_summary((("enter fetches it and looks at it", "dim"),))
+
+    def _look_now(self) -> None:
+        text = self._text("model")
+        if not text or text in (self._looked, self._looking):
+            return
+        self._looking = text
+        remote = is_remote(text)
+        self._show_summary((("fetching it ..." if remote else "looking at it ...", "dim"),))
+
+        def hear(progress: FetchProgress) -> None:
+            self.post_message(Heard(text, progress))
+
+        self.ask(
+            lambda: self.desk.find_model(text, hear),
+            lambda found: self._show_found(text, found),
+            group="find",
+            otherwise=lambda error: self._show_wrong(text, error),
+        )
+
+    def on_heard(self, message: Heard) -> None:
+        """How much of a model from elsewhere is here."""
+        message.stop()
+        if message.about == self._looking:
+            progress = message.progress
+            of = f" of {size(progress.total)}" if progress.total else ""
+            waiting = "; another process fetches it, too" if progress.waiting else ""
+            self._show_summary(((f"fetching it: {size(progress.fetched)}{of} are here{waiting}", "dim"),))
+
+    def _show_wrong(self, text: str, error: TuibenchError) -> None:
+        if text != self._looking:
+            return
+        self._looked, self._looking, self._wanted = text, "", None
+        self.column.fields["model"].show_error(f"{error.message}{': ' if error.hint else ''}{error.hint}")
+        self._show_summary()
+
+    def _show_found(self, text: str, found: Found) -> None:
+        if text != self._looking:
+            return
+        self._found, self._looked, self._looking = found, text, ""
+        self.column.fields["model"].show_error("")
+        self.query_one(ModelPath).hide_candidates()
+        if not self._named:
+            name = self.column.fields["name"]
+            assert isinstance(name, TextField)
+            name.put(found.name)
+            self._named = False
+        self._show_dims(found)
+        self._show_summary()
+        if self._wanted is not None:
+            self._make(self._wanted)
+        elif self.column.fields["model"].has_focus_within and self._path == text:
+            # It was given, not typed: the next thing to do is to make it.
+            self.column.focus_field("measure")
+
+    def _show_dims(self, found: Found) -> None:
+        for field in list(self.query(TextField)):
+            if field.key.startswith("dim:") and field.key.removeprefix("dim:") not in found.dims:
+                field.remove()
+        there = {field.key for field in self.query(TextField)}
+        new = [
+            TextField(f"dim:{name}", name, hint="a size such as 128; empty leaves it to us", width=16)
+            for name in found.dims
+            if f"dim:{name}" not in there
+        ]
+        if new:
+            self.column.mount_all(new, before=self.query(ButtonField).first())
+
+    def _show_summary(self, lines: Iterable[LineLike] = ()) -> None:
+        found = self._found
+        if found is not None:
+            lines = model_lines(found.summary, self.dashboard.glyphs)
+            if found.project:
+                lines = [("A project has this model already: Make it opens that one.", "warn"), *lines]
+        self.query_one("#summary", TextBlock).show_lines(lines)
+
+    # Making it
+
+    def on_key(self, event: events.Key) -> None:
+        """Enter in the path looks at once; only so what lies elsewhere is fetched."""
+        if event.key == "enter" and self.column.fields["model"].has_focus_within:
+            self._look_now()
+
+    def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
+        """Make it."""
+        message.stop()
+        self._make(message.field.key == "measure")
+
+    def action_run_form(self) -> None:
+        """Make it and measure, from any field."""
+        self._make(True)
+
+    def _make(self, measure: bool) -> None:
+        text = self._text("model")
+        if not text:
+            self.column.fields["model"].show_error("which model? sample is built in")
+            self.column.focus_field("model")
+        elif self._looked != text:
+            self._wanted = measure
+            self._look_now()
+        elif self._found is None:
+            self.column.focus_field("model")
+        elif self._found.project:
+            self._open(self._found.project, measure)
+        else:
+            self._create(self._found, measure)
+
+    def _create(self, found: Found, measure: bool) -> None:
+        fields = {field.key: str(field.answer) for field in self.query(TextField)}
+        dims, errors = dims_of(fields)
+        if not fields["name"]:
+            errors["name"] = "a project needs a name"
+        self.column.show_errors(errors)
+        if errors:
+            self.column.focus_field(next(iter(errors)))
+            return
+        if not self._making:
+            self._making = True
+            self._start_making(found, fields, dims, measure)
+
+    def _start_making(self, found: Found, fields: Mapping[str, str], dims: Mapping[str, int], measure: bool) -> None:
+        name, description = fields["name"], fields["description"]
+
+        def fail(error: TuibenchError) -> None:
+            self._making = False
+            self.explain(error)
+
+        def done(row: ProjectRow) -> None:
+            self._open(row.project.id, measure)
+
+        self.ask(lambda: self.desk.create_project(found, name, description, dims), done, group="create", otherwise=fail)
+
+    def _open(self, project: str, measure: bool) -> None:
+        dashboard = self.dashboard
+        dashboard.remember(project=project)
+        dashboard.go(route.project(project), replace=True)
+        if measure:
+            dashboard.go(route.form(project_id=project))

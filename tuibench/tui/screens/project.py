@@ -1,0 +1,250 @@
+"""One project: its benchmarks, and its settings; narrow terminals have a line of tabs, wide ones a rail."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widget import Widget
+
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.errors import TuibenchError
+from tuibench.core.project import ProjectRow
+from tuibench.core.reference import UNCHANGED, ModelState
+from tuibench.core.units import count_of, size
+from tuibench.report.age import age
+from tuibench.tui import key, route
+from tuibench.tui.desk import Pulse, RunRow
+from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.screens.benchmark_list import BenchmarkList
+from tuibench.tui.screens.project_settings import ProjectSettings
+from tuibench.tui.widgets.filter_line import FilterLine
+from tuibench.tui.widgets.record_table import RecordTable
+from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.tab_line import TabLine
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine
+
+TABS = ("benchmarks", "settings")
+_NAMES = ("Benchmarks", "Settings")
+_LIST_HINTS = (
+    "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "mark", "filter", "sort", "export",
+    "copy-command", "edit", "wide", "tab-next", "palette", "help",
+)  # fmt: skip
+_SETTINGS_HINTS = ("tab-previous", "system", "trash", "palette", "help")
+
+
+class ProjectScreen(BenchmarkActions):
+    """The benchmarks of one model, runs that go on first; what is under the cursor is told below the list."""
+
+    CSS_PATH = "project.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *key.bindings("tab", "benchmark"),
+        *key.bindings(only=("new",)),
+    ]
+    hints: tuple[str, ...] = _LIST_HINTS
+    about = (
+        "The benchmarks of this project. Runs that measure, wait or broke off stand first, with a sign for their "
+        "state; then what is stored, the newest first. BEST is the least time of a single request, or the most items "
+        "per second; beside it stand its interval and how quiet the machine was, from A to D. The lines below the "
+        "list tell how the benchmark under the cursor scales, and what there is no column for."
+    )
+
+    def __init__(self, project_id: str, tab: str = TABS[0]) -> None:
+        super().__init__()
+        self.project_id = project_id
+        self._tab = TABS.index(tab) if tab in TABS else 0
+        self._project: ProjectRow | None = None
+        self._model: ModelState | None = None
+        self._cursor = ""
+
+    def body(self) -> Iterable[Widget]:
+        """Tabs, filter, then rail, list and settings beside each other."""
+        yield TabLine(id="tabs")
+        yield FilterLine(id="filter")
+        yield RuleLine()
+        with Horizontal(id="columns"):
+            yield TextBlock(id="rail")
+            yield BenchmarkList(id="benchmarks")
+            yield ProjectSettings(self.project_id, id="settings", classes="hidden")
+
+    def on_mount(self) -> None:
+        """The tab that was asked for."""
+        super().on_mount()
+        self._show_tab()
+
+    @property
+    def benchmarks(self) -> BenchmarkList:
+        """The list."""
+        return self.query_one("#benchmarks", BenchmarkList)
+
+    def title_parts(self) -> tuple[str, ...]:
+        """The project, and what is shown of it."""
+        name = self._project.project.name if self._project is not None else ""
+        return (name, self.benchmarks.heading() if self._tab == 0 else _NAMES[self._tab])
+
+    # What is shown
+
+    def load(self) -> None:
+        """The project and its benchmarks."""
+        wanted = self.project_id
+        self.ask(
+            lambda: (self.desk.project(wanted), self.desk.benchmarks(wanted)),
+            self._show,
+            group="benchmarks",
+            otherwise=self._refuse,
+        )
+
+    def _show(self, found: tuple[ProjectRow, tuple[BenchmarkRow, ...]]) -> None:
+        first = self._project is None
+        self._project, rows = found
+        self.benchmarks.show(rows, self._runs())
+        self.show_title()
+        self._show_around()
+        if first:
+            self.dashboard.remember(project=self.project_id)
+            self.ask(lambda: self.desk.model_state(self.project_id), self._show_model, group="model")
+
+    def _refuse(self, error: TuibenchError) -> None:
+        """Without rows nothing can be shown; those that were read before stay."""
+        if self._project is None:
+            self.benchmarks.table.empty = (error.message, "", error.hint)
+        self.explain(error)
+
+    def _show_model(self, state: ModelState) -> None:
+        self._model = state
+        self._show_around()
+        if state.state != UNCHANGED:
+            self.say(f"the model of this project is {state.state}: {state.file}; 2 says what to do", "warn")
+
+    def _runs(self) -> tuple[RunRow, ...]:
+        pulse = self.dashboard.pulse
+        return tuple(row for row in pulse.runs if row.project == self.project_id) if pulse is not None else ()
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """What is stored is read again where that changed; runs come with the pulse."""
+        if before is None or pulse.stamp != before.stamp:
+            self.load()
+        if before is None or pulse.runs != before.runs:
+            self.benchmarks.show_runs(self._runs())
+
+    def on_benchmark_list_changed(self, message: BenchmarkList.Changed) -> None:
+        """Order, filter and marks are said above the list."""
+        message.stop()
+        self._show_around()
+        self.show_title()
+
+    def _show_around(self) -> None:
+        """Tabs and rail."""
+        wide = self.has_class("-wide")
+        words = f"{self.benchmarks.words()} " if self._tab == 0 else ""
+        tabs = () if wide else _NAMES
+        self.query_one("#tabs", TabLine).show(tabs, self._tab, right=(words, "dim"))
+        if wide:
+            self.query_one("#rail", TextBlock).show_lines(self._rail())
+
+    def on_resize(self) -> None:
+        """A rail, or tabs."""
+        self._show_around()
+
+    def _rail(self) -> list[LineLike]:
+        lines: list[LineLike] = []
+        for n, name in enumerate(_NAMES):
+            text = f"{n + 1} {name}"
+            lines.append((f"[{text}]", "title") if n == self._tab else f" {text}")
+        if (row := self._project) is None:
+            return lines
+        project, now = row.project, self.dashboard.now()
+        lines += ["", (project.description, "dim")] if project.description else []
+        lines += ["", (self._model_name(project.versions[-1].model.asked), "") if project.versions else ""]
+        if self._model is not None and self._model.state != UNCHANGED:
+            lines.append((f"{self.dashboard.glyphs.differs} {self._model.state}", "warn"))
+        lines += [f"{name} = {value}" for name, value in project.dims.items()]
+        last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
+        lines += ["", count_of(row.benchmarks, "benchmark"), last, f"{size(row.size_bytes)} stored"]
+        return lines
+
+    def _model_name(self, asked: str) -> str:
+        return asked.rstrip("/").rpartition("/")[2] or asked
+
+    # Keys
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        """Enter: the run while it is none of the stored ones, else the benchmark."""
+        message.stop()
+        runs = self.benchmarks.rows.runs
+        self.dashboard.go(route.run(message.key) if message.key in runs else route.detail(message.key))
+
+    def action_new(self) -> None:
+        """A benchmark."""
+        self.dashboard.go(route.form(project_id=self.project_id))
+
+    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
+        """Filter while one types."""
+        message.stop()
+        self.benchmarks.filter_by(message.text)
+
+    def target(self) -> str | None:
+        """What is under the cursor of the list."""
+        return self.benchmarks.table.cursor_key if self._tab == 0 else None
+
+    def marked(self) -> tuple[str, ...]:
+        """As the list has them."""
+        return self.benchmarks.marked() if self._tab == 0 else ()
+
+    def targets(self) -> tuple[str, ...]:
+        """The marked ones, else the one under the cursor."""
+        return self.marked() or super().targets()
+
+    def action_back(self) -> None:
+        """Clear the filter, else the marks, else go back."""
+        if self._tab == 0 and self.benchmarks.text:
+            self.benchmarks.filter_by("")
+        elif self._tab == 0 and self.benchmarks.marks:
+            self.benchmarks.show_marks(frozenset())
+        else:
+            super().action_back()
+
+    # Tabs
+
+    def _show_tab(self) -> None:
+        for n, name in enumerate(TABS):
+            self.query_one(f"#{name}").set_class(n != self._tab, "hidden")
+        self.hints = _LIST_HINTS if self._tab == 0 else _SETTINGS_HINTS
+        self.show_title()
+        self.show_keys()
+        self._show_around()
+        shown = self.query_one(f"#{TABS[self._tab]}")
+        if isinstance(shown, ProjectSettings):
+            shown.open()
+        first = next((widget for widget in shown.query("*") if widget.focusable), None)
+        self.set_focus(first)
+
+    def _go_to_tab(self, tab: int) -> None:
+        if 0 <= tab < len(TABS) and tab != self._tab:
+            self._tab = tab
+            self._show_tab()
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There are no more tabs than these; what belongs to a benchmark needs the list."""
+        if action.startswith("tab_") and action[4:].isdigit():
+            return int(action[4:]) <= len(TABS)
+        return super().check_action(action, parameters)
+
+    def action_tab_next(self) -> None:
+        """The next tab, around the end."""
+        self._go_to_tab((self._tab + 1) % len(TABS))
+
+    def action_tab_previous(self) -> None:
+        """The tab before, around the beginning."""
+        self._go_to_tab((self._tab - 1) % len(TABS))
+
+    def action_tab_1(self) -> None:
+        """Benchmarks."""
+        self._go_to_tab(0)
+
+    def action_tab_2(self) -> None:
+        """Settings."""
+        self._go_to_tab(1)

@@ -1,0 +1,202 @@
+"""The settings of a project, as the second tab of its screen."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, cast
+
+from textual.app import ComposeResult
+from textual.containers import Vertical
+
+from tuibench.core.model import ModelSummary
+from tuibench.core.project import Project, ProjectRow
+from tuibench.core.reference import CHANGED, GONE, ModelState
+from tuibench.core.units import count_of, size
+from tuibench.report.age import age
+from tuibench.tui.screens.dim_words import PREFIX, dims_of
+from tuibench.tui.screens.model_words import model_lines
+from tuibench.tui.widgets.choice_field import ButtonField
+from tuibench.tui.widgets.field import Field
+from tuibench.tui.widgets.field_column import FieldColumn
+from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.widgets.title_line import RuleLine
+
+if TYPE_CHECKING:
+    from tuibench.tui.screens.base import Page
+
+
+class ProjectSettings(Vertical):
+    """Name, description, dims and model of one project; what is typed is kept when it is saved."""
+
+    DEFAULT_CSS = """
+    ProjectSettings FieldColumn { height: auto; max-height: 60%; }
+    ProjectSettings #facts { height: 1fr; }
+    """
+
+    def __init__(
+        self,
+        project_id: str,
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self.project_id = project_id
+        self._shown: ProjectRow | None = None
+        self._state: ModelState | None = None
+        self._model: ModelSummary | None = None
+
+    def compose(self) -> ComposeResult:
+        """Fields, then facts."""
+        with FieldColumn(id="settings-fields"):
+            yield TextField("name", "name", width=0)
+            yield TextField("description", "about", width=0)
+            yield ButtonField("save", "Save")
+        yield RuleLine()
+        yield TextBlock(id="facts")
+
+    @property
+    def page(self) -> Page:
+        """The screen, which asks the desk."""
+        return cast("Page", self.screen)
+
+    @property
+    def column(self) -> FieldColumn:
+        """The fields."""
+        return self.query_one(FieldColumn)
+
+    # What is shown
+
+    def open(self) -> None:
+        """The tab is shown: look at the project and its model."""
+        desk, one = self.page.desk, self.project_id
+        self.page.ask(lambda: desk.project(one), self._show, group="settings")
+        self.page.ask(lambda: desk.model_state(one), self._show_state, group="settings-state")
+
+    def _show(self, row: ProjectRow) -> None:
+        if self._shown is None or not self._changes(self._shown.project):
+            # What others have saved meanwhile; what is being typed stays.
+            self._put("name", row.project.name)
+            self._put("description", row.project.description)
+        self._shown = row
+        self._show_dims(row.project, row.project.dims)
+        self._show_facts()
+
+    def _show_state(self, state: ModelState) -> None:
+        self._state = state
+        self._show_facts()
+        if state.state != GONE:
+            desk, one = self.page.desk, self.project_id
+            self.page.ask(lambda: desk.summary(one), self._show_model, group="settings-model")
+
+    def _show_model(self, model: ModelSummary) -> None:
+        self._model = model
+        self._show_facts()
+
+    def _put(self, name: str, text: str) -> None:
+        field = self.column.fields[name]
+        assert isinstance(field, TextField)
+        field.put(text)
+
+    def _show_dims(self, project: Project, names: Iterable[str]) -> None:
+        there = self.column.fields
+        new = [
+            TextField(PREFIX + name, name, str(project.dims.get(name, "")), hint="empty: ours", width=16)
+            for name in names
+            if PREFIX + name not in there
+        ]
+        if new:
+            self.column.mount_all(new, before=self.query_one(ButtonField))
+
+    def _show_facts(self) -> None:
+        row = self._shown
+        if row is None:
+            return
+        now, project = self.page.dashboard.now(), row.project
+        lines: list[LineLike] = [*_state_lines(self._state)]
+        for version in reversed(project.versions):
+            files = (version.model.file, *version.model.external)
+            facts = f"{age(version.created_utc, now)}  {size(sum(file.size for file in files))}"
+            lines.append(((f" {version.name:<10} ", "title"), (f"{version.model.asked}  {facts}", "")))
+            lines += [((" " * 12, ""), (version.note, "dim"))] if version.note else []
+        lines += model_lines(self._model, self.page.dashboard.glyphs) if self._model is not None else []
+        last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
+        counts = f"{count_of(row.benchmarks, 'benchmark')}, {size(row.size_bytes)} stored, {last}"
+        lines.append(((f" {'stored':<10} ", "dim"), (counts, "")))
+        self.query_one("#facts", TextBlock).show_lines(lines)
+
+    # Saving
+
+    def _answers(self) -> dict[str, str]:
+        return {key: str(field.answer) for key, field in self.column.fields.items() if isinstance(field, TextField)}
+
+    def _changes(self, project: Project) -> bool:
+        answers = self._answers()
+        dims, errors = dims_of(answers)
+        kept = {name: value for name, value in project.dims.items() if PREFIX + name in answers}
+        said = (answers["name"], answers["description"])
+        return bool(errors) or said != (project.name, project.description) or dims != kept
+
+    def on_field_changed(self, message: Field.Changed) -> None:
+        """Whether there is anything to save."""
+        message.stop()
+        if self._shown is not None:
+            hint = "not saved yet" if self._changes(self._shown.project) else ""
+            self.query_one(ButtonField).show_hint(hint)
+
+    def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
+        """Enter in the last text."""
+        message.stop()
+        self.save()
+
+    def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
+        """Save."""
+        message.stop()
+        self.save()
+
+    def save(self) -> None:
+        """Keep what differs from what was shown."""
+        row = self._shown
+        if row is None:
+            return
+        answers = self._answers()
+        dims, errors = dims_of(answers)
+        if not answers["name"]:
+            errors["name"] = "a project needs a name"
+        self.column.show_errors(errors)
+        if errors:
+            self.column.focus_field(next(iter(errors)))
+            return
+        kept = {name: value for name, value in row.project.dims.items() if PREFIX + name not in answers}
+        page, base = self.page, row.project
+        page.ask(
+            lambda: page.desk.edit_project(base, answers["name"], answers["description"], {**kept, **dims}),
+            self._saved,
+            group="settings-save",
+        )
+
+    def _saved(self, row: ProjectRow) -> None:
+        self._shown = row
+        self.query_one(ButtonField).show_hint("")
+        self.page.say("saved")
+        self.page.dashboard.look()
+        self.page.load()
+
+
+def _state_lines(state: ModelState | None) -> list[LineLike]:
+    """What became of the model, and what to do about it."""
+    if state is None:
+        return [(" looking at the model ...", "dim")]
+    if state.state == GONE:
+        return [
+            (f" ! {state.file} is gone", "bad"),
+            (" put it back, or measure it from where it lies now: its content is known again anywhere", ""),
+        ]
+    if state.state == CHANGED:
+        return [
+            (f" ! {state.file} has changed since it was measured", "warn"),
+            (" n measures it as a new version of this project; old results stay with the old one", ""),
+        ]
+    return [(" the model is what it was", "dim")]

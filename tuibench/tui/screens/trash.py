@@ -1,0 +1,98 @@
+"""What was removed and can come back; the only place where something is deleted for good."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tuibench.core.trash import TrashEntry
+from tuibench.core.units import count_of, size
+from tuibench.report.age import age
+from tuibench.tui import key
+from tuibench.tui.screens.base import Page
+from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.text_question import TextQuestion
+from tuibench.tui.widgets.title_line import RuleLine
+
+_COLUMNS = (
+    Column("age", "REMOVED", 8, right=True),
+    Column("kind", "WHAT", 9),
+    Column("names", "NAMES", 20, grow=True),
+    Column("count", "BENCHMARKS", 10, right=True, rank=2),
+    Column("size", "SIZE", 8, right=True, rank=1),
+)
+_WORD = "empty"
+_EMPTY = ("Nothing was removed.", "", "esc   back")
+
+
+class TrashScreen(Page):
+    """Each line is one removal: all that went with it comes back with it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("empty-trash",))]
+    hints = ("open", "undo", "empty-trash", "back", "help")
+    about = (
+        "What was removed, the latest first. Enter brings a removal back with everything that went with it, u the "
+        "latest. E deletes all of them for good, after the word is typed; nothing else in the dashboard deletes."
+    )
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._entries: dict[str, TrashEntry] = {}
+
+    def body(self) -> Iterable[Widget]:
+        """The list."""
+        yield RuleLine()
+        yield RecordTable(_COLUMNS, empty=_EMPTY, id="removed", classes="body")
+
+    def title_parts(self) -> tuple[str, ...]:
+        """How much of the disk it takes."""
+        total = size(sum(entry.size_bytes for entry in self._entries.values()))
+        return ("tuibench", f"Trash ({len(self._entries)}, {total})" if self._entries else "Trash")
+
+    def load(self) -> None:
+        """What is in it."""
+        self.ask(self.desk.trash, self._show, group="trash")
+
+    def _show(self, entries: tuple[TrashEntry, ...]) -> None:
+        self._entries = {entry.id: entry for entry in entries}
+        now = self.dashboard.now()
+        table = self.query_one("#removed", RecordTable)
+        table.show_rows(_COLUMNS, list(self._entries), lambda one: _line(self._entries[one], now))
+        self.show_title()
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        """Enter: bring it back."""
+        message.stop()
+        one = message.key
+        self.ask(lambda: self.desk.restore(one), self._tell, group="restore")
+
+    def _tell(self, words: str) -> None:
+        self.say(words)
+        self.dashboard.look()
+        self.load()
+
+    def action_empty_trash(self) -> None:
+        """Everything in it, for good."""
+        if not self._entries:
+            self.say("there is nothing in it")
+            return
+        about = f"{count_of(len(self._entries), 'removal')} would be gone for good: type {_WORD}"
+        question = TextQuestion(about, (("", ""),), check=lambda answers: _refuse(answers[0]))
+        self.app.push_screen(question, self._empty)
+
+    def _empty(self, answers: tuple[str, ...] | None) -> None:
+        if answers is not None:
+            self.ask(self.desk.empty_trash, self._tell, group="empty")
+
+
+def _line(entry: TrashEntry, now: float) -> Line:
+    count = str(len(entry.benchmarks))
+    cells = (age(entry.removed_utc, now), entry.kind, ", ".join(entry.names), count, size(entry.size_bytes))
+    return Line(entry.id, cells)
+
+
+def _refuse(text: str) -> str:
+    return "" if text == _WORD else f"{_WORD} deletes them, esc leaves them where they are"

@@ -1,0 +1,61 @@
+"""Which columns of a table fit, and how wide each becomes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+_WIDEST = 60
+
+
+@dataclass(frozen=True, slots=True)
+class Column:
+    """One column of a RecordTable."""
+
+    key: str
+    title: str
+    width: int
+    """The least it needs."""
+    grow: bool = False
+    """Whether it takes a share of the room that is left."""
+    right: bool = False
+    """Whether its cells stand at the right, as numbers do."""
+    rank: int = 0
+    """The higher, the sooner it goes where room is short; of equals the right one goes first."""
+    wide: int = 0
+    """What it takes where all columns are shown and the table may be scrolled; 0 for `width`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Layout:
+    """Positions in the list of columns with their widths, and the titles of those that went."""
+
+    shown: tuple[tuple[int, int], ...]
+    dropped: tuple[str, ...]
+
+    @property
+    def width(self) -> int:
+        """Columns of the terminal that a line takes, a blank between two of the table."""
+        return sum(width for _, width in self.shown) + max(len(self.shown) - 1, 0)
+
+
+def lay_out(columns: Sequence[Column], room: int, wide: bool = False) -> Layout:
+    """Fit columns into `room`; with `wide` all of them stay, however much they take."""
+    kept = list(range(len(columns)))
+    widths = [max(c.width, c.wide if wide else 0) for c in columns]
+    while not wide and len(kept) > 1 and sum(widths[i] for i in kept) + len(kept) - 1 > room:
+        kept.remove(max(kept, key=lambda i: (columns[i].rank, i)))
+    if len(kept) == 1 and not wide:
+        widths[kept[0]] = min(widths[kept[0]], max(room, 0))
+    _share(columns, kept, widths, room - sum(widths[i] for i in kept) - max(len(kept) - 1, 0))
+    dropped = tuple(c.title or c.key for i, c in enumerate(columns) if i not in kept)
+    return Layout(tuple((i, widths[i]) for i in kept), dropped)
+
+
+def _share(columns: Sequence[Column], kept: list[int], widths: list[int], room: int) -> None:
+    growing = [i for i in kept if columns[i].grow]
+    for place, i in enumerate(growing):
+        share = room // (len(growing) - place)
+        added = max(min(share, _WIDEST - widths[i]), 0)
+        widths[i] += added
+        room -= added

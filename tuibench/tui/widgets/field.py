@@ -1,0 +1,113 @@
+"""What forms are made of: one line per field, what is wrong with it in words below."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from textual.geometry import Size
+from textual.message import Message
+
+from tuibench.tui.widgets.painted import Painted
+from tuibench.tui.widgets.row import Row, fit, safe, wrapped
+
+LABEL = 12
+"""Columns for the sign of the focus and the label."""
+
+
+class Field(Painted):
+    """Label, control and hint in one line, an error in as many as it needs below; subclasses give the control."""
+
+    DEFAULT_CSS = "Field { height: auto; width: 1fr; }"
+
+    class Changed(Message):
+        """The user gave a field another value."""
+
+        def __init__(self, field: Field) -> None:
+            super().__init__()
+            self.field = field
+
+        @property
+        def control(self) -> Field:
+            """The field, for `@on` with a selector."""
+            return self.field
+
+    def __init__(
+        self,
+        key: str,
+        label: str,
+        *,
+        hint: str = "",
+        label_width: int = LABEL,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        """`key` is the name by which the screen knows the field."""
+        super().__init__(id=id, classes=classes)
+        self.key = key
+        self.label = label
+        self.label_width = label_width
+        self._hint = safe(hint)
+        self._error = ""
+
+    @property
+    def answer(self) -> Any:
+        """What the user gave; its type is the subclass's."""
+        raise NotImplementedError
+
+    def control_row(self) -> Row:
+        """What stands between label and hint."""
+        raise NotImplementedError
+
+    @property
+    def error(self) -> str:
+        """What is wrong; '' for nothing."""
+        return self._error
+
+    def show_error(self, text: str) -> None:
+        """Say what is wrong with the value and what is allowed; '' for nothing."""
+        before = self._error_rows(self.size.width)
+        self._error = safe(text)
+        if len(self._error_rows(self.size.width)) != len(before):
+            self.refresh(layout=True)
+        self.repaint()
+
+    def show_hint(self, text: str) -> None:
+        """Say what the value may be, or what it comes to."""
+        self._hint = safe(text)
+        self.repaint()
+
+    def row(self, y: int) -> Row:
+        """The field, then its error."""
+        if y == 0:
+            return (*self._label_row(), *self.control_row(), (f"  {self._hint}" if self._hint else "", "dim"))
+        errors = self._error_rows(self.size.width)
+        return errors[y - 1] if y <= len(errors) else ()
+
+    def _label_row(self) -> Row:
+        here = self.has_focus_within or self.has_focus
+        sign = self.glyphs.cursor if here else " "
+        text = fit(safe(self.label), self.label_width - 2, self.glyphs.ellipsis)
+        return ((f"{sign}{text} ", "title" if here else ""),)
+
+    def _error_rows(self, width: int) -> list[Row]:
+        if not self._error:
+            return []
+        room = max(width - self.label_width, 1)
+        rows = wrapped(((f"! {self._error}", "bad"),), room)
+        return [((" " * self.label_width, ""), *row) for row in rows]
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """One line, and those of the error."""
+        return 1 + len(self._error_rows(width))
+
+    def on_descendant_focus(self) -> None:
+        """The label shows where one is."""
+        self.repaint()
+
+    def on_descendant_blur(self) -> None:
+        """The label shows where one is."""
+        self.repaint()
+
+    def changed(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.Changed(self))

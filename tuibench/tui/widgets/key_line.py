@@ -1,0 +1,67 @@
+"""The keys that do something now, at the bottom of every screen."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tuibench.tui.widgets.painted import Painted
+from tuibench.tui.widgets.row import Row, Span, safe, width_of
+
+Pair = tuple[str, str]
+"""(key as people write it, what it does in a word)."""
+
+
+class KeyLine(Painted):
+    """Pairs of a key and its word, the most important first; what does not fit is left to the help page."""
+
+    DEFAULT_CSS = "KeyLine { height: 2; }"
+
+    def __init__(
+        self,
+        pairs: Sequence[Pair] = (),
+        last: Sequence[Pair] = (),
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._pairs = (tuple(pairs), tuple(last))
+
+    def show(self, pairs: Sequence[Pair], last: Sequence[Pair] = ()) -> None:
+        """Show these; `last` come at the end of the last row and stay however narrow it is."""
+        self._pairs = (tuple(pairs), tuple(last))
+        self.repaint()
+
+    def row(self, y: int) -> Row:
+        """The pairs that fell to this row."""
+        rows = fill_rows(*self._pairs, self.size.width, self.size.height)
+        return rows[y] if y < len(rows) else ()
+
+
+def fill_rows(pairs: Sequence[Pair], last: Sequence[Pair], width: int, height: int) -> list[Row]:
+    """Put pairs into rows from the left, `last` into the last row after whatever fits before them."""
+    if height < 1:
+        return []
+    tail = _spans(last)
+    rows: list[list[Span]] = [[] for _ in range(height)]
+    at = 0
+    for pair in pairs:
+        spans = _spans([pair])
+        while at < height and not _fits(rows[at], spans, tail if at == height - 1 else [], width):
+            at += 1
+        if at == height:
+            break
+        rows[at] += spans
+    rows[-1] += tail
+    return [tuple(row) for row in rows]
+
+
+def _fits(row: list[Span], spans: list[Span], tail: list[Span], width: int) -> bool:
+    return width_of(row) + width_of(spans) + width_of(tail) <= width
+
+
+def _spans(pairs: Sequence[Pair]) -> list[Span]:
+    spans: list[Span] = []
+    for key, word in pairs:
+        spans += [(f" {safe(key)}", "key"), (f" {safe(word)} ", "dim")]
+    return spans

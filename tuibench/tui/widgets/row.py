@@ -1,0 +1,153 @@
+"""One line of the screen as parts with a role each, and how it is brought to the width that there is."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from typing import cast
+
+from rich.cells import cell_len, chop_cells, set_cell_size
+
+from tuibench.core.text import show
+
+Span = tuple[str, str]
+"""(text, name of a style in tui/theme.py)."""
+Row = tuple[Span, ...]
+LineLike = str | Span | Sequence[Span]
+"""What a screen gives for one line: a text, a text with its style, or several of those."""
+
+_LONGEST = 1000
+"""No terminal is wider, and a name of a megabyte need not be looked at to its end."""
+
+
+def safe(text: str) -> str:
+    """The text with everything made visible that could drive a terminal."""
+    return show(text, _LONGEST)
+
+
+def shown(line: LineLike) -> Row:
+    """The line, made safe."""
+    if isinstance(line, str):
+        return ((safe(line), ""),)
+    if len(line) == 2 and isinstance(line[0], str) and isinstance(line[1], str):
+        return ((safe(line[0]), line[1]),)
+    return tuple((safe(text), style) for text, style in cast(Sequence[Span], line))
+
+
+def fit(text: str, width: int, ellipsis: str = "…", right: bool = False) -> str:
+    """Bring a text to exactly `width` columns: blanks added, or its end given up for an ellipsis."""
+    need = cell_len(text)
+    if need <= width:
+        blanks = " " * (width - need)
+        return blanks + text if right else text + blanks
+    return set_cell_size(cut(text, width, ellipsis), width)
+
+
+def cut(text: str, width: int, ellipsis: str = "…") -> str:
+    """Bring a text to at most `width` columns."""
+    if cell_len(text) <= width:
+        return text
+    room = width - cell_len(ellipsis)
+    return set_cell_size(text, room).rstrip() + ellipsis if room > 0 else ellipsis[: max(width, 0)]
+
+
+def skip(text: str, columns: int) -> str:
+    """What is left of a text without its first columns; a wide letter that is cut leaves a blank."""
+    if text.isascii() or not columns:
+        return text[columns:]
+    total = cell_len(text)
+    at = next((n for n in range(len(text) + 1) if total - cell_len(text[n:]) >= columns), len(text))
+    return " " * (total - cell_len(text[at:]) - columns) + text[at:]
+
+
+def width_of(row: Iterable[Span]) -> int:
+    """Columns that the parts take together."""
+    return sum(cell_len(text) for text, _ in row)
+
+
+def filled(row: Iterable[Span], width: int, ellipsis: str = "…") -> Row:
+    """Exactly `width` columns, neighbours of one style made one, so that a terminal is told each style once."""
+    spans: list[Span] = []
+    room = width
+    for text, style in row:
+        kept = cut(text, room, ellipsis)
+        if kept:
+            _add(spans, kept, style)
+            room -= cell_len(kept)
+        if kept != text:
+            break
+    if room > 0:
+        _add(spans, " " * room, "")
+    return tuple(spans)
+
+
+def _add(spans: list[Span], text: str, style: str) -> None:
+    if spans and spans[-1][1] == style:
+        spans[-1] = (spans[-1][0] + text, style)
+    else:
+        spans.append((text, style))
+
+
+def squeezed(row: Row, width: int, ellipsis: str = "…") -> Row:
+    """At most `width` columns, where the longest part gives way first: a long name leaves its neighbours whole."""
+    spans = list(row)
+    while spans and (excess := width_of(spans) - width) > 0:
+        lengths = [cell_len(text) for text, _ in spans]
+        longest = max(lengths)
+        if longest <= 1:
+            return filled(spans, max(width, 0), ellipsis)
+        at = lengths.index(longest)
+        # Not below the next longest: then both give way in turn.
+        floor = max([n for n in lengths if n < longest] + [longest // 2, 1])
+        spans[at] = (cut(spans[at][0], max(longest - excess, floor), ellipsis), spans[at][1])
+    return tuple(spans)
+
+
+def spread(left: Row, right: Row, width: int, ellipsis: str = "…") -> Row:
+    """`left` and `right` at the two ends of a line; where both do not fit, `right` keeps at most half of it."""
+    gap = 1 if right else 0
+    if width_of(left) + gap + width_of(right) > width:
+        right = squeezed(right, max(width // 2, width - width_of(left) - gap), ellipsis)
+        left = squeezed(left, max(width - width_of(right) - gap, 0), ellipsis)
+    blanks = " " * (width - width_of(left) - width_of(right))
+    return filled((*left, (blanks, ""), *right), width, ellipsis)
+
+
+def changed_end(old: Row, new: Row, width: int) -> int:
+    """The column after the last one in which two rows of `width` columns differ; 0 where they are equal."""
+    if old == new:
+        return 0
+    texts = ["".join(text for text, _ in row) for row in (old, new)]
+    if not all(text.isascii() for text in texts):
+        # A mark that combines with the letter before it belongs to that letter's column.
+        return width
+    cells = [[(char, style) for text, style in row for char in text] for row in (old, new)]
+    end = width
+    while end and cells[0][end - 1 : end] == cells[1][end - 1 : end]:
+        end -= 1
+    return end
+
+
+def wrapped(row: Row, width: int) -> list[Row]:
+    """Break a line at blanks, or inside of a word wider than a line; what goes on is set in like its beginning."""
+    if width_of(row) <= width:
+        return [row]
+    text = row[0][0] if row else ""
+    indent = min(len(text) - len(text.lstrip(" ")), width // 2)
+    rows: list[Row] = []
+    current: list[Span] = []
+    used = 0
+    for word, style in _words(row, max(width - indent, 1)):
+        if used and used + cell_len(word.rstrip(" ")) > width:
+            rows.append(tuple(current))
+            current, used = ([(" " * indent, "")] if indent else []), indent
+        kept = word if used > indent or not rows else word.lstrip(" ")
+        current.append((kept, style))
+        used += cell_len(kept)
+    return [*rows, tuple(current)]
+
+
+def _words(row: Row, most: int) -> Iterable[Span]:
+    for text, style in row:
+        for word in re.findall(r" *[^ ]+ *| +", text):
+            yield from ((part, style) for part in chop_cells(word, most))

@@ -1,0 +1,76 @@
+"""What a page can be switched between, each with its key beside it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tuibench.tui.widgets.painted import Painted
+from tuibench.tui.widgets.row import Row, Span, safe, width_of
+
+
+@dataclass(frozen=True, slots=True)
+class Selector:
+    """One thing with several choices, of which one holds."""
+
+    name: str
+    choices: tuple[str, ...]
+    index: int
+    key: str
+    """As people write it."""
+    spread: bool = False
+    """Whether all choices are shown, and not only the one that holds."""
+
+
+class SelectorLine(Painted):
+    """Such as ` batch ‹ 1 8 [32] ›  ←→   metric [items/s] m`."""
+
+    DEFAULT_CSS = "SelectorLine { height: 1; }"
+
+    def __init__(
+        self,
+        selectors: Sequence[Selector] = (),
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._selectors = tuple(selectors)
+
+    def show(self, selectors: Sequence[Selector]) -> None:
+        """Show these, the most important first."""
+        self._selectors = tuple(selectors)
+        self.repaint()
+
+    def row(self, y: int) -> Row:
+        """All choices where there is room, else those around the one that holds, else only that one."""
+        if y:
+            return ()
+        around = max((len(s.choices) for s in self._selectors if s.spread), default=0)
+        row = self._line(around)
+        while around and width_of(row) > self.size.width:
+            around -= 1
+            row = self._line(around)
+        return row
+
+    def _line(self, around: int) -> Row:
+        parts: list[Span] = []
+        for selector in self._selectors:
+            parts += [("   " if parts else " ", ""), *self._selector(selector, around)]
+        return tuple(parts)
+
+    def _selector(self, selector: Selector, around: int) -> list[Span]:
+        name, key, *choices = (safe(text) for text in (selector.name, selector.key, *selector.choices))
+        at = selector.index
+        held = choices[at] if 0 <= at < len(choices) else "-"
+        spans = [(f"{name} ", "dim"), (f"[{held}]", "title")]
+        if selector.spread and len(choices) > 1:
+            glyphs = self.glyphs
+            low, high = max(at - around, 0), at + around + 1
+            before = "".join(f"{text} " for text in choices[low:at])
+            after = "".join(f" {text}" for text in choices[at + 1 : high])
+            start = glyphs.before if low == 0 else glyphs.ellipsis
+            end = glyphs.after if high >= len(choices) else glyphs.ellipsis
+            spans[1:1] = [(f"{start} {before}", "")]
+            spans.append((f"{after} {end}", ""))
+        return [*spans, (f" {key}", "key")] if key and len(choices) > 1 else spans

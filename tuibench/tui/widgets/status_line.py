@@ -1,0 +1,108 @@
+"""One line of news: what just came of something, and where the screen asks before it does something."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+from textual import events
+from textual.widget import Widget
+
+from tuibench.tui.widgets.painted import Painted
+from tuibench.tui.widgets.row import Row, Span, safe, squeezed, width_of
+
+KINDS = {"info": "accent", "warn": "warn", "bad": "bad"}
+"""Kind of news to its style."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Asked:
+    text: str
+    answers: Mapping[str, str]
+    then: Callable[[str], object]
+    focused: Widget | None
+    """What had the focus, and gets it back."""
+
+
+class StatusLine(Painted):
+    """The latest news; who shows it takes it away again, as with the next key."""
+
+    DEFAULT_CSS = "StatusLine { height: 1; }"
+
+    def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id, classes=classes)
+        self._said: Row = ()
+        self._asked: _Asked | None = None
+        self.kind = "info"
+
+    @property
+    def said(self) -> str:
+        """The news; '' for none."""
+        return "".join(text for text, _ in self._said)
+
+    @property
+    def asking(self) -> bool:
+        """Whether a question waits for its answer."""
+        return self._asked is not None
+
+    def say(self, text: str, kind: str = "info") -> None:
+        """Show news of one of KINDS in the place of older ones; a question stays until it is answered."""
+        sign = "! " if kind == "bad" else ""
+        self.kind = kind
+        self._said = ((safe(sign + text), KINDS[kind]),) if text else ()
+        self.repaint()
+
+    def clear(self) -> None:
+        """Show no news."""
+        self.say("")
+
+    def ask(self, text: str, answers: Mapping[str, str], then: Callable[[str], object]) -> None:
+        """Ask; `then` gets the key of an answer, or '' for escape. Until then no key does what it does elsewhere."""
+        self._answer("")
+        self._asked = _Asked(safe(text), dict(answers), then, self.screen.focused)
+        self.can_focus = True
+        self.screen.set_focus(self)
+        self.repaint()
+
+    def _answer(self, answer: str) -> None:
+        asked, self._asked = self._asked, None
+        if asked is None:
+            return
+        self.can_focus = False
+        kept = asked.focused if asked.focused is not None and asked.focused.is_attached else None
+        self.screen.set_focus(kept)
+        self.repaint()
+        asked.then(answer)
+
+    def on_key(self, event: events.Key) -> None:
+        """An answer, or nothing."""
+        if self._asked is None:
+            return
+        event.stop()
+        event.prevent_default()
+        if event.character is not None and event.character in self._asked.answers:
+            self._answer(event.character)
+        elif event.key == "escape":
+            self._answer("")
+
+    def on_blur(self) -> None:
+        """Who goes elsewhere has not said yes."""
+        # Where an answer asks the next question at once, this is about the one before.
+        if self.screen.focused is not self:
+            self._answer("")
+
+    def row(self, y: int) -> Row:
+        """The question with its answers, or the news; a blank before it."""
+        if y == 0 and self._asked is not None:
+            return self._question(self._asked)
+        return ((" ", ""), *self._said) if y == 0 and self._said else ()
+
+    def _question(self, asked: _Asked) -> Row:
+        answers: list[Span] = []
+        for key, word in asked.answers.items():
+            answers += [(f" {safe(key)}", "key"), (f" {safe(word)} ", "")]
+        if "n" not in asked.answers:
+            answers += [(" esc", "key"), (" back ", "")]
+        # Of a long question the end goes, never an answer.
+        room = self.size.width - width_of(answers) - 2
+        return ((" ", ""), *squeezed(((asked.text, "warn"),), room, self.glyphs.ellipsis), (" ", ""), *answers)

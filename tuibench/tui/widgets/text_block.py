@@ -1,0 +1,122 @@
+"""Lines of text: one that is as high as its lines, and one that is scrolled by keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+
+from textual.geometry import Size
+
+from tuibench.tui.widgets.moving import Moving
+from tuibench.tui.widgets.painted import Painted
+from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
+
+
+class TextBlock(Painted):
+    """Lines that are cut at the width; what does not fit in height is not seen."""
+
+    DEFAULT_CSS = "TextBlock { height: auto; }"
+
+    def __init__(
+        self,
+        lines: Iterable[LineLike] = (),
+        *,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        super().__init__(id=id, classes=classes)
+        self._rows = _rows(lines)
+
+    def show_lines(self, lines: Iterable[LineLike]) -> None:
+        """Show these lines."""
+        before, self._rows = len(self._rows), _rows(lines)
+        if len(self._rows) != before and self.styles.is_auto_height:
+            self.refresh(layout=True)
+        self.repaint()
+
+    def row(self, y: int) -> Row:
+        """One line per line."""
+        return self._rows[y] if y < len(self._rows) else ()
+
+    def get_content_height(self, *_: object) -> int:
+        """As many as there are lines."""
+        return len(self._rows)
+
+
+class ScrollBlock(Moving):
+    """Lines that are moved through with the page keys: logs, help, facts."""
+
+    def __init__(
+        self,
+        lines: Iterable[LineLike] = (),
+        *,
+        wrap: bool = False,
+        follow: bool = False,
+        id: str | None = None,  # noqa: A002 - Textual's name
+        classes: str | None = None,
+    ) -> None:
+        """`wrap` breaks long lines instead of cutting them; `follow` keeps the end in sight until somebody moves up."""
+        super().__init__(id=id, classes=classes)
+        self._wrap = wrap
+        self._follows = follow
+        self._at_end = follow
+        self._given = _rows(lines)
+        self._rows = self._given
+        self._rows_width = -1
+        self._first = 0
+
+    def show_lines(self, lines: Iterable[LineLike]) -> None:
+        """Show these lines; the place in them is kept, or the end where that is followed."""
+        self._given = _rows(lines)
+        self._rows_width = -1
+        self._set_first(self._most if self._at_end else self._first)
+
+    @property
+    def position(self) -> str:
+        """Where one is, in words, such as 12-31 of 40; '' where all lines are seen."""
+        total = len(self._laid_out())
+        if total <= self.page:
+            return ""
+        return f"{self._first + 1}-{min(self._first + self.page, total)} of {total}"
+
+    @property
+    def _most(self) -> int:
+        return max(len(self._laid_out()) - self.page, 0)
+
+    def move(self, by: int) -> None:
+        """Scroll."""
+        self._set_first(self._first + by)
+        self._at_end = self._follows and self._first == self._most
+
+    def move_to_end(self, last: bool) -> None:
+        """Scroll to an end."""
+        self.move(len(self._laid_out()) if last else -len(self._laid_out()))
+
+    def _set_first(self, first: int) -> None:
+        self._first = max(min(first, self._most), 0)
+        self.repaint()
+
+    def _laid_out(self) -> Sequence[Row]:
+        width = self.size.width
+        if not self._wrap or not width:
+            self._rows = self._given
+        elif self._rows_width != width:
+            self._rows = [part for row in self._given for part in wrapped(row, width)]
+            self._rows_width = width
+        return self._rows
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as there are at that width, where the height is left to the block."""
+        return len([part for row in self._given for part in (wrapped(row, width) if self._wrap else [row])])
+
+    def row(self, y: int) -> Row:
+        """The lines from the present place on."""
+        rows = self._laid_out()
+        return rows[self._first + y] if self._first + y < len(rows) else ()
+
+    def on_resize(self) -> None:
+        """The same first line, or as far as there are lines."""
+        self._set_first(self._most if self._at_end else self._first)
+
+
+def _rows(lines: Iterable[LineLike]) -> Sequence[Row]:
+    return [shown(line) for line in lines]

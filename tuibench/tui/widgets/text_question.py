@@ -1,0 +1,67 @@
+"""Asks for a line or two of text."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.screen import ModalScreen
+
+from tuibench.tui.key import bindings
+from tuibench.tui.widgets.calm import Calm
+from tuibench.tui.widgets.field_column import FieldColumn
+from tuibench.tui.widgets.row import safe
+from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.widgets.title_line import RuleLine, TitleLine
+
+Answers = tuple[str, ...]
+
+
+class TextQuestion(Calm, ModalScreen[Answers | None]):
+    """Fields at the bottom of the screen; the result is their texts, None for escape."""
+
+    DEFAULT_CSS = """
+    TextQuestion { background: transparent; align: center bottom; }
+    TextQuestion FieldColumn { height: auto; max-height: 70%; }
+    """
+    AUTO_FOCUS = "Input"
+    BINDINGS: ClassVar[list[BindingType]] = bindings(only=("back",))
+
+    def __init__(
+        self,
+        title: str,
+        fields: Sequence[tuple[str, str]],
+        *,
+        check: Callable[[Answers], str] | None = None,
+        hint: str = "",
+    ) -> None:
+        """`fields` are labels and their first texts; `check` says what is wrong with the answers, '' for nothing."""
+        super().__init__()
+        self._heading = title
+        self._fields = tuple(fields)
+        self._check = check
+        self._hint = hint
+
+    def compose(self) -> ComposeResult:
+        """A title and the fields."""
+        yield RuleLine()
+        yield TitleLine((self._heading, "title"), (f"{safe(self._hint)}  enter done  esc back ".lstrip(), "dim"))
+        with FieldColumn():
+            for n, (label, value) in enumerate(self._fields):
+                yield TextField(str(n), label, value, width=0)
+
+    def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
+        """The answers, or what is wrong with them."""
+        message.stop()
+        answers = tuple(str(field.answer) for field in message.column.fields.values())
+        wrong = self._check(answers) if self._check is not None else ""
+        if wrong:
+            message.column.show_errors({str(len(answers) - 1): wrong})
+        else:
+            self.dismiss(answers)
+
+    def action_back(self) -> None:
+        """None of it."""
+        self.dismiss(None)

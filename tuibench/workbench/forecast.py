@@ -1,0 +1,108 @@
+"""What a benchmark will come to before anything is started: cells, time, memory, and what cannot work."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tuibench.core.errors import UsageError
+from tuibench.core.model import ModelSummary, Point, Reference
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.models.candidate import Search
+from tuibench.models.dim import PointRequest, expand
+from tuibench.models.layout import Layout
+from tuibench.runs.plan import make_cells
+
+_START_S = 0.8
+"""What an execution takes beside its timed part: a process, imports, load, warm-up."""
+_BARE_WORKER_BYTES = 60_000_000
+_COPIES = 3
+_OTHER_BYTES = {"string": 32}
+_MOST_POINTS = 4096
+"""Longer sweeps than anybody waits for are counted, not laid out."""
+
+
+@dataclass(frozen=True, slots=True)
+class Forecast:
+    """As far as a summary tells; the model itself may still refuse."""
+
+    cells: int
+    memory_bytes: int | None
+    """About what the largest worker takes, of those models that are known; None where none is."""
+    problems: tuple[str, ...] = ()
+    """What the models' constants forbid: such cells will fail, the others go on."""
+
+
+def expected_s(spec: BenchmarkSpec, cells: int) -> float:
+    """About how long so many cells take if each is known well enough at the first opportunity."""
+    effort = spec.effort
+    expected = cells * effort.min_executions * (effort.timed_s + _START_S)
+    return expected if spec.limits.max_time_s is None else min(expected, spec.limits.max_time_s)
+
+
+def limit_s(spec: BenchmarkSpec, cells: int, more_s: float = 0.0) -> float:
+    """How long so many cells take at most, with `more_s` that was asked for since."""
+    limit = cells * (spec.effort.limit_s + more_s)
+    return limit if spec.limits.max_time_s is None else min(limit, spec.limits.max_time_s + more_s)
+
+
+def worker_bytes(model: ModelSummary, input_bytes: int) -> int:
+    """About what a worker takes: weights as read, reordered and packed, and the inputs."""
+    return _BARE_WORKER_BYTES + _COPIES * (model.file_bytes + model.external_bytes) + input_bytes
+
+
+def item_bytes(dtype: str) -> int:
+    """Bytes of one element, by the number in the name of its type; a word of text is guessed."""
+    digits = "".join(c for c in dtype if c.isdigit())
+    return max(1, int(digits[:2]) // 8) if digits else _OTHER_BYTES.get(dtype, 1)
+
+
+def free_dims(model: ModelSummary, batch_dim: str | None = None) -> tuple[str, ...]:
+    """The dims that a model leaves open beside its batch, as `--dim` addresses them."""
+    layout = Layout(model.inputs, batch_dim)
+    return tuple(key for key in layout.places if key not in layout.batch)
+
+
+def check_dim(model: ModelSummary, spec: BenchmarkSpec, name: str) -> None:
+    """Raise UsageError where a model has no such dim, or fixes it; each by itself, so that all can be said."""
+    Layout(model.inputs, spec.inputs.batch_dim).resolve(name, f"--dim {name}:")
+
+
+def forecast(spec: BenchmarkSpec, models: Sequence[ModelSummary]) -> Forecast:
+    """What `spec` comes to for models that were looked at; UsageError where it contradicts one of them."""
+    points: list[Point] = []
+    problems: list[str] = []
+    memory = 0
+    for number, model in enumerate(models):
+        if _product(spec) > _MOST_POINTS:
+            raise UsageError(f"that is a sweep of {_product(spec)} shapes", f"at most {_MOST_POINTS} can be planned")
+        layout = Layout(model.inputs, spec.inputs.batch_dim)
+        for request in expand(spec, number, layout):
+            problems += [request.problem] if request.problem else []
+            point, size = _plan(model, number, layout, request)
+            points.append(point)
+            memory = max(memory, worker_bytes(model, size * spec.inputs.distinct))
+    cells = len(make_cells(spec, models, points)) if len(models) == len(spec.models) else _count(spec)
+    return Forecast(cells, memory or None, tuple(dict.fromkeys(problems)))
+
+
+def _plan(model: ModelSummary, number: int, layout: Layout, request: PointRequest) -> tuple[Point, int]:
+    """The point as its first candidate would have it, and the bytes of one sample."""
+    search = Search(layout, request.batch, request.fixed, request.shapes)
+    _, candidate = next(iter(search.candidates()))
+    kinds = {port.name: port.dtype for port in model.inputs}
+    size = sum(math.prod(shape) * item_bytes(kinds[name]) for name, shape in candidate.shapes.items())
+    dims = {key: value for key, value in {**candidate.dims, **request.fixed}.items() if key not in layout.batch}
+    nothing = Reference(None, None, None, "a forecast")
+    return Point(request.id, number, request.batch, 1, dims, {}, (), None, 1, nothing), size
+
+
+def _product(spec: BenchmarkSpec) -> int:
+    dims = math.prod(len(set(values)) for _, values in spec.dims)
+    return max(1, len(spec.batches)) * dims * max(1, len(spec.sequence_lengths))
+
+
+def _count(spec: BenchmarkSpec) -> int:
+    """Cells of models that nobody has looked at yet."""
+    return max(1, len(spec.models)) * len(spec.engines) * len(spec.scenarios) * len(spec.cores) * _product(spec)

@@ -1,0 +1,58 @@
+"""Starting a runner that is let go in the same breath: once it has read what to run, no client is its end."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import threading
+from pathlib import Path
+from typing import IO, Any
+
+from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
+from tuibench.core.short_id import short_id
+from tuibench.runs.directory import LOG
+from tuibench.runs.task import read_tail
+from tuibench.workbench.launch import no_room, start_runner
+
+
+def start_lone_runner(run_dir: Path, request: dict[str, Any]) -> None:
+    """Come back when the run can be found, or raise where its runner died before that; it is reaped when it ends."""
+    log = os.memfd_create(LOG)
+    try:
+        process = start_runner(run_dir, log)
+        if _hand_over(process, json.dumps({**request, "let_go": True}).encode("ascii") + b"\n"):
+            # Nobody else waits for it, and a dashboard that starts runs all day must not collect dead ones.
+            threading.Thread(target=process.wait, name="reaper", daemon=True).start()
+            return
+        raise _why_dead(run_dir, process.wait(), read_tail(f"/proc/self/fd/{log}"))
+    finally:
+        os.close(log)
+
+
+def _hand_over(process: subprocess.Popen[bytes], line: bytes) -> bool:
+    """Whether the runner has taken the run up: it says so, or closes its end by dying."""
+    if process.stdin is None or process.stdout is None:
+        raise RuntimeError("the runner has no channel")
+    with process.stdin as lifeline, process.stdout as answer:
+        _send(lifeline, line)
+        return bool(answer.read(1))
+
+
+def _send(lifeline: IO[bytes], line: bytes) -> None:
+    while line:
+        try:
+            line = line[lifeline.write(line) :]
+        except BrokenPipeError:
+            return  # it is dead already, and the missing answer says so
+
+
+def _why_dead(run_dir: Path, code: int, words: str | None) -> TuibenchError:
+    short = short_id(run_dir.name)
+    if code == ExitCode.BUSY:
+        return HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
+    if code == ExitCode.STORE:
+        return no_room(run_dir.parent, words)
+    how = f"died by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+    return TuibenchError(f"the runner {how} before the run began" + (f" ({words})" if words else ""))

@@ -1,0 +1,140 @@
+"""The runs that are in no list of results, looked at every second: only what has changed costs more than a stat."""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.errors import StoreError
+from tuibench.core.record import from_plain
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.watch import RunRow
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.journal import NAME, Follower
+from tuibench.runs.state import Observer, describe_run, judge_run, read_state
+from tuibench.runs.tally import Tally
+from tuibench.store.store import Store
+from tuibench.workbench.belonging import find_project
+from tuibench.workbench.runs import Runs
+
+_LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
+"""What has ended like this is in the list of results, or had nothing for it."""
+_NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError)
+
+_Stamp = tuple[int, int] | None
+
+
+@dataclass(slots=True)
+class _Known:
+    """What the last look found of one run."""
+
+    directory: RunDirectory
+    follower: Follower
+    tally: Tally
+    request: Mapping[str, Any] | None = None
+    stamp: _Stamp = None
+    mark: str = ""
+    held: bool = False
+    planned: bool = False
+    row: RunRow | None = None
+    """None for one that is listed elsewhere."""
+
+
+class Presence:
+    """One of these per session; looks may come from any thread."""
+
+    def __init__(self, runs: Runs, store: Store) -> None:
+        self._runs = runs
+        self._store = store
+        self._known: dict[str, _Known] = {}
+        self._observer: Observer | None = None
+        self._mark = ""
+        self._one_at_a_time = threading.Lock()
+
+    def look(self, mark: str) -> tuple[RunRow, ...]:
+        """Newest first; `mark` is the store's, on which it depends what is listed already."""
+        with self._one_at_a_time:
+            if self._observer is None or mark != self._mark:
+                self._observer, self._mark = self._runs.observer(), mark
+            before, self._known = self._known, {}
+            for directory in self._runs.directories():
+                known = before.get(directory.id) or _Known(directory, Follower(directory.path), Tally())
+                self._known[directory.id] = known
+                self._update(known, self._observer, mark)
+            return tuple(known.row for known in self._known.values() if known.row is not None)
+
+    def _update(self, known: _Known, observer: Observer, mark: str) -> None:
+        stamp = _stamp(known.directory)
+        if not known.held and known.stamp is not None and (known.stamp, known.mark) == (stamp, mark):
+            return
+        # In this order: what was written before the lock was free is read after it.
+        held = known.directory.is_held()
+        same = held and known.mark == mark
+        known.stamp, known.mark, known.held = stamp, mark, held
+        if known.request is None:
+            known.request = _request(known.directory)
+        info = (self._follow(known, observer) if held else None) or read_state(known.directory, observer)
+        planned = bool(known.tally.models)
+        if same and known.row is not None and (info, planned) == (known.row.info, known.planned):
+            return
+        known.planned = planned
+        # Of another machine's run that has ended, that machine's list has the result.
+        listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
+        known.row = None if listed else self._row(known, info)
+
+    def _follow(self, known: _Known, observer: Observer) -> RunInfo | None:
+        """What a run that goes on is doing; None where its journal does not tell, or makes no sense."""
+        tally = known.tally
+        try:
+            for event in known.follower.read():
+                tally.take(event)
+            if not tally.start or known.request is None:
+                return None
+            info = describe_run(known.directory, tally, known.request, tally.counts, tally.latest)
+            return judge_run(info, tally, observer, held=True)
+        except _NONSENSE:
+            return None
+
+    def _row(self, known: _Known, info: RunInfo) -> RunRow:
+        request = known.request or {}
+        card = request.get("card") or {}
+        spec = from_plain(BenchmarkSpec, request["spec"]) if request else None
+        return RunRow(
+            info=info,
+            project=find_project(
+                self._store,
+                str(card.get("project") or ""),
+                known.tally.models[0].sha256 if known.tally.models else "",
+                spec.models[0].path if spec and spec.models else "",
+            ),
+            engines=_joined(spec.engines if spec else ()),
+            scenarios=_joined(spec.scenarios if spec else ()),
+            cores=_joined(spec.cores if spec else ()),
+            batches=_joined(spec.batches if spec else ()),
+            rerun_of=str(card.get("rerun_of") or ""),
+            note=str(card.get("note", "")),
+        )
+
+
+def _joined(values: Iterable[object]) -> str:
+    return ",".join(map(str, values))
+
+
+def _stamp(run: RunDirectory) -> _Stamp:
+    try:
+        found = os.stat(run.path / NAME)
+    except OSError:
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def _request(run: RunDirectory) -> Mapping[str, Any] | None:
+    try:
+        return run.request()
+    except StoreError:
+        return None

@@ -1,0 +1,252 @@
+"""One run watched by a screen: each look reads what is new and makes anew only what that changes."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import deque
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from tuibench.core.activity import RunInfo
+from tuibench.core.cell import CellResult, Execution
+from tuibench.core.errors import StoreError
+from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.watch import Live, RunView
+from tuibench.report.run_list import reason_words
+from tuibench.report.run_log import RunLog, cell_line, phase_words
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.journal import Follower
+from tuibench.runs.past import count, head_of, is_headless
+from tuibench.runs.replay import Replay
+from tuibench.runs.state import Observer, describe_run, judge_run, read_state
+from tuibench.stats.interval import LEAST, half_width
+from tuibench.workbench.forecast import limit_s
+from tuibench.workbench.watched_run import Event, end_error, unfile_points
+
+_MOST_LINES = 2000
+_MOST_SHARES = 60
+_WHOLE = ("plan", "sitting", "run_end")
+"""Events after which every cell may read otherwise."""
+
+
+class RunWatch:
+    """The eyes on a run of this machine; `observe` gives who looks, for what only the store knows."""
+
+    def __init__(
+        self,
+        directory: RunDirectory,
+        observe: Callable[[], Observer],
+        project: str = "",
+        clock: Callable[[float], time.struct_time] = time.localtime,
+    ) -> None:
+        self._directory = directory
+        self._observe = observe
+        self._project = project
+        self._local = clock
+        self._follower = Follower(directory.path)
+        self._replay = Replay()
+        self._request = _request(directory)
+        if is_headless(directory) and self._request:
+            self._replay.take(head_of(self._request))
+        self._log: deque[str] = deque(maxlen=_MOST_LINES)
+        self._words = RunLog(self._line, self._name)
+        self._shares: deque[float | None] = deque(maxlen=_MOST_SHARES)
+        self._latest: Event = {}
+        self._at: Event = {}
+        """The execution that goes on."""
+        self._changed: set[str] = set()
+        self._cells: dict[str, CellResult] = {}
+        self._halves: dict[str, tuple[float, ...]] = {}
+        self._names: dict[str, str] = {}
+        self._axes: tuple[str, ...] = ()
+        self._began: tuple[float, int] = (0.0, 0)
+        """Seconds since 1970, and what the journal's clock showed then."""
+        self._alive = True
+        self._view: RunView | None = None
+
+    def look(self) -> RunView:
+        """The run as it stands; the very same view where nothing happened."""
+        # In this order: what was written before the lock was free is read after it.
+        alive = self._directory.is_held()
+        events = self._follower.read()
+        if self._view is not None and not events and alive == self._alive:
+            return self._view
+        self._alive = alive
+        for event in events:
+            self._take(event)
+        self._view = self._make()
+        return self._view
+
+    def close(self) -> None:
+        """Nothing is held between two looks."""
+
+    def _take(self, event: Event) -> None:
+        self._replay.take(event)
+        kind = str(event["ev"])
+        if kind in ("run_start", "sitting"):
+            self._began = _epoch(str(event.get("started_utc", ""))), int(event["t_ns"])
+            self._latest = self._at = {}
+        elif kind == "plan":
+            self._names = self._replay.names()
+            self._axes = varying_axes(cell.asked for cell in self._replay.cells)
+        if kind in _WHOLE:
+            self._changed |= self._replay.tracks.keys()
+        elif kind == "extended":
+            self._changed |= set(event["cells"])
+        if event.get("cell") is not None and event["cell"] not in self._replay.tracks:
+            return  # its plan was lost to damage
+        if event.get("cell") is not None and kind in ("execution_done", "execution_failed", "cell_done", "warning"):
+            self._changed.add(str(event["cell"]))
+        if kind == "execution_start":
+            self._at = event
+        elif kind == "progress":
+            self._latest = event
+        elif kind == "execution_done":
+            self._shares.append(_waiting_share(event["result"].get("noise") or {}))
+        words = self._words.words(event)
+        if words:
+            self._log.append(f"{self._time_of(event)}  {words}")
+
+    def _make(self) -> RunView:
+        replay = self._replay
+        if not replay.start:
+            return self._unbegun()
+        ended = bool(replay.end) or not self._alive
+        if ended and not replay.end:
+            # What it was is known; how it ended nobody wrote down.
+            replay.end = {"status": "interrupted", "reason": "its runner died"}
+            self._changed |= replay.tracks.keys()
+        for key in self._changed & replay.tracks.keys():
+            self._cells[key] = replay.cell(key)
+            self._halves[key] = _half_widths([done.execution for done in replay.tracks[key].executions])
+        self._changed.clear()
+        cells = tuple(self._cells[key] for key in replay.tracks)
+        ahead = sum(cell.failure is None or bool(cell.executions) for cell in cells)
+        spec = replay.spec
+        view = RunView(
+            info=self._info(ended),
+            project=self._project,
+            spec=spec,
+            models=replay.models,
+            names=dict(self._names),
+            cells=cells,
+            live=None if ended else self._live(),
+            executions_min=spec.effort.min_executions,
+            half_widths=dict(self._halves),
+            waiting_shares=tuple(self._shares),
+            log=tuple(self._log),
+            warnings=tuple(replay.warnings),
+            drift=replay.drift,
+            elapsed_s=replay.seconds,
+            eta_s=None if ended else _number(self._latest.get("eta_s")),
+            limit_s=limit_s(spec, ahead, replay.extended_s) if cells else None,
+            status="",
+        )
+        return self._close(view) if ended else view
+
+    def _close(self, view: RunView) -> RunView:
+        """The view of a run that has ended."""
+        end = self._replay.end
+        error = end_error(self._replay)
+        reason = reason_words(str(end.get("reason") or ""))
+        if error is not None:
+            reason = f"{error.message}; {error.hint}" if error.hint else error.message
+        return replace(
+            view,
+            status=str(end.get("status", "interrupted")),
+            reason=reason,
+            saved=bool(end.get("saved") or self._observe().is_saved(self._directory.id)),
+            result=unfile_points(self._replay.result()) if view.cells else None,
+        )
+
+    def _info(self, ended: bool) -> RunInfo:
+        info = describe_run(self._directory, self._replay, self._request, count(self._replay), self._latest)
+        return judge_run(info, self._replay, self._observe(), held=not ended)
+
+    def _unbegun(self) -> RunView:
+        """A run that has written nothing yet, or never will."""
+        info = read_state(self._directory, self._observe())
+        return RunView(
+            info=info,
+            project=self._project,
+            spec=None,
+            models=(),
+            names={},
+            cells=(),
+            live=None,
+            executions_min=0,
+            half_widths={},
+            waiting_shares=(),
+            log=tuple(self._log),
+            warnings=(),
+            drift=None,
+            elapsed_s=0.0,
+            eta_s=None,
+            limit_s=None,
+            status="" if self._alive else "interrupted",
+            reason="" if self._alive else info.detail,
+            saved=None if self._alive else False,
+        )
+
+    def _live(self) -> Live | None:
+        key = self._latest.get("cell")
+        if key is None or key not in self._replay.tracks or self._replay.waiting:
+            return None
+        half = _number(self._latest.get("half_width_pct"))
+        track = self._replay.tracks[str(key)]
+        same = self._at.get("cell") == key and int(self._at.get("n", 0)) > 0
+        return Live(
+            cell=str(key),
+            n=int(self._at["n"]) if same else len(track.executions),
+            round=int(self._latest.get("round") or 0),
+            phase=phase_words(str(self._latest.get("phase", ""))) if same else "anchor execution",
+            p50_ms=_number(self._latest.get("p50_ms")),
+            half_width=None if half is None else half / 100,
+            grade=self._latest.get("grade"),
+        )
+
+    def _line(self, key: str) -> str:
+        return cell_line(self._name(key), self._replay.cell(key))
+
+    def _name(self, key: str) -> str:
+        asked = self._replay.tracks[key].cell.asked
+        return name_cell(asked, self._axes, model=self._names.get(asked.model_sha256, ""))
+
+    def _time_of(self, event: Event) -> str:
+        began, at_ns = self._began
+        moment = self._local(began + (int(event["t_ns"]) - at_ns) / 1e9)
+        return time.strftime("%H:%M:%S", moment)
+
+
+def _request(directory: RunDirectory) -> dict[str, Any]:
+    try:
+        return directory.request()
+    except StoreError:
+        return {}
+
+
+def _half_widths(executions: list[Execution]) -> tuple[float, ...]:
+    logs = [math.log(execution.p50_ns) for execution in executions]
+    return tuple(half_width(logs[:number]) for number in range(LEAST, len(logs) + 1))
+
+
+def _waiting_share(noise: dict[str, Any]) -> float | None:
+    waiting, on_cpu = noise.get("waiting_ns"), noise.get("on_cpu_ns")
+    if waiting is None or on_cpu is None or waiting + on_cpu <= 0:
+        return None
+    return float(waiting / (waiting + on_cpu))
+
+
+def _number(value: object) -> float | None:
+    return float(value) if isinstance(value, (int, float)) else None
+
+
+def _epoch(utc: str) -> float:
+    try:
+        moment = datetime.fromisoformat(utc)
+    except ValueError:
+        return 0.0
+    return (moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment).timestamp()
