@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, TypeVar
 
@@ -26,7 +26,7 @@ def to_plain(value: Any) -> Any:
 
 def from_plain(kind: type[T], data: Any) -> T:
     """Build a `kind` from what `to_plain` gave; unknown keys are ignored so that newer writers can be read."""
-    return typing.cast(T, _builder(kind)(data))
+    return typing.cast(T, _builder(typing.cast(Hashable, kind))(data))
 
 
 @lru_cache(maxsize=512)
