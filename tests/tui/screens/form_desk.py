@@ -48,6 +48,9 @@ class FormDesk:
         self.gate = threading.Event()
         """`start` waits for it."""
         self.gate.set()
+        self.reading = threading.Event()
+        """`form` waits for it."""
+        self.reading.set()
         self.models: dict[str, FormStart] = {}
 
     def as_desk(self) -> Desk:
@@ -69,6 +72,7 @@ class FormDesk:
     def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         """The values, or those of another model."""
         self.opened.append((project, benchmark, path))
+        self.reading.wait(30)
         if not path or path == self.begins.values.model:
             return self.begins
         if path not in self.models:

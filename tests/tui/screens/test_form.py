@@ -5,9 +5,10 @@ from dataclasses import fields, replace
 import pytest
 
 from tests.tui.frame import check_frame, frame
+from tests.tui.landing import Landing
 from tests.tui.pilot import look, press, settle, type_text
 from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
-from tests.tui.screens.form_stage import StandIn, Timers, focused, form_of, neighbours, open_form, timers
+from tests.tui.screens.form_stage import Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.core.errors import UsageError
 from tuibench.core.ulid import make_ulid
 from tuibench.tui.desk import FormStart, FormValues
@@ -37,7 +38,7 @@ async def test_a_model_by_its_path_is_measured_with_one_key() -> None:
         assert focused(app) == "RUN"
         await press(pilot, "enter")
         assert desk.started == [(VALUES, "", "")]
-        assert isinstance(app.page, StandIn) and app.page.given == (RUN,)
+        assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
 
 
 async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
@@ -270,7 +271,7 @@ async def test_a_form_that_is_wrong_has_no_command_to_copy() -> None:
 async def test_escape_leaves_a_form_that_nobody_has_typed_into() -> None:
     async with open_form(FormDesk(), project="p1") as (app, pilot):
         await press(pilot, "escape")
-        assert isinstance(app.page, StandIn)
+        assert isinstance(app.page, Landing)
 
 
 async def test_what_was_typed_is_given_up_only_after_a_question() -> None:
@@ -281,7 +282,7 @@ async def test_what_was_typed_is_given_up_only_after_a_question() -> None:
         await press(pilot, "escape", "n")
         assert focused(app) == "cores"
         await press(pilot, "escape", "y")
-        assert isinstance(app.page, StandIn)
+        assert isinstance(app.page, Landing)
 
 
 async def test_who_measures_now_is_said_as_soon_as_it_is_known() -> None:
@@ -299,7 +300,7 @@ async def test_what_is_typed_stays_when_others_change_something() -> None:
         await type_text(pilot, "3")
         desk.runs = (running(eta_s=1.0),)
         await look(app, pilot)
-        app.go(StandIn())
+        app.go(Landing("help"))
         await settle(pilot)
         app.go_back()
         await settle(pilot)

@@ -63,6 +63,9 @@ class FormColumn(FieldColumn):
             super().__init__()
             self.name = name
 
+    class Filled(Message):
+        """All fields are there."""
+
     class Moved(Message):
         """Another field has the focus, or none."""
 
@@ -85,13 +88,22 @@ class FormColumn(FieldColumn):
         self._seen = {key: field.answer for key, field in self.fields.items()}
         self._show_effort()
         if self._wanted:
-            self.focus_field(self._wanted)
+            self.go_to(self._wanted)
             self._wanted = ""
+        self.post_message(self.Filled())
 
     def go_to(self, name: str) -> None:
-        """Focus a field, also one that is not there yet."""
-        if not self.focus_field(name):
+        """Focus a field at once, so that the next key already finds it; one that is not there yet later."""
+        field = self.fields.get(name)
+        stop = next((stop for stop in self.stops() if field in stop.ancestors_with_self), None)
+        if stop is None:
             self._wanted = name
+        else:
+            self.screen.set_focus(stop)
+
+    def stops(self) -> list[Widget]:
+        """What the focus goes through, from the first to the last; a field that is not shown is none."""
+        return [stop for stop in self._stops() if all(each.display for each in stop.ancestors_with_self)]
 
     def _widgets(self) -> Iterable[Widget]:
         for row in self._rows:
@@ -150,7 +162,9 @@ class FormColumn(FieldColumn):
     @property
     def focused_field(self) -> str:
         """The field that has the focus; '' for none."""
-        return next((key for key, field in self.fields.items() if field.has_focus or field.has_focus_within), "")
+        focused = self.screen.focused
+        path = focused.ancestors_with_self if focused is not None else []
+        return next((key for key, field in self.fields.items() if field in path), "")
 
     # While it is edited
 
@@ -164,23 +178,6 @@ class FormColumn(FieldColumn):
         if name == "effort":
             self._show_effort()
         self.post_message(self.Edited(name))
-
-    def _stops(self) -> list[Widget]:
-        """A field that is not shown cannot be gone to."""
-        return [stop for stop in super()._stops() if all(each.display for each in stop.ancestors_with_self)]
-
-    def action_next_field(self) -> None:
-        """The next field; behind the last one it is said that this was all."""
-        if not self._step(1):
-            self.post_message(self.Finished(self))
-
-    def on_descendant_focus(self) -> None:
-        """Tell the screen."""
-        self.post_message(self.Moved())
-
-    def on_descendant_blur(self) -> None:
-        """Tell the screen."""
-        self.post_message(self.Moved())
 
     def _show_effort(self) -> None:
         """A fixed time has no target, and a target no fixed time."""
