@@ -40,6 +40,7 @@ class FormDesk:
         self.begins = FormStart(values, **{"origin": "this project's last values", "summary": None, **start})
         self.runs: tuple[RunRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
         self.checked: list[FormValues] = []
         self.started: list[tuple[FormValues, str, str]] = []
         self.opened: list[tuple[str, str, str]] = []
@@ -117,7 +118,7 @@ class FormDesk:
         if self.refusal is not None:
             raise self.refusal
         self.started.append((values, project, rerun_of))
-        return RUN, ()
+        return RUN, self.notes
 
     def keep_copy(self, text: str) -> str:
         """Where it would be."""

@@ -48,6 +48,15 @@ async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
         assert app.screen_stack[-2] is home
 
 
+async def test_what_is_to_be_said_of_a_start_is_said_on_the_page_of_the_run() -> None:
+    desk = FormDesk()
+    desk.notes = ("4 given more than once, measured once", "saved nowhere")
+    async with open_form(desk, path=MODEL) as (app, pilot):
+        await press(pilot, "enter")
+        assert isinstance(app.page, Landing)
+        assert "4 given more than once, measured once; saved nowhere" in frame(app)
+
+
 async def test_the_same_with_other_batch_sizes_takes_three_keys_and_typing() -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
@@ -190,6 +199,28 @@ async def test_a_model_that_is_gone_may_be_named_anew(timers: Timers) -> None:
         assert focused(app) == "model"
         await press(pilot, "ctrl+r")
         assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+
+
+async def test_who_types_while_another_model_is_read_is_not_disturbed(timers: Timers) -> None:
+    desk = FormDesk()
+    desk.models["/new.onnx"] = FormStart(replace(VALUES, dims=(("length", "64"),)), "the defaults", None)
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+        form_of(app).column.go_to("model")
+        await type_text(pilot, "/new.onnx")
+        form_of(app).column.go_to("cores")
+        await type_text(pilot, "1")
+        timers.ring()
+        await settle(pilot)
+        await type_text(pilot, "2")
+        values = form_of(app).column.values()
+        assert (values.cores, values.dims) == ("12", (("length", "64"),))
+        lines = frame(app).splitlines()
+        assert [line[1:8].strip() for line in lines[5:8]] == ["Batches", "length", "Streams"]
+        form_of(app).column.go_to("dim:length")
+        await type_text(pilot, "x")
+        timers.ring()
+        await settle(pilot)
+        assert list(form_of(app).errors()) == ["dim:length"]
 
 
 async def test_a_model_that_is_none_says_so_beside_its_field(timers: Timers) -> None:

@@ -68,6 +68,7 @@ async def check(app: Dashboard, pilot: Pilot[int]) -> None:
     await settle(pilot)
 
 
+@pytest.mark.slow
 async def test_a_benchmark_goes_from_the_form_to_the_store_and_back_into_the_form() -> None:
     async with open_real(path="sample:tiny") as (app, pilot):
         await make_brief(app, pilot)
@@ -145,6 +146,7 @@ async def test_what_is_no_model_is_said_beside_its_field(kind: str, tmp_path: Pa
         assert focused(app) == "model" and Workbench().runs.every() == ()
 
 
+@pytest.mark.slow
 async def test_a_model_that_changes_between_two_sessions_is_asked_about(tmp_path: Path) -> None:
     path = tmp_path / "model.onnx"
     shutil.copyfile(SAMPLES / "tiny.onnx", path)

@@ -77,15 +77,27 @@ class FormColumn(FieldColumn):
         self._seen: dict[str, Any] = {}
 
     def fill(self, rows: Sequence[RowPlan], values: FormValues) -> None:
-        """Other fields, or other values; what had the focus has it again where it is still there."""
-        self._wanted = self._wanted or self.focused_field
+        """Make all fields; Filled says when they are there."""
         self._given, self._rows = values, tuple(rows)
-        self.remove_children()
         self.mount_all(list(self._widgets()))
         self.call_after_refresh(self._after_filling)
 
+    def put_dims(self, rows: Sequence[RowPlan], dims: tuple[tuple[str, str], ...]) -> None:
+        """Only other dims: whoever types in another field meanwhile is not disturbed."""
+        self._given, self._rows = replace(self._given, dims=dims), tuple(rows)
+        there = self.fields
+        specs = {spec.name: spec for row in rows for spec in row if spec.name.startswith(DIM)}
+        for name, field in there.items():
+            if name.startswith(DIM) and name not in specs:
+                field.remove()
+        anchor = there["batches"]
+        for name, spec in specs.items():
+            field = there[name] if name in there else self._make(spec)
+            if name not in there:
+                self.mount(field, after=anchor)
+            anchor = field
+
     def _after_filling(self) -> None:
-        self._seen = {key: field.answer for key, field in self.fields.items()}
         self._show_effort()
         if self._wanted:
             self.go_to(self._wanted)
@@ -129,6 +141,7 @@ class FormColumn(FieldColumn):
                 field = LineChoice(spec.name, spec.label, choices, str(value), label_width=label)
         if spec.beside:
             field.styles.width = spec.beside
+        self._seen[spec.name] = field.answer
         return field
 
     def _value(self, name: str) -> Any:
@@ -178,6 +191,14 @@ class FormColumn(FieldColumn):
         if name == "effort":
             self._show_effort()
         self.post_message(self.Edited(name))
+
+    def on_descendant_focus(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.Moved())
+
+    def on_descendant_blur(self) -> None:
+        """Tell the screen."""
+        self.post_message(self.Moved())
 
     def _show_effort(self) -> None:
         """A fixed time has no target, and a target no fixed time."""
