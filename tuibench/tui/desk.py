@@ -114,6 +114,8 @@ class FormCheck:
     """About what the largest cell takes; None where the model is not known well enough."""
     warnings: tuple[str, ...] = ()
     """What will probably go wrong although it is allowed."""
+    busy: str = ""
+    """Who measures on this machine now, whoever's it is, in words; '' for a free machine."""
 
 
 @dataclass(frozen=True, slots=True)

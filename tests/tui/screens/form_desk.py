@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
-from dataclasses import replace
 from typing import Any, cast
 
 from tests.store.build import make_id
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.model import ModelSummary
 from tuibench.request.axis import Axis, parse_integers
@@ -37,7 +37,7 @@ class FormDesk:
 
     def __init__(self, values: FormValues = VALUES, **start: Any) -> None:
         self.machine_now = Machine(16, 16, 32, ("avx512", "vnni", "bf16"), ENGINES)
-        self.begins = FormStart(values, **{"origin": "filled with this project's last values", "summary": None, **start})
+        self.begins = FormStart(values, **{"origin": "this project's last values", "summary": None, **start})
         self.runs: tuple[RunRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
         self.checked: list[FormValues] = []
@@ -79,7 +79,9 @@ class FormDesk:
         """What is wrong with lists of numbers, and how many cells they make."""
         self.checked.append(values)
         errors: dict[str, str] = {}
-        counts = [self._count(errors, name, getattr(values, name), 16) for name in ("cores", "batches")]
+        counts = [
+            self._count(errors, name, getattr(values, name), most) for name, most in (("cores", 16), ("batches", 4096))
+        ]
         counts += [self._count(errors, f"dim:{name}", text, 4096) for name, text in values.dims]
         for name in ("streams", "warmup_s", "target"):
             self._count(errors, name, getattr(values, name), 4096)
@@ -98,7 +100,9 @@ class FormDesk:
         if not text:
             return 1
         try:
-            return len(parse_integers(text, Axis("", 1, most, "physical cores usable here"))[0])
+            return len(
+                parse_integers(text, Axis("", 1, most, "physical cores usable here" if name == "cores" else ""))[0]
+            )
         except UsageError as error:
             errors[name] = f"{error.message.strip()}; {error.hint}"
             return 1
@@ -117,9 +121,12 @@ class FormDesk:
         return "/state/copied.txt"
 
 
-def changed(desk: FormDesk, change: Callable[[FormStart], FormStart] = lambda start: replace(start, changed=True)) -> None:
-    """Let the model be another one than was measured."""
-    desk.begins = change(desk.begins)
+def running(eta_s: float) -> RunRow:
+    """A run of somebody's that goes on."""
+    info = RunInfo(
+        RUN, activity.RUNNING, "", "2026-09-21T12:00:00Z", ("resnet50.onnx",), "", "/state/runs/x", 1, 15, 9, 40, eta_s
+    )
+    return RunRow(info, "", "onnxruntime", "sync", "1", "1")
 
 
 class _Project:

@@ -10,6 +10,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tuibench.tui.desk import FormValues
+from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.form_plan import FieldSpec, RowPlan, TextSpec, effort_hint
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import LABEL, Field
@@ -29,8 +30,12 @@ class _OneLine(Field):
     def row(self, y: int) -> Row:
         if y:
             return ()
+        label = self._label_row()
+        if self._error and label[0][0].startswith(" "):
+            # Where the line has no room for words, too, the sign says it.
+            label = (("!" + label[0][0][1:], "bad"), *label[1:])
         said = (f"  ! {self._error}", "bad") if self._error else (f"  {self._hint}" if self._hint else "", "dim")
-        return (*self._label_row(), *self.control_row(), said)
+        return (*label, *self.control_row(), said)
 
     def _error_rows(self, width: int) -> list[Row]:
         return []
@@ -40,11 +45,11 @@ class LineText(_OneLine, TextField):
     """A text."""
 
 
-class LineChoice(_OneLine, ChoiceField):
+class LineChoice(_OneLine, ChoiceField, can_focus=True):
     """One of several."""
 
 
-class LineMany(_OneLine, ManyField):
+class LineMany(_OneLine, ManyField, can_focus=True):
     """Any number of several."""
 
 
@@ -160,6 +165,10 @@ class FormColumn(FieldColumn):
             self._show_effort()
         self.post_message(self.Edited(name))
 
+    def _stops(self) -> list[Widget]:
+        """A field that is not shown cannot be gone to."""
+        return [stop for stop in super()._stops() if all(each.display for each in stop.ancestors_with_self)]
+
     def action_next_field(self) -> None:
         """The next field; behind the last one it is said that this was all."""
         if not self._step(1):
@@ -179,6 +188,8 @@ class FormColumn(FieldColumn):
         if "effort" not in found:
             return
         effort = str(found["effort"].answer)
-        found["effort"].show_hint(effort_hint(effort))
+        found["effort"].show_hint(
+            effort_hint(effort, glyphs_of(bool(getattr(self.app, "ascii_only", False))).plus_minus)
+        )
         found["time_s"].display = effort == "fixed"
         found["target"].display = effort != "fixed"

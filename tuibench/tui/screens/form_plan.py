@@ -48,7 +48,7 @@ FieldSpec = TextSpec | ChoiceSpec
 RowPlan = tuple[FieldSpec, ...]
 
 
-def plan_rows(values: FormValues, machine: Machine | None) -> tuple[RowPlan, ...]:
+def plan_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> tuple[RowPlan, ...]:
     """The rows from top to bottom: what is measured, how, what with, and what it is called."""
     list_hint = "1,2,4  1-8  pow2:64"
     return (
@@ -60,28 +60,28 @@ def plan_rows(values: FormValues, machine: Machine | None) -> tuple[RowPlan, ...
         *((TextSpec(f"dim:{name}", name, 24, "chosen, and said", list_hint),) for name, _ in values.dims),
         (
             TextSpec("streams", "Streams", 10, "per core"),
-            ChoiceSpec("pin", "Pinning", _same(_with(PINS, values.pin)), beside=34),
+            ChoiceSpec("pin", "Pinning", _same(_with(PINS, values.pin)), beside=29),
         ),
         (ChoiceSpec("precision", "Precision", _same(_precisions(values, machine))),),
         (ChoiceSpec("effort", "Effort", tuple(EFFORT_WORDS.items())),),
         (
-            TextSpec("target", "Target ± %", 10, "as above"),
+            TextSpec("target", f"Target {plus_minus}%", 10, "as above"),
             TextSpec("time_s", "Time in s", 10, "needed", "per cell"),
-            TextSpec("warmup_s", "Warm-up at most s", 10, "as above", beside=34),
+            TextSpec("warmup_s", "Warm-up s", 10, "as above", "at most", beside=40),
         ),
         (TextSpec("compare_to", "Compare to", 24, "nothing", "a stored benchmark, such as m9q"),),
         (TextSpec("against", "Against", 24, "nothing", "a second model, interleaved"),),
-        (TextSpec("name", "Name", 24, "none"), TextSpec("note", "Note", 0, "none", beside=40)),
+        (TextSpec("name", "Name", 14, "none"), TextSpec("note", "Note", 0, "none", beside=30)),
         (TextSpec("flags", "More flags", 24, "none", "such as --seed 1"),),
     )
 
 
-def effort_hint(effort: str) -> str:
+def effort_hint(effort: str, plus_minus: str) -> str:
     """What an effort means, for the end of its row."""
     if effort not in EFFORTS:
         return "no target"
     found = EFFORTS[effort]
-    return f"±{100 * (found.target or 0):g} %, at most {found.limit_s:g} s/cell"
+    return f"{plus_minus}{100 * (found.target or 0):g} %, max {found.limit_s:g} s/cell"
 
 
 def _cores(machine: Machine | None) -> str:

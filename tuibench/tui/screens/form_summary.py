@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
@@ -15,7 +15,7 @@ from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.form_words import amount_words, command_lines, origin_words, warning_lines, wrong_words
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import Row
+from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
@@ -69,8 +69,8 @@ class FormSummary(Container):
         yield RunButton(id="run")
         yield TextBlock(id="amount")
         yield TextBlock(id="doubts")
-        yield TextBlock(id="origin")
         yield TextBlock(id="command")
+        yield TextBlock(id="origin")
 
     @property
     def button(self) -> RunButton:
@@ -80,29 +80,42 @@ class FormSummary(Container):
     def show(self, state: FormState) -> None:
         """What is known now."""
         glyphs = glyphs_of(bool(getattr(self.app, "ascii_only", False)))
-        amount = amount_words(state.check, state.values, glyphs.times)
+        amount = amount_words(state.check, state.values, glyphs.times, glyphs.dot)
         wrong = [state.labels[name] for name in state.errors]
         self._put("amount", [(wrong_words(wrong), "bad") if wrong else (amount, "")])
-        focused = (state.focused, state.labels.get(state.focused, state.focused))
-        doubts = warning_lines(state.start, state.check, state.errors, focused)
-        self._put("doubts", [(f" ! {line}", "warn") for line in self._cut(doubts)])
-        self._put("origin", [(f" {origin_words(state.start, state.machine, state.pulse, glyphs.dot)}", "dim")])
-        self._show_command(state)
+        origin = origin_words(state.start, state.machine, state.check, state.pulse, glyphs.dot)
+        self._put("origin", [(f" {origin}", "dim")])
+        if state.errors:
+            self._show_errors(state)
+        else:
+            self._show_doubts(warning_lines(state.start, state.check))
+            command = state.check.command if state.check is not None else ""
+            lines = command_lines(command, self._room, self._height("command")) if command else []
+            self._put("command", [(f" {line}", "dim") for line in lines])
 
-    def _show_command(self, state: FormState) -> None:
-        block = self.query_one("#command", TextBlock)
-        command = state.check.command if state.check is not None and not state.errors else ""
-        lines = command_lines(command, max(self.size.width - 1, 20), max(block.size.height, 1)) if command else []
-        block.show_lines([(f" {line}", "dim") for line in lines])
+    @property
+    def _room(self) -> int:
+        return max(self.size.width - 2, 1)
 
-    def _cut(self, doubts: list[str]) -> list[str]:
+    def _height(self, name: str) -> int:
+        return max(self.query_one(f"#{name}", TextBlock).size.height, 1)
+
+    def _show_errors(self, state: FormState) -> None:
+        """The whole error of the field with the focus, where doubts and command have nothing to say."""
+        error = state.errors.get(state.focused, "")
+        label = state.labels.get(state.focused, "")
+        lines = wrapped(shown(f" ! {label}: {error}"), self._room) if error else []
+        first = self._height("doubts")
+        self._put("doubts", lines[:first])
+        self._put("command", lines[first:])
+
+    def _show_doubts(self, doubts: Sequence[str]) -> None:
         """As many as there is room for; the last one says that there are more."""
-        most = max(self.query_one("#doubts", TextBlock).size.height, 1)
-        if len(doubts) <= most:
-            return doubts
-        shown = doubts[:most]
-        shown[-1] = f"{shown[-1]} (and {len(doubts) - most} more)"
-        return shown
+        most = self._height("doubts")
+        said = [f" ! {line}" for line in doubts[:most]]
+        if len(doubts) > most:
+            said[-1] = f" ! ({len(doubts) - most} more) {said[-1][3:]}"
+        self._put("doubts", [(line, "warn") for line in said])
 
-    def _put(self, name: str, lines: list[tuple[str, str]]) -> None:
+    def _put(self, name: str, lines: Sequence[LineLike]) -> None:
         self.query_one(f"#{name}", TextBlock).show_lines(lines)

@@ -1,0 +1,106 @@
+"""The form opened over a scripted desk, between stand-ins of the screens before and behind it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+from textual.pilot import Pilot
+from textual.timer import Timer
+
+from tests.tui.pilot import open_app, settle
+from tests.tui.screens.form_desk import FormDesk
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.form import FormScreen
+from tuibench.tui.screens.form_checking import CHECK_S, LOOK_S, CheckedForm
+
+
+class StandIn(Page):
+    """Stands for a screen of which only its coming and its arguments matter here."""
+
+    def __init__(self, *given: object) -> None:
+        super().__init__()
+        self.given = given
+
+
+class Timers:
+    """Timers that run when the test says so."""
+
+    def __init__(self) -> None:
+        self.waits: list[float] = []
+        self.waiting: list[_Timer] = []
+
+    def add(self, delay: float, callback: Callable[[], None]) -> _Timer:
+        """One more."""
+        timer = _Timer(callback)
+        self.waits.append(delay)
+        self.waiting.append(timer)
+        return timer
+
+    def ring(self) -> int:
+        """Let all of them end that were not stopped; how many these were."""
+        due, self.waiting = [timer for timer in self.waiting if not timer.stopped], []
+        for timer in due:
+            timer.callback()
+        return len(due)
+
+
+class _Timer:
+    def __init__(self, callback: Callable[[], None]) -> None:
+        self.callback = callback
+        self.stopped = False
+
+    def stop(self) -> None:
+        self.stopped = True
+
+
+@pytest.fixture
+def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
+    """Nothing of the form happens later unless the test lets it."""
+    timers = Timers()
+
+    def set_timer(form: CheckedForm, delay: float, callback: Callable[[], None], **given: Any) -> _Timer | Timer:
+        return (
+            Page.set_timer(form, delay, callback, **given)
+            if delay not in (CHECK_S, LOOK_S)
+            else timers.add(delay, callback)
+        )
+
+    monkeypatch.setattr(CheckedForm, "set_timer", set_timer)
+    return timers
+
+
+@pytest.fixture(autouse=True)
+def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The screens before and behind the form."""
+    monkeypatch.setattr(route, "home", StandIn)
+    monkeypatch.setattr(route, "run", StandIn)
+
+
+@asynccontextmanager
+async def open_form(
+    desk: FormDesk, size: tuple[int, int] = (80, 24), *, project: str = "", benchmark: str = "", path: str = "",
+    **given: Any,
+) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:  # fmt: skip
+    """The form at rest, its first check done."""
+    async with open_app(size, desk=desk.as_desk(), **given) as (app, pilot):
+        app.go(route.form(project, benchmark, path))
+        await settle(pilot)
+        yield app, pilot
+
+
+def form_of(app: Dashboard) -> FormScreen:
+    """The form that is shown."""
+    page = app.page
+    assert isinstance(page, FormScreen)
+    return page
+
+
+def focused(app: Dashboard) -> str:
+    """The name of the field that has the focus; RUN for the button."""
+    form = form_of(app)
+    return "RUN" if form.summary.button.has_focus else form.column.focused_field
