@@ -238,5 +238,8 @@ class Dashboard(CalmApp):
 
     def action_undo(self) -> None:
         """Bring back what was removed last."""
-        self.page.ask(self.desk.undo, lambda words: self.page.say(str(words)), group="undo")
+        self.page.ask(self.desk.undo, self._tell_undone, group="undo")
+
+    def _tell_undone(self, words: str) -> None:
+        self.page.say(words)
         self.look()
