@@ -1,7 +1,7 @@
 """Make docs/keys.md from the registry of keys, so that the page cannot lag behind the dashboard.
 
-    python tools/make_keys.py           writes docs/keys.md
-    python tools/make_keys.py --print   prints it
+python tools/make_keys.py           writes docs/keys.md
+python tools/make_keys.py --print   prints it
 """
 
 from __future__ import annotations
@@ -22,9 +22,10 @@ INTRO = """\
 
 <!-- Made by tools/make_keys.py from the registry of keys: `make docs` writes it anew. -->
 
-Nothing needs a mouse. `?` shows the keys of what has the focus, of the screen and of everywhere, with yours in place of those
-below; `:` finds an action by a part of its name; the two lines at the bottom show what is used most. Only `r`, `R`, `n` and
-`ctrl+r` start work, and only `X`, `d` and `E` end or remove something, each after one question; `u` brings back what `d` removed.
+Nothing needs a mouse. `?` shows the keys of what has the focus, of the screen and of everywhere, with yours in place of
+those below; `:` finds an action by a part of its name; the two lines at the bottom show what is used most. Only `r`,
+`R`, `n` and `ctrl+r` start work, and only `X`, `d` and `E` end or remove something, each after one question; `u` brings
+back what `d` removed.
 """
 
 TITLES = {
@@ -36,7 +37,10 @@ TITLES = {
     "wide": ("Wide tables", "A narrow terminal leaves columns out; what they hold stands below the list as well."),
     "list": ("Lists", ""),
     "project": ("Projects", "At home and in a project; `E` in the trash."),
-    "benchmark": ("Benchmarks", "Wherever one is under the cursor or on the screen; at home the newest of the project is meant."),
+    "benchmark": (
+        "Benchmarks",
+        "Wherever one is under the cursor or on the screen; at home the newest of the project is meant.",
+    ),
     "run": ("Runs", "On a run, and on one under the cursor of a list."),
     "figure": ("Figures", "On a benchmark that varied cores, batches or shapes."),
     "form": ("Forms", ""),
@@ -47,8 +51,8 @@ TITLES = {
 OUTRO = """\
 ## Keys of your own
 
-The config file says which keys do what: `tuibench config` prints where it lies and what it comes to, `tuibench config --keys`
-lists every action by its id. An action that stands there has the keys given and no others:
+The config file says which keys do what: `tuibench config` prints where it lies and what it comes to, and
+`tuibench config --keys` lists every action by its id. An action that stands there has the keys given and no others:
 
 ```toml
 [keys]
@@ -58,12 +62,15 @@ metric = "v"
 ```
 
 - Several keys are separated by commas; the comma itself is `comma`, the blank `space`.
-- A sign is written as it is (`?`, `G`), a named key in words: `enter`, `esc`, `tab`, `backspace`, `delete`, `insert`, `home`, `end`,
-  `pgup`, `pgdn`, `left`, `right`, `up`, `down`, `f1` to `f24`; with `ctrl+`, `alt+` or `shift+` before it.
-- `ctrl+i` is `tab`, `ctrl+m` is `enter`, `ctrl+h` is `backspace` and `ctrl+[` is `esc`: a terminal sends the same for both.
-- Two actions of one screen cannot share a key. What works while a field is being filled in (`ctrl+q`, `ctrl+r`) needs a key that
-  nobody types.
-- Where anything in `[keys]` is wrong, all of it is left out and the dashboard says so; `tuibench config` says what, and ends with 2.
+- A sign is written as it is (`?`, `G`), a named key in words: `enter`, `esc`, `tab`, `backspace`, `delete`, `insert`,
+  `home`, `end`, `pgup`, `pgdn`, `left`, `right`, `up`, `down`, `f1` to `f24`; with `ctrl+`, `alt+` or `shift+` before
+  it.
+- `ctrl+i` is `tab`, `ctrl+m` is `enter`, `ctrl+h` is `backspace` and `ctrl+[` is `esc`: a terminal sends the same for
+  both.
+- Two actions of one screen cannot share a key. What works while a field is being filled in (`ctrl+q`, `ctrl+r`) needs a
+  key that nobody types.
+- Where anything in `[keys]` is wrong, all of it is left out and the dashboard says so; `tuibench config` says what, and
+  ends with 2.
 
 The same file has what the dashboard looks like. All of it may be left out:
 
