@@ -62,13 +62,18 @@ async def test_typing_a_part_of_a_name_and_enter_does_it() -> None:
         assert isinstance(app.screen, HelpScreen)
 
 
-async def test_what_it_does_can_be_typed_as_well() -> None:
+async def test_what_it_does_can_be_typed_as_well_and_comes_after_names() -> None:
     async with open_app() as (app, pilot):
-        await search(pilot, "came")
-        assert not isinstance(app.screen, HelpScreen)
-        await press(pilot, "escape", "escape")
         await search(pilot, "noise now")
-        assert "Dashboard: system" in names(app)
+        assert names(app) == ["Dashboard: system"]
+        await press(pilot, "escape", "escape")
+        await search(pilot, "trash")
+        assert names(app) == ["Dashboard: trash", "Benchmark: remove"]
+        prompts = [str(option.prompt).splitlines()[0] for option in app.screen.query_one(CommandList).options]
+        assert prompts == ["Dashboard: trash (f3)", "Benchmark: remove (d)"]
+        await press(pilot, "escape", "escape")
+        await search(pilot, "xyzzy")
+        assert names(app) == []
 
 
 async def test_an_action_happens_to_what_had_the_focus() -> None:
