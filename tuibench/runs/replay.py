@@ -14,8 +14,6 @@ from tuibench.core.run import Comparison, RunResult, Sitting
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import count_of
 from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
-from tuibench.runs.conclusion import conclude, headline
-from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
 
@@ -122,18 +120,15 @@ class Replay:
         """How long it has measured so far, over all sittings."""
         return self._before_s + (self._last_ns - self._first_ns) / 1e9
 
-    @property
-    def drift(self) -> float | None:
-        """How far the anchor cell has moved since the beginning, a fraction."""
-        found = self._drift()
-        return float(found["drift"]) if found else None
-
     def cell(self, key: str) -> CellResult:
         """One cell as it stands."""
         return self._summarize(self.tracks[key])
 
     def result(self, again: str | None = None) -> RunResult:
         """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
+        from tuibench.runs.conclusion import conclude  # 6 ms that a list of runs has no use for
+        from tuibench.runs.pairing import compare_cells, explain_missing
+
         cells = tuple(self._summarize(t) for t in self.tracks.values())
         rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in self.tracks.values()}
         spec = self.spec
@@ -159,7 +154,7 @@ class Replay:
                 *conclude(cells, names),
                 *explain_missing(self.models, model_names(spec.models), cells, comparisons),
             ),
-            anchor=self._drift(),
+            anchor=self.drift(),
             host=str(self.start.get("host_id", "")),
             sittings=tuple(s for place, s in enumerate(self._sittings) if s.executions or not place),
             waited_s=self._waited_s,
@@ -170,6 +165,8 @@ class Replay:
         self, cells: Sequence[CellResult], names: Mapping[str, str], comparisons: Sequence[Comparison]
     ) -> str:
         """The best numbers, and how the run ended where that was not of itself."""
+        from tuibench.runs.conclusion import headline  # as above
+
         status = str(self.end.get("status", "interrupted"))
         return headline(cells, names, comparisons) + ("" if status == "finished" else f" · {status}")
 
@@ -187,7 +184,8 @@ class Replay:
         keys = [key for key, _ in self._anchor]
         return max(keys, key=keys.count, default=None)
 
-    def _drift(self) -> dict[str, Any]:
+    def drift(self) -> dict[str, Any]:
+        """How far the anchor cell has moved since the beginning; {} where nothing tells."""
         anchor = self.anchor
         return _drift([execution.p50_ns / 1e6 for key, execution in self._anchor if key == anchor])
 

@@ -8,7 +8,6 @@ import threading
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
-from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
@@ -141,9 +140,21 @@ class Bridge:
 
     def remove_projects(self, tokens: Sequence[str]) -> Removed:
         """See Desk."""
+        self._refuse_going(tokens)
         entry = self._projects.remove(*tokens)
         held = count_of(len(entry.benchmarks), "benchmark")
         return Removed(f"removed {_held(entry)} with {held}", entry)
+
+    def _refuse_going(self, projects: Sequence[str]) -> None:
+        """What is still measured for a project would come back into a list without it."""
+        from tuibench.core.activity import ALIVE
+        from tuibench.core.errors import UsageError
+
+        wanted = {self._projects.get(token).project.id for token in projects}
+        rows = self._presence.look(self._store.mark())
+        going = [short_id(row.info.id) for row in rows if row.project in wanted and row.info.state in ALIVE]
+        if going:
+            raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
 
     # Benchmarks
 
@@ -204,10 +215,7 @@ class Bridge:
 
     def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         """See Desk."""
-        filler = self._starter.filler
-        if benchmark:
-            return filler.of_benchmark(benchmark)
-        return filler.of_project(project) if project else filler.of_model(os.path.expanduser(path.strip()))
+        return self._starter.form(project, benchmark, os.path.expanduser(path.strip()))
 
     def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
         """See Desk."""
@@ -237,11 +245,13 @@ class Bridge:
 
     def finish(self, run: str) -> str:
         """See Desk."""
-        raise UsageError(f"{short_id(run)} cannot be finished", "X ends it and keeps what it measured")
+        info = self._bench.runs.finish(run)
+        return f"{short_id(info.id)}: the execution that goes on is the last"
 
     def extend(self, run: str) -> str:
         """See Desk."""
-        raise UsageError(f"{short_id(run)} cannot be given more time", "r measures it again")
+        info = self._bench.runs.extend(run)
+        return f"{short_id(info.id)}: every cell that is not there yet gets its time once more"
 
     def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
         """See Desk."""

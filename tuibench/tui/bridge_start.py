@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any
@@ -20,11 +21,30 @@ from tuibench.request.repeat import again
 from tuibench.request.translation import to_spec
 from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
-from tuibench.tui.desk import FormCheck, FormValues, RerunPlan
+from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
+from tuibench.workbench.experience import Experience
 from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.repetition import ModelChanged
 from tuibench.workbench.runs import Wishes
+
+_FRESH_S = 2.0
+
+
+class Glance:
+    """Asks at most once in a while: who types asks for the same thing again with every key."""
+
+    def __init__(self, ask: Callable[[], str], clock: Callable[[], float] = time.monotonic) -> None:
+        self._ask = ask
+        self._clock = clock
+        self._answer: tuple[float, str] | None = None
+
+    def look(self) -> str:
+        """An answer that is not older than a second or two."""
+        now, kept = self._clock(), self._answer
+        if kept is None or now - kept[0] > _FRESH_S:
+            kept = self._answer = now, self._ask()
+        return kept[1]
 
 
 class Starter:
@@ -36,6 +56,8 @@ class Starter:
         self._machine: Machine | None = None
         self._reading_machine = threading.Lock()
         self.filler = Filler(bench, self.locate)
+        self._learnt: dict[str, Experience] = {}
+        self._holder = Glance(bench.runs.holder)
 
     def machine(self) -> Machine:
         """Read once."""
@@ -47,6 +69,17 @@ class Starter:
     def locate(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
         """The file that a token means, fetched where it lies elsewhere."""
         return resolve_model(token.strip(), fetch=lambda address: self._bench.fetch(address, tell))
+
+    def form(self, project: str, benchmark: str, path: str) -> FormStart:
+        """See Desk; what was measured before is looked at here, as that takes longer than a check may."""
+        if benchmark:
+            start = self.filler.of_benchmark(benchmark)
+            project = project or self._bench.library.find(benchmark).project
+        else:
+            start = self.filler.of_project(project) if project else self.filler.of_model(path)
+        if project and start.summary is not None:
+            self._learnt[project] = self._bench.library.experience(project, start.summary.sha256)
+        return start
 
     def check(self, values: FormValues, summary: ModelSummary | None, project: str) -> FormCheck:
         """See Desk."""
@@ -60,15 +93,17 @@ class Starter:
             found = _forecast(reading, spec, summary)
         if reading.errors:
             return FormCheck(errors=reading.errors)
-        warnings = (*notes, *found.problems, *self._doubts(spec, found))
+        learnt = self._learnt.get(project, Experience())
+        memory = max(filter(None, (found.memory_bytes, learnt.peak(spec))), default=None)
+        warnings = (*notes, *found.problems, *self._doubts(spec, memory), *learnt.warnings(spec))
         return FormCheck(
             command=to_command(values, reading),
             cells=found.cells,
             expected_s=expected_s(spec, found.cells),
             limit_s=limit_s(spec, found.cells),
-            memory_bytes=found.memory_bytes,
+            memory_bytes=memory,
             warnings=tuple(dict.fromkeys(warnings)),
-            busy=self._bench.runs.holder(),
+            busy=self._holder.look(),
         )
 
     def _check_names(self, values: FormValues, reading: Reading) -> None:
@@ -84,7 +119,7 @@ class Starter:
             except StoreError as error:
                 reading.errors["compare_to"] = error.message
 
-    def _doubts(self, spec: BenchmarkSpec, found: Forecast) -> list[str]:
+    def _doubts(self, spec: BenchmarkSpec, memory: int | None) -> list[str]:
         """What is allowed and will probably not work."""
         said = []
         for engine in self.machine().engines:
@@ -94,10 +129,9 @@ class Starter:
                 said.append(f"{engine.name} is not installed, so its cells will fail: {engine.hint}")
             elif spec.precision not in (*engine.precisions, "engine-default"):
                 said.append(f"{engine.name} has no {spec.precision}: its cells will fail")
-        room = self._bench.memory_room() if found.memory_bytes else None
-        most = spec.limits.memory_bytes or room
-        if found.memory_bytes and most and found.memory_bytes > most:
-            said.append(f"the largest needs about {size(found.memory_bytes)} of {size(most)}: it will probably fail")
+        most = spec.limits.memory_bytes or (self._bench.memory_room() if memory else None)
+        if memory and most and memory > most:
+            said.append(f"the largest needs about {size(memory)} of {size(most)}: it will probably fail")
         return said
 
     # Runs

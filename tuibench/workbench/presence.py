@@ -6,7 +6,7 @@ import os
 import threading
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
@@ -18,9 +18,11 @@ from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, Follower
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.runs.tally import Tally
-from tuibench.store.store import Store
 from tuibench.workbench.belonging import find_project
-from tuibench.workbench.runs import Runs
+
+if TYPE_CHECKING:
+    from tuibench.store.store import Store
+    from tuibench.workbench.runs import Runs
 
 _LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
 """What has ended like this is in the list of results, or had nothing for it."""

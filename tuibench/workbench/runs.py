@@ -21,21 +21,17 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
 from tuibench.core.units import seconds
 from tuibench.runs.directory import RunDirectory, list_runs
-from tuibench.runs.host_queue import find_holder, holder_words
 from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
 from tuibench.runs.wish import WishBox
-from tuibench.workbench import intervention
-from tuibench.workbench.active_run import ActiveRun
-from tuibench.workbench.attached_run import AttachedRun
-from tuibench.workbench.belonging import find_project
 from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
-from tuibench.workbench.lone_runner import start_lone_runner
 from tuibench.workbench.setting import Settings
-from tuibench.workbench.watching import RunWatch
 
-if TYPE_CHECKING:
+if TYPE_CHECKING:  # whoever only lists runs needs none of them: 25 ms
     from tuibench.store.store import Store
+    from tuibench.workbench.active_run import ActiveRun
+    from tuibench.workbench.attached_run import AttachedRun
+    from tuibench.workbench.watching import RunWatch
 
 _LOG = "runner.log"
 
@@ -77,7 +73,7 @@ class Runs:
         if wishes.plan_only or not wishes.save:
             raise UsageError("a run that is not kept ends with whoever started it", "start it instead")
         run_dir, request, notes = self._compose(spec, wishes)
-        start_lone_runner(run_dir, request)
+        _start_alone(run_dir, request)
         return str(request["id"]), notes
 
     def _ask(self, spec: BenchmarkSpec, wishes: Wishes) -> dict[str, Any]:
@@ -121,6 +117,8 @@ class Runs:
 
     def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int | None = None) -> ActiveRun:
         line = json.dumps(request).encode("ascii") + b"\n"
+        from tuibench.workbench.active_run import ActiveRun  # as above
+
         log = os.memfd_create(_LOG)
         try:
             process = start_runner(run_dir, log)
@@ -145,6 +143,8 @@ class Runs:
         if info.state == activity.ELSEWHERE:
             age = seconds(info.heartbeat_age_s or 0.0)
             raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
+        from tuibench.workbench.attached_run import AttachedRun  # as above
+
         return AttachedRun(directory)
 
     def discard(self, token: str) -> RunInfo:
@@ -165,6 +165,8 @@ class Runs:
     def cancel(self, token: str) -> RunInfo:
         """End a run and come back when it has ended; what it measured is saved. UsageError where it goes on nowhere."""
         directory = self._find(token)
+        from tuibench.workbench import intervention  # as above
+
         intervention.cancel(directory, read_state(directory, self._observer()))
         return read_state(directory, self._observer())
 
@@ -174,6 +176,8 @@ class Runs:
         Cells that were measured at least once count as measured. UsageError where it waits, or goes on nowhere.
         """
         directory = self._find(token)
+        from tuibench.workbench import intervention  # as above
+
         intervention.finish(directory, read_state(directory, self._observer()))
         return read_state(directory, self._observer())
 
@@ -184,6 +188,8 @@ class Runs:
         first. UsageError where it goes on nowhere, or measures a fixed amount.
         """
         directory = self._find(token)
+        from tuibench.workbench import intervention  # as above
+
         intervention.extend(directory, read_state(directory, self._observer()), _draw_id(), seconds)
         return read_state(directory, self._observer())
 
@@ -199,7 +205,7 @@ class Runs:
     def take_up(self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None) -> str:
         """The same by a runner that goes on whatever becomes of this process; the run's id."""
         directory, request = self._compose_again(token, mixed, finish, wait_s)
-        start_lone_runner(directory.path, request)
+        _start_alone(directory.path, request)
         return directory.id
 
     def _compose_again(
@@ -227,11 +233,16 @@ class Runs:
 
     def holder(self) -> str:
         """Who measures on this machine now, in words; '' for a free machine."""
+        from tuibench.runs.host_queue import find_holder, holder_words  # as above
+
         found = find_holder(self._settings.host_lock)
         return "" if found is None else holder_words(found)
 
     def watch(self, token: str) -> RunWatch:
         """Follow a run of this machine look by look, from its beginning."""
+        from tuibench.workbench.belonging import find_project  # as above
+        from tuibench.workbench.watching import RunWatch
+
         directory = self.attach(token).directory
         request = _read(directory)
         models = (request.get("spec") or {}).get("models") or [{}]
@@ -284,6 +295,12 @@ class Runs:
             return run in saved
 
         return Observer(self._host_id(), this_boot(), is_saved=is_saved)
+
+
+def _start_alone(run_dir: Path, request: dict[str, Any]) -> None:
+    from tuibench.workbench.lone_runner import start_lone_runner  # as above
+
+    start_lone_runner(run_dir, request)
 
 
 def _instead(info: RunInfo) -> str:

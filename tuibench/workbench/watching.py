@@ -139,7 +139,7 @@ class RunWatch:
             waiting_shares=tuple(self._shares),
             log=tuple(self._log),
             warnings=tuple(replay.warnings),
-            drift=replay.drift,
+            drift=_number(replay.drift().get("drift")),
             elapsed_s=replay.seconds,
             eta_s=None if ended else _number(self._latest.get("eta_s")),
             limit_s=limit_s(spec, ahead, replay.extended_s) if cells else None,

@@ -82,7 +82,8 @@ class NewProjectScreen(Page):
     def on_mount(self) -> None:
         """Begin with the path, or with what was given."""
         super().on_mount()
-        self.column.focus_field("model")
+        # What was given need not be typed: the next key makes it, also while the model is still looked at.
+        self.column.focus_field("measure" if self._path else "model")
         if self._path:
             self._look_now()
 
@@ -152,6 +153,7 @@ class NewProjectScreen(Page):
         if text != self._looking:
             return
         self._looked, self._looking, self._wanted = text, "", None
+        self.column.focus_field("model")
         self.column.fields["model"].show_error(f"{error.message}{': ' if error.hint else ''}{error.hint}")
         self._show_summary()
 
@@ -170,9 +172,6 @@ class NewProjectScreen(Page):
         self._show_summary()
         if self._wanted is not None:
             self._make(self._wanted)
-        elif self.column.fields["model"].has_focus_within and self._path == text:
-            # It was given, not typed: the next thing to do is to make it.
-            self.column.focus_field("measure")
 
     def _show_dims(self, found: Found) -> None:
         for field in list(self.query(TextField)):

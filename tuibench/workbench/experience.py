@@ -1,0 +1,84 @@
+"""What earlier benchmarks of a project say about the next one: how much memory cells took, and which of them failed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from tuibench.core.cell import Asked
+from tuibench.core.failure import failure_words
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
+from tuibench.core.units import count_of
+
+_MOST_FAILURES = 3
+_LONGEST = 60
+
+_Place = tuple[str, str, int, int | None]
+"""Engine, scenario, cores, batch."""
+
+
+@dataclass(frozen=True, slots=True)
+class Experience:
+    """Of one model; newest first, and what is newer counts."""
+
+    peaks: Mapping[tuple[str, int | None], int] = field(default_factory=dict)
+    """Bytes of the largest worker, by engine and batch."""
+    failures: Mapping[_Place, tuple[Asked, str]] = field(default_factory=dict)
+    """Why such a cell has no result, in words."""
+
+    def peak(self, spec: BenchmarkSpec) -> int | None:
+        """The most that a cell of `spec` is known to have taken."""
+        batches = spec.batches or (None, 1)
+        known = [self.peaks.get((engine, batch)) for engine in spec.engines for batch in batches]
+        return max((peak for peak in known if peak is not None), default=None)
+
+    def warnings(self, spec: BenchmarkSpec) -> tuple[str, ...]:
+        """Cells of `spec` that failed the last time, at most three of them by name."""
+        met = [words for asked, words in self.failures.values() if _is_asked(asked, spec)]
+        more = len(met) - _MOST_FAILURES
+        return (*met[:_MOST_FAILURES], *([f"{count_of(more, 'more cell')} failed before"] if more > 0 else ()))
+
+
+def learn(results: Iterable[RunResult], sha256: str = "") -> Experience:
+    """What some results say, newest first; of the model of that content where one is given."""
+    peaks: dict[tuple[str, int | None], int] = {}
+    failures: dict[_Place, tuple[Asked, str]] = {}
+    seen: set[_Place] = set()
+    for result in results:
+        if result.foreign:
+            continue  # what it counted as memory, and what as a cell, is not known
+        for cell in result.cells:
+            asked = cell.asked
+            if sha256 and asked.model_sha256 != sha256:
+                continue
+            place = (asked.engine, asked.scenario, asked.cores, asked.batch)
+            if cell.memory_bytes:
+                known = peaks.get((asked.engine, asked.batch), 0)
+                peaks[asked.engine, asked.batch] = max(known, *cell.memory_bytes.values())
+            if place not in seen and cell.failure is not None:
+                failures[place] = (
+                    asked,
+                    f"{_call(asked)} failed in {short_id(result.id)}: {failure_words(cell.failure)}",
+                )
+            seen.add(place)
+    return Experience(peaks, failures)
+
+
+def _is_asked(asked: Asked, spec: BenchmarkSpec) -> bool:
+    dims = dict(spec.dims)
+    return (
+        asked.engine in spec.engines
+        and asked.scenario in spec.scenarios
+        and asked.cores in spec.cores
+        and (asked.batch in spec.batches or (not spec.batches and asked.batch in (None, 1)))
+        and asked.precision == spec.precision
+        and all(size in dims.get(name, (size,)) for name, size in asked.dims.items())
+    )
+
+
+def _call(asked: Asked) -> str:
+    batch = "" if asked.batch is None else f" × batch {asked.batch}"
+    return f"{show(asked.engine, _LONGEST)} {show(asked.scenario, _LONGEST)} on {count_of(asked.cores, 'core')}{batch}"
