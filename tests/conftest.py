@@ -44,6 +44,8 @@ def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPat
     runtime.mkdir(mode=0o700)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
     monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    # Hundreds of children would each compile the package anew, which takes them as long as what they are there for.
+    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
     return own
 
 

@@ -67,7 +67,9 @@ ROOMS = {
     # The only ones that talk to the workbench.
     **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "workbench", "report", "request")) for name in BRIDGES},
     "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
-    "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/bridge")),
+    "cli/dashboard": Room(ours=("cli", "workbench", "report", "request", "tui/start", "tui/terminal", "tui/bridge")),
+    # What the dashboard would make of the config file, without it.
+    "cli/configuration": Room(ours=("cli", "workbench", "report", "tui/config", "tui/key", "tui/setting", "tui/start")),
     "__main__": Room(ours=("cli",)),
     "__init__": Room(),
 }

@@ -6,11 +6,14 @@ import os
 import signal
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TypeVar
 
 import pytest
 
 from tests.cli.quick import QuickShell
 from tests.cli.shell import Shell
+
+AnyShell = TypeVar("AnyShell", bound=Shell)
 
 
 @pytest.fixture
@@ -20,7 +23,7 @@ def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
 
 
 @pytest.fixture
-def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickShell]:
     """The same within the test's process, for commands that start none; modules of such tests call it `shell`."""
     yield from watched(QuickShell(tmp_path_factory.mktemp("tmp")))
 
@@ -31,7 +34,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
     yield from watched(Shell(tmp_path_factory.mktemp("tmp"), save=True))
 
 
-def watched(shell: Shell) -> Iterator[Shell]:
+def watched(shell: AnyShell) -> Iterator[AnyShell]:
     """Fail where a process or a file is left in the end."""
     yield shell
     processes, files = shell.processes(), shell.leftovers()

@@ -26,11 +26,15 @@ class QuickShell(Shell):
         """One command to its end; what it prints goes to files, as in a pipe, and its signal handlers go with it."""
         if options or arguments[0] in _RUNS:
             return super().run(*arguments, env=env, seconds=seconds, **options)
+        return self.call(*arguments, env=env)
+
+    def call(self, *arguments: str, env: Environment | None = None) -> Done:
+        """The same for a command of any name that is to be refused before it starts a process."""
         begin = time.monotonic()
         with _stream() as out, _stream() as err:
             environment = patch.dict(os.environ, self.environment(env), clear=True)
             with environment, _own_handlers(), redirect_stdout(out), redirect_stderr(err):
-                code = main(list(arguments))
+                code = main(list(self.typed(arguments)))
             return Done(code, _content(out), _content(err), time.monotonic() - begin)
 
 

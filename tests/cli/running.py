@@ -10,8 +10,9 @@ from tests.cli.shell import Done, Shell, until
 from tuibench.workbench.hall import Workbench
 
 FAKE = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1", "-w", "0.05")
-LONG = (*FAKE, "--executions", "60", "-t", "30")
-BRIEF = (*FAKE, "--executions", "3", "-t", "0.3")
+LONG = (*FAKE, "--executions", "300", "-t", "15")
+"""Never done before its test is, and never long until the next execution is done."""
+BRIEF = (*FAKE, "--executions", "1", "-t", "0.05")
 SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
 DEATH_S = 1.0
 

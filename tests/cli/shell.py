@@ -88,12 +88,16 @@ class Shell:
                 before()
 
         defaults: dict[str, Any] = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
-        if arguments[:1] == ("benchmark",) and not self.save:
-            arguments = ("benchmark", "--no-save", *arguments[1:])
-        command = [*wrap, sys.executable, "-m", "tuibench", *arguments]
+        command = [*wrap, sys.executable, "-m", "tuibench", *self.typed(arguments)]
         everything = {**defaults, **options}
         # Nothing else runs between fork and exec in a test, so the function cannot meet a lock that a thread holds.
         return subprocess.Popen(command, env=self.environment(env), preexec_fn=prepare, **everything)  # noqa: PLW1509
+
+    def typed(self, arguments: Sequence[str]) -> Sequence[str]:
+        """What stands on the command line: benchmarks say that they are not to be saved, unless they are."""
+        if arguments[:1] == ("benchmark",) and not self.save:
+            return ("benchmark", "--no-save", *arguments[1:])
+        return arguments
 
     def environment(self, changes: Environment | None = None) -> dict[str, str]:
         """The test's own, with its temporary directory; None takes a variable away."""

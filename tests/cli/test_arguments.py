@@ -4,6 +4,8 @@ import argparse
 import json
 import subprocess
 import sys
+from contextlib import chdir
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -135,6 +137,33 @@ def test_no_command_and_what_looks_like_a_model_open_the_dashboard(argv: list[st
 def test_flags_of_the_dashboard() -> None:
     assert parse(["--mouse", "--ascii", "sample"]) == DashboardRequest("sample", mouse=True, ascii=True)
     assert parse(["--no-mouse", "--debug"]) == DashboardRequest(mouse=False, debug=True)
+
+    assert parse(["--no_mouse"]) == DashboardRequest(mouse=False)
+    assert "exclude each other" in refusal("--mouse", "--no-mouse").message
+    assert all(f" {flag}" in info("--help") for flag in ("--mouse", "--no-mouse", "--ascii", "--debug"))
+    assert "\n  tuibench PATH " in info("--help")
+
+
+def test_a_file_that_is_there_is_taken_for_a_model_whatever_it_is_called(tmp_path: Path) -> None:
+    (tmp_path / "resnet").touch()
+    with chdir(tmp_path):
+        assert parse(["resnet"]) == DashboardRequest("resnet")
+        assert refusal("resnut").message == "unknown command 'resnut'"
+
+
+def test_help_is_understood_wherever_it_stands() -> None:
+    assert info("--ascii", "--help") == info("m.onnx", "-h") == info("--help")
+    assert parse(["--", "--help.onnx"]) == DashboardRequest("--help.onnx")
+    assert refusal("benchmrk", "--help").message == "unknown command 'benchmrk'"
+
+
+def test_flags_before_a_command_are_told_their_place() -> None:
+    error = refusal("--ascii", "list")
+    assert (error.message, error.hint) == (
+        "tuibench list takes its flags behind it",
+        "flags stand after the command: tuibench list --ascii",
+    )
+    assert refusal("-b", "m.onnx").hint == "flags stand after the command: tuibench benchmark MODEL -b"
 
 
 def test_the_dashboard_takes_one_model() -> None:

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tests.cli.quick import QuickShell
 from tests.cli.shell import AS_STRANGER, Shell
 from tests.cli.test_bad_input_model import SYNC, hold_a_refusal
 from tests.engines.make import image, mlp
@@ -46,8 +47,8 @@ USABLE = read_topology(os.sched_getaffinity(0)).usable_cores
         (("--engin", "x"), "unknown flag"),
     ],
 )
-def test_a_wrong_flag_is_code_two(shell: Shell, flags: tuple[str, ...], words: str) -> None:
-    done = shell.run("benchmark", "sample:tiny", *flags)
+def test_a_wrong_flag_is_code_two(quick: QuickShell, flags: tuple[str, ...], words: str) -> None:
+    done = quick.call("benchmark", "sample:tiny", *flags)
     hold_a_refusal(done, 2, words)
     if words == "not in this version":
         assert len(done.err.splitlines()) == 1 or "HTML" in done.err
@@ -62,9 +63,9 @@ def test_a_later_command_is_code_two(shell: Shell, words: tuple[str, ...]) -> No
     ("flags", "code", "words"),
     [
         (("--dim", "nobody=4"), 2, "nobody"),
-        (("--dim", "image:7=4"), 2, "image:7"),
-        (("-shapes", "[1,3,8,8],[1,2]"), 2, "shape"),
-        (("-shapes", "[1,3,8]"), 2, "image"),
+        pytest.param(("--dim", "image:7=4"), 2, "image:7", marks=pytest.mark.slow),
+        pytest.param(("-shapes", "[1,3,8,8],[1,2]"), 2, "shape", marks=pytest.mark.slow),
+        pytest.param(("-shapes", "[1,3,8]"), 2, "image", marks=pytest.mark.slow),
         (("-shapes", "[1,4,8,8]"), 2, "image"),
         (("-e", "magic"), 4, "magic"),
         (("-e", "deepsparse"), 2, "not in this version"),
@@ -126,7 +127,7 @@ def test_inputs_that_are_pickles_are_refused_and_never_run(shell: Shell, folder:
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("kind", ["missing", "noise", "fifo", "cut"])
+@pytest.mark.parametrize("kind", ["missing", pytest.param("noise", marks=pytest.mark.slow), "fifo", "cut"])
 def test_inputs_that_are_no_file_of_arrays_are_refused(shell: Shell, folder: Path, kind: str) -> None:
     path = folder / "in.npz"
     whole = io.BytesIO()
@@ -160,12 +161,12 @@ PLACES = {
 
 
 @pytest.mark.parametrize("name", sorted(PLACES))
-def test_an_export_that_cannot_be_written_is_said_before_measuring(shell: Shell, folder: Path, name: str) -> None:
+def test_an_export_that_cannot_be_written_is_said_before_measuring(quick: QuickShell, folder: Path, name: str) -> None:
     (folder / "file").write_text("", encoding="ascii")
     (folder / "device").symlink_to("/dev/full")
     path = os.path.join(folder, PLACES[name])
     before = sorted(os.listdir(folder))
-    done = shell.benchmark("sample:tiny", *SYNC, "-x", path)
+    done = quick.call("benchmark", "sample:tiny", *SYNC, "-x", path)
     hold_a_refusal(done, 6, path[:9])
     assert sorted(os.listdir(folder)) == before
 
@@ -180,7 +181,7 @@ def test_a_directory_of_others_is_read_only(shell: Shell, folder: Path) -> None:
 
 def test_an_export_that_fails_in_the_end_keeps_the_result_on_stdout(shell: Shell, folder: Path) -> None:
     (folder / "gone").mkdir()
-    flags = ("-e", "fake", "-s", "sync", "-ncores", "1", "--executions", "2", "-t", "1", "-w", "0.05")
+    flags = ("-e", "fake", "-s", "sync", "-ncores", "1", "--executions", "2", "-t", "0.2", "-w", "0.05")
     process = shell.start("benchmark", "sample:tiny", *flags, "-x", str(folder / "gone" / "out.json"))
     shell.wait_for("execution_start")
     (folder / "gone").rmdir()

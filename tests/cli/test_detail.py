@@ -33,7 +33,7 @@ def shown(capsys: Capture, *flags: str) -> str:
 
 def test_a_sweep_is_drawn_and_a_cell_alone_spread_out(capsys: Capture) -> None:
     assert "\n\nBatch scaling, 2 cores\n" in shown(capsys, "sweep")
-    assert "items/s by batch" in shown(capsys, "sweep")
+    assert "p50 items/s by batch" in shown(capsys, "sweep")
     assert "% of calls by ms/batch" in shown(capsys, "alone")
 
 
@@ -65,4 +65,4 @@ def test_a_stdout_without_braille_gets_plain_figures(encoding: str, sign: str, m
     monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding=encoding, write_through=True))
     parsed = parse(["show", "sweep"])
     assert isinstance(parsed, Namespace) and parsed.run(parsed) == 0
-    assert f"items/s by batch  {sign} onnxruntime" in written.getvalue().decode(encoding)
+    assert f"p50 items/s by batch  {sign} onnxruntime" in written.getvalue().decode(encoding)

@@ -12,14 +12,10 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shell import Done, Shell, until
+from tests.cli.running import BRIEF, LONG, SCRIPT, run
+from tests.cli.shell import Shell, until
 from tuibench.runs.journal import read_history
 from tuibench.workbench.hall import Workbench
-
-FAKE = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1", "-w", "0.05")
-SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
-BRIEF = (*FAKE, "--executions", "3", "-t", "0.3")
-MEGABYTE = 1 << 20
 
 
 def mount(place: Path, *options: str) -> None:
@@ -49,16 +45,12 @@ def fill(home: Path, leave_bytes: int) -> Path:
     return filler
 
 
-def run(shell: Shell, *arguments: str, **options: Any) -> Done:
-    return shell.run(*arguments, env=SCRIPT, **options)
-
-
 def stored() -> tuple[Any, ...]:
     return Workbench().store.benchmarks.rows()
 
 
 def test_a_disk_that_fills_up_in_the_middle_interrupts_and_loses_nothing(keeper: Shell, small: Path) -> None:
-    process = keeper.start("benchmark", *FAKE, "--executions", "400", "-t", "200", env=SCRIPT)
+    process = keeper.start("benchmark", *LONG, env=SCRIPT)
     keeper.wait_for("execution_done", n=2)
     filler = fill(small, 0)
     _, err = process.communicate(timeout=60)
@@ -91,7 +83,7 @@ def test_a_disk_that_is_full_before_is_said_and_the_run_kept_elsewhere(
     assert "measured, not saved" in done.err
     assert "ms" in done.lines[-1], "the result is printed all the same"
     (info,) = Workbench().runs.every()
-    assert (info.state, info.executions) == ("unsaved", 3)
+    assert (info.state, info.executions) == ("unsaved", 1)
     exported = small.parent / "saved.json"
     elsewhere = run(keeper, "export", info.id, "-x", str(exported))
     assert elsewhere.code == 0, elsewhere.err

@@ -75,7 +75,7 @@ def test_a_launched_run_outlives_a_client_that_is_killed_at_once(keeper: Shell, 
     assert (row.status, row.measured) == ("finished", 1)
 
 
-@pytest.mark.parametrize("when", ["sent", "answered"])
+@pytest.mark.parametrize("when", ["sent", pytest.param("answered", marks=pytest.mark.slow)])
 def test_a_run_that_was_taken_up_outlives_its_client_likewise(keeper: Shell, when: str) -> None:
     short = detach(keeper)
     keeper.wait_for("execution_done")

@@ -48,7 +48,7 @@ def test_cancelling_a_detached_run_saves_what_it_has(keeper: Shell) -> None:
 
 
 def test_two_clients_attach_at_once_and_each_sees_every_event_once(keeper: Shell) -> None:
-    short = detach(keeper, *FAKE, "--executions", "4", "-t", "0.8")
+    short = detach(keeper, *FAKE, "--executions", "4", "-t", "0.4")
     watchers = [keeper.start("attach", short, "--json", env=SCRIPT) for _ in range(2)]
     outputs = [watcher.communicate(timeout=60)[0] for watcher in watchers]
     events = [[json.loads(line) for line in output.splitlines()] for output in outputs]
@@ -62,6 +62,7 @@ def test_two_clients_attach_at_once_and_each_sees_every_event_once(keeper: Shell
 def test_leaving_an_attached_run_does_not_end_it(keeper: Shell) -> None:
     short = detach(keeper)
     watcher = keeper.start("attach", short, env=SCRIPT)
+    assert watcher.stderr is not None and watcher.stderr.readline(), "it watches"
     keeper.wait_for("execution_done")
     watcher.send_signal(signal.SIGINT)
     _, err = watcher.communicate(timeout=30)

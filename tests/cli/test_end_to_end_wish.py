@@ -88,15 +88,30 @@ def test_while_it_is_finishing_the_list_says_so_and_no_time_is_added(keeper: She
     assert sorted((c.status, len(c.executions)) for c in result(run).cells) == [("ok", 1), ("skipped", 0)]
 
 
-def test_what_waits_is_not_finished_but_cancelled(keeper: Shell) -> None:
-    first, second = detach(keeper), detach(keeper)
-    until(lambda: state(second) == "waiting", "a waiting run")
+@pytest.mark.slow
+def test_a_run_that_is_taken_up_is_not_to_be_finished_any_more(keeper: Shell, runs: Runs) -> None:
+    run_id, _ = runs.launch(spec(), Wishes())
+    keeper.wait_for("execution_done", n=1)
+    os.kill(runner_of(keeper), signal.SIGSTOP)
+    runs.finish(run_id)
+    os.kill(runner_of(keeper), signal.SIGKILL)
+    until(lambda: runs.info(run_id).state == "interrupted", "the break")
+    runs.take_up(run_id, mixed=True)
+    until(lambda: runs.info(run_id).state == "finished", "the end")
+    assert [len(cell.executions) for cell in result(run_id).cells] == [3, 3]
+
+
+def test_what_waits_is_not_finished_but_can_be_given_more_time(keeper: Shell, runs: Runs) -> None:
+    first = detach(keeper)
+    second, _ = runs.launch(spec(), Wishes())
+    until(lambda: runs.info(second).state == "waiting", "a waiting run")
     done = run(keeper, "finish", second)
     assert done.code == 2
-    assert f"tuibench cancel {second}" in done.err
-    end_both = run(keeper, "cancel", second, first)
-    assert end_both.code == 0
-    until(lambda: not keeper.processes(), "no process")
+    assert f"tuibench cancel {short_id(second)}" in done.err
+    assert runs.extend(second).state == "waiting"
+    assert run(keeper, "cancel", first).code == 0
+    until(lambda: runs.info(second).state == "finished", "the end")
+    assert [len(cell.executions) for cell in result(second).cells] == [6, 6]
 
 
 def test_more_time_is_more_executions_and_is_said_to_who_follows(keeper: Shell, runs: Runs) -> None:
@@ -127,6 +142,7 @@ def test_more_time_lasts_over_the_death_of_the_runner(keeper: Shell, runs: Runs)
     assert [len(cell.executions) for cell in result(run_id).cells] == [6, 6]
 
 
+@pytest.mark.slow
 def test_a_wish_that_no_signal_brought_is_found_between_executions(
     keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -162,6 +178,9 @@ def test_a_run_that_ends_meanwhile_is_told_and_keeps_no_wish(
     with pytest.raises(UsageError, match="ended before it could be given more"):
         runs.extend(run_id, 1.0)
     assert os.listdir(directory.path / "wishes") == []
+    lock = os.open(directory.path / LOCK, os.O_RDWR)
+    fcntl.flock(lock, fcntl.LOCK_EX)
+    assert runs.finish(run_id).state == "finished", "which is what was wished"
     with pytest.raises(UsageError, match="it is finished"):
         runs.finish(run_id)
     assert len(list(read_events(directory.path))) > 0

@@ -29,8 +29,8 @@ def timed_cell(ms_per_batch: float, half: float = 0.01, **asks: Any) -> CellResu
 
 
 def rated_cell(rate: float, half: float = 0.01, **asks: Any) -> CellResult:
-    """A cell of so many items/s, by its mean."""
-    return timed_cell(1000 * asks.get("batch", 1) / rate / 1.05, half, **asks)
+    """A cell of so many items/s, by its median."""
+    return timed_cell(1000 * asks.get("batch", 1) / rate, half, **asks)
 
 
 def cores_run(*extra: CellResult, rates: Mapping[int, float] | None = None) -> RunResult:

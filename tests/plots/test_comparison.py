@@ -42,9 +42,25 @@ def test_a_side_may_be_another_engine_on_each() -> None:
 
 
 def test_what_is_held_is_the_same_on_both() -> None:
-    only = replace(data.cores_run(), id=make_id(2))
-    both = together(OLD, only, Selection("cores"))
-    assert both.selection.fixed == {"batch": 1} and both.lines[0].points[0].estimate == both.lines[1].points[0].estimate
+    # Left to itself the new one would be held where more of it was measured.
+    more = [data.rated_cell(1.0, cores=n, batch=32) for n in (32, 64)]
+    both = together(OLD, replace(data.cores_run(*more), id=make_id(2)))
+    assert both.selection.fixed == {"batch": 1} and len(both.lines[1].points) == 5
+    assert [line.points[-1].estimate.value for line in both.lines] == pytest.approx([588 * 0.9] * 2)
+    assert {s.kind: s.text for s in both.sentences}["ratio"].startswith("16 cores: 0002 onnxruntime 529 items/s")
+
+
+def test_what_was_not_measured_where_the_other_was_has_no_line() -> None:
+    cells = [data.rated_cell(100.0 * n, cores=n, batch=8) for n in (1, 2)]
+    both = together(OLD, build.run(*cells, id=make_id(2)))
+    assert len(both.lines) == 1 and both.sentences[-1].text == "0002: not measured at batch 1"
+
+
+def test_calls_are_not_held_against_streams() -> None:
+    cells = [data.timed_cell(3.0, scenario="async", cores=n, streams=n) for n in (1, 2)]
+    both = together(OLD, build.run(*cells, id=make_id(2)), Selection(statistic="floor"))
+    assert both.selection.statistic == "mean"
+    assert both.lines[0].points[0].estimate == OLD.cells[5].items_per_sec
 
 
 def test_ratios_go_over_the_axis_one_line_for_each_rest() -> None:
@@ -63,3 +79,15 @@ def test_samples_of_two_cells_run_side_by_side() -> None:
     assert [(s.name, len(s.points), s.breaks) for s in figure.series] == [("old", 60, (20, 40)), ("new", 20, ())]
     assert figure.x_ticks is not None and len(figure.x_ticks) == 3
     assert samples_comparison(build.failed_cell(), build.failed_cell()).series == ()
+
+
+def test_one_result_may_hold_what_the_other_goes_over() -> None:
+    """A single shape is held where it is, and is comparable with one of several; another one is not."""
+    one = [data.timed_cell(5.0, cores=n, dims={"seq": 128, "mask": 128}) for n in (1, 2)]
+    several = [data.timed_cell(5.0 * s, cores=n, dims={"seq": s, "mask": s}) for n in (1, 2) for s in (64, 128)]
+    old, new = build.run(*several, id=make_id(1)), build.run(*one, id=make_id(2))
+    assert len(together(old, new, Selection("cores", fixed={"dim seq": 128})).lines) == 2
+    assert len(together(old, new, Selection("cores", fixed={"dim seq": 64})).lines) == 1
+    assert len(together(new, old, Selection("cores")).lines) == 2, "the one with a choice follows"
+    shapes = together(old, new, Selection("shape"))
+    assert [[p.value for p in line.points] for line in shapes.lines] == [[64, 128], [128]]

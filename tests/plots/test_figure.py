@@ -86,6 +86,9 @@ def test_bars_have_caps_and_one_that_goes_far_beyond_the_values_is_cut() -> None
     wild = Series("a", (Point(1, 100, 90, 1e6), Point(2, 200, 1, 210)))
     rows = text_of(draw(Figure((wild,), None, "x", "y"), 60, 20)).splitlines()
     assert rows[0].split("┤")[0].strip() == "300" and "↑" in rows[0]
+    low = Series("a", (Point(1, 100, -1e6, 101), Point(2, 101, 99, 102)))
+    rows = text_of(draw(Figure((low,), None, "x", "y", from_zero=False), 60, 20)).splitlines()
+    assert "↓" in rows[-4] and "↓" not in "".join(rows[:-4])
 
 
 def test_bars_that_the_markers_hide_are_not_in_the_legend() -> None:
@@ -112,6 +115,9 @@ def test_the_cursor_is_seen_at_its_point_and_in_its_tick() -> None:
 def test_more_points_than_columns_are_a_band_with_a_line_in_it() -> None:
     many = Series("p50", tuple(Point(i, 10 + i % 3, 8, 14) for i in range(200)), breaks=(100,))
     text = text_of(draw(Figure((many,), None, "s", "ms", from_zero=False, bar_name="least to most"), 60, 14))
+    spiked = replace(many, points=tuple(replace(p, high=99.0 if p.x == 50 else 11.0) for p in many.points))
+    spike = text_of(draw(Figure((spiked,), None, "s", "ms", from_zero=False), 60, 14)).splitlines()[0]
+    assert spike.count("░") == 1, "no peak is lost among its neighbours"
     assert "░ least to most" in text and "░" in text.splitlines()[3] and "●" not in text.rpartition("\n")[0]
 
 
@@ -135,7 +141,7 @@ def test_one_point_and_equal_values_and_none_are_figures_too() -> None:
 
 
 def test_the_ideal_is_shown_whole_where_it_is_near_and_cut_where_it_is_not() -> None:
-    flat = replace(SCALING, ideal=(Point(1, 650.0), Point(16, 650.0)))
+    flat = replace(SCALING, ideal=(Point(1, 780.0), Point(16, 780.0)))
     assert "·" * 30 in text_of(draw(flat, 80, 18))
     assert text_of(draw(SCALING, 80, 18)).splitlines()[0].split("┤")[0].strip() == "750"
 

@@ -1,7 +1,10 @@
 from __future__ import annotations
 
+import json
+
 from tests.plots import data
 from tests.report import build
+from tuibench.core.record import from_plain, to_plain
 from tuibench.plots.scaling import METRICS, scaling
 from tuibench.plots.selection import Selection
 
@@ -14,7 +17,7 @@ def test_keys_go_round_through_every_choice() -> None:
         seen.append(now.metric)
         now = now.next_metric()
     assert set(seen) == set(METRICS) and now.metric == seen[0] and now.next_metric(-1).metric == seen[-1]
-    assert [s.statistic for s in (now, now.next_statistic(shown.choices))] == ["mean", "p50"]
+    assert [s.statistic for s in (now, now.next_statistic(shown.choices))] == ["p50", "mean"]
     assert now.next_fixed(shown.choices, "batch").fixed == {"batch": 32}
     assert now.next_fixed(shown.choices, "batch", -1).fixed == {"batch": 32}
     assert now.next_fixed(shown.choices, "nothing") == now
@@ -40,3 +43,8 @@ def test_a_figure_goes_over_one_dim_after_the_other() -> None:
     other = scaling(run, shown.selection.next_dim(shown.choices))
     assert other.axis_name == "w" and [point.value for point in other.lines[0].points] == [1, 2, 3]
     assert shown.selection.over("cores").axis == "cores"
+
+
+def test_a_choice_can_be_written_down_and_taken_up() -> None:
+    chosen = Selection("shape", ("abc",), {"batch": 8, "dim seq": 64}, "latency", "floor", "seq")
+    assert from_plain(Selection, json.loads(json.dumps(to_plain(chosen)))) == chosen

@@ -30,7 +30,7 @@ def test_the_sketched_run_in_words() -> None:
 
 def test_less_time_is_better() -> None:
     words = said(data.cores_run(), Selection(fixed={"batch": 32}, metric="batch-time"))
-    assert words["best"].startswith("16 cores  51.8 ms/batch") and words["worst"].startswith("1 core  451 ms/batch")
+    assert words["best"].startswith("16 cores  54.4 ms/batch") and words["worst"].startswith("1 core  473 ms/batch")
 
 
 @pytest.mark.parametrize("serial", [0.0, 0.05, 0.5])
@@ -90,7 +90,7 @@ def test_wrong_and_disturbed_cells_are_never_the_best() -> None:
     words = said(build.sweep_run(), Selection("batch", fixed={"cores": 2}))
     assert words["best"].startswith("batch 8") and words["note"].startswith("onnxruntime, batch 16: grade D")
     only = build.run(build.noisy_cell(cores=1), build.noisy_cell(cores=2))
-    assert "best" in said(only)
+    assert said(only)["best"].endswith(", tied with 2")
 
 
 def test_what_intervals_cannot_tell_from_the_best_is_tied_with_it() -> None:

@@ -24,6 +24,7 @@ def test_a_scale_of_its_own_makes_small_changes_small() -> None:
 def test_more_values_than_columns_are_means_of_neighbours() -> None:
     assert sparkline([0, 0, 2, 2, 7, 7], width=3) == sparkline([0, 2, 7])
     assert sparkline([None, None, 1, 3], width=2) == " ▄"
+    assert sparkline([4, 4, 3, 3, 3], width=2) == "█▁"
     assert sparkline([1, 2], width=10) == "▁█"
 
 

@@ -11,9 +11,9 @@ from tuibench.report.figures import drawings
 def test_each_axis_with_several_values_has_a_figure() -> None:
     cores, batch = drawings(data.cores_run(), 80)
     assert (cores.title, batch.title) == ("Core scaling, batch 1", "Batch scaling, 16 cores")
-    assert "items/s by cores (log2)" in cores.text and "Knee: 8 cores  efficiency 87 %" in cores.sentences
+    assert "p50 items/s by cores (log2)" in cores.text and "Knee: 8 cores  efficiency 87 %" in cores.sentences
     (shape,) = drawings(data.shapes_run(), 80)
-    assert shape.title == "Shape scaling, 4 cores, batch 1" and "ms/item by seq" in shape.text
+    assert shape.title == "Shape scaling, 4 cores, batch 1" and "p50 ms/item by seq" in shape.text
 
 
 def test_a_cell_alone_has_its_spread() -> None:

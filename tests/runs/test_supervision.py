@@ -16,6 +16,7 @@ import pytest
 from tests.build import make_cell, make_job
 from tuibench.arrays.bundle import write_bundle
 from tuibench.core.cell import Execution, Failure
+from tuibench.runs import supervision
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.stats.sample_file import read_samples
@@ -93,7 +94,10 @@ def test_a_megabyte_on_stderr_blocks_nothing_and_its_last_line_is_told(run: Run)
 
 
 @pytest.mark.parametrize("act", ["hang", "deaf-hang"])
-def test_a_hang_ends_at_its_limit_even_where_sigterm_is_ignored(run: Run, act: str) -> None:
+def test_a_hang_ends_at_its_limit_even_where_sigterm_is_ignored(
+    run: Run, act: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(supervision, "_GRACE_S", 0.2)
     begin = time.monotonic()
     failure = run({"first": act}, scale=0.01)
     assert isinstance(failure, Failure)

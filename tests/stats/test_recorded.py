@@ -60,9 +60,6 @@ def seems_to_differ(one: Side, other: Side, *, interleaved: bool) -> bool:
 def test_intervals_cover_and_identical_sides_do_not_differ(statistic: str, k: int) -> None:
     values = recorded(statistic)
     assert [len(values[name]) for name in ("all", "aa", "aq")] == [36, 24, 12]
-    for name in ("aa", "aq"):
-        if len(values[name]) >= 2 * k:
-            print(f"{name} alone, {statistic}, k={k}: {try_draws(values[name], k)}")
     shares = try_draws(values["all"], k)
     print(f"all 36, {statistic}, k={k}: {shares}")
     assert shares.coverage >= 0.93

@@ -6,6 +6,7 @@ import random
 import zlib
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from pathlib import Path
 
 from tests.report.build import asked, execution, ok_cell, run
@@ -27,6 +28,7 @@ def make_id(number: int) -> str:
     return "".join([*digits, *tail, *last])
 
 
+@lru_cache(maxsize=4096)
 def make_small(number: int, *, sampled: bool = False) -> RunResult:
     """One cell with one execution: a few kilobytes."""
     file = f"{asked().key}-0.z" if sampled else None

@@ -154,3 +154,9 @@ def make_going(project: str) -> tuple[RunRow, ...]:
 def _run_info(number: int, ago_s: float, state: str, done: int) -> RunInfo:
     started = datetime.fromtimestamp(NOW - ago_s, UTC).isoformat()
     return RunInfo(make_id(number, ago_s), state, "", started, ("resnet50.onnx",), "", "", 1, 15, done, 5 * done, 190.0)
+
+
+def make_broken(project: str) -> RunRow:
+    """A run that broke off and could not be saved."""
+    info = replace(_run_info(11, 600, "unsaved", 15), eta_s=None, pid=None, resumable=True, detail="the disk is full")
+    return RunRow(info, project, "onnxruntime", "sync", "1,2", "1")

@@ -47,32 +47,50 @@ def parse(argv: Sequence[str]) -> Parsed:
     return _parse_dashboard(argv)
 
 
-def _parse_dashboard(argv: Sequence[str]) -> DashboardRequest:
+def _parse_dashboard(argv: Sequence[str]) -> Info | DashboardRequest:
     end = argv.index("--") if "--" in argv else len(argv)
-    flags = [token for token in argv[:end] if token.startswith("-")]
+    flags = [_dashed(token) for token in argv[:end] if token.startswith("-")]
     paths = [token for token in argv[:end] if not token.startswith("-")] + list(argv[end + 1 :])
+    if _asks_for_help(argv) and all(map(_looks_like_model, paths)):
+        return _root_help()
     for flag in flags:
-        if flag not in _SWITCHES:
-            raise UsageError(
-                f"unknown flag {show(flag, 60)}", "flags stand after the command: tuibench benchmark MODEL"
-            )
+        if flag not in (*_SWITCHES, *HELP):
+            raise UsageError(f"unknown flag {show(flag, 60)}", _where_flags_stand(flag, paths))
     if len(paths) > 1:
         raise UsageError("the dashboard takes one model", "tuibench benchmark MODEL MODEL measures several")
     if paths and not _looks_like_model(paths[0]):
-        raise UsageError(f"unknown command '{show(paths[0], 60)}'", "tuibench --help lists them")
+        known = paths[0] in COMMANDS
+        hint = _where_flags_stand("".join(flags[:1]), paths) if known else "tuibench --help lists them"
+        what = f"tuibench {paths[0]} takes its flags behind it" if known else f"unknown command '{show(paths[0], 60)}'"
+        raise UsageError(what, hint)
+    if {"--mouse", "--no-mouse"} <= set(flags):
+        raise UsageError("--mouse and --no-mouse exclude each other", "give one of them")
     mouse = True if "--mouse" in flags else False if "--no-mouse" in flags else None
     return DashboardRequest("".join(paths), mouse, "--ascii" in flags, "--debug" in flags)
+
+
+def _dashed(flag: str) -> str:
+    return "--" + flag[2:].replace("_", "-") if flag.startswith("--") else flag
+
+
+def _where_flags_stand(flag: str, paths: Sequence[str]) -> str:
+    command = paths[0] if paths and paths[0] in COMMANDS else "benchmark MODEL"
+    return f"flags stand after the command: tuibench {command} {show(flag, 60)}".rstrip()
 
 
 def _looks_like_model(token: str) -> bool:
     """A slip of the finger in a command's name must not be taken for a model."""
     named = token.endswith((".onnx", ".ort")) or token.startswith("sample")
-    return named or "/" in token or ":" in token or os.path.isdir(token)
+    return named or "/" in token or ":" in token or os.path.exists(token)
 
 
 def _help(topic: Sequence[str]) -> Parsed:
     if topic and not topic[0].startswith("-"):
         return parse([*topic[:1], "--help"])
+    return _root_help()
+
+
+def _root_help() -> Info:
     from tuibench.cli.help import root_help  # textwrap and the texts: 2 ms that no other command needs
 
     return Info(root_help())

@@ -48,6 +48,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         (
             Command("list [WORD ...]", "what was measured, newest first", "listing"),
             Command("show ID", "one of them, with all that is known of it", "detail"),
+            Command("compare BASE NEW", "two of them, side by side", "comparison"),
             Command("edit ID", "its name, note and project", "card"),
             Command("remove ID [ID ...]", "move to the trash", "removal"),
             Command("undo", "bring back what was removed last", "removal"),
@@ -65,6 +66,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         (
             Command("doctor", "this machine, noise, engines, store", "doctor"),
             Command("store check|migrate", "whether all is as it was written", "store"),
+            Command("config", "the config file, its settings and keys", "configuration"),
         ),
     ),
 )
@@ -74,11 +76,9 @@ COMMANDS = {command.name: command for _, commands in GROUPS for command in comma
 LATER = (
     "profile",
     "versions",
-    "compare",
     "gate",
     "check",
     "engines",
-    "config",
     "completion",
 )
 """Known and not built."""

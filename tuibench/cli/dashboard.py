@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened, tell, width
-from tuibench.core.errors import ExitCode, TuibenchError, UsageError
+from tuibench.core.errors import ExitCode, PhaseTimeout, TuibenchError, UsageError
+from tuibench.core.remote import is_remote
 from tuibench.core.text import show
-from tuibench.report.listing import hidden_words, listing
+from tuibench.report.listing import NEWEST, hidden_words, listing
 from tuibench.request.model_token import resolve_model
 from tuibench.request.request import DashboardRequest
+from tuibench.request.sample import SAMPLES
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.model import inspect
 
-_NEWEST = 30
+if TYPE_CHECKING:
+    from tuibench.tui.terminal import Display
+
+_LOOK_SCALE = 0.05
+"""Of the time that reading a model may take: nobody should wait longer for the first screen."""
 
 
 def run(request: DashboardRequest, interruption: Interruption) -> int:
@@ -25,13 +34,13 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
         places = bench.settings.places
         display, config = look_at_terminal(places, request.mouse, request.ascii)
         if display.refusal:
-            return _without_screen(bench, request, display.refusal)
+            return _without_screen(bench, request, display)
         if request.path:
             # What is no model is said in the shell, where it was typed.
-            _look_at(request.path)
+            _look_at(bench, request.path)
+        interruption.check()
         from tuibench.tui.bridge import Bridge  # what only the dashboard needs
 
-        interruption.check()
         code, last_words = open_dashboard(lambda: Bridge(bench), places, display, config, request.path)
         if last_words:
             if request.debug:
@@ -40,24 +49,25 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
         return code
 
 
-def _look_at(path: str) -> None:
-    from tuibench.core.remote import is_remote
+def _look_at(bench: Workbench, path: str) -> None:
+    """ModelError where the file is none; of one that takes long to read the form says what is wrong with it."""
+    if is_remote(path) or path in SAMPLES:
+        return
+    with suppress(PhaseTimeout):
+        inspect(resolve_model(path), bench.settings.places, timeout_scale=_LOOK_SCALE)
 
-    if not is_remote(path):
-        resolve_model(path)
 
-
-def _without_screen(bench: Workbench, request: DashboardRequest, refusal: str) -> int:
+def _without_screen(bench: Workbench, request: DashboardRequest, display: Display) -> int:
     """A pipe, cron or a terminal that cannot be drawn on: no escape codes, but what there is to say."""
     if request.path:
         hint = f"tuibench benchmark {show(request.path, 100)} measures from the shell"
-        raise UsageError(f"the dashboard needs a terminal: {refusal}", hint)
-    tell(f"tuibench: the dashboard needs a terminal ({refusal}); this is the list of results")
+        raise UsageError(f"the dashboard needs a terminal: {display.refusal}", hint)
+    tell(f"tuibench: the dashboard needs a terminal ({display.refusal}); this is the list of results")
     rows = bench.library.list()
     if not rows:
         emit("Nothing is measured yet: tuibench benchmark sample measures the built-in model.\n")
         return int(ExitCode.OK)
-    emit(listing(rows[:_NEWEST], now=time.time(), width=width()))
-    if len(rows) > _NEWEST:
-        tell(hidden_words(len(rows), _NEWEST))
+    emit(listing(rows, now=time.time(), limit=NEWEST, width=width(), ascii_only=display.ascii_only))
+    if words := hidden_words(len(rows), NEWEST):
+        tell(words)
     return int(ExitCode.OK)

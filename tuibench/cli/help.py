@@ -16,6 +16,13 @@ _USAGE = 29
 _ROOT = """\
 tuibench: how fast an ONNX model really runs on this machine
 
+Dashboard
+  tuibench                       projects, benchmarks, runs; all by keys
+  tuibench PATH                  a model: its benchmark form, filled in
+    --mouse, --no-mouse          the mouse too [yes, but not over SSH]
+    --ascii                      plain ASCII only [as the locale says]
+    --debug                      show the traceback where it breaks
+
 {commands}
   tuibench benchmark sample      try it on the built-in model
   tuibench COMMAND --help        the flags of a command and their defaults

@@ -164,7 +164,7 @@ class View(Generic[Watched]):
             streams=tuple(self._streams()),
             cells=ahead,
             expected_s=expected_s(spec, ahead),
-            limit_s=limit_s(spec, ahead),
+            limit_s=limit_s(spec, ahead, replay.extended_s),
             notes=(*self._notes, *replay.warnings),
             summaries=replay.models,
         )

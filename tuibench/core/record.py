@@ -5,10 +5,12 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
+from collections.abc import Callable, Hashable
 from functools import lru_cache
 from typing import Any, TypeVar
 
 T = TypeVar("T")
+Builder = Callable[[Any], Any]
 
 
 def to_plain(value: Any) -> Any:
@@ -24,31 +26,64 @@ def to_plain(value: Any) -> Any:
 
 def from_plain(kind: type[T], data: Any) -> T:
     """Build a `kind` from what `to_plain` gave; unknown keys are ignored so that newer writers can be read."""
-    return typing.cast(T, _build(kind, data))
+    return typing.cast(T, _builder(typing.cast(Hashable, kind))(data))
 
 
-@lru_cache(maxsize=64)
-def _hints(kind: type) -> dict[str, Any]:
-    return typing.get_type_hints(kind)
-
-
-def _build(kind: Any, data: Any) -> Any:
-    origin = typing.get_origin(kind)
+@lru_cache(maxsize=512)
+def _builder(kind: Any) -> Builder:
+    # Types are taken apart once: a stored benchmark has thousands of values of a few dozen types.
+    origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
-        if data is None:
-            return None
-        options = [a for a in typing.get_args(kind) if a is not type(None)]
-        return _build(options[0], data) if len(options) == 1 else data
+        options = [a for a in args if a is not type(None)]
+        return _optional(_builder(options[0])) if len(options) == 1 else _same
     if origin is tuple:
-        args = typing.get_args(kind)
         if len(args) == 2 and args[1] is Ellipsis:
-            return tuple(_build(args[0], v) for v in data)
-        return tuple(_build(a, v) for a, v in zip(args, data, strict=True))
+            return _many(_builder(args[0]))
+        return _row([_builder(a) for a in args])
     if origin is dict:
-        value_kind = typing.get_args(kind)[1]
-        return {k: _build(value_kind, v) for k, v in data.items()}
+        return _mapping(_builder(args[1]))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        hints = _hints(kind)
-        known = {f.name for f in dataclasses.fields(kind)}
-        return kind(**{k: _build(hints[k], v) for k, v in data.items() if k in known})
-    return float(data) if kind is float and isinstance(data, int) else data
+        return _Maker(kind)
+    return _float if kind is float else _same
+
+
+class _Maker:
+    """Builds one dataclass; looks at its fields when it is first asked, since they may hold the class itself."""
+
+    __slots__ = ("_kind", "_parts")
+
+    def __init__(self, kind: type) -> None:
+        self._kind = kind
+        self._parts: dict[str, Builder] | None = None
+
+    def __call__(self, data: Any) -> Any:
+        if self._parts is None:
+            hints = typing.get_type_hints(self._kind)
+            self._parts = {f.name: _builder(hints[f.name]) for f in dataclasses.fields(self._kind)}
+        parts = self._parts
+        return self._kind(**{k: parts[k](v) for k, v in data.items() if k in parts})
+
+
+def _same(data: Any) -> Any:
+    return data
+
+
+def _float(data: Any) -> Any:
+    return float(data) if isinstance(data, int) else data
+
+
+def _optional(build: Builder) -> Builder:
+    return build if build is _same else lambda data: None if data is None else build(data)
+
+
+def _many(build: Builder) -> Builder:
+    return tuple if build is _same else lambda data: tuple(map(build, data))
+
+
+def _row(builders: list[Builder]) -> Builder:
+    return lambda data: tuple(build(v) for build, v in zip(builders, data, strict=True))
+
+
+def _mapping(build: Builder) -> Builder:
+    # A copy even where nothing is built: what was read stays its reader's.
+    return lambda data: {k: build(v) for k, v in data.items()}

@@ -11,21 +11,50 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.plots.baseline import samples_of
 from tuibench.plots.figure import Figure, Point, Series
-from tuibench.plots.grid import coordinate_name, make_grid
-from tuibench.plots.line import Line
+from tuibench.plots.grid import coordinate_name, dim_key, make_grid
+from tuibench.plots.line import Line, Sentence
 from tuibench.plots.scaling import Scaling, figure_of, scaling
 from tuibench.plots.selection import Selection
+from tuibench.plots.sentence import sentences
 
 
 def together(old: RunResult, new: RunResult, selection: Selection | None = None) -> Scaling:
     """One side of each result on the same axis and held at the same values; the sides are named by their results.
 
-    Of `selection.sides` the first that the old one has and the first that the new one has are taken.
+    Of `selection.sides` the first that the old one has and the first that the new one has are taken. A result that was
+    not measured at those values has no line, and a sentence says so.
     """
-    first = scaling(old, _one_side(old, selection or Selection()))
-    second = scaling(new, _one_side(new, first.selection if selection is None else selection, first.selection))
-    lines = tuple(_named(shown.lines[:1], run) for shown, run in ((first, old), (second, new)))
-    return replace(first, lines=tuple(line for part in lines for line in part))
+    wanted = selection or Selection()
+    first = scaling(old, _one_side(old, wanted))
+    place = _coordinates(old, first)
+    settled = replace(first.selection, sides=(*wanted.sides, *first.selection.sides), fixed=place)
+    second = scaling(new, _one_side(new, settled))
+    if second.selection.statistic != first.selection.statistic:
+        # What streams do not have cannot be held against what they have.
+        first = scaling(old, replace(first.selection, statistic=second.selection.statistic))
+    comparable = _agree(place, _coordinates(new, second))
+    lines = (*_named(first.lines[:1], old), *(_named(second.lines[:1], new) if comparable else ()))
+    said = sentences(lines, first.selection, ())
+    if not comparable:
+        said += (Sentence("missing", f"{show(short_id(new.id), 10)}: not measured {_held(first.selection)}"),)
+    return replace(first, lines=lines, sentences=said)
+
+
+def _coordinates(run: RunResult, shown: Scaling) -> dict[str, int]:
+    """Where the first line stands: everything that is the same in all its cells, whether it was chosen or not."""
+    on_it = {point.cell_key for line in shown.lines[:1] for point in line.points}
+    places = [place for place in make_grid(run).places if place.cell.key in on_it]
+    values = {key: {place.at.get(key) for place in places} for place in places for key in place.at}
+    over = shown.selection.axis if shown.selection.axis != "shape" else dim_key(shown.selection.dim)
+    return {key: value for key, found in values.items() if len(found) == 1 and key != over for value in found if value}
+
+
+def _agree(old: dict[str, int], new: dict[str, int]) -> bool:
+    return all(new.get(key, value) == value for key, value in old.items())
+
+
+def _held(selection: Selection) -> str:
+    return "at " + ", ".join(f"{coordinate_name(key)} {value}" for key, value in selection.fixed.items())
 
 
 def comparison_figure(old: RunResult, new: RunResult, selection: Selection | None = None) -> Figure:
@@ -76,10 +105,10 @@ def samples_comparison(old: CellResult, new: CellResult, names: tuple[str, str] 
     return Figure(series, ticks, "execution", "ms/batch", from_zero=False)
 
 
-def _one_side(run: RunResult, selection: Selection, fallback: Selection | None = None) -> Selection:
+def _one_side(run: RunResult, selection: Selection) -> Selection:
     known = {side.key for side in make_grid(run).sides}
-    mine = tuple(key for key in (*selection.sides, *(fallback.sides if fallback else ())) if key in known)[:1]
-    return replace(selection, sides=mine)
+    mine = [key for key in selection.sides if key in known] or [side.key for side in make_grid(run).sides]
+    return replace(selection, sides=tuple(mine[:1]))
 
 
 def _named(lines: tuple[Line, ...], run: RunResult) -> tuple[Line, ...]:

@@ -36,6 +36,7 @@ __all__ = [
     "scaling",
 ]
 
+_QUANTITIES = UNITS | {"efficiency": "efficiency %"}
 _SPREAD_FOR_LOG2 = 4
 """An axis whose values span less is read more easily with even steps."""
 
@@ -96,7 +97,7 @@ def figure_of(shown: Scaling) -> figures.Figure:
         series=series,
         x_ticks=tuple((float(value), str(value)) for value in values),
         x_name=shown.axis_name,
-        y_name="efficiency %" if shown.selection.metric == "efficiency" else shown.unit,
+        y_name=f"{shown.selection.statistic} {_QUANTITIES[shown.selection.metric]}",
         log2_x=bool(values) and values[0] > 0 and values[-1] >= _SPREAD_FOR_LOG2 * values[0],
         ideal=ideal,
         ideal_name=name,

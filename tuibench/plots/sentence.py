@@ -67,14 +67,19 @@ def _extremes(line: Line, metric: str) -> Iterator[Sentence]:
 
 def _ties(best: ScalingPoint, line: Line) -> str:
     """Those that the intervals cannot tell from the best."""
-    tied = [str(p.value) for p in line.measured if p is not best and p.is_clean and overlap(p.estimate, best.estimate)]
+    rivals = [point for point in _able(line) if point is not best]
+    tied = [str(point.value) for point in rivals if overlap(point.estimate, best.estimate)]
     return f", tied with {', '.join(tied)}" if tied else ""
 
 
 def best_of(line: Line, metric: str) -> ScalingPoint | None:
-    """The best point that may be called so: wrong outputs and grade D win only where there is nothing else."""
-    clean = [point for point in line.measured if point.is_clean]
-    return _extreme(clean or line.measured, metric, best=True)
+    """The best point that may be called so."""
+    return _extreme(_able(line), metric, best=True)
+
+
+def _able(line: Line) -> Sequence[ScalingPoint]:
+    """The points that may win: wrong outputs and grade D only where there is nothing else."""
+    return [point for point in line.measured if point.is_clean] or line.measured
 
 
 def _extreme(points: Sequence[ScalingPoint], metric: str, *, best: bool) -> ScalingPoint | None:

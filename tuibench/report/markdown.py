@@ -22,10 +22,11 @@ _FIGURE_WIDTH = 80
 
 
 def dumps(run: RunResult) -> str:
-    """Return headline, table of cells, figures, what went wrong, conclusions, environment and the command."""
-    parts = ["# tuibench benchmark", escape(run.headline), _table(run), *_figures_of(run)]
+    """Return headline, table of cells, what went wrong, figures, conclusions, environment and the command."""
+    parts = ["# tuibench benchmark", escape(run.headline), _table(run)]
     notes = _notes(run)
     parts += [_bullets(notes)] if notes else []
+    parts += _figures_of(run)
     said = [comparison.sentence for comparison in run.comparisons] + list(run.conclusions)
     parts += ["## Conclusions", _bullets(said)] if said else []
     parts += ["## Warnings", _bullets(list(run.warnings))] if run.warnings else []
@@ -52,7 +53,7 @@ def _table(run: RunResult) -> str:
 
 
 def _figures_of(run: RunResult) -> Iterator[str]:
-    """Each below its title, in an indented block: literal to the last character, whatever names it holds."""
+    """Each in an indented block: literal to the last character, as long as a heading parts it from any list."""
     for drawing in drawings(run, _FIGURE_WIDTH):
         yield f"## {escape(drawing.title)}"
         yield "\n".join(f"    {line}".rstrip() for line in drawing.text.splitlines())

@@ -5,11 +5,10 @@ from __future__ import annotations
 import asyncio
 import signal
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar
 
-from textual.app import SystemCommand
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.worker import get_current_worker
@@ -47,7 +46,8 @@ class Dashboard(CalmApp):
 
     CSS_PATH = "app.tcss"
     TITLE = "tuibench"
-    ENABLE_COMMAND_PALETTE = True
+    # Ours is another.
+    ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("everywhere")
 
     def __init__(
@@ -84,8 +84,18 @@ class Dashboard(CalmApp):
         self.push_screen(route.home())
         if self._opening.path:
             self.push_screen(route.form(path=self._opening.path))
+        if self.config.problems:
+            self.call_after_refresh(self._tell_problems)
         self.look()
         self.set_interval(LOOK_S, self.look)
+
+    def _tell_problems(self) -> None:
+        """What is wrong in the config file; the rest of it holds."""
+        problems = self.config.problems
+        # Each begins with the path, which takes most of the line.
+        first = problems[0].partition(": ")[2]
+        many = f"{len(problems)} things are wrong in the config file (tuibench config): "
+        self.page.say((many if len(problems) > 1 else "wrong in the config file: ") + first, "warn")
 
     def _hang_up(self, code: ExitCode) -> None:
         """End; runs go on, as they are no part of this process."""
@@ -202,8 +212,16 @@ class Dashboard(CalmApp):
         self.exit(int(ExitCode.OK))
 
     def action_palette(self) -> None:
-        """Textual's own palette over our commands."""
-        self.action_command_palette()
+        """What can be done here, by its name."""
+        from tuibench.tui.palette import Palette  # only who asks for it waits for it
+
+        if not isinstance(self.screen, Palette):
+            self.push_screen(Palette())
+
+    def action_help_quit(self) -> None:
+        """Ctrl-C ends other programs, so whoever presses it here is told what does."""
+        keys = [key.shown(each, self.keymap, self.ascii_only) for each in ("quit-now", "leave")]
+        self.page.say(f"{keys[0]} leaves the dashboard, {keys[1]} goes one screen back; runs go on")
 
     def action_help(self) -> None:
         """What the keys do here."""
@@ -220,24 +238,8 @@ class Dashboard(CalmApp):
 
     def action_undo(self) -> None:
         """Bring back what was removed last."""
-        self.page.ask(self.desk.undo, lambda words: self.page.say(str(words)), group="undo")
+        self.page.ask(self.desk.undo, self._tell_undone, group="undo")
+
+    def _tell_undone(self, words: str) -> None:
+        self.page.say(words)
         self.look()
-
-    def get_system_commands(self, screen: Screen[object]) -> Iterable[SystemCommand]:
-        """Every action of the screen and of what has the focus, by its words."""
-        page = self.page
-        seen: set[str] = set()
-        for node, binding, enabled, _ in page.active_bindings.values():
-            known = key.KEYS.get(binding.id or "")
-            if known is None or not enabled or known.id in seen or known.id == "palette":
-                continue
-            seen.add(known.id)
-            run = self._runner(node, binding.action)
-            shown = key.shown(known.id, self.keymap, self.ascii_only)
-            yield SystemCommand(f"{known.word} ({shown})", known.text, run)
-
-    def _runner(self, node: object, action: str) -> Callable[[], object]:
-        async def carry_out() -> None:
-            await self.run_action(action, default_namespace=node)  # type: ignore[arg-type]
-
-        return carry_out

@@ -10,8 +10,11 @@ from typing import Any
 
 from tuibench.core.text import show
 from tuibench.tui.key import clashes
+from tuibench.tui.key_name import spelled
+from tuibench.tui.small_file import read_small
 
 NAME = "config.toml"
+_SECTIONS = ("dashboard", "keys")
 _KINDS: dict[str, type] = {"theme": str, "ascii": bool, "mouse": bool, "bell": bool, "fps": int}
 
 
@@ -26,7 +29,9 @@ class Config:
     """One bell when a run ends."""
     fps: int | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Id of an action to its keys, joined by commas."""
+    """Id of an action to its keys as Textual spells them, joined by commas."""
+    given: frozenset[str] = frozenset()
+    """Names of the settings that stand in the file."""
     problems: tuple[str, ...] = ()
     """What is wrong in the file, safe to print."""
 
@@ -34,40 +39,50 @@ class Config:
 def read_config(path: Path) -> Config:
     """What is there; without a file nothing is said."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
+        found = tomllib.loads(read_small(path))
     except FileNotFoundError:
         return Config()
     except OSError as error:
-        return Config(problems=(f"{show(str(path))}: {error.strerror}",))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        return Config(problems=(f"{show(str(path))}: {show(str(error))}",))
+        return Config(problems=(f"{show(str(path))}: {error.strerror or error}",))
+    except (ValueError, RecursionError) as error:
+        # Of what is no TOML, no UTF-8, or a number or a nesting beyond what Python takes.
+        return Config(problems=(f"{show(str(path))}: {show(error) or type(error).__name__}",))
     return _check(found, show(str(path)))
 
 
 def _check(found: Mapping[str, Any], name: str) -> Config:
     problems: list[str] = []
     values: dict[str, Any] = {}
-    problems += [
-        f"{name}: there is no [{show(section, 40)}]; there are [dashboard] and [keys]"
-        for section in found
-        if section not in ("dashboard", "keys") or not isinstance(found[section], dict)
-    ]
+    for section, value in found.items():
+        if section not in _SECTIONS:
+            problems.append(f"{name}: {show(section, 40)} belongs to no section; there are [dashboard] and [keys]")
+        elif not isinstance(value, dict):
+            problems.append(f"{name}: {section} is a section: it is written [{section}]")
     for key, value in _section(found, "dashboard").items():
         kind = _KINDS.get(key)
         if kind is None:
             problems.append(f"{name}: there is no {show(key, 40)}; there are {', '.join(_KINDS)}")
-        elif type(value) is not kind or (isinstance(value, int) and key == "fps" and not 1 <= value <= 60):
+        elif type(value) is not kind or not _is_sensible(key, value):
             wanted = {"fps": "a number from 1 to 60", "theme": "a name in quotes"}.get(key, "true or false")
             problems.append(f"{name}: {key} takes {wanted}, not {show(value, 40)}")
         else:
             values[key] = value
-    keys = {str(each): value for each, value in _section(found, "keys").items() if isinstance(value, str) and value}
+    keys = {each: value for each, value in _section(found, "keys").items() if isinstance(value, str) and value.strip()}
     bad = [each for each in _section(found, "keys") if each not in keys]
     problems += [f'{name}: keys of {show(each, 40)} are written "d" or "d,delete"' for each in bad]
     wrong = clashes(keys)
     problems += [f"{name}: {show(each)}" for each in wrong]
-    # Two actions on one key would leave one of them without any.
-    return Config(**values, keys={} if wrong else keys, problems=tuple(problems))
+    problems += [f"{name}: all of [keys] is left out until that is mended"] if wrong else []
+    # Two actions on one key would leave one of them without any, and which is meant cannot be guessed.
+    own = {} if wrong else {each: ",".join(map(spelled, value.split(","))) for each, value in keys.items()}
+    return Config(**values, keys=own, given=frozenset(values), problems=tuple(problems))
+
+
+def _is_sensible(key: str, value: Any) -> bool:
+    if key == "fps":
+        return bool(1 <= value <= 60)
+    # The name goes into the environment.
+    return key != "theme" or value.replace("-", "").replace("_", "").isalnum()
 
 
 def _section(found: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -5,9 +5,11 @@ A key's id is its name in the config file; the action is `action_` with that id,
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from tuibench.tui.key_name import is_typed, spelled, written
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -106,15 +108,17 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         Key("next-field", "enter,down", "next", "The next field."),
         Key("previous-field", "up", "previous", "The previous field."),
     ),
+    "machine": (Key("look-again", "r,f5", "look again", "Look at the machine and its noise once more."),),
 }
 KEYS = {key.id: key for group in GROUPS.values() for key in group}
 
-_SHOWN = {
-    "escape": "esc", "question_mark": "?", "slash": "/", "colon": ":", "space": "space", "enter": "enter",
-    "left_square_bracket": "[", "right_square_bracket": "]", "plus": "+", "pageup": "pgup", "pagedown": "pgdn",
-    "left": "←", "right": "→", "up": "↑", "down": "↓", "shift+tab": "shift+tab",
-}  # fmt: skip
-_PLAIN = {"left": "left", "right": "right", "up": "up", "down": "down"}
+_TOGETHER = (
+    ("everywhere", "focus", "tab", "move", "open", "wide", "list", "project", "benchmark", "run"),
+    ("everywhere", "focus", "tab", "move", "open", "figure", "benchmark", "run"),
+    ("everywhere", "focus", "form"),
+    ("everywhere", "focus", "move", "machine"),
+)
+"""Groups whose keys one screen listens to at the same time."""
 
 
 def bindings(*groups: str, only: Iterable[str] = ()) -> list[BindingType]:
@@ -133,27 +137,43 @@ def bindings(*groups: str, only: Iterable[str] = ()) -> list[BindingType]:
 
 def shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False) -> str:
     """The first key of an action as people write it, with what the user bound it to."""
-    first = (keymap.get(key_id) or KEYS[key_id].keys).split(",")[0].strip()
-    if ascii_only and first in _PLAIN:
-        return _PLAIN[first]
-    return _SHOWN.get(first, first)
+    return written(_names(KEYS[key_id], keymap)[0], arrows=not ascii_only)
 
 
 def all_shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False) -> str:
     """All keys of an action, for help and docs."""
-    keys = (keymap.get(key_id) or KEYS[key_id].keys).split(",")
-    plain = _PLAIN if ascii_only else {}
-    return " ".join(plain.get(key.strip(), _SHOWN.get(key.strip(), key.strip())) for key in keys)
+    return " ".join(written(name, arrows=not ascii_only) for name in _names(KEYS[key_id], keymap))
 
 
 def clashes(keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """What is wrong with a user's keys, in words: ids that there are not, keys that another action of its place has."""
-    wrong = [f"{each!r} is no action" for each in keymap if each not in KEYS]
-    for group in GROUPS.values():
-        taken: dict[str, str] = {}
-        for one in (*group, *(GROUPS["everywhere"] if group is not GROUPS["everywhere"] else ())):
-            for name in (keymap.get(one.id) or one.keys).split(","):
-                other = taken.setdefault(name.strip(), one.id)
-                if other != one.id and (one.id in keymap or other in keymap):
-                    wrong.append(f"{name.strip()} means both {other} and {one.id}")
+    """What is wrong with a user's keys, in words: actions and keys that there are not, keys that mean two actions."""
+    wrong = [f"there is no action {each}" for each in keymap if each not in KEYS]
+    for key in KEYS.values():
+        if key.id in keymap:
+            wrong += _misspelled(key, keymap)
+    for groups in _TOGETHER:
+        keys = [key for group in groups for key in GROUPS[group]]
+        for number, one in enumerate(keys):
+            for other in keys[number + 1 :]:
+                wrong += _shared(one, other, keymap)
     return tuple(dict.fromkeys(wrong))
+
+
+def _misspelled(key: Key, keymap: Mapping[str, str]) -> Iterator[str]:
+    for typed, name in zip(keymap[key.id].split(","), _names(key, keymap), strict=True):
+        if not name:
+            yield f"{key.id}: there is no key {typed.strip() or 'without a name'}"
+        elif key.priority and is_typed(name) and name not in _names(key, {}):
+            # It comes before a field that has the focus, which could then not be filled in.
+            yield f"{key.id}: {written(name, arrows=False)} is typed into fields; take one with ctrl or alt, or f1"
+
+
+def _shared(one: Key, other: Key, keymap: Mapping[str, str]) -> list[str]:
+    """Keys that mean both, unless both have them from the beginning: then what has the focus decides."""
+    both = set(_names(one, keymap)) & set(_names(other, keymap)) - {""}
+    meant = set(_names(one, {})) & set(_names(other, {}))
+    return [f"{written(name, arrows=False)} means both {one.id} and {other.id}" for name in sorted(both - meant)]
+
+
+def _names(key: Key, keymap: Mapping[str, str]) -> list[str]:
+    return [spelled(each) for each in (keymap.get(key.id) or key.keys).split(",")]

@@ -5,28 +5,43 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 from tuibench.core.place import Places
+from tuibench.core.text import show
 from tuibench.tui.config import NAME, Config, read_config
 from tuibench.tui.desk import Desk
+from tuibench.tui.setting import wishes_of
 from tuibench.tui.state import StateFile
-from tuibench.tui.terminal import Display, DisplayWishes, plan_display
+from tuibench.tui.terminal import Display, plan_display
 
 STATE = "dashboard.json"
 
 
 def look_at_terminal(places: Places, mouse: bool | None, ascii_only: bool) -> tuple[Display, Config]:
     """Whether and how this terminal can show the dashboard, with what the config file says."""
-    config = read_config(Path(places.config) / NAME)
-    wishes = DisplayWishes(
-        mouse=config.mouse if mouse is None else mouse,
-        ascii_only=ascii_only or config.ascii,
-        fps=config.fps,
-        theme=config.theme,
-    )
+    config = read_config(config_path(places))
     ttys = (_is_tty(0), _is_tty(1), _is_tty(2))
-    return plan_display(os.environ, ttys, wishes), config
+    return plan_display(os.environ, ttys, wishes_of(config, mouse, ascii_only)), config
+
+
+def config_path(places: Places) -> Path:
+    """Where the config file lies, or would lie."""
+    return places.config / NAME
+
+
+def check_theme(config: Config, path: Path) -> Config:
+    """The config, with a word about a theme that Textual does not have."""
+    if not config.theme:
+        return config
+    from textual.theme import BUILTIN_THEMES  # only what is named must be looked up: 130 ms
+
+    if config.theme in BUILTIN_THEMES:
+        return config
+    known = ", ".join(sorted(BUILTIN_THEMES))
+    problem = f"{show(str(path))}: there is no theme {show(config.theme, 40)}; there are {known}"
+    return replace(config, problems=(*config.problems, problem))
 
 
 def open_dashboard(
@@ -39,8 +54,8 @@ def open_dashboard(
         os.environ.pop("NO_COLOR", None)
     from tuibench.tui.app import Dashboard, Opening  # Textual reads the environment now: 130 ms
 
-    state = StateFile(Path(places.state) / STATE)
-    app = Dashboard(make_desk(), display, config, state, Opening(path))
+    state = StateFile(places.state / STATE)
+    app = Dashboard(make_desk(), display, check_theme(config, config_path(places)), state, Opening(path))
     app.run(mouse=display.mouse)
     return app.return_code or 0, app.last_words
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
+
+from tuibench.tui.small_file import read_small
 
 
 class StateFile:
@@ -18,7 +21,7 @@ class StateFile:
     def read(self) -> dict[str, Any]:
         """What was remembered; nothing where that cannot be read, as it can be chosen anew."""
         try:
-            found = json.loads(self._path.read_text(encoding="utf-8"))
+            found = json.loads(read_small(self._path))
         except (OSError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
@@ -38,5 +41,7 @@ class StateFile:
                 json.dump(new, handle)
             os.replace(part, self._path)
         except OSError:
+            with suppress(OSError):
+                part.unlink(missing_ok=True)
             return False
         return True

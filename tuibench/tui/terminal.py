@@ -10,6 +10,8 @@ from dataclasses import dataclass
 
 _SSH = ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT")
 _TRUE = ("truecolor", "24bit")
+PLAIN_THEME = "ansi-dark"
+"""The terminal's own sixteen colours; the only one that Textual shows rightly with few colours or none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,15 +46,16 @@ def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], wish
     remote = any(environ.get(name) for name in _SSH)
     colour = "NO_COLOR" not in environ or not environ["NO_COLOR"]
     named = environ.get("TEXTUAL_THEME") or wishes.theme
-    theme = named if named and colour and _has_many_colours(environ) else "ansi-dark"
+    # A theme of exact colours would be turned into greys or into the wrong ones of sixteen.
+    theme = named if named and colour and _has_many_colours(environ) else PLAIN_THEME
     changes = {
         "TEXTUAL_ANIMATIONS": "none",
         "TEXTUAL_SMOOTH_SCROLL": "0",
         "TEXTUAL_FPS": str(wishes.fps or (15 if remote else 30)),
     }
     kept = {name: value for name, value in changes.items() if not environ.get(name)}
-    # A theme of exact colours would be turned into greys or into the wrong ones of sixteen.
-    kept["TEXTUAL_THEME"] = theme
+    # Textual takes the first of them that there is.
+    kept["TEXTUAL_THEME"] = theme if theme == PLAIN_THEME else f"{theme},{PLAIN_THEME}"
     ascii_only = wishes.ascii_only or not _takes_utf8(environ)
     mouse = (not remote) if wishes.mouse is None else wishes.mouse
     return Display(refusal, tuple(kept.items()), mouse, ascii_only, colour, not colour, remote)
@@ -63,12 +66,13 @@ def _refuse(environ: Mapping[str, str], ttys: tuple[bool, bool, bool]) -> str:
         if not is_tty:
             return f"{name} is not a terminal"
     term = environ.get("TERM", "")
-    if term in ("dumb", ""):
+    if term in ("dumb", "unknown", ""):
         return f"TERM is {term or 'not set'}, and such a terminal cannot be drawn on"
     return ""
 
 
 def _has_many_colours(environ: Mapping[str, str]) -> bool:
+    """Whether a theme can have its own colours instead of the sixteen of the terminal."""
     return environ.get("COLORTERM", "").lower() in _TRUE or "256color" in environ.get("TERM", "")
 
 

@@ -1,72 +1,18 @@
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
-from dataclasses import replace
-
 import pytest
-from textual.pilot import Pilot
 
 from tests.report.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
-from tests.tui.landing import Landing, land
+from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
-from tests.tui.stock import add, make_going, make_id, rich_project, sweep
+from tests.tui.screens.stage import shown, with_runs
+from tests.tui.stock import add, make_id, rich_project, sweep
 from tuibench.core.short_id import short_id
 from tuibench.tui import route
-from tuibench.tui.app import Dashboard
-from tuibench.tui.desk import Desk, Pulse, RunRow
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.terminal import Display
 from tuibench.workbench.hall import Workbench
-
-
-class Shown:
-    """A project's screen with what it stands on."""
-
-    def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, project: str, ids: tuple[str, ...]) -> None:
-        self.app, self.pilot, self.bench, self.project, self.ids = app, pilot, bench, project, ids
-
-    @property
-    def page(self) -> ProjectScreen:
-        page = self.app.page
-        assert isinstance(page, ProjectScreen)
-        return page
-
-    async def press(self, *keys: str) -> None:
-        await press(self.pilot, *keys)
-
-    @property
-    def cursor(self) -> str | None:
-        return self.page.benchmarks.table.cursor_key
-
-    @property
-    def keys(self) -> list[str]:
-        return list(self.page.benchmarks.table.keys)
-
-
-def with_runs(desk: Desk, *runs: RunRow) -> Desk:
-    """The same desk beside which others measure."""
-    real = desk.pulse
-
-    def pulse() -> Pulse:
-        return replace(real(), runs=runs)
-
-    desk.pulse = pulse  # type: ignore[method-assign]
-    return desk
-
-
-@asynccontextmanager
-async def shown(
-    size: tuple[int, int] = (80, 24), *, going: bool = False, display: Display | None = None
-) -> AsyncIterator[Shown]:
-    bench = Workbench()
-    project, ids = rich_project(bench)
-    desk = with_runs(make_desk(bench), *(make_going(project) if going else ()))
-    async with open_app(size, desk=desk, display=display) as (app, pilot):
-        app.go(route.project(project))
-        await settle(pilot)
-        yield Shown(app, pilot, bench, project, ids)
 
 
 @pytest.mark.parametrize("size", [(80, 24), (120, 36)])
@@ -107,13 +53,11 @@ async def test_enter_opens_a_benchmark_and_a_run(monkeypatch: pytest.MonkeyPatch
     land(monkeypatch, "detail", "run", "form")
     async with shown(going=True) as seen:
         await seen.press("g", "enter")
-        assert isinstance(seen.app.page, Landing) and seen.app.page.called == ("run", (make_id(9, 120),), {})
-        await seen.press("q")
-        await seen.press("down", "down", "enter")
-        assert isinstance(seen.app.page, Landing) and seen.app.page.called == ("detail", (seen.ids[0],), {})
+        assert landed(seen.app) == ("run", (make_id(9, 120),), {})
+        await seen.press("q", "down", "down", "enter")
+        assert landed(seen.app) == ("detail", (seen.ids[0],), {})
         await seen.press("q", "n")
-        assert isinstance(seen.app.page, Landing)
-        assert seen.app.page.called == ("form", (), {"project_id": seen.project})
+        assert landed(seen.app) == ("form", (), {"project_id": seen.project})
 
 
 async def test_keys_go_through_the_orders_and_turn_them() -> None:
@@ -237,6 +181,16 @@ async def test_tabs_by_number_and_bracket() -> None:
         assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.cursor == seen.ids[0]
         await seen.press("right_square_bracket", "1", "9")
         assert "[1 Benchmarks]" in rows(seen.app)[1]
+
+
+async def test_a_field_of_the_settings_takes_keys_until_escape_leaves_it() -> None:
+    async with shown() as seen:
+        await seen.press("2", "e", "1")
+        assert "[2 Settings]" in rows(seen.app)[1]
+        await seen.press("escape")
+        assert "[2 Settings]" in rows(seen.app)[1]
+        await seen.press("1")
+        assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.page.benchmarks.table.has_focus
 
 
 async def test_an_empty_project_says_which_key_helps() -> None:

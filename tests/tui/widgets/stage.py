@@ -73,6 +73,7 @@ class Stage(App[None]):
         super().__init__(driver_class=CountingDriver)
         self.floor = floor(widgets)
         self.ascii_only = ascii_only
+        self.colour = not self.no_color
         self.animation_level = "none"
         self.theme = theme
         self.told: list[Message] = []

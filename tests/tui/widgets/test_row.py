@@ -39,6 +39,11 @@ def test_no_text_keeps_what_drives_a_terminal(text: str) -> None:
         assert all(char.isprintable() or char == "\u200d" for char in shown_text)
 
 
+def test_signs_that_terminals_draw_differently_wide_stand_apart() -> None:
+    assert safe("👩\u200d👧 ✌\ufe0f \u200d") == "👩👧 ✌ "
+    assert safe("x" * 30, 10) == "x" * 9 + "…"
+
+
 def test_a_line_is_given_as_text_or_span_or_spans() -> None:
     assert shown("a") == (("a", ""),)
     assert shown(("a", "bad")) == (("a", "bad"),)

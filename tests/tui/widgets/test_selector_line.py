@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tests.tui.counting import bytes_of, settle
 from tests.tui.widgets.stage import resize, seen, staged
 from tuibench.tui.widgets.selector_line import Selector, SelectorLine
@@ -36,5 +38,5 @@ async def test_nothing_to_choose_from() -> None:
 
 
 async def test_ascii() -> None:
-    async with staged(SelectorLine([BATCH]), ascii_only=True) as (stage, _):
-        assert seen(stage) == [" batch < 1 8 [32] > ←→"]
+    async with staged(SelectorLine([replace(BATCH, key="left right")]), ascii_only=True) as (stage, _):
+        assert seen(stage) == [" batch < 1 8 [32] > left right"]

@@ -25,3 +25,9 @@ async def test_only_what_changed_is_sent() -> None:
 async def test_ascii_rules_are_ascii() -> None:
     async with staged(RuleLine(), ascii_only=True) as (stage, _):
         assert seen(stage) == ["-" * 80]
+
+
+async def test_what_stands_for_a_sign_pushes_nothing_off_the_screen() -> None:
+    async with staged(TitleLine("±" * 50, "µs ±1 end"), size=(40, 2), ascii_only=True) as (stage, _):
+        assert seen(stage)[0].endswith("us +-1 end")
+        assert seen(stage)[0].isascii()

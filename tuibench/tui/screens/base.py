@@ -16,6 +16,7 @@ from tuibench.core.text import show
 from tuibench.tui import key
 from tuibench.tui.desk import Desk, Pulse
 from tuibench.tui.message import Answered, Refused
+from tuibench.tui.widgets.calm import Calm
 from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.title_line import TitleLine
@@ -26,7 +27,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Page(Screen[None]):
+class Page(Calm, Screen[None]):
     """One screen: subclasses give `body` and `hints`, and say by `title_parts` where the user is."""
 
     BINDINGS: ClassVar[list[BindingType]] = []

@@ -72,10 +72,10 @@ class BenchmarkActions(Page):
         if plan.error and not plan.changed:
             self.say(plan.error, "bad")
         elif plan.changed:
-            self._ask(f"{plan.error} Measure {name} again with the model as it is now?", "measure", plan.id, True)
+            self._ask(f"The model changed since {name}: measure it as it is now?", "measure", plan.id, True)
         else:
-            about = f"{count_of(plan.cells, 'cell')}, about {seconds(plan.expected_s)}"
-            host = f"waits: {plan.busy}" if plan.busy else "the machine is free"
+            about = f"{count_of(plan.cells, 'cell')}, ~{seconds(plan.expected_s)}"
+            host = plan.busy or "host free"
             self._ask(f"Re-run {name}: {about}, {host}?", "re-run", plan.id, False)
 
     def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
@@ -87,9 +87,12 @@ class BenchmarkActions(Page):
     def _show_started(self, started: Started) -> None:
         run, notes = started
         self.dashboard.look()
-        self.dashboard.go(route.run(run))
-        for note in notes:
-            self.dashboard.page.say(note, "warn")
+        self.run_worker(self._open_run(run, notes), group="open")
+
+    async def _open_run(self, run: str, notes: tuple[str, ...]) -> None:
+        await self.app.push_screen(route.run(run))
+        if notes:
+            self.dashboard.page.say("; ".join(notes), "warn")
 
     def action_rerun_changed(self) -> None:
         """Open the form with its settings."""
@@ -147,7 +150,7 @@ class BenchmarkActions(Page):
         if going:
             text, word = f"{names} {verb} still measured: cancel and remove?", "cancel and remove"
         elif lost:
-            text, word = f"{names}: not saved, so nothing brings it back. Remove for good?", "remove for good"
+            text, word = f"{names} {verb} not saved: nothing brings back what you remove", "remove"
         else:
             text, word = f"Remove {names}? u brings it back.", "remove"
         ask(self, text, {"y": word}, lambda answer: self._remove(wanted, going, lost) if answer == "y" else None)

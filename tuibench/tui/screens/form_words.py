@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Sequence
 
 from tuibench.core import activity
@@ -10,6 +11,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, size
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 
+_INDENT = " " * 10
 _NEWEST = 3
 """Of the instruction sets, the oldest first: whoever has these has the others."""
 LONGEST = 2000
@@ -81,14 +83,16 @@ def _behind(said: str) -> str:
 
 
 def command_lines(command: str, width: int, most: int) -> list[str]:
-    """A command broken at its blanks as a shell takes it, in at most that many lines."""
+    """A command broken between its words as a shell takes it, in at most that many lines."""
+    try:
+        words = [shlex.quote(word) for word in shlex.split(command)]
+    except ValueError:
+        words = [command]
     lines: list[str] = []
-    rest = "same as  " + show(command, LONGEST)
-    indent = " " * 9
-    while len(rest) > width and len(lines) < most - 1 and width > len(indent) + 4:
-        at = rest.rfind(" ", len(indent) + 1, width - 2)
-        if at < 0:
-            break
-        lines.append(rest[:at] + " \\")
-        rest = indent + "  " + rest[at + 1 :]
-    return [*lines, rest]
+    line = "same as "
+    for word in (show(word, LONGEST) for word in words):
+        if len(lines) < most - 1 and len(line) + len(word) + 3 > width and line.strip() not in ("", "same as"):
+            lines.append(f"{line} \\")
+            line = _INDENT
+        line = f"{line} {word}"
+    return [*lines, line]

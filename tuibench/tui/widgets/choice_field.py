@@ -72,7 +72,10 @@ class _Choices(Field, can_focus=True):
             choice = self.choices[n]
             refusal = f" ({safe(choice.refusal)})" if choice.refusal else ""
             style = "dim" if refusal else "cursor" if n == self._at and self.has_focus else ""
-            spans += [("  " if spans else "", ""), (f"{held if self._holds(n) else free} {safe(choice.text)}", style)]
+            spans += [
+                ("  " if spans else "", ""),
+                (f"{held if self._holds(n) else free} {self.legible(safe(choice.text))}", style),
+            ]
             spans.append((refusal, "dim"))
         glyphs = self.glyphs
         before = [(f"{glyphs.before} ", "dim")] if first else []

@@ -86,14 +86,14 @@ class Field(Painted):
     def _label_row(self) -> Row:
         here = self.has_focus_within or self.has_focus
         sign = self.glyphs.cursor if here else " "
-        text = fit(safe(self.label), self.label_width - 2, self.glyphs.ellipsis)
+        text = fit(self.legible(safe(self.label)), self.label_width - 2, self.glyphs.ellipsis)
         return ((f"{sign}{text} ", "title" if here else ""),)
 
     def _error_rows(self, width: int) -> list[Row]:
         if not self._error:
             return []
         room = max(width - self.label_width, 1)
-        rows = wrapped(((f"! {self._error}", "bad"),), room)
+        rows = wrapped(((f"! {self.legible(self._error)}", "bad"),), room)
         return [((" " * self.label_width, ""), *row) for row in rows]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:

@@ -34,7 +34,8 @@ class KeyLine(Painted):
 
     def row(self, y: int) -> Row:
         """The pairs that fell to this row."""
-        rows = fill_rows(*self._pairs, self.size.width, self.size.height)
+        pairs, last = ([(self.legible(safe(k)), self.legible(safe(w))) for k, w in some] for some in self._pairs)
+        rows = fill_rows(pairs, last, self.size.width, self.size.height)
         return rows[y] if y < len(rows) else ()
 
 

@@ -45,6 +45,10 @@ class Painted(Widget):
         """The text in the signs that this terminal can show: words of results have some that not all can."""
         return text if text.isascii() or not getattr(self.app, "ascii_only", False) else to_ascii(text)
 
+    def legible_row(self, row: Row) -> Row:
+        """The same for a line, to be done before it is laid out: what stands for a sign can be wider than it."""
+        return tuple((self.legible(text), style) for text, style in row)
+
     def repaint(self) -> None:
         """Send the lines that differ from what is on the screen, each up to its last difference."""
         self.refresh()
@@ -69,15 +73,13 @@ class Painted(Widget):
         return self.visual_style.rich_style
 
     def _whole(self, y: int) -> Row:
-        return filled(
-            tuple((self.legible(text), style) for text, style in self.row(y)), self.size.width, self.glyphs.ellipsis
-        )
+        return filled(self.legible_row(self.row(y)), self.size.width, self.glyphs.ellipsis)
 
     def render_line(self, y: int) -> Strip:
         """One line, remembered as what the terminal shows."""
         row, base = self._whole(y), self._base_style
         self._on_screen[y] = (row, base)
-        colour = not self.app.no_color
+        colour = bool(getattr(self.app, "colour", True))
         return Strip([Segment(text, base + _style(name, colour)) for text, name in row], self.size.width)
 
     def render(self) -> Any:

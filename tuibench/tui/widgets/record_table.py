@@ -11,12 +11,11 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.reactive import var
 
-from tuibench.core.text import show
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.column import Column, Layout, lay_out
 from tuibench.tui.widgets.moving import Moving
 from tuibench.tui.widgets.place import Place
-from tuibench.tui.widgets.row import Row, fit, skip
+from tuibench.tui.widgets.row import Row, fit, safe, skip
 
 __all__ = ["Column", "Line", "RecordTable"]
 
@@ -217,7 +216,7 @@ class RecordTable(Moving):
         texts = []
         for at, width in self._columns_now().shown:
             cell = cells[at] if at < len(cells) else ""
-            texts.append(fit(self.legible(show(cell, 4 * width + 8)), width, ellipsis, self._columns[at].right))
+            texts.append(fit(self.legible(safe(cell, 4 * width + 8)), width, ellipsis, self._columns[at].right))
         return skip(" ".join(texts), self._left)
 
     # Keys and events
@@ -270,7 +269,7 @@ class RecordTable(Moving):
 
 def _lines_of(text: str | Sequence[str]) -> tuple[str, ...]:
     lines = text.split("\n") if isinstance(text, str) else text
-    return tuple(show(line) for line in lines)
+    return tuple(safe(line) for line in lines)
 
 
 def _no_line(key: str) -> Line:

@@ -9,20 +9,25 @@ from typing import cast
 from rich.cells import cell_len, chop_cells, set_cell_size
 
 from tuibench.core.text import show
+from tuibench.plots.styled import Row, Span
 
-Span = tuple[str, str]
-"""(text, name of a style in tui/theme.py)."""
-Row = tuple[Span, ...]
+__all__ = ["LineLike", "Row", "Span"]
+
 LineLike = str | Span | Sequence[Span]
 """What a screen gives for one line: a text, a text with its style, or several of those."""
 
+_UNCERTAIN = {0x200D: None, 0xFE0E: None, 0xFE0F: None}
 _LONGEST = 1000
 """No terminal is wider, and a name of a megabyte need not be looked at to its end."""
 
 
-def safe(text: str) -> str:
-    """The text with everything made visible that could drive a terminal."""
-    return show(text, _LONGEST)
+def safe(text: str, limit: int = _LONGEST) -> str:
+    """The text with everything made visible that could drive a terminal, as wide everywhere as it is here.
+
+    Terminals disagree on what a joiner makes of two signs, and on signs with a wide variant; apart all draw them alike.
+    """
+    shown_text = show(text, limit)
+    return shown_text if shown_text.isascii() else shown_text.translate(_UNCERTAIN)
 
 
 def shown(line: LineLike) -> Row:

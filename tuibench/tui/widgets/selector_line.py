@@ -60,7 +60,7 @@ class SelectorLine(Painted):
         return tuple(parts)
 
     def _selector(self, selector: Selector, around: int) -> list[Span]:
-        name, key, *choices = (safe(text) for text in (selector.name, selector.key, *selector.choices))
+        name, key, *choices = (self.legible(safe(text)) for text in (selector.name, selector.key, *selector.choices))
         at = selector.index
         held = choices[at] if 0 <= at < len(choices) else "-"
         spans = [(f"{name} ", "dim"), (f"[{held}]", "title")]

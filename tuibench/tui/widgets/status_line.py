@@ -100,9 +100,14 @@ class StatusLine(Painted):
     def _question(self, asked: _Asked) -> Row:
         answers: list[Span] = []
         for key, word in asked.answers.items():
-            answers += [(f" {safe(key)}", "key"), (f" {safe(word)} ", "")]
+            answers += [(f" {safe(key)}", "key"), (f" {self.legible(safe(word))} ", "")]
         if "n" not in asked.answers:
             answers += [(" esc", "key"), (" back ", "")]
         # Of a long question the end goes, never an answer.
         room = self.size.width - width_of(answers) - 2
-        return ((" ", ""), *squeezed(((asked.text, "warn"),), room, self.glyphs.ellipsis), (" ", ""), *answers)
+        return (
+            (" ", ""),
+            *squeezed(((self.legible(asked.text), "warn"),), room, self.glyphs.ellipsis),
+            (" ", ""),
+            *answers,
+        )

@@ -48,10 +48,10 @@ class TabLine(Painted):
                 first += 1
             else:
                 last -= 1
-        return spread(_joined(tabs[first:last]), self._right, self.size.width, self.glyphs.ellipsis)
+        return spread(_joined(tabs[first:last]), self.legible_row(self._right), self.size.width, self.glyphs.ellipsis)
 
     def _tab(self, n: int) -> Span:
-        name = safe(self._names[n])
+        name = self.legible(safe(self._names[n]))
         if n == self._active:
             return (f"[{n + 1} {name}]", "title")
         return (f" {n + 1} {name} ", "dim" if n in self._disabled else "")

@@ -100,13 +100,15 @@ class ScrollBlock(Moving):
         if not self._wrap or not width:
             self._rows = self._given
         elif self._rows_width != width:
-            self._rows = [part for row in self._given for part in wrapped(row, width)]
+            self._rows = [part for row in self._given for part in wrapped(self.legible_row(row), width)]
             self._rows_width = width
         return self._rows
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
         """As many lines as there are at that width, where the height is left to the block."""
-        return len([part for row in self._given for part in (wrapped(row, width) if self._wrap else [row])])
+        return len(
+            [part for row in self._given for part in (wrapped(self.legible_row(row), width) if self._wrap else [row])]
+        )
 
     def row(self, y: int) -> Row:
         """The lines from the present place on."""

@@ -29,7 +29,7 @@ class TitleLine(Painted):
 
     def row(self, y: int) -> Row:
         """Both ends."""
-        left, right = self._ends
+        left, right = (self.legible_row(end) for end in self._ends)
         return spread(_set_in(left), right, self.size.width, self.glyphs.ellipsis) if y == 0 else ()
 
 

@@ -1,0 +1,129 @@
+"""`tuibench compare` over benchmarks that are stored: nothing here measures."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+from tests.report.build import asked, failed_cell, ok_cell
+from tests.store.data import make_id, make_small
+from tuibench.core.card import Card
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.run import Comparison, RunResult
+from tuibench.workbench.hall import Workbench
+
+VERDICT = Comparison("a", "b", "p50 latency", 0.9, 0.88, 0.92, 5, True, "faster", None, "b is 10 % faster than a")
+
+
+@pytest.fixture
+def shell(quick: Shell) -> Shell:
+    """Nothing here measures."""
+    return quick
+
+
+@pytest.fixture
+def two(home: Path) -> None:
+    """0001 and 0002, of which the newer is slower, and 0003, which was asked for something else."""
+    for number, factor in ((1, 1.0), (2, 1.25)):
+        keep(scaled(make_small(number), factor))
+    other = make_small(3)
+    elsewhere = replace(other.cells[0], asked=asked(batch=64, scenario="async", cores=7))
+    keep(replace(other, cells=(elsewhere,)))
+
+
+def keep(result: RunResult) -> None:
+    Workbench().store.benchmarks.add(result, Card())
+
+
+def scaled(result: RunResult, factor: float) -> RunResult:
+    def slow(cell: CellResult) -> CellResult:
+        executions = tuple(replace(one, p50_ns=one.p50_ns * factor) for one in cell.executions)
+        p50 = Estimate(1.92 * factor, reason="few")
+        return replace(cell, executions=executions, latency_ms={**cell.latency_ms, "p50": p50})
+
+    return replace(result, cells=tuple(map(slow, result.cells)))
+
+
+@pytest.mark.usefixtures("two")
+def test_the_ratio_is_new_over_base(shell: Shell) -> None:
+    there, back = shell.run("compare", "0001", "0002"), shell.run("compare", "last~1", "0001")
+    assert (there.code, back.code) == (0, 0), there.err + back.err
+    assert "old 0001" in there.lines[0] and "new 0002" in there.lines[0] and "  1.250" in there.out
+    assert "  0.800" in back.out
+    assert "measured at different times" in there.out and "faster" not in there.out.replace("below 1 is faster", "")
+
+
+@pytest.mark.usefixtures("two")
+def test_as_json(shell: Shell) -> None:
+    done = shell.run("compare", "0001", "0002", "--json")
+    document = json.loads(done.out)
+    assert (done.code, done.err) == (0, "") and document["schema"] == 1
+    assert (document["old_id"], document["new_id"]) == (make_id(1), make_id(2))
+    compared = document["pairs"][0]["comparison"]
+    assert compared["ratio"] == pytest.approx(1.25) and compared["verdict"] is None
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize("flags", [(), ("--json",)])
+def test_where_no_pair_has_a_ratio_the_code_is_14_and_the_page_is_there(shell: Shell, flags: tuple[str, ...]) -> None:
+    done = shell.run("compare", "0001", "0003", *flags)
+    assert done.code == 14 and done.err == ""
+    if flags:
+        assert json.loads(done.out)["pairs"] == []
+    else:
+        assert "nothing to compare" in done.out and "Only in 0003" in done.out
+
+
+def test_a_side_that_failed_has_no_ratio_but_a_reason(shell: Shell, home: Path) -> None:
+    keep(make_small(1))
+    keep(replace(make_small(2), cells=(failed_cell(),)))
+    done = shell.run("compare", "0001", "0002")
+    assert done.code == 14 and "0002: died by SIGSEGV" in done.out
+
+
+@pytest.mark.usefixtures("two")
+def test_a_benchmark_beside_itself_has_nothing_to_say(shell: Shell) -> None:
+    done = shell.run("compare", "last", "0003")
+    assert (done.code, done.out) == (2, "") and "BASE and NEW are both 0003" in done.err
+
+
+def test_what_was_measured_in_turns_has_its_verdict_where_it_stands(shell: Shell, home: Path) -> None:
+    keep(replace(make_small(1), comparisons=(VERDICT,)))
+    assert "tuibench show 0001 has the verdict" in shell.run("compare", "0001", "last").err
+    assert VERDICT.sentence in shell.run("show", "0001").out
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(
+    ("new", "words"),
+    [
+        ("new.onnx", "tuibench benchmark BASE NEW measures two models in turns"),
+        ("sample:tiny", "is a model"),
+        ("hf:org/repo", "is a model"),
+        ("{folder}", "is a model"),
+        ("{folder}/out.json", "tuibench import"),
+        ("0002@openvino", "cannot be named in this version"),
+        ("zzzz", "no benchmark"),
+        ("\x1b[2J.onnx", "\\e[2J.onnx is a model"),
+    ],
+)
+def test_what_is_no_benchmark_is_told_its_way(shell: Shell, folder: Path, new: str, words: str) -> None:
+    (folder / "out.json").write_text("{}")
+    done = shell.run("compare", "0001", new.format(folder=folder))
+    assert (done.code, done.out) == (2, "") and words in done.err
+
+
+def test_plain_ascii_where_asked(shell: Shell, home: Path) -> None:
+    for number in (1, 2):
+        keep(replace(make_small(number), cells=(ok_cell(),)))
+    assert not shell.run("compare", "0001", "0002").out.isascii()
+    assert shell.run("compare", "0001", "0002", "--ascii").out.isascii()
+
+
+def test_two_sides_are_needed(shell: Shell) -> None:
+    done = shell.run("compare", "0001")
+    assert (done.code, done.out) == (2, "") and "NEW" in done.err

@@ -1,0 +1,101 @@
+"""`tuibench config` as its users meet it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Done, Shell
+from tuibench.tui.key import GROUPS, KEYS
+
+PLAIN = dict.fromkeys(("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT", "NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_FPS", "LC_ALL"))
+XTERM = {**PLAIN, "TERM": "xterm-256color", "LANG": "C.UTF-8", "COLORTERM": "truecolor"}
+
+
+@pytest.fixture
+def shell(quick: Shell) -> Shell:
+    """Nothing here measures."""
+    return quick
+
+
+@pytest.fixture
+def file(home: Path) -> Path:
+    """Where the config file of the test's own home lies; its directory is there."""
+    path = home / "tuibench" / "config" / "config.toml"
+    path.parent.mkdir(parents=True)
+    return path
+
+
+def config(shell: Shell, *flags: str, **changes: str) -> Done:
+    return shell.run("config", *flags, env={**XTERM, **changes})
+
+
+def row(done: Done, name: str) -> list[str]:
+    return next(line.split(maxsplit=2) for line in done.lines if line.split()[:1] == [name])
+
+
+def test_without_a_file_its_place_is_said_and_nothing_is_made(shell: Shell, home: Path) -> None:
+    done = config(shell)
+    assert (done.code, done.err) == (0, "")
+    assert done.lines[0] == f"{home}/tuibench/config/config.toml (not there: all is as it comes)"
+    assert row(done, "mouse") == ["mouse", "yes", "default"]
+    assert not (home / "tuibench").exists()
+
+
+def test_each_setting_says_who_decided_it(shell: Shell, file: Path) -> None:
+    file.write_text('[dashboard]\ntheme = "nord"\nfps = 10\n[keys]\nremove = "ctrl+x"\n')
+    done = config(shell, SSH_TTY="/dev/pts/3")
+    assert (done.code, done.err) == (0, "") and done.lines[0] == str(file)
+    assert row(done, "theme")[1:] == ["nord", "config file"]
+    assert row(done, "fps")[1:] == ["10", "config file"]
+    assert row(done, "mouse")[1:] == ["no", "over SSH"]
+    assert done.lines[-1] == f"keys: 1 of {len(KEYS)} actions as the config file says; --keys lists them"
+
+
+def test_a_terminal_that_cannot_show_the_dashboard_is_named(shell: Shell) -> None:
+    assert "the dashboard cannot be shown here: TERM is dumb" in config(shell, TERM="dumb").out
+    assert "cannot be shown" not in config(shell).out
+
+
+def test_every_action_stands_in_the_list_with_its_keys(shell: Shell, file: Path) -> None:
+    file.write_text('[keys]\nremove = "ctrl+x,?"\nhelp = "f1"\n')
+    done = config(shell, "--keys")
+    assert (done.code, done.err) == (0, "")
+    assert [line.strip() for line in done.lines if not line.startswith(" ")] == list(GROUPS)
+    assert [line.split()[0] for line in done.lines if line.startswith(" ")] == list(KEYS)
+    assert row(done, "remove")[1:] == ["ctrl+x", f"? (yours)  {KEYS['remove'].text}"]
+    assert "(yours)" not in " ".join(row(done, "export"))
+    assert not done.out.isascii() and config(shell, "--keys", "--ascii").out.isascii()
+
+
+def test_as_json(shell: Shell, file: Path) -> None:
+    file.write_text('[dashboard]\nmouse = true\n[keys]\nremove = "ctrl+x"\n')
+    document = json.loads(config(shell, "--json").out)
+    assert (document["schema"], document["path"], document["exists"]) == (1, str(file), True)
+    assert (document["refusal"], document["problems"]) == ("", [])
+    assert {"name": "mouse", "value": True, "source": "config file"} in document["settings"]
+    keys = {one["id"]: one for one in document["keys"]}
+    assert list(keys) == list(KEYS)
+    assert keys["remove"] == {
+        "id": "remove",
+        "group": "benchmark",
+        "keys": ["ctrl+x"],
+        "source": "config file",
+        "text": KEYS["remove"].text,
+    }
+    assert keys["palette"]["keys"] == ["colon", "ctrl+p"] and keys["palette"]["source"] == "default"
+
+
+def test_a_wrong_file_is_explained_and_ends_with_2(shell: Shell, file: Path) -> None:
+    file.write_text('[dashboard]\nfps = 99\ntheme = "neon"\n[keys]\nremove = "n"\n"\\u001b[2J" = "x"\n')
+    for flags in ((), ("--keys",)):
+        done = config(shell, *flags)
+        assert done.code == 2 and done.out
+        assert "fps takes a number from 1 to 60, not 99" in done.err
+        assert "there is no theme neon; there are ansi-dark" in done.err
+        assert "n means both new and remove" in done.err
+        assert "\x1b" not in done.out + done.err
+    done = config(shell, "--json")
+    assert done.code == 2 and len(json.loads(done.out)["problems"]) == len(done.err.splitlines()) == 5

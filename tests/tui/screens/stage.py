@@ -1,0 +1,66 @@
+"""A project's screen over a stocked store, as several tests of screens need it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+
+from textual.pilot import Pilot
+
+from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.stock import make_going, rich_project
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.desk import Desk, Pulse, RunRow
+from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.terminal import Display
+from tuibench.workbench.hall import Workbench
+
+
+class Shown:
+    """A project's screen with what it stands on."""
+
+    def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, project: str, ids: tuple[str, ...]) -> None:
+        self.app, self.pilot, self.bench, self.project, self.ids = app, pilot, bench, project, ids
+
+    @property
+    def page(self) -> ProjectScreen:
+        page = self.app.page
+        assert isinstance(page, ProjectScreen)
+        return page
+
+    async def press(self, *keys: str) -> None:
+        await press(self.pilot, *keys)
+
+    @property
+    def cursor(self) -> str | None:
+        return self.page.benchmarks.table.cursor_key
+
+    @property
+    def keys(self) -> list[str]:
+        return list(self.page.benchmarks.table.keys)
+
+
+def with_runs(desk: Desk, *runs: RunRow) -> Desk:
+    """The same desk beside which others measure."""
+    real = desk.pulse
+
+    def pulse() -> Pulse:
+        return replace(real(), runs=runs)
+
+    desk.pulse = pulse  # type: ignore[method-assign]
+    return desk
+
+
+@asynccontextmanager
+async def shown(
+    size: tuple[int, int] = (80, 24), *, going: bool = False, display: Display | None = None
+) -> AsyncIterator[Shown]:
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    desk = with_runs(make_desk(bench), *(make_going(project) if going else ()))
+    async with open_app(size, desk=desk, display=display) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        yield Shown(app, pilot, bench, project, ids)

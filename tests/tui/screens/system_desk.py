@@ -1,0 +1,60 @@
+"""A desk whose machine never changes and is looked at only in number; all else is answered by the real one."""
+
+from __future__ import annotations
+
+from typing import Any, cast
+
+from tests.store.build import make_id
+from tests.tui.pilot import make_desk
+from tuibench.core.activity import RUNNING, RunInfo
+from tuibench.core.errors import TuibenchError
+from tuibench.core.machine import EngineChoice, Machine
+from tuibench.report.doctor import render_doctor
+from tuibench.tui.desk import Desk, Pulse, RunRow
+
+ENGINES = (
+    EngineChoice("onnxruntime", True, "1.31.1", "", ("f32",)),
+    EngineChoice("openvino", False, "", "pip install 'tuibench[openvino]'"),
+)
+MACHINE = Machine(2, 2, 2, ("avx512", "vnni"), ENGINES, "host-1")
+
+
+RUN = RunRow(
+    RunInfo(
+        id=make_id(7), state=RUNNING, detail="", started_utc="2026-01-02T03:04:05Z", models=("/m/a.onnx",), name="",
+        directory="", pid=1, cells=4, cells_done=1, executions=3, eta_s=60.0,
+    ),
+    project="", engines="onnxruntime", scenarios="sync", cores="1", batches="1",
+)  # fmt: skip
+
+
+class SystemDesk:
+    """Counts the looks; `lines` may be facts that doctor would print, or an error."""
+
+    def __init__(self, facts: dict[str, Any] | TuibenchError, runs: tuple[RunRow, ...] = ()) -> None:
+        self.facts = facts
+        self.runs = runs
+        self.looks = 0
+        self._real = make_desk()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def as_desk(self) -> Desk:
+        """For the app."""
+        return cast(Desk, self)
+
+    def machine(self) -> Machine:
+        """Always the same."""
+        return MACHINE
+
+    def pulse(self) -> Pulse:
+        """The runs that the test has set."""
+        return Pulse("1", self.runs)
+
+    def examine(self) -> tuple[str, ...]:
+        """One more look."""
+        self.looks += 1
+        if isinstance(self.facts, TuibenchError):
+            raise self.facts
+        return tuple(render_doctor(self.facts).splitlines())

@@ -1,0 +1,153 @@
+"""What a form must bear: hostile names, tiny terminals, slow lines."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from textual import events
+
+from tests.tui.counting import CountingDriver, bytes_of, counter_of
+from tests.tui.frame import frame
+from tests.tui.landing import Landing
+from tests.tui.pilot import look, open_app, press, settle, type_text
+from tests.tui.screens.form_desk import VALUES, FormDesk, running
+from tests.tui.screens.form_stage import Timers, focused, form_of, neighbours, open_form, timers
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.desk import EngineChoice, Machine
+
+__all__ = ["neighbours", "timers"]
+
+HOSTILE = "\x1b[2J\x1b]0;pwn\x07[red]@click=app.quit\u202e\u200b\r\n" + "\U0001f4a3" + "é" * 1000
+
+
+async def test_hostile_names_drive_nothing() -> None:
+    values = replace(VALUES, model=HOSTILE, dims=((HOSTILE, HOSTILE),), name=HOSTILE, note=HOSTILE, compare_to=HOSTILE)
+    desk = FormDesk(values, origin=HOSTILE, error=HOSTILE)
+    desk.machine_now = Machine(1, 1, 1, (HOSTILE,), (EngineChoice(HOSTILE, False, "", HOSTILE),))
+    desk.warnings = (HOSTILE,)
+    async with open_form(desk, project="p1", headless=False, driver=CountingDriver) as (app, pilot):
+        assert all(line.isprintable() for line in frame(app).split("\n"))
+        for _ in range(20):
+            await press(pilot, "enter")
+            assert all(line.isprintable() for line in frame(app).split("\n"))
+        assert "\x1b]0;pwn" not in counter_of(app).take()
+        assert form_of(app).column.values() == values
+
+
+async def test_a_terminal_of_twenty_by_five_and_back() -> None:
+    async with open_form(FormDesk(), benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV") as (app, pilot):
+        before = frame(app)
+        await pilot.resize_terminal(20, 5)
+        await settle(pilot)
+        small = frame(app)
+        assert "RUN" in small and all(len(line) <= 20 for line in small.splitlines())
+        await type_text(pilot, "12")
+        assert "12" in frame(app)
+        await press(pilot, "enter")
+        assert ">Batches" in frame(app)
+        await press(pilot, "up")
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        assert form_of(app).column.values().cores == "12"
+        assert [line[1:11] for line in frame(app).splitlines()[1:16]] == [
+            line[1:11] for line in before.splitlines()[1:16]
+        ]
+
+
+async def test_more_dims_than_rows_are_scrolled_to() -> None:
+    many = replace(VALUES, dims=tuple((f"dim{n}", str(n)) for n in range(30)))
+    async with open_form(FormDesk(many), benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV") as (app, pilot):
+        assert "dim29" not in frame(app)
+        form_of(app).column.go_to("dim:dim29")
+        await settle(pilot)
+        assert focused(app) == "dim:dim29"
+        assert ">dim29" in frame(app)
+
+
+@pytest.mark.parametrize(("what", "keys", "most"), [("a letter", ("7",), 300), ("the next field", ("enter",), 700)])
+async def test_a_key_sends_little(timers: Timers, what: str, keys: tuple[str, ...], most: int) -> None:
+    desk = FormDesk()
+    async with open_form(
+        desk, benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV", headless=False, driver=CountingDriver
+    ) as (_, pilot):  # fmt: skip
+        await press(pilot, "1", "2")
+        sent = await bytes_of(pilot, lambda: pilot.press(*keys))
+        assert 0 < sent <= most, f"{what} sent {sent} bytes"
+
+
+async def test_a_check_that_finds_the_same_sends_nothing_and_one_that_fails_little(timers: Timers) -> None:
+    desk = FormDesk()
+    async with open_form(
+        desk, benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV", headless=False, driver=CountingDriver
+    ) as (app, pilot):  # fmt: skip
+        form = form_of(app)
+
+        async def check() -> None:
+            form.check()
+            await settle(pilot)
+
+        assert await bytes_of(pilot, check) == 0
+        await press(pilot, "x")
+        assert 0 < await bytes_of(pilot, check) <= 1500
+
+
+async def test_a_second_of_others_running_sends_one_line() -> None:
+    desk = FormDesk()
+    desk.runs = (running(190.0),)
+    async with open_form(desk, project="p1", headless=False, driver=CountingDriver) as (app, pilot):
+        await look(app, pilot)
+
+        async def one_second() -> None:
+            desk.runs = (running(189.0),)
+            await look(app, pilot)
+
+        assert await bytes_of(pilot, one_second) <= 400
+
+
+def burst(app: Dashboard, *keys: str) -> None:
+    """Keys that come in one packet, as from a slow line."""
+    for one in keys:
+        app.post_message(events.Key(one, one if len(one) == 1 else None))
+
+
+async def test_keys_that_come_in_one_packet_go_where_they_were_meant() -> None:
+    desk = FormDesk()
+    async with open_form(desk, benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV") as (app, pilot):
+        burst(app, "8", "enter", "2", "4", "tab", "5", "up", "6", "ctrl+r")
+        await settle(pilot)
+        ((values, _, _),) = desk.started
+        assert (values.cores, values.batches, values.dims) == ("8", "6", (("seq", "5"),))
+
+
+async def test_keys_pressed_while_the_model_is_read_are_not_lost() -> None:
+    desk = FormDesk()
+    desk.reading.clear()
+    async with open_app(desk=desk.as_desk()) as (app, pilot):
+        app.go(route.form(benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV"))
+        while not desk.opened:
+            await pilot.pause()
+        assert "looking at the model" in frame(app)
+        burst(app, "enter", "9", "ctrl+r")
+        await pilot.pause()
+        assert desk.started == []
+        desk.reading.set()
+        await settle(pilot)
+        assert "looking at the model" not in frame(app)
+        assert [values.batches for values, _, _ in desk.started] == ["9"]
+
+
+async def test_a_model_that_takes_long_to_read_can_be_left() -> None:
+    desk = FormDesk()
+    desk.reading.clear()
+    async with open_app(desk=desk.as_desk()) as (app, pilot):
+        app.go(route.form(path="hf:somebody/something"))
+        while not desk.opened:
+            await pilot.pause()
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(app.page, Landing)
+        desk.reading.set()
+        await settle(pilot)
+        assert isinstance(app.page, Landing)

@@ -1,0 +1,61 @@
+from __future__ import annotations
+
+from dataclasses import fields, replace
+
+from tests.tui.screens.form_desk import ENGINES, VALUES
+from tuibench.core.spec import EFFORTS
+from tuibench.tui.desk import FormValues, Machine
+from tuibench.tui.screens.form_plan import ChoiceSpec, FieldSpec, effort_hint, errors_of_ticks, plan_rows
+
+MACHINE = Machine(8, 16, 32, ("avx2",), ENGINES)
+
+
+def specs(values: FormValues = VALUES, machine: Machine | None = MACHINE) -> dict[str, FieldSpec]:
+    return {spec.name: spec for row in plan_rows(values, machine, "±") for spec in row}
+
+
+def choices(name: str, values: FormValues = VALUES) -> ChoiceSpec:
+    found = specs(values)[name]
+    assert isinstance(found, ChoiceSpec)
+    return found
+
+
+def test_every_value_has_a_field_and_every_dim_its_own_row() -> None:
+    two = replace(VALUES, dims=(("seq", "1"), ("frames", "")))
+    assert set(specs(two)) == {one.name for one in fields(FormValues)} - {"dims"} | {"dim:seq", "dim:frames"}
+
+
+def test_fourteen_rows_and_those_of_the_dims_fit_a_small_terminal() -> None:
+    assert len(plan_rows(VALUES, MACHINE, "±")) == 14
+
+
+def test_an_engine_that_is_not_installed_says_how_to_get_it_and_cannot_be_ticked() -> None:
+    refusals = choices("engines").refusals
+    assert refusals == {"torch": "not installed: pip install 'tuibench[torch]'"}
+
+
+def test_an_engine_that_is_ticked_can_always_be_unticked() -> None:
+    found = choices("engines", values=replace(VALUES, engines=("torch", "attic")))
+    assert found.refusals == {}
+    assert [key for key, _ in found.choices] == ["onnxruntime", "openvino", "torch", "attic"]
+
+
+def test_a_machine_that_is_not_known_yet_has_the_engines_of_the_values() -> None:
+    found = specs(machine=None)["engines"]
+    assert isinstance(found, ChoiceSpec) and found.choices == (("onnxruntime", "onnxruntime"),)
+
+
+def test_precisions_are_those_of_installed_engines_and_the_one_that_was_kept() -> None:
+    assert [key for key, _ in choices("precision").choices] == ["f32", "bf16", "f16", "engine-default"]
+    kept = choices("precision", values=replace(VALUES, precision="int4"))
+    assert kept.choices[-1] == ("int4", "int4")
+
+
+def test_efforts_say_what_they_mean() -> None:
+    assert effort_hint("quick", "+-") == f"+-5 %, max {EFFORTS['quick'].limit_s:g} s/cell"
+    assert effort_hint("fixed", "+-") == "no target"
+
+
+def test_nothing_ticked_is_an_error_and_no_default() -> None:
+    assert set(errors_of_ticks(FormValues(engines=(), scenarios=""))) == {"engines", "scenarios"}
+    assert errors_of_ticks(VALUES) == {}

@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.frame import check_frame, frame, rows
+from tests.tui.pilot import open_app, press, settle
+from tuibench.tui import key
+from tuibench.tui.app import Dashboard
+from tuibench.tui.config import Config
+from tuibench.tui.key_use import live_keys
+from tuibench.tui.screens.help import HelpScreen, describe
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.terminal import Display
+
+
+def said(screen: HelpScreen) -> dict[str, str]:
+    """What is pressed to what it does."""
+    return {paragraph.label.strip(): paragraph.text for paragraph in screen._paragraphs if paragraph.label}
+
+
+def shown(app: Dashboard) -> HelpScreen:
+    """The help, which must be what is seen."""
+    assert isinstance(app.screen, HelpScreen)
+    return app.screen
+
+
+def headings(screen: HelpScreen) -> list[str]:
+    return [paragraph.text for paragraph in screen._paragraphs if paragraph.style == "title"]
+
+
+@pytest.mark.parametrize(
+    ("size", "display", "name"),
+    [
+        ((80, 24), Display(), "help-home-80x24"),
+        ((120, 36), Display(), "help-home-120x36"),
+        ((80, 24), Display(ascii_only=True), "help-home-ascii"),
+    ],
+)
+async def test_how_it_looks(size: tuple[int, int], display: Display, name: str) -> None:
+    async with open_app(size, display=display) as (app, pilot):
+        await press(pilot, "question_mark")
+        check_frame(app, name)
+        assert not display.ascii_only or frame(app).isascii()
+
+
+async def test_it_tells_the_keys_of_the_focus_then_of_the_screen_then_those_of_everywhere() -> None:
+    async with open_app() as (app, pilot):
+        page = app.page
+        active = {one for _, one, _ in live_keys(page)}
+        await press(pilot, "question_mark")
+        screen = shown(app)
+        assert headings(screen) == ["Keys of the list", "Keys of this screen", "Everywhere"]
+        assert screen._paragraphs[0].text == HomeScreen.about
+        texts = list(said(screen).values())
+        assert {key.KEYS[one].text for one in active} <= set(texts)
+        assert len(texts) == len(set(texts)), "each once"
+
+
+async def test_all_of_it_can_be_reached_and_the_same_key_closes_it() -> None:
+    async with open_app((80, 10)) as (app, pilot):
+        await press(pilot, "f1")
+        first = frame(app)
+        await press(pilot, "pagedown")
+        assert frame(app) != first
+        await press(pilot, "G")
+        assert "ctrl+c says how to leave" in frame(app)
+        await press(pilot, "g")
+        assert frame(app) == first
+        await press(pilot, "question_mark")
+        assert isinstance(app.screen, HomeScreen) and len(app.screen_stack) == 2
+        await press(pilot, "question_mark", "escape")
+        assert isinstance(app.screen, HomeScreen)
+        await press(pilot, "question_mark", "q")
+        assert isinstance(app.screen, HomeScreen)
+
+
+async def test_a_users_keys_stand_there_as_such() -> None:
+    keys = {"remove": "ctrl+x,delete", "help": "f1"}
+    async with open_app(config=Config(keys=keys)) as (app, pilot):
+        home = app.screen
+        await press(pilot, "question_mark")
+        assert app.screen is home, "that key is no longer bound"
+        await press(pilot, "f1")
+        found = said(shown(app))
+        assert found["ctrl+x delete"] == f"{key.KEYS['remove'].text} (As your config file says.)"
+        assert "d" not in found and "?" not in found
+        await press(pilot, "f1")
+        assert app.screen is home
+
+
+async def test_what_has_the_focus_is_called_by_its_name() -> None:
+    async with open_app() as (app, pilot):
+        await press(pilot, "f1")
+        assert "Keys of the list" in headings(shown(app))
+        await press(pilot, "f1", "slash", "f1")
+        screen = shown(app)
+        assert "Keys of the list" not in headings(screen) and "up k" not in said(screen)
+
+
+async def test_another_width_lays_it_out_anew() -> None:
+    async with open_app((120, 36)) as (app, pilot):
+        await press(pilot, "question_mark")
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        check_frame(app, "help-home-80x24")
+        assert rows(app)[0].startswith(" Help › tuibench › Projects")
+
+
+def bound(*ids: str) -> dict[str, list[str]]:
+    return {one: key.KEYS[one].keys.split(",") for one in ids}
+
+
+def test_tabs_share_a_line() -> None:
+    made = list(describe("", [("Keys", bound("tab-1", "tab-2", "tab-7", "open"))]))
+    assert [(one.label.strip(), one.text) for one in made if one.label] == [
+        ("1-7", "The tab of that number."),
+        ("enter", key.KEYS["open"].text),
+    ]
+    own = list(describe("", [("Keys", bound("tab-1", "tab-2"))], changed=["tab-2"]))
+    assert [one.label.strip() for one in own if one.label] == ["1", "2"]
+    single = list(describe("", [("Keys", bound("tab-1"))]))
+    assert [one.text for one in single if one.label] == ["Tab 1."]
+
+
+def test_a_section_without_keys_is_left_out() -> None:
+    made = list(describe("About.", [("Keys of the list", {}), ("Everywhere", bound("quit-now"))]))
+    assert [one.text for one in made if one.style == "title"] == ["Everywhere"]

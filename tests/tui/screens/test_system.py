@@ -1,0 +1,124 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.report.test_doctor import facts_of, write_intel
+from tests.tui.frame import check_frame, frame, rows
+from tests.tui.pilot import look, open_app, press, settle
+from tests.tui.screens.system_desk import MACHINE, RUN, SystemDesk
+from tuibench.core.errors import TuibenchError
+from tuibench.report.doctor import render_doctor
+from tuibench.tui.screens.system import describe
+from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.text_block import ScrollBlock
+
+SHOWN = Display(environ=(("TEXTUAL_FPS", "15"),), remote=True)
+
+
+@pytest.fixture
+def facts(tmp_path: Path) -> dict[str, Any]:
+    """Those of a machine made of files, which has two things that harm a measurement."""
+    write_intel(tmp_path)
+    return facts_of(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("size", "display", "name"),
+    [
+        ((80, 24), SHOWN, "system-80x24"),
+        ((120, 36), SHOWN, "system-120x36"),
+        ((80, 24), Display(ascii_only=True), "system-ascii"),
+    ],
+)
+async def test_how_it_looks(facts: dict[str, Any], size: tuple[int, int], display: Display, name: str) -> None:
+    async with open_app(size, desk=SystemDesk(facts).as_desk(), display=display) as (app, pilot):
+        await press(pilot, "f2")
+        check_frame(app, name)
+        assert not display.ascii_only or frame(app).isascii()
+
+
+async def test_it_looks_once_and_again_only_when_asked(facts: dict[str, Any]) -> None:
+    desk = SystemDesk(facts)
+    async with open_app(desk=desk.as_desk()) as (app, pilot):
+        await press(pilot, "f2")
+        assert desk.looks == 1
+        await look(app, pilot)
+        await press(pilot, "question_mark", "escape", "pagedown")
+        assert desk.looks == 1
+        facts["noise"]["load1"] = 7.5
+        await press(pilot, "r")
+        assert desk.looks == 2 and "looked again" in frame(app)
+        await press(pilot, "home")
+        assert "load 7.50" in frame(app)
+        await press(pilot, "f5")
+        assert desk.looks == 3
+
+
+async def test_while_somebody_measures_it_asks_first(facts: dict[str, Any]) -> None:
+    desk = SystemDesk(facts, (RUN,))
+    async with open_app(desk=desk.as_desk()) as (app, pilot):
+        await look(app, pilot)
+        await press(pilot, "f2")
+        assert desk.looks == 0
+        assert rows(app)[2].endswith("is being measured, and a look would disturb it.")
+        assert rows(app)[3] == "r looks all the same."
+        await press(pilot, "r")
+        assert desk.looks == 1 and "Intel(R) Xeon(R)" in frame(app)
+
+
+async def test_while_it_looks_it_says_so(facts: dict[str, Any]) -> None:
+    async with open_app(desk=SystemDesk(facts).as_desk()) as (app, pilot):
+        await pilot.press("f2")
+        await pilot.pause()
+        seen = app.screen.query_one(ScrollBlock).row(0)
+        await settle(pilot)
+        assert "takes a second" in "".join(text for text, _ in seen) or "Intel" in "".join(text for text, _ in seen)
+
+
+async def test_what_cannot_be_looked_at_says_why_and_can_be_tried_again(facts: dict[str, Any]) -> None:
+    desk = SystemDesk(TuibenchError("no process could be started", "close some"))
+    async with open_app(desk=desk.as_desk()) as (app, pilot):
+        await press(pilot, "f2")
+        assert rows(app)[2:5] == ["no process could be started", "close some", "r tries again."]
+        desk.facts = facts
+        await press(pilot, "r")
+        assert "Intel(R) Xeon(R)" in frame(app)
+        desk.facts = TuibenchError("no process could be started", "close some")
+        await press(pilot, "r")
+        assert "Intel(R) Xeon(R)" in frame(app) and "no process could be started: close some" in frame(app)
+
+
+async def test_another_width_lays_it_out_anew(facts: dict[str, Any]) -> None:
+    desk = SystemDesk(facts)
+    async with open_app((120, 36), desk=desk.as_desk(), display=SHOWN) as (app, pilot):
+        await press(pilot, "f2")
+        await pilot.resize_terminal(80, 24)
+        await settle(pilot)
+        check_frame(app, "system-80x24")
+        await pilot.resize_terminal(20, 5)
+        await settle(pilot)
+        await pilot.resize_terminal(120, 36)
+        await settle(pilot)
+        check_frame(app, "system-120x36")
+        assert desk.looks == 1
+
+
+def test_no_word_of_doctor_is_lost(facts: dict[str, Any]) -> None:
+    text = render_doctor(facts)
+    made = list(describe(MACHINE, text.splitlines(), SHOWN))
+    said = " ".join(f"{paragraph.label} {paragraph.text}" for paragraph in made).split()
+    for word in text.split():
+        assert word in said, word
+    labels = [paragraph.label for paragraph in made if paragraph.indent == 11 and paragraph.label]
+    assert labels[:3] == ["CPU", "Cores", "Caches"] and labels[-2:] == ["Terminal", "Dashboard"]
+    marks = [paragraph.label for paragraph in made if paragraph.indent == 2]
+    assert marks == ["!", "!", "-", "-"] == [line[0] for line in text.splitlines() if line[:2] in ("! ", "- ")]
+
+
+def test_a_missing_engine_comes_with_the_command_that_installs_it(facts: dict[str, Any]) -> None:
+    made = [paragraph.text for paragraph in describe(MACHINE, render_doctor(facts).splitlines(), SHOWN)]
+    at = made.index("openvino is not installed: pip install 'tuibench[openvino]'")
+    assert made[at - 1].startswith("onnxruntime 1.20.0")

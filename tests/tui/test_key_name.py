@@ -1,0 +1,69 @@
+from __future__ import annotations
+
+import string
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from textual.keys import Keys, _character_to_key
+
+from tuibench.tui.key_name import is_typed, spelled, written
+
+
+@pytest.mark.parametrize("sign", sorted(set(string.ascii_letters + string.digits + string.punctuation)))
+def test_every_sign_of_a_keyboard_is_named_as_textual_names_it(sign: str) -> None:
+    assert spelled(sign) == _character_to_key(sign)
+    assert written(spelled(sign)) == sign
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ("?", "question_mark"),
+        ("question_mark", "question_mark"),
+        (" ctrl+R ", "ctrl+r"),
+        ("Ctrl+Shift+F5", "ctrl+shift+f5"),
+        ("shift+ctrl+x", "ctrl+shift+x"),
+        ("shift+a", "A"),
+        ("Esc", "escape"),
+        ("PgUp", "pageup"),
+        ("+", "plus"),
+        ("ctrl++", "ctrl+plus"),
+        ("comma", "comma"),
+        ("ctrl+i", "tab"),
+        ("ctrl+m", "enter"),
+        ("ctrl+[", "escape"),
+    ],
+)
+def test_people_may_write_keys_their_way(typed: str, name: str) -> None:
+    assert spelled(typed) == name
+
+
+@pytest.mark.parametrize(
+    "typed",
+    ["", " ", "frob", "f25", "f0", "ctrl+", "ctrl+ctrl+a", "super+a", "ctrl a", "\x1b", "\x07", "é+", "up down"],
+)
+def test_what_is_no_key_has_no_name(typed: str) -> None:
+    assert spelled(typed) == ""
+
+
+@given(st.text(max_size=12))
+def test_any_text_is_a_key_or_none_and_a_name_stays_what_it_is(typed: str) -> None:
+    name = spelled(typed)
+    assert not name or spelled(name) == name
+
+
+def test_named_keys_are_those_of_textual() -> None:
+    known = {key.value for key in Keys}
+    named = ["enter", "tab", "space", "escape", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown"]
+    assert {spelled(name) for name in (*named, "left", "right", "up", "down", "f1", "f24")} <= known
+
+
+def test_arrows_are_words_where_there_is_only_ascii() -> None:
+    assert (written("left"), written("left", arrows=False), written("ctrl+left")) == ("←", "left", "ctrl+left")
+    assert written("pagedown") == "pgdn" and written("shift+tab") == "shift+tab"
+
+
+def test_what_a_field_would_take() -> None:
+    assert all(is_typed(name) for name in ("a", "f", "question_mark", "enter", "left", "space", "shift+tab"))
+    assert not any(is_typed(name) for name in ("ctrl+a", "alt+x", "f1", "f24", "ctrl+shift+f5"))

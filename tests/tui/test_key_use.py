@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from tests.tui.pilot import open_app, settle
+from tuibench.tui import key
+from tuibench.tui.key_use import live_keys
+from tuibench.tui.screens.base import Page
+
+
+class _Half(Page):
+    """Binds a whole group and carries out two actions of it, of which one is switched off."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("run")
+
+    def action_cancel(self) -> None:
+        """One of them."""
+
+    def action_resume(self) -> None:
+        """Another."""
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """What can be done now."""
+        return None if action == "resume" else True
+
+
+async def test_only_keys_that_do_something_now_are_told() -> None:
+    async with open_app() as (app, pilot):
+        page = _Half()
+        app.go(page)
+        await settle(pilot)
+        found = {name: (one, active.node) for name, one, active in live_keys(page)}
+        assert found["X"] == ("cancel", page)
+        assert found["question_mark"] == ("help", app) and found["f1"] == ("help", app)
+        assert not {"finish", "extend", "resume"} & {one for one, _ in found.values()}
+        assert {one for one, node in found.values() if node is page} == {"cancel"}

@@ -1,0 +1,131 @@
+from __future__ import annotations
+
+import pytest
+from textual.command import CommandList, CommandPalette
+from textual.pilot import Pilot
+from textual.widgets import Input
+
+from tests.store.data import make_small
+from tests.tui.frame import frame
+from tests.tui.pilot import open_app, press, type_text
+from tuibench.core.card import Card
+from tuibench.tui import key
+from tuibench.tui.app import Dashboard
+from tuibench.tui.config import Config
+from tuibench.tui.key_use import live_keys
+from tuibench.tui.palette import GROUP_WORDS, list_actions
+from tuibench.tui.screens.help import HelpScreen
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.terminal import Display
+from tuibench.workbench.hall import Workbench
+
+MOVING = {"move", "focus"}
+MARKUP = "[]"
+
+
+def names(app: Dashboard) -> list[str]:
+    """What the open palette lists."""
+    found = app.screen.query_one(CommandList)
+    return [str(option.hit.text) for option in found.options if hasattr(option, "hit")]
+
+
+async def search(pilot: Pilot[int], text: str) -> None:
+    await press(pilot, "colon")
+    await type_text(pilot, text)
+
+
+def test_every_group_is_found_in_the_palette_or_only_moves() -> None:
+    assert set(GROUP_WORDS) | MOVING == set(key.GROUPS)
+    # Textual reads what stands below an action as markup.
+    assert not any(sign in each.text for each in key.KEYS.values() for sign in MARKUP)
+
+
+async def test_it_lists_what_keys_do_on_this_screen_and_nothing_else() -> None:
+    async with open_app() as (app, pilot):
+        active = {one for _, one, _ in live_keys(app.page)}
+        listed = list(list_actions(app.page))
+        wanted = {each.text for each in key.KEYS.values() if each.id in active}
+        assert {action.text for action in listed} <= wanted
+        assert "Dashboard: quit" in [action.name for action in listed]
+        assert not any(action.name.startswith(("Form", "Figure", "Machine")) for action in listed)
+        groups = [action.name.partition(":")[0] for action in listed]
+        assert groups == sorted(groups, key=list(dict.fromkeys(GROUP_WORDS.values())).index)
+        await press(pilot, "f2", "colon")
+        assert any(action.name == "Machine: look again" for action in list_actions(app.page))
+
+
+async def test_typing_a_part_of_a_name_and_enter_does_it() -> None:
+    async with open_app() as (app, pilot):
+        await search(pilot, "help")
+        assert names(app)[0] == "Dashboard: help"
+        await press(pilot, "enter")
+        assert isinstance(app.screen, HelpScreen)
+
+
+async def test_what_it_does_can_be_typed_as_well() -> None:
+    async with open_app() as (app, pilot):
+        await search(pilot, "came")
+        assert not isinstance(app.screen, HelpScreen)
+        await press(pilot, "escape", "escape")
+        await search(pilot, "noise now")
+        assert "Dashboard: system" in names(app)
+
+
+async def test_an_action_happens_to_what_had_the_focus() -> None:
+    store = Workbench().store
+    for number in (1, 2):
+        store.benchmarks.add(make_small(number), Card(name=f"name {number}"))
+    async with open_app() as (app, pilot):
+        await search(pilot, "reverse")
+        assert names(app) == ["List: reverse"]
+        await press(pilot, "enter")
+        assert isinstance(app.screen, HomeScreen) and "reversed" in frame(app)
+
+
+async def test_escape_changes_nothing_and_a_second_colon_is_typed() -> None:
+    async with open_app() as (app, pilot):
+        before = frame(app)
+        await press(pilot, "ctrl+p")
+        assert isinstance(app.screen, CommandPalette)
+        await press(pilot, "ctrl+p", "escape")
+        assert isinstance(app.screen, HomeScreen) and frame(app) == before
+
+
+async def test_keys_stand_beside_their_actions_as_the_user_bound_them() -> None:
+    async with open_app(config=Config(keys={"help": "f9"})) as (app, pilot):
+        await press(pilot, "colon")
+        prompts = [str(option.prompt) for option in app.screen.query_one(CommandList).options]
+        assert any(prompt.startswith("Dashboard: help (f9)") for prompt in prompts)
+
+
+@pytest.mark.parametrize("ascii_only", [True, False])
+async def test_only_ascii_where_that_is_wanted(ascii_only: bool) -> None:
+    async with open_app(display=Display(ascii_only=ascii_only)) as (app, pilot):
+        await search(pilot, "project")
+        assert "project" in frame(app)
+        assert not ascii_only or frame(app).isascii(), frame(app)
+
+
+async def test_nothing_in_it_moves_by_itself() -> None:
+    async with open_app() as (app, pilot):
+        await search(pilot, "help")
+        assert not app.screen.query_one(Input).cursor_blink
+        assert [one.auto_refresh for one in app.screen.query("*")] == [None] * len(app.screen.query("*"))
+
+
+async def test_ctrl_c_says_how_to_leave() -> None:
+    async with open_app() as (app, pilot):
+        await press(pilot, "ctrl+c")
+        assert "ctrl+q leaves the dashboard, q goes one screen back; runs go on" in frame(app)
+        assert isinstance(app.screen, HomeScreen)
+    async with open_app(config=Config(keys={"quit-now": "ctrl+x"})) as (app, pilot):
+        await press(pilot, "ctrl+c")
+        assert "ctrl+x leaves the dashboard" in frame(app)
+
+
+async def test_what_is_wrong_in_the_config_file_is_said_at_the_start() -> None:
+    problems = ("config.toml: fps takes a number from 1 to 60, not 99", "another", "a third")
+    async with open_app(config=Config(problems=problems)) as (app, _):
+        assert "3 things are wrong in the config file (tuibench config): fps takes a" in frame(app)
+    async with open_app(config=Config(problems=problems[:1])) as (app, _):
+        assert "wrong in the config file: fps takes a number from 1 to 60, not 99" in frame(app)

@@ -1,0 +1,58 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tuibench.tui.state import StateFile
+
+
+def test_what_was_remembered_is_there_and_others_stay(tmp_path: Path) -> None:
+    path = tmp_path / "not" / "there" / "dashboard.json"
+    mine, theirs = StateFile(path), StateFile(path)
+    assert mine.read() == {}
+    assert mine.change({"sort": "name"}) and theirs.change({"project": "\udc80 ü"})
+    assert mine.read() == theirs.read() == {"sort": "name", "project": "\udc80 ü"}
+    assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
+    assert os.listdir(path.parent) == [path.name]
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b"[1]", b"\xff", b"[" * 100_000])
+def test_what_cannot_be_read_is_begun_anew(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "dashboard.json"
+    path.write_bytes(content)
+    state = StateFile(path)
+    assert state.read() == {}
+    assert state.change({"sort": "name"}) and state.read() == {"sort": "name"}
+
+
+def test_a_fifo_in_its_place_makes_nobody_wait(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "dashboard.json")
+    assert StateFile(tmp_path / "dashboard.json").read() == {}
+
+
+def test_what_is_the_same_is_not_written(tmp_path: Path) -> None:
+    state = StateFile(tmp_path / "dashboard.json")
+    state.change({"sort": "name"})
+    before = os.stat(tmp_path / "dashboard.json")
+    assert state.change({"sort": "name"})
+    assert os.stat(tmp_path / "dashboard.json").st_ino == before.st_ino
+
+
+def test_a_disk_that_takes_nothing_is_no_error_and_keeps_no_rest(tmp_path: Path) -> None:
+    (tmp_path / "file").touch()
+    assert not StateFile(tmp_path / "file" / "dashboard.json").change({"sort": "name"})
+    # A directory in its place lets the new file be written, but not be put there.
+    (tmp_path / "dashboard.json").mkdir()
+    assert not StateFile(tmp_path / "dashboard.json").change({"sort": "name"})
+    assert sorted(os.listdir(tmp_path)) == ["dashboard.json", "file"]
+
+
+def test_a_link_that_lies_in_the_way_is_not_followed(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.write_text("mine")
+    path = tmp_path / "dashboard.json"
+    (tmp_path / f".{path.name}.{os.getpid()}.part").symlink_to(victim)
+    assert StateFile(path).change({"sort": "name"})
+    assert victim.read_text() == "mine" and not path.is_symlink()

@@ -1,0 +1,108 @@
+from __future__ import annotations
+
+import re
+
+from rich.cells import cell_len
+from textual.widget import Widget
+
+from tests.tui.counting import counter_of, settle
+from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
+from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
+from tuibench.tui.widgets.key_line import KeyLine
+from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.widgets.question import ChoiceQuestion, Notice
+from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.selector_line import Selector, SelectorLine
+from tuibench.tui.widgets.status_line import StatusLine
+from tuibench.tui.widgets.tab_line import TabLine
+from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
+from tuibench.tui.widgets.text_field import TextField
+from tuibench.tui.widgets.text_question import TextQuestion
+from tuibench.tui.widgets.title_line import TitleLine
+
+OURS = re.compile(r"\x1b\[[0-9;?]*[hlmpqtuHJKn]|\x1b\[[<>=?][0-9;]*[a-z]|\x1b\]22;[a-z]*\x07")
+"""What Textual itself sends: modes, styles, places, shapes of the pointer."""
+
+
+def check(sent: str) -> None:
+    """Nothing but Textual's own sequences drives the terminal."""
+    assert "99;99H" not in sent.replace("\\e[99;99H", "")
+    assert "\x1b]0;" not in sent
+    rest = OURS.sub("", sent)
+    wrong = {char for char in rest if not char.isprintable() and char not in "\n\r\u200d"}
+    assert not wrong
+
+
+def widgets(text: str) -> list[Widget]:
+    """One of each, showing the text wherever it can show one."""
+    table = RecordTable(classes="rest")
+    table.show_lines(
+        [Column("a", text, 10, grow=True), Column("b", "B", 10)], [Line(text, (text, text)), Line("b", ())]
+    )
+    news = StatusLine()
+    news.say(text, "warn")
+    return [
+        TitleLine([(text, "title"), (text, "")], text),
+        TabLine([text, "b"], 0),
+        table,
+        RecordTable(empty=text),
+        TextBlock([text, (text, "bad")]),
+        ScrollBlock([text], wrap=True),
+        PlotView([((text, "series-1"), (text, "ideal"))]),
+        SelectorLine([Selector(text, (text, "b"), 0, text, spread=True)]),
+        TextField("a", text, text, hint=text, placeholder=text),
+        ChoiceField("b", text, [Choice(text, text), Choice("b", "b", text)], hint=text),
+        ManyField("c", text, [Choice(text, text)], [text]),
+        ButtonField("d", text),
+        news,
+        KeyLine([(text, text), ("a", "b")], [("?", "help")]),
+    ]
+
+
+async def test_no_name_drives_the_terminal_from_any_widget_in_any_size() -> None:
+    for text in HOSTILE:
+        shown = widgets(text)
+        async with staged(*shown, size=(120, 50)) as (stage, pilot):
+            for size in ((20, 5), (2, 1), (80, 24), (200, 60)):
+                await resize(pilot, *size)
+                assert all(cell_len(row) <= size[0] for row in seen(stage))
+            for widget in shown:
+                if isinstance(widget, (TextField, ChoiceField)):
+                    widget.show_error(text)
+                if isinstance(widget, StatusLine):
+                    widget.ask(text, {"y": text}, str)
+                    await press(pilot, "y")
+            await settle(pilot)
+            check(counter_of(stage).take())
+
+
+async def test_no_name_drives_the_terminal_from_any_question() -> None:
+    for text in HOSTILE:
+        async with staged(StatusLine()) as (stage, pilot):
+            refusing = TextQuestion(text, [(text, text)], hint=text)
+            for question in (Notice(text, [text]), ChoiceQuestion(text, [(text, text), ("b", text)]), refusing):
+                stage.push_screen(question)
+                await settle(pilot)
+                await resize(pilot, 20, 5)
+                await press(pilot, "enter", "escape")
+                await resize(pilot, 80, 24)
+            check(counter_of(stage).take())
+
+
+async def test_markup_is_text() -> None:
+    text = "[bold]b[/bold] [@click=app.bell]c[/]"
+    async with staged(TitleLine(text), TextBlock([text])) as (stage, _):
+        assert seen(stage) == [f" {text}", text]
+
+
+async def test_wide_letters_keep_the_columns_where_they_are() -> None:
+    table = RecordTable(classes="rest")
+    columns = [Column("a", "A", 9), Column("b", "B", 3)]
+    names = ("plain", "漢字かな交じり文", "a漢字かな交", "👩‍👩‍👧‍👦 emoji", "e\u0301e\u0301", "✌️ vs", "🇩🇪 flag")
+    table.show_lines(columns, [Line(name, (name, "end")) for name in names])
+    async with staged(table) as (stage, _):
+        for y in range(1, len(names) + 1):
+            strip = stage.screen._compositor.render_strips()[y]
+            text = strip.text
+            assert strip.cell_length == 80
+            assert strip.crop(12, 15).text == "end", text

@@ -1,0 +1,77 @@
+"""`tuibench compare`: two benchmarks that are there already, side by side, as key `c` of the dashboard shows them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+
+from tuibench.cli.interruption import Interruption
+from tuibench.cli.output import emit
+from tuibench.cli.parser import Subparsers
+from tuibench.cli.session import opened, width
+from tuibench.core.errors import ExitCode, UnknownId, UsageError
+from tuibench.core.remote import is_remote
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+from tuibench.report.side_by_side import WIDTH, dumps, side_by_side
+from tuibench.workbench.hall import Workbench
+
+_MODELS = (".onnx", ".ort")
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command and its flags."""
+    parser = subparsers.add_parser(
+        "compare",
+        description="Put two benchmarks side by side: each pair of cells with NEW / BASE in time, what differs between "
+        "their machines, and no verdict, as they were measured at different times. Exit code 14 where no pair has a "
+        "ratio. Two models are measured in turns, and get a verdict, by: tuibench benchmark BASE.onnx NEW.onnx",
+    )
+    sides = "short id, any part of the long one, a name, last, last~1 or ID~"
+    parser.add_argument("base", metavar="BASE", help=sides)
+    parser.add_argument("new", metavar="NEW", help="likewise")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, interruption: Interruption) -> int:
+    """Print both and return whether they could be compared."""
+    with opened() as bench:
+        base, new = _result(bench, args.base), _result(bench, args.new)
+        if base.id == new.id:
+            raise UsageError(f"BASE and NEW are both {short_id(base.id)}", _other(base))
+        side = bench.exchange.compare(base, new)
+    interruption.check()
+    emit(dumps(side) if args.json else side_by_side(side, width() or WIDTH, args.ascii))
+    return int(ExitCode.OK if side.comparisons else ExitCode.NOT_COMPARABLE)
+
+
+def _other(result: RunResult) -> str:
+    """What compares within one benchmark: its sides were interleaved, and its page has what came of it."""
+    if result.comparisons:
+        return f"tuibench show {short_id(result.id)} has the verdict between what was measured in it"
+    return "tuibench list shows the others"
+
+
+def _result(bench: Workbench, token: str) -> RunResult:
+    """A stored side; what is a file instead is told the way that measures or imports it."""
+    try:
+        return bench.exchange.result(token)
+    except UnknownId:
+        _refuse_files(token)
+        raise
+
+
+def _refuse_files(token: str) -> None:
+    shown = show(token, 60)
+    sample = token == "sample" or token.startswith("sample:")
+    if sample or is_remote(token) or token.endswith(_MODELS) or os.path.isdir(token):
+        hint = "tuibench benchmark BASE NEW measures two models in turns, and says which is faster"
+        raise UsageError(f"{shown} is a model; compare takes what is measured already", hint)
+    if os.path.isfile(token):
+        raise UsageError(f"{shown} is a file; compare takes what is in the store", f"tuibench import {shown}")
+    if "@" in token:
+        hint = "whole benchmarks are compared, cell by cell, engines included"
+        raise UsageError(f"{shown}: one engine of a benchmark cannot be named in this version", hint)

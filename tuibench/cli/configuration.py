@@ -1,0 +1,110 @@
+"""`tuibench config`: where the dashboard's config file lies, what it comes to in this terminal, and every key."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from collections.abc import Iterator, Sequence
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from tuibench.cli.interruption import Interruption
+from tuibench.cli.output import emit
+from tuibench.cli.parser import Subparsers
+from tuibench.cli.session import opened, tell
+from tuibench.core.errors import ExitCode
+from tuibench.core.text import show
+from tuibench.report.style import to_ascii
+from tuibench.tui.config import Config, read_config
+from tuibench.tui.key import GROUPS, KEYS, all_shown
+from tuibench.tui.setting import DEFAULT, FILE, Setting, list_settings, refusal_of
+from tuibench.tui.start import check_theme, config_path
+
+SCHEMA = 1
+
+
+def add_parser(subparsers: Subparsers) -> None:
+    """Add the command and its flags."""
+    parser = subparsers.add_parser(
+        "config",
+        description="Print where the config file of the dashboard lies, and each setting with who decided it: the "
+        "file, the environment, the terminal or the default. Nothing is written. Exit code 2 where the file is wrong.",
+    )
+    parser.add_argument("--keys", action="store_true", help="list every action of the dashboard with its keys")
+    parser.add_argument("--json", action="store_true", help="one JSON object instead of text, keys included")
+    parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace, interruption: Interruption) -> int:
+    """Print it, and return whether the file is right."""
+    with opened() as bench:
+        path = config_path(bench.settings.places)
+    config = check_theme(read_config(path), path)
+    interruption.check()
+    if args.json:
+        emit(json.dumps(_document(path, config), indent=2, ensure_ascii=True) + "\n")
+    else:
+        text = "".join(f"{line}\n" for line in (_key_lines(config, args.ascii) if args.keys else _lines(path, config)))
+        emit(to_ascii(text) if args.ascii else text)
+    for problem in config.problems:
+        tell(f"tuibench: {problem}")
+    return int(ExitCode.USAGE if config.problems else ExitCode.OK)
+
+
+def _lines(path: Path, config: Config) -> Iterator[str]:
+    yield f"{show(str(path), 4096)}{'' if path.exists() else ' (not there: all is as it comes)'}"
+    if refusal := refusal_of(os.environ):
+        yield f"the dashboard cannot be shown here: {refusal}"
+    yield ""
+    yield from _columns([(one.name, _word(one), one.source) for one in list_settings(os.environ, config)])
+    own = f"{len(config.keys)} of {len(KEYS)} actions as the config file says" if config.keys else "as they come"
+    yield ""
+    yield f"keys: {own}; --keys lists them"
+
+
+def _word(setting: Setting) -> str:
+    return ("yes" if setting.value else "no") if isinstance(setting.value, bool) else show(setting.value, 40)
+
+
+def _key_lines(config: Config, ascii_only: bool) -> Iterator[str]:
+    rows = [(f"  {one.id}", _keys_of(one.id, config, ascii_only), one.text) for one in KEYS.values()]
+    lines = _columns(rows)
+    for title, group in GROUPS.items():
+        yield title
+        yield from islice(lines, len(group))
+
+
+def _keys_of(key_id: str, config: Config, ascii_only: bool) -> str:
+    return all_shown(key_id, config.keys, ascii_only) + (" (yours)" if key_id in config.keys else "")
+
+
+def _columns(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
+    return (f"{row[0]:<{first}}  {row[1]:<{second}}  {row[2]}" for row in rows)
+
+
+def _document(path: Path, config: Config) -> dict[str, Any]:
+    settings = list_settings(os.environ, config)
+    keys = [
+        {
+            "id": one.id,
+            "group": title,
+            "keys": (config.keys.get(one.id) or one.keys).split(","),
+            "source": FILE if one.id in config.keys else DEFAULT,
+            "text": one.text,
+        }
+        for title, group in GROUPS.items()
+        for one in group
+    ]
+    return {
+        "schema": SCHEMA,
+        "path": str(path),
+        "exists": path.exists(),
+        "refusal": refusal_of(os.environ),
+        "settings": [{"name": one.name, "value": one.value, "source": one.source} for one in settings],
+        "keys": keys,
+        "problems": list(config.problems),
+    }

@@ -1,0 +1,109 @@
+"""Every action of the screen that is shown, found by typing a part of its name; it does what its key does."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, cast
+
+from rich.text import Text
+from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.widgets import Input, LoadingIndicator
+
+from tuibench.tui import key
+from tuibench.tui.key_use import live_keys
+from tuibench.tui.screens.base import Page
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+
+GROUP_WORDS = {
+    "benchmark": "Benchmark",
+    "run": "Run",
+    "project": "New",
+    "form": "Form",
+    "figure": "Figure",
+    "machine": "Machine",
+    "list": "List",
+    "open": "List",
+    "wide": "List",
+    "tab": "Tab",
+    "everywhere": "Dashboard",
+}
+"""Groups of keys, the nearest to the work first; groups that only move are left out, as nobody types for an arrow."""
+_WITHOUT = frozenset({"palette", "scroll-left", "scroll-right", "next-field", "previous-field"})
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One line of the palette."""
+
+    name: str
+    pressed: str
+    text: str
+    run: Callable[[], Awaitable[None]]
+
+
+def list_actions(page: Page) -> Iterator[Action]:
+    """What keys would do on a page now, grouped."""
+    app = page.dashboard
+    active = {one: found for _, one, found in live_keys(page)}
+    for group, word in GROUP_WORDS.items():
+        for one in key.GROUPS[group]:
+            found = active.get(one.id)
+            if found is None or one.id in _WITHOUT:
+                continue
+            pressed = key.shown(one.id, app.keymap, app.ascii_only)
+            yield Action(f"{word}: {one.word}", pressed, one.text, _runner(app, found.binding.action, found.node))
+
+
+def _runner(app: Dashboard, action: str, node: object) -> Callable[[], Awaitable[None]]:
+    async def carry_out() -> None:
+        await app.run_action(action, default_namespace=node)  # type: ignore[arg-type]
+
+    return carry_out
+
+
+class ActionProvider(Provider):
+    """What Textual's palette asks for lines."""
+
+    async def discover(self) -> Hits:
+        """All of them, before anything is typed."""
+        for action in self._actions():
+            # Text, as a string would be read as markup, and brackets are keys.
+            shown = Text(f"{action.name} ({action.pressed})")
+            yield DiscoveryHit(shown, action.run, text=action.name, help=action.text)
+
+    async def search(self, query: str) -> Hits:
+        """Those whose name, or what they do, has what was typed; a name counts for more."""
+        matcher = self.matcher(query)
+        for action in self._actions():
+            score = max(matcher.match(action.name), matcher.match(action.text) / 2)
+            if score > 0:
+                yield Hit(score, matcher.highlight(action.name), action.run, text=action.name, help=action.text)
+
+    def _actions(self) -> Iterator[Action]:
+        page = cast("Dashboard", self.app).page
+        return list_actions(page)
+
+
+class Palette(CommandPalette):
+    """Textual's, without what moves by itself or needs a special font."""
+
+    DEFAULT_CSS = """
+    Palette { background: transparent; }
+    Palette SearchIcon, Palette LoadingIndicator { display: none; }
+    Palette #--input, Palette #--results CommandList { border: none; }
+    """
+
+    def __init__(self) -> None:
+        super().__init__([ActionProvider], placeholder="a part of what you want to do", id="--command-palette")
+
+    def on_mount(self) -> None:
+        """A blinking cursor costs 2 kB a second; the indicator counts frames also where nobody sees them."""
+        self.query_one(Input).cursor_blink = False
+        self.call_after_refresh(self._stop_indicator)
+
+    def _stop_indicator(self) -> None:
+        for indicator in self.query(LoadingIndicator):
+            indicator.auto_refresh = None

@@ -1,0 +1,99 @@
+"""The cells of a run as a grid: a block per side, a line per number of cores, a column per batch and shape."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from tuibench.core.cell import Asked, CellResult
+from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.text import show
+from tuibench.core.units import count_of
+
+Column = tuple[int | None, tuple[tuple[str, int], ...]]
+"""Batch and dims."""
+_OF_SIDES = ("model", "engine", "scenario", "precision", "pin", "options")
+
+
+@dataclass(frozen=True, slots=True)
+class GridLine:
+    """One line of cells: the same side and cores, one key per column, '' where nothing is planned."""
+
+    label: str
+    keys: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """One side: everything that its cells share beside cores, batch and shape."""
+
+    title: str
+    """With the unit of its numbers."""
+    lines: tuple[GridLine, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class GridPlan:
+    """Where each cell stands."""
+
+    columns: tuple[str, ...]
+    blocks: tuple[Block, ...]
+
+    @property
+    def lines(self) -> tuple[GridLine, ...]:
+        """Of all blocks, from the top."""
+        return tuple(line for block in self.blocks for line in block.lines)
+
+
+def plan_grid(cells: Sequence[CellResult], names: Mapping[str, str]) -> GridPlan:
+    """`names` are those of the models by their sha256; cells come in the order of the plan."""
+    columns = list(dict.fromkeys(_column(cell.asked) for cell in cells))
+    columns.sort(key=lambda column: (column[0] or 0, column[1]))
+    sides: dict[tuple[object, ...], dict[int, dict[Column, str]]] = {}
+    first: dict[tuple[object, ...], Asked] = {}
+    for cell in cells:
+        side = _side(cell.asked)
+        first.setdefault(side, cell.asked)
+        sides.setdefault(side, {}).setdefault(cell.asked.cores, {})[_column(cell.asked)] = cell.key
+    axes = tuple(axis for axis in varying_axes(cell.asked for cell in cells) if axis in _OF_SIDES)
+    blocks = tuple(
+        Block(
+            _title(first[side], axes, names),
+            tuple(
+                GridLine(count_of(cores, "core"), tuple(line.get(column, "") for column in columns))
+                for cores, line in sorted(lines.items())
+            ),
+        )
+        for side, lines in sides.items()
+    )
+    several = len({dims for _, dims in columns}) > 1
+    return GridPlan(tuple(_heading(column, several) for column in columns), blocks)
+
+
+def _side(asked: Asked) -> tuple[object, ...]:
+    options = tuple(sorted(asked.options.items()))
+    return asked.engine, asked.model_sha256, asked.version, asked.scenario, asked.precision, asked.pin, options
+
+
+def _column(asked: Asked) -> Column:
+    return asked.batch, tuple(sorted(asked.dims.items()))
+
+
+def _title(asked: Asked, axes: tuple[str, ...], names: Mapping[str, str]) -> str:
+    """Of what tells it from the others; the scenario always, as it says what the numbers are."""
+    words = name_cell(asked, axes, model=names.get(asked.model_sha256, ""))
+    # Cores, batch and streams have their own places.
+    kept = [word for word in words.split(", ") if not word.startswith("batch ") and not _counts(word)]
+    return f"{' '.join(kept)}, {'p50 ms/batch' if asked.scenario == 'sync' else 'items/s'}"
+
+
+def _counts(word: str) -> bool:
+    number, _, noun = word.partition(" ")
+    return number.isdigit() and noun.rstrip("s") in ("core", "stream")
+
+
+def _heading(column: Column, several: bool) -> str:
+    batch, dims = column
+    words = [f"batch {batch}"] if batch is not None else ["no batch"]
+    words += [f"{show(name, 12)}={size}" for name, size in dims] if several else []
+    return " ".join(words)

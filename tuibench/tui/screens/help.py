@@ -1,0 +1,120 @@
+"""What the keys do where the user is: of what has the focus, of the screen, everywhere; as the user bound them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tuibench.tui import key
+from tuibench.tui.key_name import written
+from tuibench.tui.key_use import live_keys
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.paragraph import Paragraph, lay_out
+from tuibench.tui.widgets.text_block import ScrollBlock
+from tuibench.tui.widgets.title_line import RuleLine
+
+_WIDGETS = {
+    "RecordTable": "the list",
+    "PlotView": "the figure",
+    "ScrollBlock": "the text",
+    "Field": "the field",
+    "Input": "the field",
+}
+"""What a class of widgets is called; a subclass is called as its nearest base."""
+_GAP = 2
+_TAB = "tab-"
+_LEAVING = "ctrl+c says how to leave; a run goes on when the dashboard is left, and when the connection breaks."
+
+
+class HelpScreen(Page):
+    """Made from the keys that do something on the page below, at the moment when somebody asks."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("help",))
+    hints: tuple[str, ...] = ("back", "down", "page-down", "page-up", "last", "first")
+
+    def __init__(self, page: Page, focused: Widget | None) -> None:
+        super().__init__()
+        self._place = page.title_parts()
+        app = page.dashboard
+        sections = sort_keys(page, focused)
+        self._paragraphs = list(describe(page.about, sections, ascii_only=app.ascii_only, changed=app.keymap))
+
+    def body(self) -> Iterable[Widget]:
+        """One text."""
+        yield RuleLine()
+        yield ScrollBlock(id="text", classes="body")
+
+    def title_parts(self) -> tuple[str, ...]:
+        """What the help is about."""
+        return ("Help", *self._place)
+
+    def on_resize(self) -> None:
+        """The same in another width."""
+        block = self.query_one("#text", ScrollBlock)
+        block.show_lines(lay_out(self._paragraphs, block.size.width or self.app.size.width))
+
+    def action_help(self) -> None:
+        """The key that opened it closes it."""
+        self.action_back()
+
+
+Section = tuple[str, Mapping[str, Sequence[str]]]
+"""A heading, and ids of keys with what is pressed for each."""
+
+
+def sort_keys(page: Page, focused: Widget | None) -> tuple[Section, ...]:
+    """Every key that does something now, with whoever would hear it: what has the focus, the screen, the app."""
+    here: dict[str, list[str]] = {}
+    screen: dict[str, list[str]] = {}
+    everywhere: dict[str, list[str]] = {}
+    for name, one, active in live_keys(page):
+        place = everywhere if active.node is page.app else screen if active.node is page else here
+        place.setdefault(one, []).append(name)
+    called = f"Keys of {_called(focused)}" if focused is not None else ""
+    return (
+        (called, _in_order(here)),
+        ("Keys of this screen", _in_order(screen)),
+        ("Everywhere", _in_order(everywhere)),
+    )
+
+
+def _called(widget: Widget) -> str:
+    names = (kind.__name__ for kind in type(widget).__mro__)
+    return next((_WIDGETS[name] for name in names if name in _WIDGETS), "what has the focus")
+
+
+def _in_order(found: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
+    return {one: found[one] for one in key.KEYS if one in found}
+
+
+def describe(
+    about: str, sections: Iterable[Section], *, ascii_only: bool = False, changed: Iterable[str] = ()
+) -> Iterator[Paragraph]:
+    """The whole text; `changed` are ids that the user has bound to keys of his own."""
+    if about:
+        yield Paragraph(about)
+    own = frozenset(changed)
+    named = [(title, list(_rows(keys, ascii_only, own))) for title, keys in sections if keys]
+    indent = max((len(pressed) for _, rows in named for pressed, _ in rows), default=0) + 1 + _GAP
+    for title, rows in named:
+        yield Paragraph()
+        yield Paragraph(title, style="title")
+        for pressed, text in rows:
+            yield Paragraph(text, f" {pressed}", indent, label_style="key")
+    yield Paragraph()
+    yield Paragraph(_LEAVING)
+
+
+def _rows(keys: Mapping[str, Sequence[str]], ascii_only: bool, own: frozenset[str]) -> Iterator[tuple[str, str]]:
+    tabs = [one for one in keys if one.startswith(_TAB) and one[len(_TAB) :].isdigit()]
+    for one, names in keys.items():
+        pressed = " ".join(written(name, arrows=not ascii_only) for name in names)
+        text = key.KEYS[one].text + (" (As your config file says.)" if one in own else "")
+        if one not in tabs or own & set(tabs):
+            yield pressed, text
+        elif one == tabs[0]:
+            # One line for all of them.
+            yield (f"{pressed}-{keys[tabs[-1]][0]}", "The tab of that number.") if len(tabs) > 1 else (pressed, text)

@@ -1,0 +1,42 @@
+"""Text with a label beside it, brought to the width of the screen with its further lines set in."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from tuibench.tui.widgets.row import LineLike
+
+_LEAST = 20
+"""Columns that a text takes before its label goes above it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Paragraph:
+    """One of them; an empty one is an empty line."""
+
+    text: str = ""
+    label: str = ""
+    indent: int = 0
+    """Columns that the label takes, and from which the text begins in every line."""
+    style: str = ""
+    label_style: str = "dim"
+
+
+def lay_out(paragraphs: Iterable[Paragraph], width: int) -> list[LineLike]:
+    """Their lines, each at most `width` columns where words allow it."""
+    return [line for paragraph in paragraphs for line in _lines(paragraph, max(width, 1))]
+
+
+def _lines(paragraph: Paragraph, width: int) -> Iterator[LineLike]:
+    label, indent = paragraph.label, paragraph.indent
+    above = label and (len(label) >= indent or width - indent < _LEAST)
+    if above:
+        yield (label, paragraph.label_style)
+    if width - indent < _LEAST:
+        indent = min(2, width - 1)
+    lines = textwrap.wrap(paragraph.text, max(width - indent, 1), break_on_hyphens=False)
+    for number, line in enumerate(lines or ([""] if not above else [])):
+        first = label if number == 0 and not above else ""
+        yield ((first.ljust(indent), paragraph.label_style), (line, paragraph.style))
