@@ -62,8 +62,10 @@ class ProjectScreen(BenchmarkActions):
 
     def body(self) -> Iterable[Widget]:
         """Tabs, filter, then rail, list and settings beside each other."""
-        yield TabLine(id="tabs")
-        yield FilterLine(id="filter")
+        with Horizontal(id="head"):
+            # In one row, so that nothing below moves when somebody filters.
+            yield TabLine(id="tabs")
+            yield FilterLine(id="filter")
         yield RuleLine()
         with Horizontal(id="columns"):
             yield TextBlock(id="rail")
