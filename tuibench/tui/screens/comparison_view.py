@@ -35,8 +35,8 @@ class ComparisonView(Vertical):
 
     DEFAULT_CSS = """
     ComparisonView { height: 1fr; width: 1fr; }
-    ComparisonView #pairs { height: 2fr; }
-    ComparisonView #figure { height: 3fr; }
+    ComparisonView #pairs { height: 5fr; }
+    ComparisonView #figure { height: 7fr; }
     ComparisonView #words { height: 5; }
     .-tall ComparisonView #words { height: 8; }
     """
@@ -193,7 +193,7 @@ def _columns(pairs: Sequence[Pair]) -> tuple[Column, ...]:
 def _line(pair: Pair) -> Line:
     grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
     cells = (
-        brief_name(pair.name), amount(pair.base, pair.unit), amount(pair.new, pair.unit), ratio_words(pair), verdict_words(pair),
-        grades,
+        brief_name(pair.name), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
+        ratio_words(pair), verdict_words(pair), grades,
     )  # fmt: skip
     return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))
