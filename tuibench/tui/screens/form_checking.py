@@ -126,8 +126,8 @@ class CheckedForm(Page):
         typed = dict(values.dims)
         dims = tuple((name, typed.get(name, text)) for name, text in found.values.dims)
         if [name for name, _ in dims] != list(typed):
-            values = replace(values, dims=dims)
-            self.column.fill(plan_rows(values, self.machine, self.dashboard.glyphs.plus_minus), values)
+            rows = plan_rows(replace(values, dims=dims), self.machine, self.dashboard.glyphs.plus_minus)
+            self.column.put_dims(rows, dims)
         self.check()
 
     def _refuse_model(self, error: TuibenchError) -> None:
