@@ -135,3 +135,16 @@ def test_ten_thousand_rows_are_sorted_and_filtered_within_a_key_press() -> None:
             start = time.process_time()
             shown.keys(sort, False, text)
             assert time.process_time() - start < 0.030, (sort, text)
+
+
+def test_what_is_stored_is_sorted_once_while_runs_go_on() -> None:
+    rows = [replace(ROW, id=make_id(n, 60.0 * n), headline=f"{n}.5 ms (sync)") for n in range(3)]
+    going = make_going("")
+    shown = BenchmarkRows(rows, going)
+    before = shown.keys("best", True, "")
+    sorts: list[str] = []
+    shown._order = lambda sort: sorts.append(sort)  # type: ignore[method-assign, func-returns-value, assignment]
+    shown.replace_runs(going[:1])
+    assert shown.keys("best", True, "") == (going[0].info.id, *before[2:]) and sorts == []
+    shown.keys("name", True, "")
+    assert sorts == ["name"]

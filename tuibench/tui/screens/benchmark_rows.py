@@ -53,6 +53,7 @@ class BenchmarkRows:
         self.runs: dict[str, RunRow] = {}
         self._best: dict[str, Best] = {}
         self._words: dict[str, str] = {}
+        self._sorted: tuple[tuple[str, bool, str], list[str]] | None = None
         self.replace_runs(runs)
 
     def replace_runs(self, runs: Sequence[RunRow]) -> None:
@@ -75,13 +76,19 @@ class BenchmarkRows:
         """The ids to show, in order: runs first, whatever the order of the rest."""
         words = text.casefold().split()
         runs = [key for key in self.runs if self._has(key, words)]
+        # A run that goes on changes every second, and what is stored does not.
+        if self._sorted is None or self._sorted[0] != (sort, reverse, text):
+            self._sorted = ((sort, reverse, text), self._sort(sort, reverse, words))
+        return (*runs, *self._sorted[1])
+
+    def _sort(self, sort: str, reverse: bool, words: Sequence[str]) -> list[str]:
         rows = [key for key in self.stored if self._has(key, words)] if words else list(self.stored)
         if (order := self._order(sort)) is not None:
             # Sorting is stable, so that the newest come first among equals.
             rows.sort(key=order, reverse=reverse)
         elif reverse:
             rows.reverse()
-        return (*runs, *rows)
+        return rows
 
     def _order(self, sort: str) -> Callable[[str], Any] | None:
         rows = self.stored
