@@ -63,9 +63,9 @@ def test_a_later_command_is_code_two(shell: Shell, words: tuple[str, ...]) -> No
     ("flags", "code", "words"),
     [
         (("--dim", "nobody=4"), 2, "nobody"),
-        (("--dim", "image:7=4"), 2, "image:7"),
-        (("-shapes", "[1,3,8,8],[1,2]"), 2, "shape"),
-        (("-shapes", "[1,3,8]"), 2, "image"),
+        pytest.param(("--dim", "image:7=4"), 2, "image:7", marks=pytest.mark.slow),
+        pytest.param(("-shapes", "[1,3,8,8],[1,2]"), 2, "shape", marks=pytest.mark.slow),
+        pytest.param(("-shapes", "[1,3,8]"), 2, "image", marks=pytest.mark.slow),
         (("-shapes", "[1,4,8,8]"), 2, "image"),
         (("-e", "magic"), 4, "magic"),
         (("-e", "deepsparse"), 2, "not in this version"),
@@ -127,7 +127,7 @@ def test_inputs_that_are_pickles_are_refused_and_never_run(shell: Shell, folder:
     assert not mark.exists()
 
 
-@pytest.mark.parametrize("kind", ["missing", "noise", "fifo", "cut"])
+@pytest.mark.parametrize("kind", ["missing", pytest.param("noise", marks=pytest.mark.slow), "fifo", "cut"])
 def test_inputs_that_are_no_file_of_arrays_are_refused(shell: Shell, folder: Path, kind: str) -> None:
     path = folder / "in.npz"
     whole = io.BytesIO()

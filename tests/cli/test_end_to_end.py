@@ -99,7 +99,9 @@ def hold_document(document: Mapping[str, Any], printed: Mapping[str, str]) -> No
     assert levels == sorted(levels) and levels[1] == result["median"]
 
 
-@pytest.mark.parametrize("name", GUIDE)
+@pytest.mark.parametrize(
+    "name", [pytest.param(n, marks=pytest.mark.slow if n in ("sync", "quiet") else ()) for n in GUIDE]
+)
 def test_a_command_of_the_guide_prints_its_lines_and_the_same_figures_as_json(
     shell: Shell, folder: Path, name: str
 ) -> None:

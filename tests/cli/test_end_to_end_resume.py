@@ -5,9 +5,12 @@ from __future__ import annotations
 import json
 import os
 import random
+import secrets
+import shutil
 import signal
 import time
 from collections import Counter
+from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
@@ -15,13 +18,61 @@ import pytest
 
 from tests.cli.running import BRIEF, DEATH_S, FAKE, LONG, SCRIPT, detach, end, run, runner_of, state, stored
 from tests.cli.shell import Shell, as_shell, until
+from tests.conftest import ROOT
+from tests.engines.make import mlp
 from tuibench.core.errors import UsageError
 from tuibench.runs.journal import NAME, encode, read_events, read_history
 from tuibench.workbench.hall import Workbench
 
 
+@dataclass(frozen=True)
+class Broken:
+    """A run whose runner was killed after three executions."""
+
+    home: Path
+    copy: Path
+    """Of the home, as the runner left it."""
+    short: str
+    model: Path
+
+
+@pytest.fixture(scope="module")
+def broken_once(tmp_path_factory: pytest.TempPathFactory) -> Broken:
+    """To break one off takes longer than most of what tests do with it."""
+    home, copy = tmp_path_factory.mktemp("broken"), tmp_path_factory.mktemp("copy")
+    model = Path(mlp().save(home))
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setenv("TUIBENCH_HOME", str(home / "tuibench"))
+        patched.setenv("TUIBENCH_HOST_LOCK", f"tuibench-{secrets.token_hex(8)}")
+        patched.setenv("PYTHONPATH", str(ROOT))
+        shell = Shell(tmp_path_factory.mktemp("tmp"), save=True)
+        short, _ = break_off(shell, str(model), *LONG[1:], executions=3)
+    shutil.copytree(home, copy, dirs_exist_ok=True)
+    return Broken(home, copy, short, model)
+
+
+@pytest.fixture
+def broken(broken_once: Broken, monkeypatch: pytest.MonkeyPatch) -> Broken:
+    """As it was in the beginning, and in the same place: what a run writes down names its paths."""
+    shutil.rmtree(broken_once.home)
+    shutil.copytree(broken_once.copy, broken_once.home)
+    monkeypatch.setenv("TUIBENCH_HOME", str(broken_once.home / "tuibench"))
+    return broken_once
+
+
+def break_off(shell: Shell, *arguments: str, executions: int = 1) -> tuple[str, Path]:
+    """A run that has measured something and whose runner is dead: its short id and its directory."""
+    short = detach(shell, *arguments)
+    shell.wait_for("execution_done", n=executions)
+    os.kill(runner_of(shell), signal.SIGKILL)
+    until(lambda: not shell.processes(), "no orphan", DEATH_S)
+    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
+    (directory,) = shell.run_root.iterdir()
+    return short, directory
+
+
 def test_a_run_whose_runner_died_is_interrupted_and_can_be_taken_up(keeper: Shell) -> None:
-    short = detach(keeper, *FAKE, "-b", "1,2", "--executions", "3", "-t", "0.6")
+    short = detach(keeper, *FAKE, "-b", "1,2", "--executions", "3", "-t", "0.3")
     keeper.wait_for("execution_done", n=2)
     os.kill(runner_of(keeper), signal.SIGKILL)
     until(lambda: state(short) == "interrupted", "the state", DEATH_S)
@@ -40,27 +91,17 @@ def test_a_run_whose_runner_died_is_interrupted_and_can_be_taken_up(keeper: Shel
     assert (again.code, "finished and saved" in again.err) == (2, True)
 
 
-def test_what_there_is_can_be_saved_without_measuring_more_or_a_model(keeper: Shell, folder: Path) -> None:
-    from tests.engines.make import mlp
-
-    model = Path(mlp().save(folder))
-    short = detach(keeper, str(model), *LONG[1:])
-    keeper.wait_for("execution_done", n=2)
-    os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
-    model.unlink()
-    done = run(keeper, "resume", short, "--finish")
+def test_what_there_is_can_be_saved_without_measuring_more_or_a_model(keeper: Shell, broken: Broken) -> None:
+    broken.model.unlink()
+    done = run(keeper, "resume", broken.short, "--finish")
     assert done.code in (0, 1), done.err
     (row,) = Workbench().store.benchmarks.rows()
     assert (row.status, row.measured) == ("interrupted", 1)
-    assert state(short) == "finished"
+    assert state(broken.short) == "finished"
 
 
-def test_a_machine_that_measures_otherwise_now_is_refused_unless_mixed(keeper: Shell) -> None:
-    short = detach(keeper)
-    keeper.wait_for("execution_done", n=3)
-    os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+def test_a_machine_that_measures_otherwise_now_is_refused_unless_mixed(keeper: Shell, broken: Broken) -> None:
+    short = broken.short
     slower = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 450}})}
     refused = keeper.run("resume", short, env=slower)
     assert refused.code == 14, refused.err
@@ -75,14 +116,8 @@ def test_a_machine_that_measures_otherwise_now_is_refused_unless_mixed(keeper: S
     assert any("--mixed" in warning for warning in result.warnings)
 
 
-def test_a_model_that_changed_meanwhile_is_refused(keeper: Shell, folder: Path) -> None:
-    from tests.engines.make import mlp
-
-    model = Path(mlp().save(folder))
-    short = detach(keeper, str(model), *LONG[1:])
-    keeper.wait_for("execution_done")
-    os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+def test_a_model_that_changed_meanwhile_is_refused(keeper: Shell, broken: Broken) -> None:
+    short, model = broken.short, broken.model
     original = model.read_bytes()
     model.unlink()
     gone = run(keeper, "resume", short)
@@ -93,8 +128,8 @@ def test_a_model_that_changed_meanwhile_is_refused(keeper: Shell, folder: Path) 
     assert state(short) == "interrupted"
     model.write_bytes(original)
     taken = keeper.start("resume", short, env=SCRIPT)
-    keeper.wait_for("sitting")
-    until(lambda: len([e for e in keeper.events() if e["ev"] == "execution_done"]) > 3, "it goes on")
+    measured = Workbench().runs.info(short).executions
+    until(lambda: len([e for e in keeper.events() if e["ev"] == "execution_done"]) > measured, "it goes on")
     end(keeper, short)
     taken.communicate(timeout=30)
     assert len(stored()) == 1
@@ -140,31 +175,19 @@ def test_a_runner_killed_at_three_random_points_measures_nothing_twice(keeper: S
     kill_and_resume(keeper, 3, 3, seed=3)
 
 
-def test_two_resumes_of_one_run_do_not_meet(keeper: Shell) -> None:
-    short = detach(keeper)
-    keeper.wait_for("execution_done")
-    os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
-    both = [keeper.start("resume", short, "--detach", env=SCRIPT) for _ in range(2)]
+def test_two_resumes_of_one_run_do_not_meet(keeper: Shell, broken: Broken) -> None:
+    both = [keeper.start("resume", broken.short, "--detach", env=SCRIPT) for _ in range(2)]
     codes = []
     for process in both:
         process.communicate(timeout=60)
         codes.append(as_shell(process.returncode))
     assert sorted(codes) in ([0, 2], [0, 7])
-    assert len(shell_runners(keeper)) == 1
-    end(keeper, short)
-
-
-def shell_runners(shell: Shell) -> list[int]:
-    return shell.pids("tuibench.runner")
+    assert len(keeper.pids("tuibench.runner")) == 1
+    end(keeper, broken.short)
 
 
 def test_damage_in_the_middle_of_a_journal_costs_what_it_held_and_nothing_else(keeper: Shell) -> None:
-    short = detach(keeper, *FAKE, "--executions", "5", "-t", "0.5")
-    keeper.wait_for("execution_done", n=2)
-    os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
-    (directory,) = keeper.run_root.iterdir()
+    short, directory = break_off(keeper, *FAKE, "--executions", "5", "-t", "0.5", executions=2)
     lines = (directory / NAME).read_bytes().splitlines(keepends=True)
     hit = next(i for i, line in enumerate(lines) if b'"execution_done"' in line)
     lines[hit] = lines[hit][:50] + b"#" + lines[hit][51:]
@@ -176,17 +199,17 @@ def test_damage_in_the_middle_of_a_journal_costs_what_it_held_and_nothing_else(k
     assert len(Workbench().store.benchmarks.get(row.id).result.cells[0].executions) == 5
 
 
-@pytest.mark.parametrize("end_of_file", [b"", b"0", b'1234abcd {"v": 1, "seq"'])
-def test_a_run_killed_before_it_began_can_be_taken_up(keeper: Shell, end_of_file: bytes) -> None:
+def test_a_run_killed_before_it_began_can_be_taken_up(keeper: Shell) -> None:
     short = detach(keeper, *BRIEF)
     until(lambda: not keeper.processes(), "the end")
     (directory,) = keeper.run_root.iterdir()
-    (directory / NAME).write_bytes(end_of_file)
-    Workbench().store.trash.remove(stored())
-    Workbench().store.trash.empty()
-    done = run(keeper, "resume", short)
-    assert done.code == 0, done.err
-    assert len(stored()) == 1
+    for end_of_file in (b"", b"0", b'1234abcd {"v": 1, "seq"'):
+        (directory / NAME).write_bytes(end_of_file)
+        Workbench().store.trash.remove(stored())
+        Workbench().store.trash.empty()
+        done = run(keeper, "resume", short)
+        assert done.code == 0, (end_of_file, done.err)
+        assert len(stored()) == 1, end_of_file
 
 
 def test_of_several_that_take_up_a_run_before_its_first_execution_the_losers_remove_nothing(keeper: Shell) -> None:
@@ -210,11 +233,8 @@ def happened(shell: Shell, ev: str, since: int) -> bool:
     return any(event["ev"] == ev for event in shell.events()[since:])
 
 
-def test_a_resume_that_is_broken_off_leaves_the_run_to_be_resumed(keeper: Shell) -> None:
-    short = detach(keeper)
-    keeper.wait_for("execution_done")
-    os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+def test_a_resume_that_is_broken_off_leaves_the_run_to_be_resumed(keeper: Shell, broken: Broken) -> None:
+    short = broken.short
     for moment in ("sitting", "granted", "execution_start"):
         seen = len(keeper.events())
         process = keeper.start("resume", short, env=SCRIPT)
@@ -269,14 +289,10 @@ def test_a_result_whose_record_is_lost_can_be_saved_again_from_its_journal(keepe
     assert after.result.seconds == pytest.approx(before.seconds)
 
 
-def test_a_journal_without_its_head_still_gives_up_what_was_measured(keeper: Shell) -> None:
-    short = detach(keeper)
-    keeper.wait_for("execution_done", n=2)
-    os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+def test_a_journal_without_its_head_still_gives_up_what_was_measured(keeper: Shell, broken: Broken) -> None:
+    short = broken.short
     (directory,) = keeper.run_root.iterdir()
     (directory / NAME).write_bytes(b"#" + (directory / NAME).read_bytes()[1:])
-    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
     info = Workbench().runs.info(short)
     assert (info.state, info.resumable) == ("interrupted", True)
     assert info.executions >= 2
@@ -311,17 +327,6 @@ def test_a_run_on_another_machine_is_not_followed_by_this_ones_lock(keeper: Shel
     assert "elsewhere" in run(keeper, "ps").out
 
 
-def break_off(shell: Shell, *arguments: str) -> tuple[str, Path]:
-    """A run that has measured something and whose runner is dead: its short id and its directory."""
-    short = detach(shell, *arguments)
-    shell.wait_for("execution_done")
-    os.kill(runner_of(shell), signal.SIGKILL)
-    until(lambda: not shell.processes(), "no orphan", DEATH_S)
-    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
-    (directory,) = shell.run_root.iterdir()
-    return short, directory
-
-
 def test_a_machine_that_is_not_what_it_was_is_refused_unless_mixed_and_then_recorded(keeper: Shell) -> None:
     short, directory = break_off(keeper, *FAKE, "--executions", "4", "-t", "0.4")
     events = list(read_events(directory))
@@ -354,7 +359,7 @@ def test_a_run_is_ended_at_once_even_where_the_store_is_busy_and_saved_later(kee
     assert run(keeper, "benchmark", *BRIEF).code == 0
     (lock,) = Path(os.environ["TUIBENCH_HOME"]).rglob("tuibench.json.lock")
     process = keeper.start("benchmark", *LONG, env=SCRIPT)
-    keeper.wait_for("execution_done", n=4)
+    keeper.wait_for("execution_done", n=2)
     with lock.open("rb+") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         process.terminate()

@@ -43,7 +43,7 @@ def hold(root: Path, summary: dict[str, Any]) -> None:
     assert Store(root, MACHINE).check(read_data=True).problems == ()
 
 
-@pytest.mark.parametrize(("writers", "adds"), [(2, 100), (4, 100)])
+@pytest.mark.parametrize(("writers", "adds"), [pytest.param(2, 100, marks=pytest.mark.slow), (4, 100)])
 def test_writers_at_once_all_find_their_rows(tmp_path: Path, writers: int, adds: int) -> None:
     summary = crowd(tmp_path / "data", writers, adds)
     assert summary["ended"] == [0] * writers

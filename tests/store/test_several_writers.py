@@ -16,7 +16,7 @@ def start(root: Path, first: int, count: int) -> subprocess.Popen[str]:
     return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
 
 
-@pytest.mark.parametrize("writers", [2, 4])
+@pytest.mark.parametrize("writers", [2, pytest.param(4, marks=pytest.mark.slow)])
 def test_several_processes_write_at_once_and_nothing_is_lost(tmp_path: Path, writers: int) -> None:
     store = make_store(tmp_path)
     processes = [start(tmp_path, 1000 * place, 100) for place in range(writers)]

@@ -33,7 +33,7 @@ _LIST_HINTS = (
     "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "mark", "filter", "sort", "export",
     "copy-command", "edit", "wide", "tab-next", "palette", "help",
 )  # fmt: skip
-_SETTINGS_HINTS = ("tab-previous", "system", "trash", "palette", "help")
+_SETTINGS_HINTS = ("edit", "tab-previous", "system", "trash", "palette", "help")
 
 
 class ProjectScreen(BenchmarkActions):
@@ -198,9 +198,18 @@ class ProjectScreen(BenchmarkActions):
         """The marked ones, else the one under the cursor."""
         return self.marked() or super().targets()
 
+    def action_edit(self) -> None:
+        """Of the settings the first field, else name and note of a benchmark."""
+        if self._tab == 0:
+            super().action_edit()
+        else:
+            self.focus_next("#settings *")
+
     def action_back(self) -> None:
-        """Clear the filter, else the marks, else go back."""
-        if self._tab == 0 and self.benchmarks.text:
+        """Leave a field, else clear the filter, else the marks, else go back."""
+        if self._in_settings:
+            self.set_focus(None)
+        elif self._tab == 0 and self.benchmarks.text:
             self.benchmarks.filter_by("")
         elif self._tab == 0 and self.benchmarks.marks:
             self.benchmarks.show_marks(frozenset())
@@ -219,8 +228,14 @@ class ProjectScreen(BenchmarkActions):
         shown = self.query_one(f"#{TABS[self._tab]}")
         if isinstance(shown, ProjectSettings):
             shown.open()
-        first = next((widget for widget in shown.query("*") if widget.focusable), None)
-        self.set_focus(first)
+        # In a field the keys of this screen would be typed into it: one goes there by tab or e.
+        self.set_focus(self.benchmarks.table if self._tab == 0 else None)
+
+    @property
+    def _in_settings(self) -> bool:
+        """Whether a field of the settings has the focus."""
+        focused = self.focused
+        return self._tab == 1 and focused is not None and focused is not self
 
     def _go_to_tab(self, tab: int) -> None:
         if 0 <= tab < len(TABS) and tab != self._tab:
