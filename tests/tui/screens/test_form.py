@@ -167,6 +167,20 @@ async def test_pressing_run_twice_starts_once() -> None:
         assert len(desk.started) == 1
 
 
+async def test_a_check_that_is_due_keeps_nothing_from_starting() -> None:
+    desk = FormDesk()
+    async with open_form(desk, project="p1") as (app, pilot):
+        desk.checking.clear()
+        form = form_of(app)
+        for _ in range(2):
+            form.action_run_form()
+            form.check()
+            await pilot.pause()
+        desk.checking.set()
+        await settle(pilot)
+        assert len(desk.started) == 1
+
+
 async def test_a_start_that_is_refused_leaves_the_form_as_it_was() -> None:
     desk = FormDesk()
     desk.refusal = UsageError("another one measures", "wait for it")

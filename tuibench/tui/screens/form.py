@@ -192,7 +192,8 @@ class FormScreen(CheckedForm):
         if self._starting or self.begun is None:
             return
         self._starting = True
-        self.ask(self.checking(), self._decide, group="check", otherwise=self._give_up)
+        # In a group of its own: a check that is due now must not make this one void.
+        self.ask(self.checking(), self._decide, group="run", otherwise=self._give_up)
 
     def _decide(self, check: FormCheck) -> None:
         self._checked(check)
