@@ -130,6 +130,7 @@ class FormScreen(CheckedForm):
     def on_resize(self) -> None:
         """Where there is hardly any room, fields and RUN have it."""
         self.set_class(self.size.height < _TINY, "-tiny")
+        self.call_after_refresh(self.show_summary)
 
     # Keys
 
