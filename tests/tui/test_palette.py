@@ -48,6 +48,7 @@ async def test_it_lists_what_keys_do_on_this_screen_and_nothing_else() -> None:
         assert {action.text for action in listed} <= wanted
         said = {action.name for action in listed}
         assert "Dashboard: quit" in said and "Dashboard: palette" not in said and "List: left" not in said
+        assert len(said) == len(listed), "each name means one action"
         assert not any(action.name.startswith(("Form", "Figure", "Machine")) for action in listed)
         groups = [action.name.partition(":")[0] for action in listed]
         assert groups == sorted(groups, key=list(dict.fromkeys(GROUP_WORDS.values())).index)

@@ -34,7 +34,7 @@ GROUP_WORDS = {
 """Groups of keys, the nearest to the work first; groups that only move are left out, as nobody types for an arrow."""
 _DESCRIBED = 1e-6
 """Below the score of any name."""
-_WITHOUT = frozenset({"palette", "scroll-left", "scroll-right", "next-field", "previous-field"})
+_WITHOUT = frozenset({"palette", "back", "scroll-left", "scroll-right", "next-field", "previous-field"})
 
 
 @dataclass(frozen=True, slots=True)
