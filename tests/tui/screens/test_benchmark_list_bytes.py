@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -90,17 +91,19 @@ async def test_a_run_that_goes_on_costs_its_own_line() -> None:
 
 async def test_a_held_key_reads_no_record_that_it_passes_by() -> None:
     asked: list[str] = []
+    read = threading.Event()
 
-    def count(real: Callable[[str], object], benchmark: str) -> object:
+    def wait(real: Callable[[str], object], benchmark: str) -> object:
         asked.append(benchmark)
+        read.wait(20)
         return real(benchmark)
 
     async with listed(crowd) as seen:
-        real = seen.app.desk.open
-        seen.app.desk.open = partial(count, real)  # type: ignore[method-assign, assignment]
-        table = seen.page.benchmarks.table
-        for _ in range(500):
-            table.action_down()
+        seen.app.desk.open = partial(wait, seen.app.desk.open)  # type: ignore[method-assign, assignment]
+        for _ in range(20):
+            send_key(seen.app, "down")
+            for _ in range(8):
+                await seen.pilot._wait_for_screen()
+        read.set()
         await settle(seen.pilot)
-        assert asked[-1] == seen.cursor == make_id(500, 60.0 * 500)
-        assert len(asked) <= 3
+        assert asked == [make_id(1, 60.0), make_id(20, 60.0 * 20)] and seen.cursor == asked[-1]
