@@ -9,7 +9,7 @@ from dataclasses import replace
 from functools import partial
 
 from tests.tui.counting import CountingDriver, counter_of
-from tests.tui.pilot import look, make_desk, open_app, press, settle
+from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle
 from tests.tui.screens.stage import Shown, with_runs
 from tests.tui.screens.test_best import ROW, STREAMS, SYNC
 from tests.tui.stock import make_going, make_id, rich_project
