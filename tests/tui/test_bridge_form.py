@@ -46,7 +46,7 @@ def lists(low: int, high: int) -> st.SearchStrategy[str]:
 @st.composite
 def forms(draw: st.DrawFn) -> FormValues:
     effort = draw(st.sampled_from((*EFFORTS, "fixed")))
-    names = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1, max_size=5)
+    names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
     dims = draw(st.lists(st.tuples(names, st.just("") | lists(0, 99)), max_size=2, unique_by=lambda dim: dim[0]))
     return FormValues(
         model="sample:tiny",

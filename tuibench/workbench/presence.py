@@ -87,6 +87,8 @@ class Presence:
         known.planned = planned
         # Of another machine's run that has ended, that machine's list has the result.
         listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
+        # A runner that only tidies up has its result in the list already.
+        listed = listed or (held and bool(known.tally.end.get("saved")))
         known.row = None if listed else self._row(known, info)
 
     def _follow(self, known: _Known, observer: Observer) -> RunInfo | None:
