@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.landing import Landing
-from tests.tui.pilot import look, press, settle, type_text
+from tests.tui.pilot import look, open_app, press, settle, type_text
 from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
 from tests.tui.screens.form_stage import Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.core.errors import UsageError
@@ -39,6 +39,17 @@ async def test_a_model_by_its_path_is_measured_with_one_key() -> None:
         await press(pilot, "enter")
         assert desk.started == [(VALUES, "", "")]
         assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
+
+
+async def test_the_dashboard_begins_with_the_form_of_a_path() -> None:
+    desk = FormDesk()
+    async with open_app(desk=desk.as_desk(), path=MODEL) as (app, pilot):
+        while not form_of(app).ready:
+            await pilot.pause()
+        await press(pilot, "enter")
+        assert desk.started == [(VALUES, "", "")]
+        await press(pilot, "escape")
+        assert isinstance(app.page, Landing) and app.page.called[0] == "home"
 
 
 async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
@@ -123,7 +134,7 @@ async def test_it_is_checked_once_the_typing_pauses(timers: Timers) -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         before = len(desk.checked)
-        await type_text(pilot, "1-17")
+        await press(pilot, "1", "-", "1", "7")
         assert len(desk.checked) == before
         assert timers.ring() == 1
         await settle(pilot)
@@ -199,6 +210,15 @@ async def test_a_model_that_is_gone_may_be_named_anew(timers: Timers) -> None:
         assert focused(app) == "model"
         await press(pilot, "ctrl+r")
         assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+
+
+async def test_a_model_named_anew_need_not_be_read_before_it_is_measured(timers: Timers) -> None:
+    desk = FormDesk(error="gone; look for it")
+    async with open_form(desk, benchmark=BENCHMARK) as (_, pilot):
+        await type_text(pilot, "/new.onnx")
+        await press(pilot, "ctrl+r")
+        assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+        assert timers.waiting
 
 
 async def test_who_types_while_another_model_is_read_is_not_disturbed(timers: Timers) -> None:

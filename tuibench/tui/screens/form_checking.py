@@ -82,8 +82,9 @@ class CheckedForm(Page):
     # While it is typed
 
     def on_form_column_edited(self, message: FormColumn.Edited) -> None:
-        """Check it soon; another model is looked at, too."""
+        """Check it soon; another model is looked at, too. What was said of the form as it was holds no more."""
         message.stop()
+        self.say("")
         if message.name == "model" and self.begun is not None:
             # What was wrong with the old one says nothing of this one.
             self.begun = replace(self.begun, summary=None, error="", changed=False)
