@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.store.build import make_result, make_store
+from tests.store.build import make_id, make_result, make_store
 from tests.store.test_projects import make_model
 from tuibench.core.card import Card
 from tuibench.store.store import Store
