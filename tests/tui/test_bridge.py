@@ -338,13 +338,23 @@ def test_threads_that_ask_at_the_same_time_get_the_same(bridge: Bridge, store: S
     assert len({id(one) for one in found if not isinstance(one, tuple) and one != bridge.pulse()}) == 3
 
 
-def test_a_session_imports_nothing_that_executes_models(home: Path) -> None:
+def test_a_session_imports_nothing_that_executes_models(home: Path, store: Store) -> None:
+    add(store, 1, 2)
     code = (
         "from tuibench.tui.bridge import Bridge; b = Bridge(); b.pulse(); "
         "f = b.find_model('sample:tiny'); p = b.create_project(f, 'tiny', '', {}); b.projects(); b.benchmarks(); "
         "s = b.form(project=p.project.id); c = b.check_form(s.values, s.summary, p.project.id); assert not c.errors; "
-        "b.machine(); b.examine(); b.pulse(); b.complete('sam')"
+        "one, two = [row.id for row in b.benchmarks()]; b.open(one); b.compare(one, two); b.export(one, '~/out.md'); "
+        "b.plan_rerun(one); b.form(benchmark=one); b.command(one); b.model_state(p.project.id); "
+        "b.remove([one]); b.undo(); b.machine(); b.examine(); b.pulse(); b.complete('sam')"
     )
     loaded = {name.split(".")[0] for name in modules_after(code)}
     assert loaded & {"numpy", "onnx", "onnxruntime", "openvino", "cpuinfo", "textual"} == set()
     assert {"tinydb", "tuibench"} <= loaded
+
+
+def test_the_first_rows_wait_for_nothing_that_they_do_not_need(home: Path, store: Store) -> None:
+    add(store, 1)
+    loaded = modules_after("from tuibench.tui.bridge import Bridge; b = Bridge(); b.projects(); b.benchmarks()")
+    late = ("core.cell", "core.run", "runs", "report", "request", "stats", "models", "engines", "workbench.runs")
+    assert {name for name in loaded if name.startswith(tuple(f"tuibench.{one}" for one in late))} == set()

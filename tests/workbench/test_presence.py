@@ -179,6 +179,8 @@ def test_ended_runs_are_not_read_again(
     monkeypatch.setattr("tuibench.runs.past.open_regular", refuse)
     monkeypatch.setattr("tuibench.runs.directory.RunDirectory.is_held", refuse)
     assert len(look(presence, store)) == 5
+    made = store.projects.create("of the model", ModelReference("m", FileStamp("/models/m.onnx", 1, 1, SHA), SHA))
+    assert {row.project for row in look(presence, store)} == {made.id}
 
 
 def test_what_becomes_of_the_store_is_seen_in_ended_runs(presence: Presence, store: Store, run: ScriptedRun) -> None:
