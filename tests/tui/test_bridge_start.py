@@ -268,6 +268,15 @@ def test_a_form_is_measured_and_belongs_to_its_project(bridge: Bridge, project: 
     assert stored.result.spec == view.spec
 
 
+def test_what_a_form_is_to_be_compared_with_stands_on_its_card(bridge: Bridge, project: str) -> None:
+    one = stored(bridge, project)
+    values = brief(bridge.form(project=project), compare_to=" 0001 ")
+    run, _ = bridge.start(values, project)
+    follow(bridge, run)
+    assert (bridge.open(run).card.partner, bridge.open(run).card.rerun_of) == (one, None)
+    assert (Card(rerun_of="a").partner, Card(rerun_of="a", compare_to="b").partner) == ("a", "b")
+
+
 def test_a_form_with_an_error_starts_nothing(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     for changes, words in (
