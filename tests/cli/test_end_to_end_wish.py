@@ -88,6 +88,7 @@ def test_while_it_is_finishing_the_list_says_so_and_no_time_is_added(keeper: She
     assert sorted((c.status, len(c.executions)) for c in result(run).cells) == [("ok", 1), ("skipped", 0)]
 
 
+@pytest.mark.slow
 def test_a_run_that_is_taken_up_is_not_to_be_finished_any_more(keeper: Shell, runs: Runs) -> None:
     run_id, _ = runs.launch(spec(), Wishes())
     keeper.wait_for("execution_done", n=1)
@@ -141,6 +142,7 @@ def test_more_time_lasts_over_the_death_of_the_runner(keeper: Shell, runs: Runs)
     assert [len(cell.executions) for cell in result(run_id).cells] == [6, 6]
 
 
+@pytest.mark.slow
 def test_a_wish_that_no_signal_brought_is_found_between_executions(
     keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:

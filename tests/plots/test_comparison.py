@@ -79,3 +79,15 @@ def test_samples_of_two_cells_run_side_by_side() -> None:
     assert [(s.name, len(s.points), s.breaks) for s in figure.series] == [("old", 60, (20, 40)), ("new", 20, ())]
     assert figure.x_ticks is not None and len(figure.x_ticks) == 3
     assert samples_comparison(build.failed_cell(), build.failed_cell()).series == ()
+
+
+def test_one_result_may_hold_what_the_other_goes_over() -> None:
+    """A single shape is held where it is, and is comparable with one of several; another one is not."""
+    one = [data.timed_cell(5.0, cores=n, dims={"seq": 128, "mask": 128}) for n in (1, 2)]
+    several = [data.timed_cell(5.0 * s, cores=n, dims={"seq": s, "mask": s}) for n in (1, 2) for s in (64, 128)]
+    old, new = build.run(*several, id=make_id(1)), build.run(*one, id=make_id(2))
+    assert len(together(old, new, Selection("cores", fixed={"dim seq": 128})).lines) == 2
+    assert len(together(old, new, Selection("cores", fixed={"dim seq": 64})).lines) == 1
+    assert len(together(new, old, Selection("cores")).lines) == 2, "the one with a choice follows"
+    shapes = together(old, new, Selection("shape"))
+    assert [[p.value for p in line.points] for line in shapes.lines] == [[64, 128], [128]]

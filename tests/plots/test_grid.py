@@ -99,3 +99,8 @@ def test_a_dim_may_be_called_as_an_axis_is() -> None:
     assert grid.values("cores") == (1, 2) and grid.values(dim_key("cores")) == (10, 20, 30)
     assert settle(grid, Selection("shape")).fixed == {"cores": 2, "batch": 1}
     assert settle(grid, Selection("cores")).fixed == {"batch": 1, dim_key("cores"): 10}
+
+
+def test_a_dim_that_follows_another_can_be_gone_over_too() -> None:
+    shown = settle(make_grid(data.shapes_run()), Selection("shape", dim="mask"))
+    assert (shown.dim, shown.fixed) == ("mask", {"cores": 4, "batch": 1})

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 import pytest
+from textual.app import App
 
 from tuibench.tui import route
 from tuibench.tui.screens.base import Page
@@ -31,3 +32,10 @@ def land(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
 
     for name in names:
         monkeypatch.setattr(route, name, way(name))
+
+
+def landed(app: App[Any]) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
+    """What the page in sight was opened as."""
+    page = app.screen
+    assert isinstance(page, Landing), page
+    return page.called

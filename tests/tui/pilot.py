@@ -13,6 +13,8 @@ from textual import events
 from textual.app import App
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
+from textual.screen import Screen
+from textual.widget import Widget
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from tests.store.build import NOW
@@ -25,7 +27,8 @@ from tuibench.tui.terminal import Display
 from tuibench.workbench.hall import Workbench
 
 _ROUNDS = 2000
-_CALM = 3
+_CALM = 8
+"""Rounds without anything to do: a message that bubbles up takes one for each widget that it passes."""
 _PAINT_S = 0.002
 
 
@@ -70,9 +73,8 @@ async def settle(pilot: Pilot[Any]) -> None:
     for _ in range(_ROUNDS):
         if not await pilot._wait_for_screen():
             return  # the app broke, and raises that itself
-        screen = app.screen
         going = [worker for worker in app.workers if not worker.is_finished]
-        dirty = screen._dirty_widgets or screen._layout_required or screen._repaint_required or screen._callbacks
+        dirty = _is_dirty(app.screen)
         # What was handled in one round can have asked for something that only the next one sees.
         calm = 0 if going or dirty else calm + 1
         if calm == _CALM:
@@ -95,6 +97,13 @@ async def type_text(pilot: Pilot[Any], text: str) -> None:
     for char in text:
         _send(pilot.app, char)
     await settle(pilot)
+
+
+def _is_dirty(screen: Screen[Any]) -> bool:
+    """Whether something waits to be laid out or painted: what a widget asks for reaches its screen a little later."""
+    widgets = (one for one in screen.walk_children(with_self=True) if isinstance(one, Widget))
+    asked = any(one._layout_required or one._repaint_required for one in widgets)
+    return asked or bool(screen._dirty_widgets or screen._callbacks)
 
 
 def _send(app: App[Any], key: str) -> None:

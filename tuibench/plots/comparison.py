@@ -11,7 +11,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.plots.baseline import samples_of
 from tuibench.plots.figure import Figure, Point, Series
-from tuibench.plots.grid import coordinate_name, make_grid
+from tuibench.plots.grid import coordinate_name, dim_key, make_grid
 from tuibench.plots.line import Line, Sentence
 from tuibench.plots.scaling import Scaling, figure_of, scaling
 from tuibench.plots.selection import Selection
@@ -26,17 +26,31 @@ def together(old: RunResult, new: RunResult, selection: Selection | None = None)
     """
     wanted = selection or Selection()
     first = scaling(old, _one_side(old, wanted))
-    settled = replace(first.selection, sides=(*wanted.sides, *first.selection.sides))
+    place = _coordinates(old, first)
+    settled = replace(first.selection, sides=(*wanted.sides, *first.selection.sides), fixed=place)
     second = scaling(new, _one_side(new, settled))
     if second.selection.statistic != first.selection.statistic:
         # What streams do not have cannot be held against what they have.
         first = scaling(old, replace(first.selection, statistic=second.selection.statistic))
-    comparable = second.selection.fixed == first.selection.fixed
+    comparable = _agree(place, _coordinates(new, second))
     lines = (*_named(first.lines[:1], old), *(_named(second.lines[:1], new) if comparable else ()))
     said = sentences(lines, first.selection, ())
     if not comparable:
         said += (Sentence("missing", f"{show(short_id(new.id), 10)}: not measured {_held(first.selection)}"),)
     return replace(first, lines=lines, sentences=said)
+
+
+def _coordinates(run: RunResult, shown: Scaling) -> dict[str, int]:
+    """Where the first line stands: everything that is the same in all its cells, whether it was chosen or not."""
+    on_it = {point.cell_key for line in shown.lines[:1] for point in line.points}
+    places = [place for place in make_grid(run).places if place.cell.key in on_it]
+    values = {key: {place.at.get(key) for place in places} for place in places for key in place.at}
+    over = shown.selection.axis if shown.selection.axis != "shape" else dim_key(shown.selection.dim)
+    return {key: value for key, found in values.items() if len(found) == 1 and key != over for value in found if value}
+
+
+def _agree(old: dict[str, int], new: dict[str, int]) -> bool:
+    return all(new.get(key, value) == value for key, value in old.items())
 
 
 def _held(selection: Selection) -> str:

@@ -75,7 +75,7 @@ def settle(grid: Grid, selection: Selection) -> Selection:
     """The selection with every gap filled, and with what does not exist in this run replaced by what does."""
     axes = grid.axes()
     axis = selection.axis if selection.axis in AXES else (axes[0] if axes else "cores")
-    dim = selection.dim if selection.dim in grid.dims else (grid.dims[0] if grid.dims else "")
+    dim = selection.dim if grid.values(dim_key(selection.dim)) else (grid.dims[0] if grid.dims else "")
     known = [side.key for side in grid.sides]
     sides = tuple(key for key in dict.fromkeys(selection.sides) if key in known)[:MOST_SIDES]
     settled = replace(selection, axis=axis, dim=dim, sides=sides or tuple(known[:MOST_SIDES]))
@@ -94,7 +94,9 @@ def _hold(grid: Grid, selection: Selection) -> dict[str, int]:
     Among equals most cores and the smallest batch and shape.
     """
     over = grid.axis_key(selection)
-    keys = [key for key in ("cores", "batch", *map(dim_key, grid.dims)) if key != over]
+    every = ("cores", "batch", *map(dim_key, grid.dims))
+    # What changes together with the axis cannot be held.
+    keys = [key for key in every if key != over and not (key != "cores" and _tied(grid.places, key, over))]
     mine = [place for place in grid.places if place.side in selection.sides and over in place.at]
     counts: Counter[tuple[int | None, ...]] = Counter()
     for place in mine:
@@ -158,6 +160,6 @@ def _free_dims(places: Sequence[Place]) -> tuple[str, ...]:
 
 
 def _tied(places: Sequence[Place], one: str, other: str) -> bool:
-    """Whether each value of one goes with a single value of the other, and the other way round."""
+    """Whether each of several values of one goes with a single value of the other, and the other way round."""
     pairs = {(place.at[one], place.at[other]) for place in places if one in place.at and other in place.at}
-    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs})
+    return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}) > 1

@@ -40,6 +40,7 @@ class FormDesk:
         self.begins = FormStart(values, **{"origin": "this project's last values", "summary": None, **start})
         self.runs: tuple[RunRow, ...] = ()
         self.warnings: tuple[str, ...] = ()
+        self.notes: tuple[str, ...] = ()
         self.checked: list[FormValues] = []
         self.started: list[tuple[FormValues, str, str]] = []
         self.opened: list[tuple[str, str, str]] = []
@@ -48,6 +49,9 @@ class FormDesk:
         self.gate = threading.Event()
         """`start` waits for it."""
         self.gate.set()
+        self.reading = threading.Event()
+        """`form` waits for it."""
+        self.reading.set()
         self.models: dict[str, FormStart] = {}
 
     def as_desk(self) -> Desk:
@@ -69,6 +73,7 @@ class FormDesk:
     def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         """The values, or those of another model."""
         self.opened.append((project, benchmark, path))
+        self.reading.wait(30)
         if not path or path == self.begins.values.model:
             return self.begins
         if path not in self.models:
@@ -113,7 +118,7 @@ class FormDesk:
         if self.refusal is not None:
             raise self.refusal
         self.started.append((values, project, rerun_of))
-        return RUN, ()
+        return RUN, self.notes
 
     def keep_copy(self, text: str) -> str:
         """Where it would be."""

@@ -10,6 +10,7 @@ import pytest
 from textual.pilot import Pilot
 from textual.timer import Timer
 
+from tests.tui.landing import land
 from tests.tui.pilot import open_app, settle
 from tests.tui.screens.form_desk import FormDesk
 from tuibench.tui import route
@@ -17,14 +18,6 @@ from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.form import FormScreen
 from tuibench.tui.screens.form_checking import CHECK_S, LOOK_S, CheckedForm
-
-
-class StandIn(Page):
-    """Stands for a screen of which only its coming and its arguments matter here."""
-
-    def __init__(self, *given: object) -> None:
-        super().__init__()
-        self.given = given
 
 
 class Timers:
@@ -77,8 +70,7 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
 @pytest.fixture(autouse=True)
 def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     """The screens before and behind the form."""
-    monkeypatch.setattr(route, "home", StandIn)
-    monkeypatch.setattr(route, "run", StandIn)
+    land(monkeypatch, "home", "run")
 
 
 @asynccontextmanager
@@ -88,9 +80,18 @@ async def open_form(
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:  # fmt: skip
     """The form at rest, its first check done."""
     async with open_app(size, desk=desk.as_desk(), **given) as (app, pilot):
-        app.go(route.form(project, benchmark, path))
-        await settle(pilot)
+        await open_page(app, pilot, project, benchmark, path)
         yield app, pilot
+
+
+async def open_page(app: Dashboard, pilot: Pilot[int], project: str = "", benchmark: str = "", path: str = "") -> None:
+    """Go to the form, and wait until it takes keys."""
+    app.go(route.form(project, benchmark, path))
+    for _ in range(1000):
+        await settle(pilot)
+        if isinstance(app.page, FormScreen) and app.page.ready:
+            break
+    await settle(pilot)
 
 
 def form_of(app: Dashboard) -> FormScreen:

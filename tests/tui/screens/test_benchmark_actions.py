@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.tui.frame import frame, rows
-from tests.tui.landing import Landing, land
+from tests.tui.landing import land, landed
 from tests.tui.pilot import settle, type_text
 from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_id
@@ -35,12 +35,6 @@ def script(seen: Shown, name: str, answer: Callable[..., Any]) -> list[tuple[Any
     return calls
 
 
-def landed(seen: Shown) -> tuple[str, tuple[Any, ...], dict[str, Any]]:
-    page = seen.app.page
-    assert isinstance(page, Landing)
-    return page.called
-
-
 # Measure again
 
 
@@ -53,8 +47,8 @@ async def test_r_asks_once_with_cells_minutes_and_host_and_y_starts(monkeypatch:
         assert f"Re-run {short_id(seen.ids[0])}: 15 cells, ~6m00, host free?" in said(seen)
         assert calls == []
         await seen.press("y")
-        assert calls == [(seen.ids[0], False)] and landed(seen) == ("run", ("01RUN",), {})
-        assert "kept elsewhere" in said(seen)
+        assert calls == [(seen.ids[0], False)] and landed(seen.app) == ("run", ("01RUN",), {})
+        assert "kept elsewhere" in frame(seen.app)
 
 
 async def test_r_says_for_whom_it_waits_and_escape_starts_nothing() -> None:
@@ -90,7 +84,7 @@ async def test_R_opens_the_form_with_the_settings(monkeypatch: pytest.MonkeyPatc
     land(monkeypatch, "form")
     async with shown() as seen:
         await seen.press("down", "R")
-        assert landed(seen) == ("form", (), {"benchmark": seen.ids[1]})
+        assert landed(seen.app) == ("form", (), {"benchmark": seen.ids[1]})
 
 
 # Compare
@@ -100,7 +94,7 @@ async def test_c_compares_with_what_it_re_ran(monkeypatch: pytest.MonkeyPatch) -
     land(monkeypatch, "comparison")
     async with shown() as seen:
         await seen.press("c")
-        assert landed(seen) == ("comparison", (seen.ids[2], seen.ids[0]), {})
+        assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
 
 
 async def test_c_of_what_is_no_re_run_says_what_to_do() -> None:
@@ -113,14 +107,14 @@ async def test_c_compares_two_marked_the_older_as_the_base(monkeypatch: pytest.M
     land(monkeypatch, "comparison")
     async with shown() as seen:
         await seen.press("down", "space", "down", "space", "c")
-        assert landed(seen) == ("comparison", (seen.ids[3], seen.ids[1]), {})
+        assert landed(seen.app) == ("comparison", (seen.ids[3], seen.ids[1]), {})
 
 
 async def test_c_compares_the_marked_one_with_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "comparison")
     async with shown() as seen:
         await seen.press("space", "down", "c")
-        assert landed(seen) == ("comparison", (seen.ids[2], seen.ids[0]), {})
+        assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
 
 
 async def test_c_of_three_compares_nothing() -> None:
@@ -262,6 +256,6 @@ async def test_L_shows_the_log_of_a_benchmark_or_a_run(monkeypatch: pytest.Monke
     land(monkeypatch, "detail", "run")
     async with shown(going=True) as seen:
         await seen.press("L")
-        assert landed(seen) == ("run", (make_id(9, 120),), {})
+        assert landed(seen.app) == ("run", (make_id(9, 120),), {})
         await seen.press("q", "down", "down", "L")
-        assert landed(seen) == ("detail", (seen.ids[0], "log"), {})
+        assert landed(seen.app) == ("detail", (seen.ids[0], "log"), {})

@@ -5,9 +5,10 @@ from dataclasses import fields, replace
 import pytest
 
 from tests.tui.frame import check_frame, frame
-from tests.tui.pilot import look, press, settle, type_text
+from tests.tui.landing import Landing
+from tests.tui.pilot import look, open_app, press, settle, type_text
 from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
-from tests.tui.screens.form_stage import StandIn, Timers, focused, form_of, neighbours, open_form, timers
+from tests.tui.screens.form_stage import Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.core.errors import UsageError
 from tuibench.core.ulid import make_ulid
 from tuibench.tui.desk import FormStart, FormValues
@@ -37,7 +38,18 @@ async def test_a_model_by_its_path_is_measured_with_one_key() -> None:
         assert focused(app) == "RUN"
         await press(pilot, "enter")
         assert desk.started == [(VALUES, "", "")]
-        assert isinstance(app.page, StandIn) and app.page.given == (RUN,)
+        assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
+
+
+async def test_the_dashboard_begins_with_the_form_of_a_path() -> None:
+    desk = FormDesk()
+    async with open_app(desk=desk.as_desk(), path=MODEL) as (app, pilot):
+        while not form_of(app).ready:
+            await pilot.pause()
+        await press(pilot, "enter")
+        assert desk.started == [(VALUES, "", "")]
+        await press(pilot, "escape")
+        assert isinstance(app.page, Landing) and app.page.called[0] == "home"
 
 
 async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
@@ -45,6 +57,15 @@ async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
         home = app.screen_stack[-2]
         await press(pilot, "ctrl+r")
         assert app.screen_stack[-2] is home
+
+
+async def test_what_is_to_be_said_of_a_start_is_said_on_the_page_of_the_run() -> None:
+    desk = FormDesk()
+    desk.notes = ("4 given more than once, measured once", "saved nowhere")
+    async with open_form(desk, path=MODEL) as (app, pilot):
+        await press(pilot, "enter")
+        assert isinstance(app.page, Landing)
+        assert "4 given more than once, measured once; saved nowhere" in frame(app)
 
 
 async def test_the_same_with_other_batch_sizes_takes_three_keys_and_typing() -> None:
@@ -113,7 +134,7 @@ async def test_it_is_checked_once_the_typing_pauses(timers: Timers) -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         before = len(desk.checked)
-        await type_text(pilot, "1-17")
+        await press(pilot, "1", "-", "1", "7")
         assert len(desk.checked) == before
         assert timers.ring() == 1
         await settle(pilot)
@@ -189,6 +210,37 @@ async def test_a_model_that_is_gone_may_be_named_anew(timers: Timers) -> None:
         assert focused(app) == "model"
         await press(pilot, "ctrl+r")
         assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+
+
+async def test_a_model_named_anew_need_not_be_read_before_it_is_measured(timers: Timers) -> None:
+    desk = FormDesk(error="gone; look for it")
+    async with open_form(desk, benchmark=BENCHMARK) as (_, pilot):
+        await type_text(pilot, "/new.onnx")
+        await press(pilot, "ctrl+r")
+        assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+        assert timers.waiting
+
+
+async def test_who_types_while_another_model_is_read_is_not_disturbed(timers: Timers) -> None:
+    desk = FormDesk()
+    desk.models["/new.onnx"] = FormStart(replace(VALUES, dims=(("length", "64"),)), "the defaults", None)
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+        form_of(app).column.go_to("model")
+        await type_text(pilot, "/new.onnx")
+        form_of(app).column.go_to("cores")
+        await type_text(pilot, "1")
+        timers.ring()
+        await settle(pilot)
+        await type_text(pilot, "2")
+        values = form_of(app).column.values()
+        assert (values.cores, values.dims) == ("12", (("length", "64"),))
+        lines = frame(app).splitlines()
+        assert [line[1:8].strip() for line in lines[5:8]] == ["Batches", "length", "Streams"]
+        form_of(app).column.go_to("dim:length")
+        await type_text(pilot, "x")
+        timers.ring()
+        await settle(pilot)
+        assert list(form_of(app).errors()) == ["dim:length"]
 
 
 async def test_a_model_that_is_none_says_so_beside_its_field(timers: Timers) -> None:
@@ -270,7 +322,7 @@ async def test_a_form_that_is_wrong_has_no_command_to_copy() -> None:
 async def test_escape_leaves_a_form_that_nobody_has_typed_into() -> None:
     async with open_form(FormDesk(), project="p1") as (app, pilot):
         await press(pilot, "escape")
-        assert isinstance(app.page, StandIn)
+        assert isinstance(app.page, Landing)
 
 
 async def test_what_was_typed_is_given_up_only_after_a_question() -> None:
@@ -281,7 +333,7 @@ async def test_what_was_typed_is_given_up_only_after_a_question() -> None:
         await press(pilot, "escape", "n")
         assert focused(app) == "cores"
         await press(pilot, "escape", "y")
-        assert isinstance(app.page, StandIn)
+        assert isinstance(app.page, Landing)
 
 
 async def test_who_measures_now_is_said_as_soon_as_it_is_known() -> None:
@@ -299,7 +351,7 @@ async def test_what_is_typed_stays_when_others_change_something() -> None:
         await type_text(pilot, "3")
         desk.runs = (running(eta_s=1.0),)
         await look(app, pilot)
-        app.go(StandIn())
+        app.go(Landing("help"))
         await settle(pilot)
         app.go_back()
         await settle(pilot)

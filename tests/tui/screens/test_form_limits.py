@@ -5,12 +5,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from textual import events
 
 from tests.tui.counting import CountingDriver, bytes_of, counter_of
 from tests.tui.frame import frame
-from tests.tui.pilot import look, press, settle, type_text
+from tests.tui.landing import Landing
+from tests.tui.pilot import look, open_app, press, settle, type_text
 from tests.tui.screens.form_desk import VALUES, FormDesk, running
 from tests.tui.screens.form_stage import Timers, focused, form_of, neighbours, open_form, timers
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
 from tuibench.tui.desk import EngineChoice, Machine
 
 __all__ = ["neighbours", "timers"]
@@ -47,7 +51,9 @@ async def test_a_terminal_of_twenty_by_five_and_back() -> None:
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
         assert form_of(app).column.values().cores == "12"
-        assert [line[:11] for line in frame(app).splitlines()] == [line[:11] for line in before.splitlines()]
+        assert [line[1:11] for line in frame(app).splitlines()[1:16]] == [
+            line[1:11] for line in before.splitlines()[1:16]
+        ]
 
 
 async def test_more_dims_than_rows_are_scrolled_to() -> None:
@@ -98,3 +104,50 @@ async def test_a_second_of_others_running_sends_one_line() -> None:
             await look(app, pilot)
 
         assert await bytes_of(pilot, one_second) <= 400
+
+
+def burst(app: Dashboard, *keys: str) -> None:
+    """Keys that come in one packet, as from a slow line."""
+    for one in keys:
+        app.post_message(events.Key(one, one if len(one) == 1 else None))
+
+
+async def test_keys_that_come_in_one_packet_go_where_they_were_meant() -> None:
+    desk = FormDesk()
+    async with open_form(desk, benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV") as (app, pilot):
+        burst(app, "8", "enter", "2", "4", "tab", "5", "up", "6", "ctrl+r")
+        await settle(pilot)
+        ((values, _, _),) = desk.started
+        assert (values.cores, values.batches, values.dims) == ("8", "6", (("seq", "5"),))
+
+
+async def test_keys_pressed_while_the_model_is_read_are_not_lost() -> None:
+    desk = FormDesk()
+    desk.reading.clear()
+    async with open_app(desk=desk.as_desk()) as (app, pilot):
+        app.go(route.form(benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV"))
+        while not desk.opened:
+            await pilot.pause()
+        assert "looking at the model" in frame(app)
+        burst(app, "enter", "9", "ctrl+r")
+        await pilot.pause()
+        assert desk.started == []
+        desk.reading.set()
+        await settle(pilot)
+        assert "looking at the model" not in frame(app)
+        assert [values.batches for values, _, _ in desk.started] == ["9"]
+
+
+async def test_a_model_that_takes_long_to_read_can_be_left() -> None:
+    desk = FormDesk()
+    desk.reading.clear()
+    async with open_app(desk=desk.as_desk()) as (app, pilot):
+        app.go(route.form(path="hf:somebody/something"))
+        while not desk.opened:
+            await pilot.pause()
+        await pilot.press("escape")
+        await pilot.pause()
+        assert isinstance(app.page, Landing)
+        desk.reading.set()
+        await settle(pilot)
+        assert isinstance(app.page, Landing)

@@ -14,8 +14,8 @@ def specs(values: FormValues = VALUES, machine: Machine | None = MACHINE) -> dic
     return {spec.name: spec for row in plan_rows(values, machine, "±") for spec in row}
 
 
-def choices(name: str, **given: FormValues) -> ChoiceSpec:
-    found = specs(**given)[name]
+def choices(name: str, values: FormValues = VALUES) -> ChoiceSpec:
+    found = specs(values)[name]
     assert isinstance(found, ChoiceSpec)
     return found
 

@@ -4,7 +4,7 @@ import pytest
 
 from tests.report.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
-from tests.tui.landing import Landing, land
+from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
 from tests.tui.screens.stage import shown, with_runs
 from tests.tui.stock import add, make_id, rich_project, sweep
@@ -53,13 +53,11 @@ async def test_enter_opens_a_benchmark_and_a_run(monkeypatch: pytest.MonkeyPatch
     land(monkeypatch, "detail", "run", "form")
     async with shown(going=True) as seen:
         await seen.press("g", "enter")
-        assert isinstance(seen.app.page, Landing) and seen.app.page.called == ("run", (make_id(9, 120),), {})
-        await seen.press("q")
-        await seen.press("down", "down", "enter")
-        assert isinstance(seen.app.page, Landing) and seen.app.page.called == ("detail", (seen.ids[0],), {})
+        assert landed(seen.app) == ("run", (make_id(9, 120),), {})
+        await seen.press("q", "down", "down", "enter")
+        assert landed(seen.app) == ("detail", (seen.ids[0],), {})
         await seen.press("q", "n")
-        assert isinstance(seen.app.page, Landing)
-        assert seen.app.page.called == ("form", (), {"project_id": seen.project})
+        assert landed(seen.app) == ("form", (), {"project_id": seen.project})
 
 
 async def test_keys_go_through_the_orders_and_turn_them() -> None:
@@ -183,6 +181,16 @@ async def test_tabs_by_number_and_bracket() -> None:
         assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.cursor == seen.ids[0]
         await seen.press("right_square_bracket", "1", "9")
         assert "[1 Benchmarks]" in rows(seen.app)[1]
+
+
+async def test_a_field_of_the_settings_takes_keys_until_escape_leaves_it() -> None:
+    async with shown() as seen:
+        await seen.press("2", "e", "1")
+        assert "[2 Settings]" in rows(seen.app)[1]
+        await seen.press("escape")
+        assert "[2 Settings]" in rows(seen.app)[1]
+        await seen.press("1")
+        assert "[1 Benchmarks]" in rows(seen.app)[1] and seen.page.benchmarks.table.has_focus
 
 
 async def test_an_empty_project_says_which_key_helps() -> None:

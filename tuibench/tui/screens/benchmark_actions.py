@@ -87,11 +87,12 @@ class BenchmarkActions(Page):
     def _show_started(self, started: Started) -> None:
         run, notes = started
         self.dashboard.look()
-        shown = route.run(run)
-        self.dashboard.go(shown)
-        if notes and isinstance(shown, Page):
-            # Once it has a line for them.
-            shown.call_after_refresh(shown.say, "; ".join(notes), "warn")
+        self.run_worker(self._open_run(run, notes), group="open")
+
+    async def _open_run(self, run: str, notes: tuple[str, ...]) -> None:
+        await self.app.push_screen(route.run(run))
+        if notes:
+            self.dashboard.page.say("; ".join(notes), "warn")
 
     def action_rerun_changed(self) -> None:
         """Open the form with its settings."""

@@ -100,7 +100,7 @@ class BenchmarkList(Vertical):
         def line(name: str) -> Line:
             return rows.line(name, now, glyphs)
 
-        keys = rows.keys(self.sort, self.is_reversed, self.text, glyphs)
+        keys = rows.keys(self.sort, self.is_reversed, self.text)
         words = (f"No line has all of these words: {self.text}", "", "esc   all of them again")
         self.table.empty = words if self.text else _EMPTY
         self.table.show_rows(columns(glyphs), keys, line, marks=self.marks)

@@ -21,8 +21,8 @@ from tuibench.tui.widgets.text_field import TextField
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
 _TOLD = (
-    " The ending says the form: .csv a line per cell, .md a page with figures, any other JSON with every number.",
-    " Left out unless you ask for them: paths, names of this machine and its users.",
+    " .csv has a line per cell, .md is a page with figures, any other is JSON.",
+    " Paths, names of this machine and its users are left out unless you ask.",
 )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import ClassVar
 
+from textual import events
 from textual.binding import BindingType
 
 from tuibench.core.errors import TuibenchError
@@ -13,11 +14,14 @@ from tuibench.tui import key, route
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine
 from tuibench.tui.screens.form_checking import CheckedForm, told
 from tuibench.tui.screens.form_column import FormColumn
+from tuibench.tui.screens.form_key import at_once
 from tuibench.tui.screens.form_plan import plan_rows
 from tuibench.tui.screens.form_summary import RunButton
 from tuibench.tui.screens.form_words import wrong_words
 from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.status_line import StatusLine
 
+_MOVES = ("next_field", "previous_field", "focus_next", "focus_previous", "run_form")
 _TINY = 16
 """Rows of a terminal below which only the fields and RUN are shown."""
 
@@ -27,7 +31,11 @@ class FormScreen(CheckedForm):
 
     CSS_PATH = "form.tcss"
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = key.bindings("form", only=("copy-command", "back", "leave"))
+    BINDINGS: ClassVar[list[BindingType]] = [
+        # Before what has the focus: of keys that come in one packet the next one must find the next field.
+        *at_once(key.bindings(only=("next-field", "previous-field", "focus-next", "focus-previous"))),
+        *key.bindings(only=("run-form", "copy-command", "back", "leave")),
+    ]
     hints = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
     about = (
         "One field per line. Lists are written 1,2,4 or 1-8 or pow2, as in a shell; what an empty field means stands "
@@ -46,6 +54,8 @@ class FormScreen(CheckedForm):
         """As it was filled; None until that is done."""
         self._asked = False
         self._starting = False
+        self._ahead: list[events.Key] | None = []
+        """Keys that came before there were fields; None since these are there."""
 
     def title_parts(self) -> tuple[str, ...]:
         """The project or the model, and what is asked."""
@@ -59,6 +69,7 @@ class FormScreen(CheckedForm):
             self.show_summary()
             return
         self._asked = True
+        self.say("looking at the model")
         self.ask(self._open, self._begin, group="form")
         if self.project_id:
             self.ask(lambda: self.desk.project(self.project_id).project.name, self._show_place, group="place")
@@ -75,17 +86,46 @@ class FormScreen(CheckedForm):
         self.show_title()
 
     def _begin(self, opened: tuple[Machine, FormStart]) -> None:
+        self.say("")
         self.machine, self.begun = opened
         self._first = self.begun.values
         self.column.fill(plan_rows(self._first, self.machine, self.dashboard.glyphs.plus_minus), self._first)
         self.show_title()
+
+    def on_form_column_filled(self, message: FormColumn.Filled) -> None:
+        """Go where the user most probably goes on, then do what was typed meanwhile."""
+        message.stop()
+        if self._ahead is None or self.begun is None:
+            return
         if self.begun.error and not self.begun.changed:
             self.column.go_to("model")
         elif self._benchmark:
             self.column.go_to("cores")
         else:
-            self.summary.button.focus()
+            self.set_focus(self.summary.button)
         self.check()
+        ahead, self._ahead = self._ahead, None
+        for event in ahead:
+            self.app.post_message(events.Key(event.key, event.character))
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are fields, and keys go to them."""
+        return self._ahead is None
+
+    def on_key(self, event: events.Key) -> None:
+        """Nothing that is typed while the model is read is lost; escape needs no form."""
+        if self._ahead is not None and event.key != "escape":
+            event.stop()
+            event.prevent_default()
+            self._ahead.append(event)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """No key goes to another field, or starts, while there are none yet or something is asked."""
+        if action not in _MOVES:
+            return True
+        waits = not self.ready or self.query_one("#news", StatusLine).asking
+        return not waits and (action != "next_field" or not self.summary.button.has_focus)
 
     def on_resize(self) -> None:
         """Where there is hardly any room, fields and RUN have it."""
@@ -93,18 +133,26 @@ class FormScreen(CheckedForm):
 
     # Keys
 
-    def on_field_column_finished(self, message: FormColumn.Finished) -> None:
-        """Behind the last field stands RUN."""
-        message.stop()
-        self.summary.button.focus()
-
     def action_next_field(self) -> None:
-        """From RUN to the first field."""
-        self.focus_next()
+        """The next field; behind the last one RUN."""
+        self._go(1)
 
     def action_previous_field(self) -> None:
-        """From RUN to the last field."""
-        self.focus_previous()
+        """The field before."""
+        self._go(-1)
+
+    def action_focus_next(self) -> None:
+        """Likewise."""
+        self._go(1)
+
+    def action_focus_previous(self) -> None:
+        """Likewise."""
+        self._go(-1)
+
+    def _go(self, by: int) -> None:
+        stops = [*self.column.stops(), self.summary.button]
+        at = stops.index(self.focused) if self.focused in stops else -1
+        self.set_focus(stops[(at + by) % len(stops)])
 
     def action_copy_command(self) -> None:
         """The shell command that does the same."""

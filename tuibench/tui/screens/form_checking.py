@@ -82,8 +82,9 @@ class CheckedForm(Page):
     # While it is typed
 
     def on_form_column_edited(self, message: FormColumn.Edited) -> None:
-        """Check it soon; another model is looked at, too."""
+        """Check it soon; another model is looked at, too. What was said of the form as it was holds no more."""
         message.stop()
+        self.say("")
         if message.name == "model" and self.begun is not None:
             # What was wrong with the old one says nothing of this one.
             self.begun = replace(self.begun, summary=None, error="", changed=False)
@@ -126,8 +127,8 @@ class CheckedForm(Page):
         typed = dict(values.dims)
         dims = tuple((name, typed.get(name, text)) for name, text in found.values.dims)
         if [name for name, _ in dims] != list(typed):
-            values = replace(values, dims=dims)
-            self.column.fill(plan_rows(values, self.machine, self.dashboard.glyphs.plus_minus), values)
+            rows = plan_rows(replace(values, dims=dims), self.machine, self.dashboard.glyphs.plus_minus)
+            self.column.put_dims(rows, dims)
         self.check()
 
     def _refuse_model(self, error: TuibenchError) -> None:

@@ -63,6 +63,9 @@ class FormColumn(FieldColumn):
             super().__init__()
             self.name = name
 
+    class Filled(Message):
+        """All fields are there."""
+
     class Moved(Message):
         """Another field has the focus, or none."""
 
@@ -74,24 +77,45 @@ class FormColumn(FieldColumn):
         self._seen: dict[str, Any] = {}
 
     def fill(self, rows: Sequence[RowPlan], values: FormValues) -> None:
-        """Other fields, or other values; what had the focus has it again where it is still there."""
-        self._wanted = self._wanted or self.focused_field
+        """Make all fields; Filled says when they are there."""
         self._given, self._rows = values, tuple(rows)
-        self.remove_children()
         self.mount_all(list(self._widgets()))
         self.call_after_refresh(self._after_filling)
 
+    def put_dims(self, rows: Sequence[RowPlan], dims: tuple[tuple[str, str], ...]) -> None:
+        """Only other dims: whoever types in another field meanwhile is not disturbed."""
+        self._given, self._rows = replace(self._given, dims=dims), tuple(rows)
+        there = self.fields
+        specs = {spec.name: spec for row in rows for spec in row if spec.name.startswith(DIM)}
+        for name, field in there.items():
+            if name.startswith(DIM) and name not in specs:
+                field.remove()
+        anchor = there["batches"]
+        for name, spec in specs.items():
+            field = there[name] if name in there else self._make(spec)
+            if name not in there:
+                self.mount(field, after=anchor)
+            anchor = field
+
     def _after_filling(self) -> None:
-        self._seen = {key: field.answer for key, field in self.fields.items()}
         self._show_effort()
         if self._wanted:
-            self.focus_field(self._wanted)
+            self.go_to(self._wanted)
             self._wanted = ""
+        self.post_message(self.Filled())
 
     def go_to(self, name: str) -> None:
-        """Focus a field, also one that is not there yet."""
-        if not self.focus_field(name):
+        """Focus a field at once, so that the next key already finds it; one that is not there yet later."""
+        field = self.fields.get(name)
+        stop = next((stop for stop in self.stops() if field in stop.ancestors_with_self), None)
+        if stop is None:
             self._wanted = name
+        else:
+            self.screen.set_focus(stop)
+
+    def stops(self) -> list[Widget]:
+        """What the focus goes through, from the first to the last; a field that is not shown is none."""
+        return [stop for stop in self._stops() if all(each.display for each in stop.ancestors_with_self)]
 
     def _widgets(self) -> Iterable[Widget]:
         for row in self._rows:
@@ -117,6 +141,7 @@ class FormColumn(FieldColumn):
                 field = LineChoice(spec.name, spec.label, choices, str(value), label_width=label)
         if spec.beside:
             field.styles.width = spec.beside
+        self._seen[spec.name] = field.answer
         return field
 
     def _value(self, name: str) -> Any:
@@ -150,7 +175,9 @@ class FormColumn(FieldColumn):
     @property
     def focused_field(self) -> str:
         """The field that has the focus; '' for none."""
-        return next((key for key, field in self.fields.items() if field.has_focus or field.has_focus_within), "")
+        focused = self.screen.focused
+        path = focused.ancestors_with_self if focused is not None else []
+        return next((key for key, field in self.fields.items() if field in path), "")
 
     # While it is edited
 
@@ -164,15 +191,6 @@ class FormColumn(FieldColumn):
         if name == "effort":
             self._show_effort()
         self.post_message(self.Edited(name))
-
-    def _stops(self) -> list[Widget]:
-        """A field that is not shown cannot be gone to."""
-        return [stop for stop in super()._stops() if all(each.display for each in stop.ancestors_with_self)]
-
-    def action_next_field(self) -> None:
-        """The next field; behind the last one it is said that this was all."""
-        if not self._step(1):
-            self.post_message(self.Finished(self))
 
     def on_descendant_focus(self) -> None:
         """Tell the screen."""

@@ -40,7 +40,10 @@ class FormState:
 class RunButton(Painted, can_focus=True):
     """Starts; what has the focus is said by its brackets, not by colour alone."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", "RUN", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("enter,space", "press", "RUN", show=False),
+        Binding("down", "screen.focus_next", "next", show=False),
+    ]
 
     class Pressed(Message):
         """Start."""

@@ -13,16 +13,14 @@ from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import TuibenchError
 from tuibench.core.project import ProjectRow
 from tuibench.core.reference import UNCHANGED, ModelState
-from tuibench.core.units import count_of, size
-from tuibench.report.age import age
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse, RunRow
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
 from tuibench.tui.screens.benchmark_list import BenchmarkList
+from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.record_table import RecordTable
-from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -33,7 +31,7 @@ _LIST_HINTS = (
     "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "mark", "filter", "sort", "export",
     "copy-command", "edit", "wide", "tab-next", "palette", "help",
 )  # fmt: skip
-_SETTINGS_HINTS = ("tab-previous", "system", "trash", "palette", "help")
+_SETTINGS_HINTS = ("edit", "tab-previous", "system", "trash", "palette", "help")
 
 
 class ProjectScreen(BenchmarkActions):
@@ -62,8 +60,10 @@ class ProjectScreen(BenchmarkActions):
 
     def body(self) -> Iterable[Widget]:
         """Tabs, filter, then rail, list and settings beside each other."""
-        yield TabLine(id="tabs")
-        yield FilterLine(id="filter")
+        with Horizontal(id="head"):
+            # In one row, so that nothing below moves when somebody filters.
+            yield TabLine(id="tabs")
+            yield FilterLine(id="filter")
         yield RuleLine()
         with Horizontal(id="columns"):
             yield TextBlock(id="rail")
@@ -143,31 +143,13 @@ class ProjectScreen(BenchmarkActions):
         tabs = () if wide else _NAMES
         self.query_one("#tabs", TabLine).show(tabs, self._tab, right=(words, "dim"))
         if wide:
-            self.query_one("#rail", TextBlock).show_lines(self._rail())
+            app = self.dashboard
+            lines = rail_lines(_NAMES, self._tab, self._project, self._model, app.now(), app.glyphs)
+            self.query_one("#rail", TextBlock).show_lines(lines)
 
     def on_resize(self) -> None:
         """A rail, or tabs."""
         self._show_around()
-
-    def _rail(self) -> list[LineLike]:
-        lines: list[LineLike] = []
-        for n, name in enumerate(_NAMES):
-            text = f"{n + 1} {name}"
-            lines.append((f"[{text}]", "title") if n == self._tab else f" {text}")
-        if (row := self._project) is None:
-            return lines
-        project, now = row.project, self.dashboard.now()
-        lines += ["", (project.description, "dim")] if project.description else []
-        lines += ["", (self._model_name(project.versions[-1].model.asked), "") if project.versions else ""]
-        if self._model is not None and self._model.state != UNCHANGED:
-            lines.append((f"{self.dashboard.glyphs.differs} {self._model.state}", "warn"))
-        lines += [f"{name} = {value}" for name, value in project.dims.items()]
-        last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
-        lines += ["", count_of(row.benchmarks, "benchmark"), last, f"{size(row.size_bytes)} stored"]
-        return lines
-
-    def _model_name(self, asked: str) -> str:
-        return asked.rstrip("/").rpartition("/")[2] or asked
 
     # Keys
 
@@ -198,9 +180,18 @@ class ProjectScreen(BenchmarkActions):
         """The marked ones, else the one under the cursor."""
         return self.marked() or super().targets()
 
+    def action_edit(self) -> None:
+        """Of the settings the first field, else name and note of a benchmark."""
+        if self._tab == 0:
+            super().action_edit()
+        else:
+            self.focus_next("#settings *")
+
     def action_back(self) -> None:
-        """Clear the filter, else the marks, else go back."""
-        if self._tab == 0 and self.benchmarks.text:
+        """Leave a field, else clear the filter, else the marks, else go back."""
+        if self._in_settings:
+            self.set_focus(None)
+        elif self._tab == 0 and self.benchmarks.text:
             self.benchmarks.filter_by("")
         elif self._tab == 0 and self.benchmarks.marks:
             self.benchmarks.show_marks(frozenset())
@@ -219,8 +210,14 @@ class ProjectScreen(BenchmarkActions):
         shown = self.query_one(f"#{TABS[self._tab]}")
         if isinstance(shown, ProjectSettings):
             shown.open()
-        first = next((widget for widget in shown.query("*") if widget.focusable), None)
-        self.set_focus(first)
+        # In a field the keys of this screen would be typed into it: one goes there by tab or e.
+        self.set_focus(self.benchmarks.table if self._tab == 0 else None)
+
+    @property
+    def _in_settings(self) -> bool:
+        """Whether a field of the settings has the focus."""
+        focused = self.focused
+        return self._tab == 1 and focused is not None and focused is not self
 
     def _go_to_tab(self, tab: int) -> None:
         if 0 <= tab < len(TABS) and tab != self._tab:

@@ -1,0 +1,94 @@
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.store.build import Clock, make_store
+from tests.store.data import make_id, make_small
+from tests.store.disks.relay import CountingDisk
+from tuibench.core.card import Card
+from tuibench.core.project import FileStamp, ModelReference
+from tuibench.store.disk import RealDisk
+from tuibench.store.store import Store
+
+MODEL = ModelReference("m.onnx", FileStamp("/m.onnx", 1, 2, "b" * 64), "a" * 64)
+LATER = 4_000_000_000.0
+"""When no file that a test makes is young any more."""
+
+
+def project_of(store: Store) -> str:
+    return store.projects.all()[0].id
+
+
+CHANGES: dict[str, Callable[[Store], object]] = {
+    "add": lambda store: store.benchmarks.add(make_small(9), Card()),
+    "edit": lambda store: store.benchmarks.edit(make_id(1), name="another"),
+    "remove": lambda store: store.trash.remove([make_id(1)]),
+    "undo": lambda store: store.trash.restore(),
+    "empty": lambda store: store.trash.empty(),
+    "project": lambda store: store.projects.create("second", MODEL),
+    "rename": lambda store: store.projects.edit(project_of(store), name="renamed"),
+    "version": lambda store: store.projects.add_version(
+        project_of(store), ModelReference("m.onnx", FileStamp("/m.onnx", 1, 3, "d" * 64), "c" * 64)
+    ),
+    "remove project": lambda store: store.trash.remove([], [project_of(store)]),
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_whatever_another_session_changes_changes_the_mark(tmp_path: Path, change: str) -> None:
+    other, ours = make_store(tmp_path), make_store(tmp_path, clock=Clock(LATER))
+    other.benchmarks.add(make_small(1), Card())
+    other.benchmarks.add(make_small(2), Card())
+    other.trash.remove([make_id(2)])
+    other.projects.create("first", MODEL)
+    for path in tmp_path.rglob("*"):
+        # Old kernels tick so slowly that what follows could have the same time.
+        os.utime(path, (1e9, 1e9))
+    before = ours.mark()
+    assert ours.mark() == before
+    CHANGES[change](other)
+    assert ours.mark() != before
+
+
+def test_looking_changes_nothing_and_makes_nothing(tmp_path: Path) -> None:
+    store = make_store(tmp_path / "store", clock=Clock(LATER))
+    first = store.mark()
+    assert (store.mark(), list(tmp_path.iterdir())) == (first, [])
+
+
+def test_a_file_that_is_so_young_that_a_second_change_would_leave_its_time_is_looked_at_again(tmp_path: Path) -> None:
+    other = make_store(tmp_path)
+    other.benchmarks.add(make_small(1), Card())
+    (index,) = tmp_path.glob("hosts/*/tuibench.json")
+    born = index.stat().st_mtime
+    clock = Clock(born)
+    ours = make_store(tmp_path, clock=clock)
+    young = ours.mark()
+    clock.now = born + 1
+    assert ours.mark() != young
+    settled = ours.mark()
+    clock.now = born + 2
+    assert ours.mark() == settled
+
+
+def test_a_look_reads_no_file_whatever_lies_in_the_store(tmp_path: Path) -> None:
+    counting = CountingDisk(RealDisk())
+    store = make_store(tmp_path, disk=counting, clock=Clock(LATER))
+    for number in range(1, 6):
+        store.benchmarks.add(make_small(number), Card())
+    store.mark()
+    counting.reset()
+    store.mark()
+    few = sum(counting.calls.values())
+    for number in range(6, 30):
+        store.benchmarks.add(make_small(number), Card())
+    store.mark()
+    counting.reset()
+    store.mark()
+    assert sum(counting.calls.values()) == few
+    assert counting.calls["stat"] <= 6
+    assert "read" not in counting.calls

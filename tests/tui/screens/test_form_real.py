@@ -1,0 +1,171 @@
+"""The form over the real bridge: what it says is wrong, what it starts, and what it remembers."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.cli.running import SCRIPT, stored
+from tests.cli.shell import until
+from tests.conftest import ROOT
+from tests.tui.frame import frame
+from tests.tui.landing import Landing, land
+from tests.tui.pilot import open_app, press, settle, type_text
+from tests.tui.screens.form_stage import focused, form_of, open_page
+from tuibench.tui.app import Dashboard
+from tuibench.tui.bridge import Bridge
+from tuibench.tui.widgets.text_field import TextField
+from tuibench.workbench.hall import Workbench
+
+SAMPLES = ROOT / "tuibench" / "data" / "samples"
+
+
+@pytest.fixture(autouse=True)
+def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The screens before and behind the form; the scripted engine's times."""
+    land(monkeypatch, "home", "run")
+    for name, value in SCRIPT.items():
+        monkeypatch.setenv(name, value)
+
+
+@asynccontextmanager
+async def open_real(
+    project: str = "", benchmark: str = "", path: str = ""
+) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:
+    async with open_app((120, 36), desk=Bridge(Workbench(), hidden=True)) as (app, pilot):
+        await open_page(app, pilot, project, benchmark, path)
+        yield app, pilot
+
+
+async def fill(app: Dashboard, pilot: Pilot[int], **texts: str) -> None:
+    """Type into fields as somebody does who tabs from one to the next."""
+    for name, text in texts.items():
+        form_of(app).column.go_to(name.replace("dim_", "dim:"))
+        await settle(pilot)
+        await type_text(pilot, text)
+
+
+async def make_brief(app: Dashboard, pilot: Pilot[int]) -> None:
+    """One execution of the scripted engine alone."""
+    form_of(app).column.go_to("engines")
+    await settle(pilot)
+    await press(pilot, "space", "right", "right", "space", "enter", "space")
+    await fill(app, pilot, cores="1", flags="--executions 1", effort="")
+    await press(pilot, "right", "right", "right", "enter")
+    await type_text(pilot, "0.1")
+    await press(pilot, "enter")
+    await type_text(pilot, "0.05")
+
+
+async def check(app: Dashboard, pilot: Pilot[int]) -> None:
+    form_of(app).check()
+    await settle(pilot)
+
+
+@pytest.mark.slow
+async def test_a_benchmark_goes_from_the_form_to_the_store_and_back_into_the_form() -> None:
+    async with open_real(path="sample:tiny") as (app, pilot):
+        await make_brief(app, pilot)
+        await fill(app, pilot, batches="1,2", name="first")
+        await press(pilot, "ctrl+r")
+        assert isinstance(app.page, Landing), frame(app)
+        name, (run,), _ = app.page.called
+        assert name == "run"
+        until(stored, "its result")
+        assert stored() == [run]
+        await open_page(app, pilot, benchmark=run)
+        assert focused(app) == "cores"
+        values = form_of(app).column.values()
+        assert (values.batches, values.engines, values.scenarios) == ("1,2", ("fake",), "sync")
+        await press(pilot, "enter")
+        await type_text(pilot, "4")
+        await press(pilot, "ctrl+r")
+        until(lambda: len(stored()) == 2, "the second result")
+        newest = Workbench().library.list()[0]
+        assert (newest.rerun_of, newest.batches) == (run, "4")
+        project = newest.project
+        assert project
+        await open_page(app, pilot, project)
+        assert "the settings of" in frame(app) and form_of(app).column.values().batches == "4"
+
+
+async def test_everything_that_is_wrong_is_found_at_once() -> None:
+    async with open_real(path="sample:text") as (app, pilot):
+        form_of(app).column.go_to("engines")
+        await settle(pilot)
+        await press(pilot, "space")
+        wrong = {
+            "cores": "0", "batches": "x", "dim_sequence": "-1", "streams": "none", "target": "a", "warmup_s": "b",
+            "compare_to": "nothing", "against": "nowhere.onnx", "name": "n" * 201, "flags": "--nonsense",
+            "model": "nowhere.onnx",
+        }  # fmt: skip
+        for name, text in wrong.items():
+            field = form_of(app).column.fields[name.replace("dim_", "dim:")]
+            assert isinstance(field, TextField)
+            field.put(text)
+        await settle(pilot)
+        await check(app, pilot)
+        errors = form_of(app).errors()
+        assert set(errors) == {name.replace("dim_", "dim:") for name in wrong} | {"engines"}
+        assert next(iter(errors)) == "model"
+        await press(pilot, "ctrl+r")
+        assert focused(app) == "model"
+        assert Workbench().runs.every() == ()
+
+
+async def test_a_fixed_time_that_is_none_is_wrong() -> None:
+    async with open_real(path="sample:text") as (app, pilot):
+        await fill(app, pilot, effort="")
+        await press(pilot, "right", "right", "right")
+        await fill(app, pilot, time_s="soon")
+        await check(app, pilot)
+        assert list(form_of(app).errors()) == ["time_s"]
+
+
+@pytest.mark.parametrize("kind", ["nothing", "directory", "fifo", "text", "remote"])
+async def test_what_is_no_model_is_said_beside_its_field(kind: str, tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    if kind == "directory":
+        path.mkdir()
+    elif kind == "fifo":
+        os.mkfifo(path)
+    elif kind == "text":
+        path.write_text("this is no model")
+    asked = "https://127.0.0.1:9/model.onnx" if kind == "remote" else str(path)
+    async with open_real(path=asked) as (app, pilot):
+        assert focused(app) == "model"
+        error = form_of(app).errors()["model"]
+        assert error and " ! " in frame(app)
+        await press(pilot, "ctrl+r")
+        assert focused(app) == "model" and Workbench().runs.every() == ()
+
+
+@pytest.mark.slow
+async def test_a_model_that_changes_between_two_sessions_is_asked_about(tmp_path: Path) -> None:
+    path = tmp_path / "model.onnx"
+    shutil.copyfile(SAMPLES / "tiny.onnx", path)
+    async with open_real(path=str(path)) as (app, pilot):
+        await make_brief(app, pilot)
+        await press(pilot, "ctrl+r")
+    until(stored, "its result")
+    (run,) = stored()
+    shutil.copyfile(SAMPLES / "text.onnx", path)
+    async with open_real(benchmark=run) as (app, pilot):
+        await press(pilot, "ctrl+r")
+        assert "measure it as a new version" in frame(app)
+        await press(pilot, "n")
+        assert len(Workbench().runs.every()) <= 1
+    path.unlink()
+    async with open_real(benchmark=run) as (app, pilot):
+        assert focused(app) == "model"
+        assert form_of(app).errors()["model"]
+        await type_text(pilot, "sample:tiny")
+        await press(pilot, "ctrl+r")
+        assert isinstance(app.page, Landing), frame(app)
+    until(lambda: len(stored()) == 2, "the second result")

@@ -1,0 +1,177 @@
+from __future__ import annotations
+
+import shlex
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.request.test_repeat import Machine
+from tuibench.cli.arguments import parse
+from tuibench.core.errors import UsageError
+from tuibench.core.spec import EFFORTS, ModelSource
+from tuibench.request.request import BenchmarkRequest
+from tuibench.request.translation import to_spec
+from tuibench.tui.bridge_form import read_form, to_command, to_request, token_of, values_of
+from tuibench.tui.desk import FormValues
+
+MACHINE = Machine()
+GOOD = FormValues(model="sample:tiny")
+WRONG = FormValues(
+    model="nowhere.onnx",
+    engines=(),
+    scenarios="x",
+    cores="99",
+    batches="0",
+    dims=(("seq", "-1"), ("width", "")),
+    streams="many",
+    pin="tight",
+    precision="f8",
+    effort="fixed",
+    time_s="",
+    warmup_s="long",
+    against="/dev/null",
+    name="two\nlines",
+    flags="--seed x",
+)
+
+
+def lists(low: int, high: int) -> st.SearchStrategy[str]:
+    numbers = st.lists(st.integers(low, high), min_size=1, max_size=3, unique=True)
+    return numbers.map(lambda values: ",".join(map(str, values)))
+
+
+@st.composite
+def forms(draw: st.DrawFn) -> FormValues:
+    effort = draw(st.sampled_from((*EFFORTS, "fixed")))
+    names = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1, max_size=5)
+    dims = draw(st.lists(st.tuples(names, st.just("") | lists(0, 99)), max_size=2, unique_by=lambda dim: dim[0]))
+    return FormValues(
+        model="sample:tiny",
+        engines=tuple(draw(st.sampled_from([("onnxruntime",), ("openvino", "onnxruntime")]))),
+        scenarios=draw(st.sampled_from(["sync", "async,sync"])),
+        cores=draw(st.just("") | lists(1, 8) | st.sampled_from(["max", "1-4", "pow2"])),
+        batches=draw(st.just("") | lists(1, 512)),
+        dims=tuple(dims),
+        streams=draw(st.sampled_from(["", "1", "3"])),
+        pin=draw(st.sampled_from(["core", "none"])),
+        precision=draw(st.sampled_from(["f32", "bf16", "engine-default"])),
+        effort=effort,
+        time_s=draw(st.sampled_from(["10", "0.5", "1e1"])),
+        warmup_s=draw(st.sampled_from(["", "0.25"])),
+        target=draw(st.sampled_from(["", "1.5", "3 %"])),
+        against=draw(st.sampled_from(["", "sample"])),
+        flags=draw(st.sampled_from(["", "--seed 7", "--executions=4" if effort == "fixed" else "--io call"])),
+    )
+
+
+def test_everything_that_is_wrong_is_said_at_once_beside_its_field() -> None:
+    errors = read_form(WRONG, MACHINE).errors
+    assert set(errors) == {
+        *("model", "against", "engines", "scenarios", "cores", "batches", "dim:seq", "streams", "pin", "precision"),
+        *("time_s", "warmup_s", "name", "flags"),
+    }
+    assert errors["cores"].startswith("takes 1 to 8 (physical cores usable here), not '99'")
+    assert "sync or async" in errors["scenarios"]
+    assert errors["dim:seq"].startswith("takes 0 to ")
+    assert not any("-ncores" in words or "\n" in words for words in errors.values())
+
+
+@pytest.mark.parametrize("model", ["", "   "])
+def test_a_form_without_a_model_says_what_one_is(model: str) -> None:
+    assert "sample" in read_form(replace(GOOD, model=model), MACHINE).errors["model"]
+
+
+def test_a_model_that_lies_elsewhere_is_fetched_later_and_no_error_now() -> None:
+    assert read_form(replace(GOOD, model="hf:org/model"), MACHINE).errors == {}
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        ("-b 4", "-b is not for here"),
+        ("--detach", "--detach is not for here"),
+        ("stray", "stray is no flag"),
+        ("--nope", "unknown flag --nope"),
+        ("'open", "cannot be read"),
+        ("--inputs gone.npz", "gone.npz"),
+        ("--executions 3 --target 1", "--target is not for here"),
+    ],
+)
+def test_flags_that_the_form_cannot_take_are_refused(flags: str, words: str) -> None:
+    assert words in read_form(replace(GOOD, flags=flags), MACHINE).errors["flags"]
+
+
+def test_a_target_goes_with_no_number_of_executions() -> None:
+    errors = read_form(replace(GOOD, target="1", flags="--executions 3"), MACHINE).errors
+    assert "give one of them" in errors["flags"]
+
+
+def test_a_target_that_a_fixed_time_leaves_without_meaning_is_no_matter() -> None:
+    reading = read_form(replace(GOOD, effort="fixed", time_s="2", target="nonsense"), MACHINE)
+    spec, _ = to_spec(to_request(GOOD, reading), MACHINE)
+    assert (reading.errors, spec.effort.target) == ({}, None)
+    assert spec.effort.timed_s * spec.effort.max_executions == pytest.approx(2)
+
+
+def test_the_command_says_only_what_is_not_the_default_anyway() -> None:
+    values = replace(GOOD, cores="1,2", batches="1,8", dims=(("seq", "128"),), effort="quick", name="after the fix")
+    words = "tuibench benchmark sample:tiny -ncores 1,2 -b 1,8 --name 'after the fix' --dim=seq=128 --quick"
+    assert to_command(values, read_form(values, MACHINE)) == words
+    assert to_command(GOOD, read_form(GOOD, MACHINE)) == "tuibench benchmark sample:tiny"
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@given(forms())
+def test_the_command_measures_what_the_form_does(values: FormValues) -> None:
+    reading = read_form(values, MACHINE)
+    assert reading.errors == {}
+    request = parse(shlex.split(to_command(values, reading))[1:])
+    assert isinstance(request, BenchmarkRequest)
+    assert to_spec(request, MACHINE)[0] == to_spec(to_request(values, reading), MACHINE)[0]
+
+
+@settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
+@given(forms())
+def test_a_form_filled_from_what_was_measured_measures_it_again(values: FormValues) -> None:
+    spec, _ = to_spec(to_request(values, read_form(values, MACHINE)), MACHINE)
+    filled = values_of(spec, spec.models)
+    again = read_form(filled, MACHINE)
+    assert again.errors == {}
+    repeated, _ = to_spec(to_request(filled, again), MACHINE)
+    assert replace(repeated, effort=spec.effort) == spec
+    # A fixed time was asked of one of the named efforts, of which only its name is lost.
+    assert replace(repeated.effort, name=spec.effort.name, limit_s=spec.effort.limit_s) == spec.effort
+
+
+def test_what_the_form_has_no_field_for_is_kept_as_flags(tmp_path: Path) -> None:
+    inputs = tmp_path / "in put.npz"
+    inputs.write_bytes(b"x")
+    flags = f"--seed 3 -shapes '[1,8],[2]' --max-time 12.5 --no-check --inputs '{inputs}'"
+    values = replace(GOOD, flags=flags)
+    reading = read_form(values, MACHINE)
+    assert reading.errors == {}
+    spec, _ = to_spec(to_request(values, reading), MACHINE)
+    filled = values_of(spec, spec.models, "its name")
+    assert (filled.name, filled.dims, filled.effort, filled.target) == ("its name", (), "default", "")
+    assert "--seed=3" in filled.flags
+    repeated, _ = to_spec(to_request(filled, read_form(filled, MACHINE)), MACHINE)
+    assert repeated == spec
+
+
+def test_a_benchmark_of_three_models_has_no_form() -> None:
+    spec, _ = to_spec(BenchmarkRequest(models=("sample",)), MACHINE)
+    sources = [ModelSource(name, f"/{name}") for name in ("a", "b", "c")]
+    with pytest.raises(UsageError, match="room for two"):
+        values_of(replace(spec, models=tuple(sources)), sources)
+
+
+def test_a_model_is_called_by_its_path_unless_its_name_is_none() -> None:
+    assert token_of(ModelSource("./m.onnx", "/srv/m.onnx")) == "/srv/m.onnx"
+    assert [token_of(ModelSource(name, "/x")) for name in ("sample", "sample:tiny", "hf:a/b")] == [
+        "sample",
+        "sample:tiny",
+        "hf:a/b",
+    ]

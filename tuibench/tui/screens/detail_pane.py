@@ -1,0 +1,52 @@
+"""What the tabs of a benchmark share: they get the record once, and redraw where something was chosen."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.containers import Vertical
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.tui import key
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+
+
+class DetailPane(Vertical):
+    """One tab; subclasses show `self.stored`."""
+
+    DEFAULT_CSS = "DetailPane { height: 1fr; width: 1fr; }"
+
+    def __init__(self, stored: StoredBenchmark, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.stored = stored
+
+    def on_mount(self) -> None:
+        """Keys of a tab work as soon as it is there."""
+        self.call_after_refresh(self.focus_first)
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """The app, by its own type."""
+        return cast("Dashboard", self.app)
+
+    def shown_key(self, name: str) -> str:
+        """A key as the user has bound it."""
+        app = self.dashboard
+        return key.shown(name, app.keymap, app.ascii_only)
+
+    def chosen(self, name: str) -> Any:
+        """What was chosen last, here or in another session."""
+        found = self.dashboard.remembered.read().get("detail", {})
+        return found.get(name) if isinstance(found, dict) else None
+
+    def choose(self, **values: Any) -> None:
+        """Remember a choice."""
+        found = self.dashboard.remembered.read().get("detail", {})
+        self.dashboard.remember(detail={**(found if isinstance(found, dict) else {}), **values})
+
+    def focus_first(self) -> None:
+        """Give the focus to what moves."""
+        first = next((widget for widget in self.query("*") if widget.focusable), None)
+        self.screen.set_focus(first)
