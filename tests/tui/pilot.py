@@ -88,14 +88,14 @@ async def settle(pilot: Pilot[Any]) -> None:
 async def press(pilot: Pilot[Any], *keys: str) -> None:
     """Press keys, each once what the one before it did is done."""
     for key in keys:
-        _send(pilot.app, key)
+        send_key(pilot.app, key)
         await settle(pilot)
 
 
 async def type_text(pilot: Pilot[Any], text: str) -> None:
     """Type a text into what has the focus, faster than anything can answer."""
     for char in text:
-        _send(pilot.app, char)
+        send_key(pilot.app, char)
     await settle(pilot)
 
 
@@ -106,7 +106,7 @@ def _is_dirty(screen: Screen[Any]) -> bool:
     return asked or bool(screen._dirty_widgets or screen._callbacks)
 
 
-def _send(app: App[Any], key: str) -> None:
+def send_key(app: App[Any], key: str) -> None:
     """One key as a terminal sends it."""
     name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
     original = REPLACED_KEYS.get(name, name)

@@ -143,7 +143,7 @@ def test_what_is_stored_is_sorted_once_while_runs_go_on() -> None:
     shown = BenchmarkRows(rows, going)
     before = shown.keys("best", True, "")
     sorts: list[str] = []
-    shown._order = lambda sort: sorts.append(sort)  # type: ignore[method-assign, func-returns-value, assignment]
+    shown._order = sorts.append  # type: ignore[method-assign, assignment]
     shown.replace_runs(going[:1])
     assert shown.keys("best", True, "") == (going[0].info.id, *before[2:]) and sorts == []
     shown.keys("name", True, "")

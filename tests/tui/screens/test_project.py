@@ -78,6 +78,16 @@ async def test_keys_go_through_the_orders_and_turn_them() -> None:
         assert "newest first" in rows(seen.app)[1]
 
 
+async def test_the_order_is_remembered() -> None:
+    async with shown() as seen:
+        await seen.press("s", "S")
+        keys = seen.keys
+        await seen.press("q")
+        seen.app.go(route.project(seen.project))
+        await settle(seen.pilot)
+        assert seen.keys == keys and "by engine reversed" in rows(seen.app)[1]
+
+
 async def test_the_cursor_stays_with_its_record() -> None:
     async with shown() as seen:
         await seen.press("down", "S")

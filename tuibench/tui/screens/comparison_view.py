@@ -36,7 +36,7 @@ class ComparisonView(Vertical):
     DEFAULT_CSS = """
     ComparisonView { height: 1fr; width: 1fr; }
     ComparisonView #pairs { height: 5fr; }
-    ComparisonView #figure { height: 7fr; }
+    ComparisonView #figure { height: 8fr; }
     ComparisonView #words { height: 5; }
     .-tall ComparisonView #words { height: 8; }
     """
@@ -60,7 +60,6 @@ class ComparisonView(Vertical):
     def compose(self) -> ComposeResult:
         """Selectors, pairs, figure, words."""
         yield SelectorLine(id="choices")
-        yield RuleLine()
         yield RecordTable(id="pairs")
         yield RuleLine()
         yield PlotView(id="figure", focusable=False)

@@ -230,6 +230,7 @@ class FormScreen(CheckedForm):
     def _started(self, begun: tuple[str, tuple[str, ...]]) -> None:
         run, notes = begun
         app = self.dashboard
+        app.started = run
         app.go(route.run(run), replace=True)
         if notes:
             # The run's screen has no line of news before it is composed.
