@@ -111,3 +111,11 @@ def test_a_signal_leaves_the_terminal_as_it_was(shell: Shell, home: Path, number
 def test_what_it_is_sent_at_the_start_is_little(shell: Shell, home: Path) -> None:
     _, shown = show(shell)
     assert len(shown.encode()) <= 25_000
+
+
+def test_a_model_opens_its_form_and_nothing_is_measured_yet(shell: Shell, home: Path) -> None:
+    terminal = Terminal(shell, "sample:tiny", env=HERE)
+    terminal.wait_for("tuibench benchmark sample:tiny")
+    terminal.type("\x11")
+    assert terminal.end() == 0
+    assert not (home / "tuibench" / "data").exists()

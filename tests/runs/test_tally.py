@@ -1,12 +1,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.workbench.script import ScriptedRun
 from tuibench.core.cell import Execution
-from tuibench.runs import replay as replay_module
+from tuibench.core.record import from_plain
 from tuibench.runs.journal import read_events
 from tuibench.runs.past import count
 from tuibench.runs.replay import replay
@@ -46,13 +47,12 @@ def test_counts_are_those_of_a_whole_replay(tmp_path: Path) -> None:
 
 def test_no_execution_is_built_for_a_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = written(tmp_path)
-    build = replay_module.from_plain
 
-    def refuse(kind: type, data: object) -> object:
+    def refuse(kind: type[Any], data: Any) -> Any:
         assert kind is not Execution
-        return build(kind, data)
+        return from_plain(kind, data)
 
-    monkeypatch.setattr(replay_module, "from_plain", refuse)
+    monkeypatch.setattr("tuibench.runs.replay.from_plain", refuse)
     tally = Tally()
     for event in read_events(run.directory.path):
         tally.take(event)

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -78,7 +79,12 @@ def test_each_look_counts_on_from_the_last(
     look(presence, store)
     decoded: list[bytes] = []
     decode = journal.decode
-    monkeypatch.setattr(journal, "decode", lambda line: decoded.append(line) or decode(line))
+
+    def count(line: bytes) -> Any:
+        decoded.append(line)
+        return decode(line)
+
+    monkeypatch.setattr(journal, "decode", count)
     for n in range(1, 4):
         run.done(0, n)
         run.progress(0, eta_s=100.0 - n)
@@ -102,12 +108,14 @@ def test_a_look_that_finds_nothing_gives_the_same_rows(presence: Presence, store
 
 def test_a_run_that_was_saved_is_in_the_list_and_no_row(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.hold()
-    run.begin()
+    run.begin(host_id="")
     run.plan()
     run.done(0, 1)
     assert len(look(presence, store)) == 1
     store.benchmarks.add(make_small(1), Card())
-    run.end(saved=True)
+    run.say("run_end", status="finished", saved=True)
+    assert look(presence, store) == ()
+    run.let_go()
     assert look(presence, store) == ()
 
 
@@ -171,6 +179,8 @@ def test_ended_runs_are_not_read_again(
     monkeypatch.setattr("tuibench.runs.past.open_regular", refuse)
     monkeypatch.setattr("tuibench.runs.directory.RunDirectory.is_held", refuse)
     assert len(look(presence, store)) == 5
+    made = store.projects.create("of the model", ModelReference("m", FileStamp("/models/m.onnx", 1, 1, SHA), SHA))
+    assert {row.project for row in look(presence, store)} == {made.id}
 
 
 def test_what_becomes_of_the_store_is_seen_in_ended_runs(presence: Presence, store: Store, run: ScriptedRun) -> None:

@@ -70,6 +70,8 @@ class Dashboard(CalmApp):
         self.glyphs = glyphs_of(display.ascii_only)
         self.keymap = dict(config.keys)
         self.pulse: Pulse | None = None
+        self.started = ""
+        """The run that was started last: lists go to it once, as that is what its user wants to see next."""
         self._opening = opening or Opening()
         self._looking = False
         self._notices: set[str] = set()

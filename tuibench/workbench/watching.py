@@ -114,7 +114,8 @@ class RunWatch:
         replay = self._replay
         if not replay.start:
             return self._unbegun()
-        ended = bool(replay.end) or not self._alive
+        # A runner that has written its last event still tidies up: until it lets go, others call the run alive.
+        ended = not self._alive
         if ended and not replay.end:
             # What it was is known; how it ended nobody wrote down.
             replay.end = {"status": "interrupted", "reason": "its runner died"}
@@ -193,7 +194,7 @@ class RunWatch:
 
     def _live(self) -> Live | None:
         key = self._latest.get("cell")
-        if key is None or key not in self._replay.tracks or self._replay.waiting:
+        if key is None or key not in self._replay.tracks or self._replay.waiting or self._replay.end:
             return None
         half = _number(self._latest.get("half_width_pct"))
         track = self._replay.tracks[str(key)]

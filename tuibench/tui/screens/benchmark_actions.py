@@ -86,6 +86,7 @@ class BenchmarkActions(Page):
 
     def _show_started(self, started: Started) -> None:
         run, notes = started
+        self.dashboard.started = run
         self.dashboard.look()
         self.run_worker(self._open_run(run, notes), group="open")
 

@@ -101,6 +101,8 @@ class ProjectScreen(BenchmarkActions):
         first = self._project is None
         self._project, rows = found
         self.benchmarks.show(rows, self._runs())
+        if (started := self.dashboard.started) and self.benchmarks.table.move_to(started):
+            self.dashboard.started = ""
         self.show_title()
         self._show_around()
         if first:
