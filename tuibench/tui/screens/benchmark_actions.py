@@ -157,9 +157,11 @@ class BenchmarkActions(Page):
         ask(self, text, {"y": word}, lambda answer: self._remove(wanted, going, lost) if answer == "y" else None)
 
     def _remove(self, wanted: tuple[str, ...], cancel: bool, discard: bool) -> None:
-        self.ask(lambda: self.desk.remove(wanted, cancel=cancel, discard=discard), self._show_removed, group="remove")
+        then = partial(self._show_removed, wanted)
+        self.ask(lambda: self.desk.remove(wanted, cancel=cancel, discard=discard), then, group="remove")
 
-    def _show_removed(self, removed: Removed) -> None:
+    def _show_removed(self, wanted: tuple[str, ...], removed: Removed) -> None:
+        self.dashboard.forget_runs(wanted)
         self.went_on(removed.words + ("; u brings it back" if removed.entry is not None else ""))
 
     # Name and note

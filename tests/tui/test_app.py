@@ -1,0 +1,162 @@
+from __future__ import annotations
+
+import errno
+from dataclasses import replace
+from typing import cast
+
+import pytest
+from textual.app import App
+
+from tests.store.build import make_id
+from tests.tui.frame import frame
+from tests.tui.landing import Landing, land
+from tests.tui.pilot import look, open_app
+from tests.tui.screens.form_desk import running
+from tuibench.core import activity
+from tuibench.core.errors import StoreError
+from tuibench.tui.app import Dashboard
+from tuibench.tui.config import Config
+from tuibench.tui.desk import Desk, Pulse, RunRow
+from tuibench.tui.ending import ends_between
+
+
+class PulseDesk:
+    """Answers looks alone: with what the test has set, or with what it lets happen."""
+
+    def __init__(self) -> None:
+        self.now = Pulse("1", ())
+        self.problem: Exception | None = None
+        self.looks = 0
+
+    def pulse(self) -> Pulse:
+        """See Desk."""
+        self.looks += 1
+        if self.problem is not None:
+            raise self.problem
+        return self.now
+
+    def show(self, *runs: RunRow, ended: tuple[RunRow, ...] = ()) -> None:
+        """From the next look on."""
+        self.now = Pulse("1", runs, ended=tuple(row.info for row in ended))
+
+
+@pytest.fixture
+def desk(monkeypatch: pytest.MonkeyPatch) -> PulseDesk:
+    land(monkeypatch, "home")
+    return PulseDesk()
+
+
+@pytest.fixture
+def bells(monkeypatch: pytest.MonkeyPatch) -> list[None]:
+    """One entry for each time it rings."""
+    rung: list[None] = []
+    monkeypatch.setattr(App, "bell", lambda self: rung.append(None))
+    return rung
+
+
+def row(number: int, state: str = activity.RUNNING, detail: str = "", executions: int = 3) -> RunRow:
+    found = running(60.0)
+    info = replace(found.info, id=make_id(number), state=state, detail=detail, executions=executions)
+    return replace(found, info=info)
+
+
+def name(number: int) -> str:
+    return row(number).info.id[-4:].lower()
+
+
+def as_desk(desk: PulseDesk) -> Desk:
+    return cast(Desk, desk)
+
+
+@pytest.mark.parametrize("problem", [OSError(errno.EMFILE, "Too many open files"), KeyError("spec"), StoreError("no")])
+async def test_a_look_that_fails_is_news_and_the_next_one_is_taken(desk: PulseDesk, problem: Exception) -> None:
+    async with open_app(desk=as_desk(desk)) as (app, pilot):
+        desk.show(row(1))
+        await look(app, pilot)
+        desk.problem = problem
+        for _ in range(3):
+            await look(app, pilot)
+        assert desk.looks == 5
+        assert (str(problem) if not isinstance(problem, KeyError) else "KeyError: 'spec'") in frame(app)
+        assert app.pulse is not None and app.pulse.runs == (row(1),), "what was known is still shown"
+        desk.problem = None
+        desk.show(row(2))
+        await look(app, pilot)
+        assert app.pulse.runs == (row(2),)
+
+
+@pytest.mark.parametrize(
+    ("left", "ended", "words"),
+    [
+        ((), (row(1, activity.FINISHED),), "finished and saved"),
+        ((), (row(1, activity.FINISHED, "on request"),), "finished and saved: on request"),
+        ((), (row(1, activity.CANCELLED),), "cancelled, 3 executions saved"),
+        ((), (row(1, activity.CANCELLED, executions=0),), "cancelled, nothing was measured"),
+        ((), (), "was removed"),
+        ((row(1, activity.FAILED, "no such operator"),), (), "failed: no such operator"),
+        ((row(1, activity.INTERRUPTED, "its runner died"),), (), "interrupted: its runner died"),
+    ],
+)
+async def test_how_a_run_ended_is_said_once_with_one_bell(
+    desk: PulseDesk, bells: list[None], left: tuple[RunRow, ...], ended: tuple[RunRow, ...], words: str
+) -> None:
+    desk.show(row(1, activity.WAITING))
+    async with open_app(desk=as_desk(desk)) as (app, pilot):
+        assert bells == []
+        desk.show(*left, ended=ended)
+        await look(app, pilot)
+        assert words in frame(app)
+        page = app.page
+        page.say("")
+        await look(app, pilot)
+        assert words not in frame(app)
+        assert len(bells) == 1
+
+
+async def test_two_that_end_in_one_look_are_one_line_and_one_bell(desk: PulseDesk, bells: list[None]) -> None:
+    desk.show(row(2), row(1))
+    async with open_app((120, 24), desk=as_desk(desk)) as (app, pilot):
+        desk.show(row(1, activity.FAILED, "no such operator"), ended=(row(2, activity.CANCELLED),))
+        await look(app, pilot)
+        assert "cancelled, 3 executions saved; run " in frame(app) and "failed: no such operator" in frame(app)
+        assert len(bells) == 1
+
+
+async def test_what_ended_before_the_dashboard_came_is_no_news(desk: PulseDesk, bells: list[None]) -> None:
+    desk.show(row(1, activity.INTERRUPTED), ended=(row(2, activity.FINISHED),))
+    async with open_app(desk=as_desk(desk)) as (app, pilot):
+        await look(app, pilot)
+        assert bells == [] and "run " not in frame(app).splitlines()[-3]
+
+
+async def test_what_its_user_removed_here_is_not_told_once_more(desk: PulseDesk, bells: list[None]) -> None:
+    desk.show(row(1))
+    async with open_app(desk=as_desk(desk)) as (app, pilot):
+        app.forget_runs((row(1).info.id,))
+        desk.show()
+        await look(app, pilot)
+        assert bells == [] and "removed" not in frame(app)
+
+
+async def test_the_bell_can_be_turned_off(desk: PulseDesk, bells: list[None]) -> None:
+    desk.show(row(1))
+    async with open_app(desk=as_desk(desk), config=Config(bell=False)) as (app, pilot):
+        desk.show()
+        await look(app, pilot)
+        assert bells == [] and "was removed" in frame(app)
+
+
+def test_a_run_that_begins_to_measure_has_not_ended() -> None:
+    assert ends_between(Pulse("", (row(1, activity.WAITING),)), Pulse("", (row(1),))) == ()
+
+
+async def test_a_page_is_told_of_nothing_that_did_not_change(desk: PulseDesk, monkeypatch: pytest.MonkeyPatch) -> None:
+    told: list[Pulse] = []
+    monkeypatch.setattr(Landing, "pulse_changed", lambda self, pulse, before: told.append(pulse))
+    async with open_app(desk=as_desk(desk)) as (app, pilot):
+        assert isinstance(app, Dashboard)
+        for _ in range(3):
+            await look(app, pilot)
+        desk.show(row(1))
+        await look(app, pilot)
+        assert [pulse.runs for pulse in told] == [(), (row(1),)]
