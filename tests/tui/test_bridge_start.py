@@ -361,3 +361,11 @@ def test_a_benchmark_of_another_tool_has_nothing_to_repeat(bridge: Bridge) -> No
     assert "its settings are not known" in bridge.plan_rerun(make_id(1)).error
     with pytest.raises(UsageError):
         bridge.rerun(make_id(1))
+
+
+def test_a_run_of_a_model_that_is_new_here_has_its_project_at_once(bridge: Bridge, model: Path) -> None:
+    run, _ = bridge.start(brief(bridge.form(path=str(model))))
+    (row,) = bridge.projects()
+    assert row.project.versions[0].model.file.path == str(model)
+    assert follow(bridge, run).project == row.project.id
+    assert [stored.project for stored in bridge.benchmarks()] == [row.project.id]
