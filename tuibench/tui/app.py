@@ -74,6 +74,7 @@ class Dashboard(CalmApp):
         """The run that was started last: lists go to it once, as that is what its user wants to see next."""
         self._opening = opening or Opening()
         self._looking = False
+        self._begun = False
         self._notices: set[str] = set()
         self.set_keymap(self.keymap)
 
@@ -88,7 +89,6 @@ class Dashboard(CalmApp):
             self.push_screen(route.form(path=self._opening.path))
         if self.config.problems:
             self.call_after_refresh(self._tell_problems)
-        self.look()
         self.set_interval(LOOK_S, self.look)
 
     def _tell_problems(self) -> None:
@@ -105,11 +105,16 @@ class Dashboard(CalmApp):
 
     # What others do
 
+    def begin_to_look(self) -> None:
+        """Take the first look once the first screen has its rows, which would come later for it."""
+        if not self._begun:
+            self.look()
+
     def look(self) -> None:
         """Ask for one look, unless the last one still goes on: looks never pile up."""
         if self._looking:
             return
-        self._looking = True
+        self._looking = self._begun = True
         self.run_worker(self._take_pulse, thread=True, group="pulse", exit_on_error=False)
 
     def _take_pulse(self) -> None:
