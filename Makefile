@@ -46,3 +46,4 @@ docs:
 # Real runs on this machine, so let nothing else run meanwhile.
 screenshots:
 	$(PYTHON) tools/shoot.py
+	$(PYTHON) tools/shoot_dashboard.py

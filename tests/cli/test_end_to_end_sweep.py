@@ -110,7 +110,7 @@ def test_exports_take_the_form_of_their_name(shell: Shell, folder: Path) -> None
     assert sorted(os.listdir(folder)) == ["out.csv", "out.md", "out.txt"]
 
 
-@pytest.mark.parametrize("flags", [("-x", "-"), ("--json",)])
+@pytest.mark.parametrize("flags", [("-x", "-"), pytest.param(("--json",), marks=pytest.mark.slow)])
 def test_json_on_stdout_is_all_there_is_on_stdout(shell: Shell, flags: tuple[str, ...]) -> None:
     assert load(shell.fake(SCRIPT, *SYNC, *flags).out)["tuibench"]["status"] == "finished"
 

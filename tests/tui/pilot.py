@@ -101,9 +101,15 @@ async def type_text(pilot: Pilot[Any], text: str) -> None:
 
 def _is_dirty(screen: Screen[Any]) -> bool:
     """Whether something waits to be laid out or painted: what a widget asks for reaches its screen a little later."""
-    widgets = (one for one in screen.walk_children(with_self=True) if isinstance(one, Widget))
-    asked = any(one._layout_required or one._repaint_required for one in widgets)
-    return asked or bool(screen._dirty_widgets or screen._callbacks)
+    widgets = [one for one in screen.walk_children(with_self=True) if isinstance(one, Widget)]
+    return bool(screen._dirty_widgets or screen._callbacks) or any(
+        one._layout_required
+        or one._repaint_required
+        or one._scroll_required
+        or one._refresh_styles_required
+        or one._recompose_required
+        for one in widgets
+    )
 
 
 def send_key(app: App[Any], key: str) -> None:

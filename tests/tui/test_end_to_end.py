@@ -49,20 +49,27 @@ def benchmarks() -> list[str]:
 
 @pytest.mark.slow
 def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(keeper: Shell) -> None:
-    cores = "1,2" if TWO_CORES else "1"
     terminal = RealTerminal(keeper)
+    first = measure_a_sweep(terminal)
+    second = measure_again_and_compare(terminal, first)
+    remove_and_undo(terminal, first, second)
+    going = leave_while_a_run_goes_on(terminal)
+    come_back_and_lose_the_terminal(RealTerminal(keeper), going)
+    until(lambda: going in benchmarks() or None, "the run is saved", RUN_S)
+    until(lambda: not keeper.processes() or None, "its processes have ended")
+
+
+def measure_a_sweep(terminal: RealTerminal) -> str:
+    """A project of the sample; two core counts times two batches, as short as the form can ask for; how it scales."""
     terminal.see("No project yet")
     terminal.press("enter")
     terminal.see("New project", "parameters")
     terminal.press("enter")
     terminal.see("New benchmark", "same as  tuibench benchmark")
-
-    # Two core counts times two batches, as short as the form can ask for.
     fill(terminal, "Batches", "1,2")
-    fill(terminal, "Cores", cores)
+    fill(terminal, "Cores", "1,2" if TWO_CORES else "1")
     go_to(terminal, "Scenarios")
-    terminal.press("left", "space")
-    terminal.press(" ")
+    terminal.press("left", " ")
     terminal.until(lambda text: "[ ] async" in text or "[ ] sync" in text, "one scenario")
     go_to(terminal, "Effort")
     terminal.press("right")
@@ -70,8 +77,6 @@ def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(keeper
     terminal.press("ctrl+r")
     terminal.see("run ", "1 core")
     terminal.see("finished and saved", " re-run", patience_s=RUN_S)
-
-    # See how it scales.
     terminal.press("enter")
     terminal.see("[1 Base]")
     if TWO_CORES:
@@ -80,8 +85,11 @@ def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(keeper
     terminal.press("q")
     terminal.see("Benchmarks (1)")
     (first,) = benchmarks()
+    return first
 
-    # Measure again, and hold both against each other.
+
+def measure_again_and_compare(terminal: RealTerminal, first: str) -> str:
+    """The list goes to what was started, so one key compares it with what it re-ran."""
     terminal.press("r")
     terminal.see("Re-run", "y")
     terminal.press("y")
@@ -93,8 +101,11 @@ def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(keeper
     terminal.press("c")
     terminal.see("Comparison", first[-4:].lower(), second[-4:].lower(), "no verdict")
     terminal.press("q")
+    return second
 
-    # Remove, and take it back.
+
+def remove_and_undo(terminal: RealTerminal, first: str, second: str) -> None:
+    """The newest goes, and comes back."""
     terminal.see("Benchmarks (2)")
     terminal.press("d")
     terminal.see("Remove", "u brings it back")
@@ -105,26 +116,28 @@ def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(keeper
     terminal.see("Benchmarks (2)")
     assert benchmarks() == [second, first]
 
-    # Leave while a run goes on, and come back to it.
+
+def leave_while_a_run_goes_on(terminal: RealTerminal) -> str:
+    """Quit at once; the run is alive."""
     terminal.press("r")
     terminal.see("Re-run")
     terminal.press("y")
     terminal.see("execution 1")
     terminal.press("ctrl+q")
     assert terminal.end() == 0
-    (going,) = [run for run in Workbench().runs.every() if run.state in activity.ALIVE]
-    again = RealTerminal(keeper)
-    again.see("Projects (1)")
-    again.press("enter")
-    again.see(going.id[-4:].lower(), "cells")
-    again.press("g", "enter")
-    again.see(f"run {going.id[-4:].lower()}", "gone")
+    (going,) = [run.id for run in Workbench().runs.every() if run.state in activity.ALIVE]
+    return going
 
-    # And lose the terminal in the middle: the run does not notice.
-    again.cut()
-    assert again.wait() in (129, 0)
-    until(lambda: going.id in benchmarks() or None, "the run is saved", RUN_S)
-    until(lambda: not keeper.processes() or None, "its processes have ended")
+
+def come_back_and_lose_the_terminal(terminal: RealTerminal, going: str) -> None:
+    """The run is at the top of its project; whoever watches it may vanish."""
+    terminal.see("Projects (1)")
+    terminal.press("enter")
+    terminal.see(going[-4:].lower(), "cells")
+    terminal.press("g", "enter")
+    terminal.see(f"run {going[-4:].lower()}", "gone")
+    terminal.cut()
+    assert terminal.wait() in (129, 0)
 
 
 def test_the_screen_is_given_back_as_it_was(keeper: Shell) -> None:

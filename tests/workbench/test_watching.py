@@ -136,7 +136,8 @@ def test_what_goes_on_is_told_with_its_number_and_phase(run: ScriptedRun) -> Non
 
 
 def test_the_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock) -> None:
-    run.begin(started_utc="2026-11-18T11:06:40Z", pid=77)
+    host = {"affinity": {"cpus": "0-3,8"}, "cpu": {"isa": ["avx2"]}}
+    run.begin(started_utc="2026-11-18T11:06:40Z", pid=77, host=host, versions={"fake": "1.5"})
     clock.pass_s(2.5)
     run.progress(None, activity="inspecting m.onnx")
     run.progress(None, activity="inspecting m.onnx")
@@ -153,7 +154,10 @@ def test_the_log_is_in_words_with_the_time_of_day(run: ScriptedRun, clock: Clock
     assert watch(run).look().log == (
         "11:06:40  the run begins: pid 77",
         "11:06:42  inspecting m.onnx",
-        "11:06:42  2 cells to measure",
+        "11:06:42  Pinning: core, CPU 0-3,8, each engine thread on one CPU (-pin none|core)",
+        "11:06:42  Engine: fake 1.5, threads 1,2, ISA avx2",
+        "11:06:42  Model /models/m.onnx: 1.00 kB",
+        "11:06:42  Plan: 2 cells, about 7.8 s, at most 20 s",
         "11:07:42  round 1",
         "11:07:42  sync, 2 cores, batch 1: refused in load: no operator \\e[31m",
         "12:07:42  sync, 1 core, batch 1: 2.00 ms, grade A (±0.1 % after 3 executions)",

@@ -15,6 +15,7 @@ from tuibench.core.cell import CellResult, Execution
 from tuibench.core.errors import StoreError
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.watch import Live, RunView
+from tuibench.report.preamble import preamble_lines
 from tuibench.report.run_list import reason_words
 from tuibench.report.run_log import RunLog, cell_line, phase_words
 from tuibench.runs.directory import RunDirectory
@@ -24,6 +25,7 @@ from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.stats.interval import LEAST, half_width
 from tuibench.workbench.forecast import limit_s
+from tuibench.workbench.introduction import introduce
 from tuibench.workbench.watched_run import Event, end_error, unfile_points
 
 _MOST_LINES = 2000
@@ -106,9 +108,8 @@ class RunWatch:
             self._latest = event
         elif kind == "execution_done":
             self._shares.append(_waiting_share(event["result"].get("noise") or {}))
-        words = self._words.words(event)
-        if words:
-            self._log.append(f"{self._time_of(event)}  {words}")
+        lines = preamble_lines(introduce(self._replay)) if kind == "plan" else [self._words.words(event)]
+        self._log.extend(f"{self._time_of(event)}  {words}" for words in lines if words)
 
     def _make(self) -> RunView:
         replay = self._replay
