@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import time
 from collections.abc import Callable
@@ -44,7 +45,8 @@ class Opening:
 class Dashboard(CalmApp):
     """Screens are made by `route`; what they need comes through here."""
 
-    CSS_PATH = "app.tcss"
+    # The first screen's with it: rules that come later cost reading all of them again.
+    CSS_PATH: ClassVar = ["app.tcss", "screens/home.tcss"]
     TITLE = "tuibench"
     # Ours is another.
     ENABLE_COMMAND_PALETTE = False
@@ -107,8 +109,13 @@ class Dashboard(CalmApp):
 
     def begin_to_look(self) -> None:
         """Take the first look once the first screen has its rows, which would come later for it."""
-        if not self._begun:
-            self.look()
+        if self._begun:
+            return
+        if not gc.isenabled():
+            # As `start` left it.
+            gc.freeze()
+            gc.enable()
+        self.look()
 
     def look(self) -> None:
         """Ask for one look, unless the last one still goes on: looks never pile up."""
@@ -132,8 +139,8 @@ class Dashboard(CalmApp):
         """Tell the screen that is shown what has changed, and everybody which runs have ended."""
         self._looking = False
         page = self.page
-        if not page.is_mounted or self.pulse == message.pulse:
-            # A page that is not there yet is told by the next look.
+        if not (self.is_running and page.is_mounted) or self.pulse == message.pulse:
+            # A page that is not there yet is told by the next look; in the end pages lose their widgets first.
             return
         before, self.pulse = self.pulse, message.pulse
         for notice in message.pulse.notices:

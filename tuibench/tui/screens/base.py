@@ -52,6 +52,9 @@ class Page(Calm, Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Title, body, news, keys."""
+        # Textual learns it from the first layout, which would then be laid out and sent twice.
+        for limits, room in zip((self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), self.app.size, strict=True):
+            self.add_class(max((least, name) for least, name in limits if room >= least)[1])
         yield TitleLine(id="title")
         yield from self.body()
         yield StatusLine(id="news")
