@@ -23,7 +23,6 @@ from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
-from tuibench.tui.widgets.text_question import TextQuestion
 from tuibench.tui.widgets.title_line import RuleLine
 
 SORTS = ("modified", "name", "created")
@@ -226,6 +225,8 @@ class HomeScreen(BenchmarkActions):
         self._with_project(self._ask_edit)
 
     def _ask_edit(self, row: ProjectRow) -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
+
         fields = (("name", row.project.name), ("description", row.project.description))
         question = TextQuestion("Name and description of the project", fields, check=_named)
         self.app.push_screen(question, partial(self._edit_project, row))
@@ -245,6 +246,8 @@ class HomeScreen(BenchmarkActions):
         self._with_project(self._ask_copy)
 
     def _ask_copy(self, row: ProjectRow) -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # as above
+
         question = TextQuestion("Name of the copy", (("name", f"{row.project.name} copy"),), check=_named)
         self.app.push_screen(question, partial(self._copy, row))
 
