@@ -29,15 +29,15 @@ from tuibench.workbench.hall import Workbench
 SECONDS = 30.0
 SETTLED_S = 5.0
 FORM = FormValues(model="sample:tiny", engines=("fake",), scenarios="sync", cores="1,2", batches="1,8,32")
-DEFAULT = {"effort": "precise", "flags": "--max-time 1000"}
-BRIEF = {"effort": "fixed", "time_s": "0.2", "warmup_s": "0.05", "flags": "--executions 200"}
+DEFAULT = replace(FORM, effort="precise", flags="--max-time 1000")
+BRIEF = replace(FORM, effort="fixed", time_s="0.2", warmup_s="0.05", flags="--executions 200")
 
 
 async def watch(seconds: float, brief: bool, profile: bool) -> list[str]:
     """Start a run and count, before its page is opened and on it; lines to print once the app lets go of stdout."""
     told: list[str] = []
     desk = Bridge(Workbench(), hidden=True)
-    run, _ = await asyncio.to_thread(desk.start, replace(FORM, **(BRIEF if brief else DEFAULT)))
+    run, _ = await asyncio.to_thread(desk.start, BRIEF if brief else DEFAULT)
     try:
         async with open_app((80, 24), desk=desk, now=time.time, headless=False, driver=CountingDriver) as (app, pilot):
             for name, page in {"home": None, "run view": route.run(run)}.items():

@@ -68,7 +68,8 @@ class Bridge:
         mark = self._store.mark()
         runs = self._presence.look(mark)
         # Rows without their sizes are to be asked for once more.
-        return Pulse(mark + (" unweighed" if self._unweighed else ""), runs, self._bench.notices())
+        mark += " unweighed" if self._unweighed else ""
+        return Pulse(mark, runs, self._bench.notices(), self._presence.ended)
 
     def machine(self) -> Machine:
         """See Desk."""

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
 """What has ended like this is in the list of results, or had nothing for it."""
+_MOST_ENDED = 19
 _NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError)
 
 _Stamp = tuple[int, int] | None
@@ -57,6 +58,8 @@ class Presence:
         self._observer: Observer | None = None
         self._mark = ""
         self._one_at_a_time = threading.Lock()
+        self.ended: tuple[RunInfo, ...] = ()
+        """Runs that a look found here and a later one in no list but that of results, the latest last."""
 
     def look(self, mark: str) -> tuple[RunRow, ...]:
         """Newest first; `mark` is the store's, on which it depends what is listed already."""
@@ -87,6 +90,8 @@ class Presence:
         known.planned = planned
         # Of another machine's run that has ended, that machine's list has the result.
         listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
+        if listed and known.row is not None:
+            self.ended = (*self.ended[-_MOST_ENDED:], info)
         known.row = None if listed else self._row(known, info)
 
     def _follow(self, known: _Known, observer: Observer) -> RunInfo | None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from tuibench.core.activity import RunInfo
 from tuibench.core.cell import CellResult, Execution
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.watch import Live, RunView
 from tuibench.report.run_list import reason_words
@@ -160,6 +160,7 @@ class RunWatch:
             reason=reason,
             saved=bool(end.get("saved") or self._observe().is_saved(self._directory.id)),
             result=unfile_points(self._replay.result()) if view.cells else None,
+            other_machine=int(end.get("exit_code") or 0) == ExitCode.NOT_COMPARABLE,
         )
 
     def _info(self, ended: bool) -> RunInfo:

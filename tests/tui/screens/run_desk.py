@@ -48,8 +48,10 @@ class RunDesk:
     def pulse(self) -> Pulse:
         """The run as long as it is in no list of results."""
         view = self.views[0]
-        if isinstance(view, TuibenchError) or view.saved:
+        if isinstance(view, TuibenchError):
             return Pulse("1", ())
+        if view.saved:
+            return Pulse("1", (), ended=(view.info,))
         return Pulse("1", (RunRow(view.info, "", "onnxruntime", "sync", "1", "1"),))
 
     def watch(self, run: str) -> RunFeed:
@@ -187,7 +189,12 @@ def sketch_cells() -> tuple[CellResult, ...]:
     """The cells of a sweep in its second round: two columns done, one begun, one cell lost."""
     cells = [done_cell(c, b, 0.006 + 0.003 * math.log2(c)) for b in BATCHES[:2] for c in CORES[:4]]
     cells[-1] = going_cell(8, 8, 4, 0.031)
-    cells += [done_cell(16, 1, 0.017), going_cell(16, 8, 1), *(going_cell(c, 32, 1) for c in CORES[:4]), lost_cell(16, 32)]
+    cells += [
+        done_cell(16, 1, 0.017),
+        going_cell(16, 8, 1),
+        *(going_cell(c, 32, 1) for c in CORES[:4]),
+        lost_cell(16, 32),
+    ]
     return tuple(sorted(cells, key=lambda cell: ((cell.asked.batch or 0), cell.asked.cores)))
 
 
@@ -196,7 +203,7 @@ def sketch_view(**changes: Any) -> RunView:
     cells = sketch_cells()
     here = next(cell for cell in cells if (cell.asked.cores, cell.asked.batch) == (8, 8))
     live = Live(here.key, 3, 2, "measuring", 17.1, 0.031, "A")
-    return make_view(cells, live=live, **changes)
+    return make_view(cells, **{"live": live, **changes})
 
 
 def many_cells(count: int = 200) -> tuple[CellResult, ...]:
