@@ -66,10 +66,9 @@ class Bridge:
         """See Desk."""
         self._pulses += 1
         mark = self._store.mark()
-        runs = self._presence.look(mark)
+        runs, ended = self._presence.look(mark), self._presence.ended
         # Rows without their sizes are to be asked for once more.
-        mark += " unweighed" if self._unweighed else ""
-        return Pulse(mark, runs, self._bench.notices(), self._presence.ended)
+        return Pulse(mark + (" unweighed" if self._unweighed else ""), runs, self._bench.notices(), ended)
 
     def machine(self) -> Machine:
         """See Desk."""

@@ -12,7 +12,7 @@ from tests.report.build import OTHER_SHA, SHA, asked, estimate, execution, faile
 from tests.store.build import NOW, make_id
 from tests.tui.pilot import make_desk
 from tuibench.core import activity
-from tuibench.core.activity import RunInfo
+from tuibench.core.activity import Holder, RunInfo
 from tuibench.core.cell import CellResult, Estimate, Noise
 from tuibench.core.errors import TuibenchError
 from tuibench.core.spec import ModelSource
@@ -215,3 +215,23 @@ def many_cells(count: int = 200) -> tuple[CellResult, ...]:
         for sha, engine, scenario in sides for c in CORES for b in (1, 2, 4, 8, 16)
     ]  # fmt: skip
     return tuple(cells[:count])
+
+
+def make_waiting(**changes: Any) -> RunView:
+    """Second in the line."""
+    holder = Holder(4242, "ann", make_id(9), 190.0)
+    info = make_info(activity.WAITING, detail="for the machine", place=2, eta_s=None, holder=holder)
+    return make_view((), info=info, eta_s=None, limit_s=None, elapsed_s=0.0, log=(), waiting_shares=(), **changes)
+
+
+def make_broken(**changes: Any) -> RunView:
+    """Its runner was killed."""
+    info = make_info(activity.INTERRUPTED, detail="its runner died", resumable=True, eta_s=None, pid=None)
+    ended = {"status": "interrupted", "reason": "its runner died", "saved": False, "live": None, "eta_s": None}
+    return sketch_view(**{"info": info, **ended, **changes})
+
+
+def make_done(**changes: Any) -> RunView:
+    """Finished and saved."""
+    info = make_info(activity.FINISHED, eta_s=None, pid=None)
+    return sketch_view(**{"info": info, "status": "finished", "saved": True, "live": None, "eta_s": None, **changes})

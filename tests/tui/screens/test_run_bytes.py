@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
+from typing import Any
 
-from tests.tui.counting import CountingDriver, bytes_of
+import pytest
+
+from tests.tui.counting import CountingDriver, bytes_of, sent_by
+from tests.tui.pilot import look
 from tests.tui.screens.run_desk import RUN, make_view, many_cells, sketch_view
 from tests.tui.screens.run_stage import Watched, watched
 from tuibench.core.watch import Live, RunView
+from tuibench.tui.screens import run
+from tuibench.tui.widgets.painted import Painted
 
 SECONDS = 12
 
@@ -34,10 +41,16 @@ async def second(seen: Watched) -> int:
 
 
 async def test_a_second_of_a_run_sends_less_than_2_kb() -> None:
-    for view, size in ((sketch_view(), (80, 24)), (make_view(many_cells()), (80, 24)), (sketch_view(), (200, 60))):
-        async with watched(*busy_seconds(view), size=size, headless=False, driver=CountingDriver) as seen:
+    for view in (sketch_view(), make_view(many_cells())):
+        async with watched(*busy_seconds(view), headless=False, driver=CountingDriver) as seen:
             sent = [await second(seen) for _ in range(SECONDS - 1)]
-            assert 0 < sum(sent) / len(sent) <= 2000, (size, sent)
+            assert 0 < sum(sent) / len(sent) <= 2000, sent
+
+
+async def test_a_large_terminal_gets_little_more() -> None:
+    async with watched(*busy_seconds(sketch_view()), size=(200, 60), headless=False, driver=CountingDriver) as seen:
+        sent = [await second(seen) for _ in range(SECONDS - 1)]
+        assert 0 < sum(sent) / len(sent) <= 3000, sent
 
 
 async def test_an_unchanged_second_sends_nothing() -> None:
@@ -68,11 +81,36 @@ async def test_a_question_and_its_answer_cost_a_line_each() -> None:
 async def test_the_end_rings_once_and_names_the_window() -> None:
     ended = sketch_view(status="finished", saved=True, live=None, eta_s=None)
     async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
-        from tests.tui.counting import sent_by
-        from tests.tui.pilot import look
-
         seen.desk.views = [replace(ended, info=replace(ended.info, state="finished", eta_s=None))]
         sent = await sent_by(seen.pilot, lambda: look(seen.app, seen.pilot))
         title = f"\x1b]0;tuibench: {RUN[-4:].lower()} finished and saved\x07"
         assert title in sent
         assert sent.replace(title, "").count("\x07") == 1
+
+
+async def test_a_second_paints_the_lines_that_changed_and_asks_for_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    views = busy_seconds(make_view(many_cells()))
+    async with watched(*views, headless=False, driver=CountingDriver) as seen:
+        counts = Counter[str]()
+
+        def counted(owner: Any, name: str) -> None:
+            real = getattr(owner, name)
+
+            def call(*given: Any, **options: Any) -> Any:
+                counts[name] += 1
+                return real(*given, **options)
+
+            monkeypatch.setattr(owner, name, call)
+
+        counted(Painted, "render_line")
+        for name in ("cell_span", "plan_grid", "varying_axes", "name_cell", "head_words"):
+            counted(run, name)
+        looks = seen.desk.looks
+        for _ in range(SECONDS - 1):
+            await second(seen)
+        assert seen.desk.looks - looks == SECONDS - 1
+        assert counts["render_line"] / (SECONDS - 1) <= 15, "of 24"
+        assert counts["cell_span"] <= 2 * SECONDS, "the cell that is measured and the one that was, of 200"
+        assert counts["plan_grid"] == counts["varying_axes"] == counts["name_cell"] == 0

@@ -54,14 +54,20 @@ class CellGrid(Moving):
         self._top = 0
         self._first = 0
         self._message: tuple[LineLike, ...] = ()
+        self._width, self._seen = _NARROWEST, 1
+        """Of each column, and how many columns there is room for."""
 
-    def show_cells(self, plan: GridPlan, cells: Mapping[str, Span], message: Sequence[LineLike] = ()) -> None:
-        """Show cells by their keys; `message` stands where there is no plan."""
+    def show_cells(
+        self, plan: GridPlan, cells: Mapping[str, Span], message: Sequence[LineLike] = (), cursor: str = ""
+    ) -> None:
+        """Show cells by their keys; `message` stands where there is no plan; `cursor`, if any, is put on that."""
         if plan is not self._plan:
             self._plan, self._rows = plan, tuple(_rows(plan))
             self._line = min(self._line, max(len(plan.lines) - 1, 0))
             self._column = min(self._column, max(len(plan.columns) - 1, 0))
-            self._follow()
+            self._measure()
+        if cursor and cursor != self.cursor_key:
+            self._go_to(cursor)
         self._cells, self._message = cells, tuple(message)
         self.repaint()
 
@@ -71,14 +77,11 @@ class CellGrid(Moving):
         lines = self._plan.lines
         return lines[self._line].keys[self._column] if lines and self._plan.columns else ""
 
-    def go_to(self, wanted: str) -> None:
-        """Put the cursor on a cell; nobody is told."""
+    def _go_to(self, wanted: str) -> None:
         for at, line in enumerate(self._plan.lines):
             if wanted in line.keys:
                 self._line, self._column = at, line.keys.index(wanted)
                 self._follow()
-                self.repaint()
-                return
 
     # Where the cursor is
 
@@ -138,7 +141,7 @@ class CellGrid(Moving):
         elif at >= self._top + height:
             self._top = at - height + 1
         self._top = max(min(self._top, len(self._rows) - height), 0)
-        seen = self._seen_columns()
+        seen = self._seen
         if self._column < self._first:
             self._first = self._column
         elif self._column >= self._first + seen:
@@ -147,19 +150,19 @@ class CellGrid(Moving):
 
     def on_resize(self) -> None:
         """The cursor stays in sight."""
-        self._follow()
+        self._measure()
         self.repaint()
 
     # What is painted
 
-    def _width(self) -> int:
+    def _measure(self) -> None:
+        """Of columns as wide as there is room for, as many as there is room for."""
         room = self.size.width - _LABEL - 1
         longest = max((cell_len(name) for name in self._plan.columns), default=0)
         narrowest = max(_NARROWEST, min(longest + 2, _LONGEST_NAME))
-        return min(max(room // max(len(self._plan.columns), 1) - 1, narrowest), _WIDEST)
-
-    def _seen_columns(self) -> int:
-        return max((self.size.width - _LABEL - 1) // (self._width() + 1), 1)
+        self._width = min(max(room // max(len(self._plan.columns), 1) - 1, narrowest), _WIDEST)
+        self._seen = max(room // (self._width + 1), 1)
+        self._follow()
 
     def row(self, y: int) -> Row:
         """The names of the columns, then titles and lines of cells."""
@@ -184,17 +187,17 @@ class CellGrid(Moving):
         return ((" ", ""), *rows[y]) if y < len(rows) else ()
 
     def _headings(self) -> Row:
-        width, glyphs = self._width(), self.glyphs
-        last = self._first + self._seen_columns()
+        width, glyphs = self._width, self.glyphs
+        last = self._first + self._seen
         row: list[Span] = [(" " * _LABEL + (glyphs.before if self._first else " "), "dim")]
         names = self._plan.columns[self._first : last]
         row += [(fit(" " + show(name, 60), width, glyphs.ellipsis) + " ", "dim") for name in names]
         return (*row, (glyphs.after if last < len(self._plan.columns) else "", "dim"))
 
     def _cells_row(self, at: int) -> Row:
-        line, glyphs, width = self._plan.lines[at], self.glyphs, self._width()
+        line, glyphs, width = self._plan.lines[at], self.glyphs, self._width
         row: list[Span] = [(fit(line.label, _LABEL, glyphs.ellipsis, right=True) + " ", "dim")]
-        last = min(self._first + self._seen_columns(), len(line.keys))
+        last = min(self._first + self._seen, len(line.keys))
         # Why a cell failed goes on to the edge where no other cell is in its way.
         spare = self.size.width - _LABEL - 1 - (last - self._first) * (width + 1)
         for n, one in enumerate(line.keys[self._first : last], self._first):

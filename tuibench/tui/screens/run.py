@@ -21,14 +21,22 @@ from tuibench.tui.screens.cell_grid import CellGrid
 from tuibench.tui.screens.cell_words import cell_details, cell_span, interval_words, now_words
 from tuibench.tui.screens.grid_plan import GridPlan, plan_grid
 from tuibench.tui.screens.run_keys import RunKeys
-from tuibench.tui.screens.run_words import Labelled, bar_words, head_words, model_words, news_line, state_lines
-from tuibench.tui.widgets.row import LineLike, Row, Span, shown, squeezed, wrapped
+from tuibench.tui.screens.run_words import (
+    LABEL,
+    bar_words,
+    head_words,
+    labelled,
+    laid_out,
+    model_words,
+    news_line,
+    state_lines,
+)
+from tuibench.tui.widgets.row import LineLike, Span, shown, squeezed
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
 LOOK_S = 1.0
 """Between two looks: who measures must not be disturbed by who watches."""
-_LABEL = 12
 
 
 class RunScreen(RunKeys):
@@ -139,7 +147,8 @@ class RunScreen(RunKeys):
         self._show_grid(view)
         self._show_around()
         self.show_title()
-        self.set_hints()
+        if before is None or _stage(before) != _stage(view):
+            self.set_hints()
         if before is not None and view.ended and not before.ended:
             self.dashboard.look()
 
@@ -159,9 +168,8 @@ class RunScreen(RunKeys):
             if known is None or known[0] is not cell or here or known[1]:
                 self._spans[cell.key] = cell, here, cell_span(cell, view.live, glyphs)
         spans = {one: found[2] for one, found in self._spans.items()}
-        self.grid.show_cells(self._plan, spans, () if view.cells else self._state_lines(view)[1:])
-        if self._follows and view.live is not None:
-            self.grid.go_to(view.live.cell)
+        cursor = view.live.cell if self._follows and view.live is not None else ""
+        self.grid.show_cells(self._plan, spans, () if view.cells else self._state_lines(view)[1:], cursor)
 
     def _state_lines(self, view: RunView) -> tuple[LineLike, ...]:
         app = self.dashboard
@@ -203,13 +211,13 @@ class RunScreen(RunKeys):
         if view is None or cell is None:
             block.show_lines(())
             return
-        app, width = self.dashboard, max(self.size.width - _LABEL - 2, 1)
+        app, width = self.dashboard, max(self.size.width - LABEL - 2, 1)
         name, reached = self.cell_name(cell), interval_words(cell, view, app.ascii_only)
         # Of a long name the end goes, never what was reached.
         first = squeezed(shown(((name, "title"), (f"  {reached}" if reached else "", ""))), width, app.glyphs.ellipsis)
         told = [*cell_details(cell, view, app.glyphs, app.ascii_only), news_line(view, cell.key, self.cell_name)]
-        rows = [row for line in told if line[1] for row in _laid_out(line, width)]
-        block.show_lines([_labelled("this cell", first), *rows])
+        rows = [row for line in told if line[1] for row in laid_out(line, width)]
+        block.show_lines([labelled("this cell", first), *rows])
 
     def cell_under_cursor(self) -> CellResult | None:
         """As it stands."""
@@ -237,18 +245,10 @@ class RunScreen(RunKeys):
             self.open_cell()
 
 
+def _stage(view: RunView) -> tuple[object, ...]:
+    """What it depends on which keys mean something."""
+    return view.status, view.info.state, view.saved, bool(view.cells)
+
+
 def _set_in(line: LineLike) -> LineLike:
     return ((" ", ""), *shown(line))
-
-
-def _laid_out(line: Labelled, width: int) -> list[Row]:
-    """A label, and beside it the text; what went wrong in as many lines as it takes."""
-    label, text, style = line
-    row = shown((text, style))
-    parts = wrapped(row, width) if style == "bad" else [row]
-    heads = [label, *[""] * (len(parts) - 1)]
-    return [_labelled(head, part) for head, part in zip(heads, parts, strict=True)]
-
-
-def _labelled(label: str, row: Row) -> Row:
-    return ((f" {label:<{_LABEL}}", "dim"), *row)

@@ -13,9 +13,11 @@ from tuibench.core.watch import RunView
 from tuibench.plots.bar import progress_bar
 from tuibench.report.label import failure_text
 from tuibench.tui.glyph import Glyphs
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
 
 _BAR = 30
+LABEL = 12
+"""Columns of what a line is about."""
 Labelled = tuple[str, str, str]
 """What a line is about, its text, its style."""
 
@@ -139,3 +141,17 @@ def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> 
         return "", "", ""
     target = target_words(view.spec.effort.target)
     return "", f"round 1 gives every cell a first value; rounds go on to {target} or the limit", "dim"
+
+
+def laid_out(line: Labelled, width: int) -> list[Row]:
+    """A label, and beside it the text; what went wrong in as many lines as it takes."""
+    label, text, style = line
+    row = shown((text, style))
+    parts = wrapped(row, width) if style == "bad" else [row]
+    heads = [label, *[""] * (len(parts) - 1)]
+    return [labelled(head, part) for head, part in zip(heads, parts, strict=True)]
+
+
+def labelled(label: str, row: Row) -> Row:
+    """A line behind its label."""
+    return ((f" {label:<{LABEL}}", "dim"), *row)
