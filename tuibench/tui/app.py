@@ -70,6 +70,8 @@ class Dashboard(CalmApp):
         self.glyphs = glyphs_of(display.ascii_only)
         self.keymap = dict(config.keys)
         self.pulse: Pulse | None = None
+        self.started = ""
+        """The run that was started last: lists go to it once, as that is what its user wants to see next."""
         self._opening = opening or Opening()
         self._looking = False
         self._notices: set[str] = set()
@@ -124,16 +126,18 @@ class Dashboard(CalmApp):
     def on_pulse_taken(self, message: PulseTaken) -> None:
         """Tell the screen that is shown what has changed, and everybody which runs have ended."""
         self._looking = False
-        before, self.pulse = self.pulse, message.pulse
-        if before == message.pulse or not isinstance(self.page, Page):
+        page = self.page
+        if not page.is_mounted or self.pulse == message.pulse:
+            # A page that is not there yet is told by the next look.
             return
+        before, self.pulse = self.pulse, message.pulse
         for notice in message.pulse.notices:
             if notice not in self._notices:
                 self._notices.add(notice)
-                self.page.say(notice, "warn")
+                page.say(notice, "warn")
         self._tell_ended(before, message.pulse)
-        self.page.show_title()
-        self.page.pulse_changed(message.pulse, before)
+        page.show_title()
+        page.pulse_changed(message.pulse, before)
 
     def _tell_ended(self, before: Pulse | None, now: Pulse) -> None:
         """A run that went on at the last look and does not at this one has ended: say how, ring once."""

@@ -145,7 +145,8 @@ class Starter:
             field, words = next(iter(reading.errors.items()))
             raise UsageError(f"{field.removeprefix('dim:')}: {words}")
         spec, notes = to_spec(to_request(values, reading), topology, self._bench.fetch)
-        card = Card(values.name.strip(), values.note, project or None, rerun_of or None)
+        partner = self._bench.library.find(values.compare_to).id if values.compare_to.strip() else None
+        card = Card(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
         run, said = self._launch(spec, card, reading.fields)
         if project:
             self.filler.keep(project, values)

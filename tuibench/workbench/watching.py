@@ -15,6 +15,7 @@ from tuibench.core.cell import CellResult, Execution
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.watch import Live, RunView
+from tuibench.report.preamble import preamble_lines
 from tuibench.report.run_list import reason_words
 from tuibench.report.run_log import RunLog, cell_line, phase_words
 from tuibench.runs.directory import RunDirectory
@@ -24,6 +25,7 @@ from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.stats.interval import LEAST, half_width
 from tuibench.workbench.forecast import limit_s
+from tuibench.workbench.introduction import introduce
 from tuibench.workbench.watched_run import Event, end_error, unfile_points
 
 _MOST_LINES = 2000
@@ -106,15 +108,15 @@ class RunWatch:
             self._latest = event
         elif kind == "execution_done":
             self._shares.append(_waiting_share(event["result"].get("noise") or {}))
-        words = self._words.words(event)
-        if words:
-            self._log.append(f"{self._time_of(event)}  {words}")
+        lines = preamble_lines(introduce(self._replay)) if kind == "plan" else [self._words.words(event)]
+        self._log.extend(f"{self._time_of(event)}  {words}" for words in lines if words)
 
     def _make(self) -> RunView:
         replay = self._replay
         if not replay.start:
             return self._unbegun()
-        ended = bool(replay.end) or not self._alive
+        # A runner that has written its last event still tidies up: until it lets go, others call the run alive.
+        ended = not self._alive
         if ended and not replay.end:
             # What it was is known; how it ended nobody wrote down.
             replay.end = {"status": "interrupted", "reason": "its runner died"}
@@ -194,7 +196,7 @@ class RunWatch:
 
     def _live(self) -> Live | None:
         key = self._latest.get("cell")
-        if key is None or key not in self._replay.tracks or self._replay.waiting:
+        if key is None or key not in self._replay.tracks or self._replay.waiting or self._replay.end:
             return None
         half = _number(self._latest.get("half_width_pct"))
         track = self._replay.tracks[str(key)]

@@ -14,7 +14,7 @@ from tuibench.tui import route
 from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.export_question import Export, ExportQuestion
-from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.question import Notice, ask
 from tuibench.tui.widgets.text_question import TextQuestion
 
 _NOTHING = "there is no benchmark under the cursor: n measures one"
@@ -86,6 +86,7 @@ class BenchmarkActions(Page):
 
     def _show_started(self, started: Started) -> None:
         run, notes = started
+        self.dashboard.started = run
         self.dashboard.look()
         self.run_worker(self._open_run(run, notes), group="open")
 
@@ -232,8 +233,14 @@ class BenchmarkActions(Page):
         self.with_target(self._show_log)
 
     def _show_log(self, one: str) -> None:
-        running = self.run_of(one) is not None
-        self.dashboard.go(route.run(one) if running else route.detail(one, "log"))
+        if self.run_of(one) is None:
+            self.dashboard.go(route.detail(one, "log"))
+        else:
+            self.ask(lambda: self.desk.run_log(one), partial(self._show_lines, one), group="log")
+
+    def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
+        said = lines or ("Its processes have said nothing so far.",)
+        self.app.push_screen(Notice(f"Log of {short_id(one)}", said))
 
 
 def row_of(desk: Desk, one: str) -> BenchmarkRow:

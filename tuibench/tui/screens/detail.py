@@ -123,7 +123,7 @@ class DetailScreen(BenchmarkActions):
             return "it is not read yet"
         if name in _AXES:
             return "" if _AXES[name] in axes_of(stored.result) else _WHY[name]
-        if name == "comparison" and not stored.result.comparisons and not stored.card.rerun_of:
+        if name == "comparison" and not stored.result.comparisons and not stored.card.partner:
             return "one side alone was measured, and it is no re-run: R with another engine compares two"
         return ""
 

@@ -32,15 +32,15 @@ class ComparisonPane(DetailPane):
 
     def on_mount(self) -> None:
         """The sides, or ask for the older one."""
-        run, base = self.stored.result, self.stored.card.rerun_of
+        run, base = self.stored.result, self.stored.card.partner
         pairs = pairs_of_run(run)
         about = self.query_one("#compared", TextBlock)
         if pairs:
-            more = f"; c compares with {short_id(base)}, which it re-ran" if base else ""
+            more = f"; c compares with {short_id(base)}{self._why()}" if base else ""
             about.show_lines([f" measured in turns{more}"])
             self.query_one(ComparisonView).show(Material(run, run, pairs))
         elif base:
-            about.show_lines([f" with {short_id(base)}, which it re-ran: measured at different times"])
+            about.show_lines([f" with {short_id(base)}{self._why()}: measured at different times"])
             page = cast("Page", self.screen)
             one = self.stored.row.id
             page.ask(
@@ -49,6 +49,10 @@ class ComparisonPane(DetailPane):
                 group="past",
                 otherwise=self._refuse,
             )
+
+    def _why(self) -> str:
+        card = self.stored.card
+        return ", which it re-ran" if card.partner == card.rerun_of else ", as its form asked"
 
     def _show_past(self, found: tuple[SideBySide, StoredBenchmark]) -> None:
         side, old = found

@@ -17,7 +17,6 @@ from tuibench.report.age import age
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse, Removed
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
-from tuibench.tui.screens.project_panel import panel_lines
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
@@ -137,6 +136,8 @@ class HomeScreen(BenchmarkActions):
         if row is None or not self.has_class("-wide"):
             panel.show_lines(())
             return
+        from tuibench.tui.screens.project_panel import panel_lines  # 10 ms that only a wide terminal has a use for
+
         one = row.project.id
         self.ask(
             lambda: self.desk.benchmarks(one)[:8],

@@ -18,7 +18,7 @@ from textual.widget import Widget
 from tuibench.report.style import to_ascii
 from tuibench.tui.glyph import Glyphs, glyphs_of
 from tuibench.tui.theme import style_of
-from tuibench.tui.widgets.row import Row, changed_end, filled
+from tuibench.tui.widgets.row import Row, changed_end, filled, safe
 
 
 class Painted(Widget):
@@ -43,6 +43,8 @@ class Painted(Widget):
 
     def legible(self, text: str) -> str:
         """The text in the signs that this terminal can show: words of results have some that not all can."""
+        # Everything painted comes through here, so that no widget can forget it.
+        text = safe(text)
         return text if text.isascii() or not getattr(self.app, "ascii_only", False) else to_ascii(text)
 
     def legible_row(self, row: Row) -> Row:
