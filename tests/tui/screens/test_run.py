@@ -242,9 +242,10 @@ async def test_enter_of_a_finished_run_opens_that_very_cell(monkeypatch: pytest.
 async def test_an_unchanged_look_reads_once_and_paints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     async with watched(sketch_view()) as seen:
         looks = seen.desk.looks
-        asked: list[object] = []
-        monkeypatch.setattr(Painted, "repaint", asked.append)
-        await seen.look()
+        asked: list[Painted] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(Painted, "repaint", lambda widget: asked.append(widget))
+            await seen.look()
         assert seen.desk.looks == looks + 1 and asked == []
 
 

@@ -160,6 +160,7 @@ async def test_a_run_goes_on_when_the_dashboard_quits_and_X_cancels_it_later(she
         await seen.until(lambda: f"run {short_id(run)} cancelled" in seen.news)
 
 
+@pytest.mark.slow
 async def test_more_time_is_told_by_the_page_that_gave_it(shell: Shell) -> None:
     fixed = detach(shell, *MANY)
     async with followed(whole_id(fixed)) as seen:
@@ -236,6 +237,7 @@ async def test_a_cell_that_never_ends_can_be_cancelled(shell: Shell, monkeypatch
         assert "cancelled" in seen.text
 
 
+@pytest.mark.slow
 async def test_a_run_that_waits_says_for_which_and_begins_by_itself(shell: Shell) -> None:
     first = detach(shell, *MANY)
     second = whole_id(detach(shell, *MANY))
@@ -268,6 +270,7 @@ async def test_r_at_the_end_measures_the_same_again(shell: Shell) -> None:
         assert seen.page.run_id == run
 
 
+@pytest.mark.slow
 async def test_d_of_a_run_that_goes_on_cancels_and_removes_it(shell: Shell) -> None:
     run = whole_id(detach(shell, *MANY))
     async with followed(run) as seen:
