@@ -158,14 +158,18 @@ class Dashboard(CalmApp):
         alive = {row.info.id for row in now.runs if row.info.state in activity.ALIVE}
         for row in before.runs:
             if row.info.state in activity.ALIVE and row.info.id not in alive:
-                left = next((each.info for each in now.runs if each.info.id == row.info.id), None)
-                self.tell_end(row.info, left)
+                known = (*(each.info for each in now.runs), *reversed(now.ended))
+                self.tell_end(row.info, next((info for info in known if info.id == row.info.id), None))
 
-    def tell_end(self, was: RunInfo, left: RunInfo | None) -> None:
-        """`left` is what is still to be done about it: None for a run whose result is in the store."""
+    def tell_end(self, was: RunInfo, end: RunInfo | None) -> None:
+        """`end` is the run as it is now; None where nothing is left of it."""
         name = short_id(was.id)
-        words = "finished and saved" if left is None else f"{left.state}: {left.detail}".rstrip(": ")
-        self.page.say(f"run {name} {words}", "info" if left is None else "warn")
+        well = end is not None and end.state == activity.FINISHED
+        if end is None:
+            words = "is gone: its traces were removed"
+        else:
+            words = f"{end.state}{' and saved' if well else ''}: {end.detail}".rstrip(": ")
+        self.page.say(f"run {name} {words}", "info" if well else "warn")
         if self.config.bell:
             self.bell()
         self.set_terminal_title(f"tuibench: {name} {words.partition(':')[0]}")

@@ -69,10 +69,10 @@ class Bridge:
         """See Desk."""
         self._pulses += 1
         mark = self._store.mark()
-        runs = self._presence.look(mark)
+        runs, ended = self._presence.look(mark), self._presence.ended
         # Rows without their sizes are to be asked for once more, when the first ones are on the screen.
         later = " weigh" if self._unweighed and self._pulses > 1 else ""
-        return Pulse(mark + later, runs, self._bench.notices())
+        return Pulse(mark + later, runs, self._bench.notices(), ended)
 
     def machine(self) -> Machine:
         """See Desk."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from tuibench.core.activity import RunInfo
 from tuibench.core.cell import CellResult, Execution
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
@@ -169,6 +169,7 @@ class RunWatch:
             reason=reason,
             saved=bool(end.get("saved") or self._observe().is_saved(self._directory.id)),
             result=unfile_points(self._replay.result()) if view.cells else None,
+            other_machine=int(end.get("exit_code") or 0) == ExitCode.NOT_COMPARABLE,
         )
 
     def _info(self, ended: bool) -> RunInfo:

@@ -58,9 +58,11 @@ class DetailScreen(BenchmarkActions):
         "cursor, and the line below it says all of the point it is on."
     )
 
-    def __init__(self, benchmark: str, tab: str = "") -> None:
+    def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
+        """`cell` is the key of the one that is shown first; '' for the first with numbers."""
         super().__init__()
         self.benchmark = benchmark
+        self._cell = cell
         self._tab = TABS.index(tab) if tab in TABS else 0
         self.stored: StoredBenchmark | None = None
 
@@ -152,7 +154,7 @@ class DetailScreen(BenchmarkActions):
 
     def _make(self, name: str, stored: StoredBenchmark) -> Widget:
         makers: dict[str, Callable[[], Widget]] = {
-            "baseline": lambda: BaselinePane(stored, id=name),
+            "baseline": lambda: BaselinePane(stored, id=name, cell=self._cell),
             "comparison": lambda: ComparisonPane(stored, id=name),
             "environment": lambda: ScrollBlock(environment_lines(stored.result, self.dashboard.glyphs), id=name),
             "log": lambda: ScrollBlock(log_lines(stored, self.dashboard.now()), wrap=True, id=name),

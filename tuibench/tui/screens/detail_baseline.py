@@ -9,6 +9,7 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Horizontal
 
+from tuibench.core.card import StoredBenchmark
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.units import count_of, ms, percent, short, size
 from tuibench.plots.baseline import marks_of, merged_histogram, samples_figure
@@ -42,6 +43,11 @@ class BaselinePane(DetailPane):
     """
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("previous-value", "next-value", "figure"))
 
+    def __init__(self, stored: StoredBenchmark, *, id: str, cell: str = "") -> None:  # noqa: A002 - Textual's name
+        """`cell` is the key of the one to begin with."""
+        super().__init__(stored, id=id)
+        self._wanted = cell
+
     def compose(self) -> ComposeResult:
         """Selectors, numbers, figure."""
         yield SelectorLine(id="baseline-choices")
@@ -51,8 +57,9 @@ class BaselinePane(DetailPane):
             yield PlotView(id="spread", focusable=False)
 
     def on_mount(self) -> None:
-        """The first cell that has numbers."""
-        self._at = next((n for n, cell in enumerate(self._cells) if cell.pooled is not None), 0)
+        """The cell that was asked for, else the first that has numbers."""
+        first = next((n for n, cell in enumerate(self._cells) if cell.pooled is not None), 0)
+        self._at = next((n for n, cell in enumerate(self._cells) if cell.key == self._wanted), first)
         wanted = self.chosen("figure")
         self._figure = FIGURES.index(wanted) if wanted in FIGURES else 0
         self._axes = varying(self.stored.result)
