@@ -8,26 +8,31 @@ from tuibench.plots.pareto import tradeoffs
 from tuibench.report.label import describe, varying
 
 TITLE = "Best Trade-offs of Latency and Items/s"
+HEAD = "ms/batch  items/s"
 _FEWEST = 3
 """Of a single cell there is nothing to choose, and of two the headline says it all."""
 
 
 def tradeoff_lines(run: RunResult) -> list[str]:
     """A head, then a line per cell of the Pareto set; nothing where there is hardly a choice."""
+    rows = tradeoff_rows(run)
+    if len(rows) == 1:
+        return [f"{rows[0][1]} is best at both"]
+    return [HEAD, *(f"{figures}  {name}" for figures, name in rows)] if rows else []
+
+
+def tradeoff_rows(run: RunResult) -> list[tuple[str, str]]:
+    """Of each cell of the Pareto set its two numbers below `HEAD`, and what it is called."""
     if sum(cell.pooled is not None for cell in run.cells) < _FEWEST:
         return []
     axes = varying(run)
-    found = tradeoffs(run.cells)
-    names = [describe(run, each.cell, axes) for each in found]
-    if not found:
-        return []
-    if len(found) == 1:
-        return [f"{names[0]} is best at both"]
-    rows = [
-        f"{_text(each.latency.value):>8} {_text(each.rate.value):>8}  {name}{'' if each.is_sure else ' (no sure gain)'}"
-        for each, name in zip(found, names, strict=True)
+    return [
+        (
+            f"{_text(each.latency.value):>8} {_text(each.rate.value):>8}",
+            describe(run, each.cell, axes) + ("" if each.is_sure else " (no sure gain)"),
+        )
+        for each in tradeoffs(run.cells)
     ]
-    return [f"{'ms/batch':>8} {'items/s':>8}", *rows]
 
 
 def _text(value: float | None) -> str:
