@@ -83,9 +83,9 @@ async def test_escape_and_q_go_back() -> None:
     async with shown() as seen:
         for leave in ("escape", "q"):
             await seen.press("enter")
-            assert isinstance(seen.app.page, DetailScreen)
+            assert type(seen.app.page) is DetailScreen
             await seen.press(leave)
-            assert isinstance(seen.app.page, ProjectScreen)
+            assert type(seen.app.page) is ProjectScreen
 
 
 async def test_the_keys_of_benchmarks_mean_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -163,7 +163,7 @@ async def test_a_look_that_finds_nothing_new_reads_nothing() -> None:
             opened.append(one)
             return real(one)
 
-        seen.app.desk.open = count  # type: ignore[method-assign]
+        seen.app.desk.open = count  # type: ignore[method-assign,assignment]
         # The first one may still count what was written a moment ago as fresh.
         await look(seen.app, seen.pilot)
         opened.clear()

@@ -244,7 +244,7 @@ async def test_an_unchanged_look_reads_once_and_paints_nothing(monkeypatch: pyte
         looks = seen.desk.looks
         asked: list[Painted] = []
         with monkeypatch.context() as patch:
-            patch.setattr(Painted, "repaint", lambda widget: asked.append(widget))
+            patch.setattr(Painted, "repaint", asked.append)
             await seen.look()
         assert seen.desk.looks == looks + 1 and asked == []
 
