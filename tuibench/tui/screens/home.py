@@ -71,8 +71,10 @@ class HomeScreen(ProjectActions):
 
     def body(self) -> Iterable[Widget]:
         """The list, and in wide terminals what is known of the project under the cursor."""
-        yield FilterLine(id="filter")
-        yield RuleLine()
+        with Horizontal(id="head"):
+            # In one row, so that nothing below moves when somebody filters.
+            yield FilterLine(id="filter")
+            yield RuleLine()
         with Horizontal(id="columns"):
             yield RecordTable(id="projects")
             yield TextBlock(id="panel")
