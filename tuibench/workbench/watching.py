@@ -14,6 +14,8 @@ from tuibench.core.activity import RunInfo
 from tuibench.core.cell import CellResult, Execution
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
 from tuibench.core.watch import Live, RunView
 from tuibench.report.preamble import preamble_lines
 from tuibench.report.run_list import reason_words
@@ -70,16 +72,21 @@ class RunWatch:
         self._view: RunView | None = None
 
     def look(self) -> RunView:
-        """The run as it stands; the very same view where nothing happened."""
+        """The run as it stands, the very same view where nothing happened; StoreError where it makes no sense."""
         # In this order: what was written before the lock was free is read after it.
         alive = self._directory.is_held()
         events = self._follower.read()
         if self._view is not None and not events and alive == self._alive:
             return self._view
         self._alive = alive
-        for event in events:
-            self._take(event)
-        self._view = self._make()
+        try:
+            for event in events:
+                self._take(event)
+            self._view = self._make()
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError, StopIteration) as error:
+            # Each line is whole, and yet they do not make sense: another version wrote them.
+            short, what = short_id(self._directory.id), type(error).__name__
+            raise StoreError(f"the journal of run {short} cannot be understood: {what} {show(error, 80)}") from error
         return self._view
 
     def close(self) -> None:
