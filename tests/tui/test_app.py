@@ -1,11 +1,14 @@
 from __future__ import annotations
 
 import errno
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import replace
-from typing import cast
+from typing import Any, cast
 
 import pytest
 from textual.app import App
+from textual.pilot import Pilot
 
 from tests.store.build import make_id
 from tests.tui.frame import frame
@@ -64,13 +67,19 @@ def name(number: int) -> str:
     return row(number).info.id[-4:].lower()
 
 
-def as_desk(desk: PulseDesk) -> Desk:
-    return cast(Desk, desk)
+@asynccontextmanager
+async def dashboard(
+    desk: PulseDesk, size: tuple[int, int] = (80, 24), **given: Any
+) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:
+    """One that has looked once."""
+    async with open_app(size, desk=cast(Desk, desk), forgiving=True, **given) as (app, pilot):
+        await look(app, pilot)
+        yield app, pilot
 
 
 @pytest.mark.parametrize("problem", [OSError(errno.EMFILE, "Too many open files"), KeyError("spec"), StoreError("no")])
 async def test_a_look_that_fails_is_news_and_the_next_one_is_taken(desk: PulseDesk, problem: Exception) -> None:
-    async with open_app(desk=as_desk(desk)) as (app, pilot):
+    async with dashboard(desk) as (app, pilot):
         desk.show(row(1))
         await look(app, pilot)
         desk.problem = problem
@@ -101,7 +110,7 @@ async def test_how_a_run_ended_is_said_once_with_one_bell(
     desk: PulseDesk, bells: list[None], left: tuple[RunRow, ...], ended: tuple[RunRow, ...], words: str
 ) -> None:
     desk.show(row(1, activity.WAITING))
-    async with open_app(desk=as_desk(desk)) as (app, pilot):
+    async with dashboard(desk) as (app, pilot):
         assert bells == []
         desk.show(*left, ended=ended)
         await look(app, pilot)
@@ -115,7 +124,7 @@ async def test_how_a_run_ended_is_said_once_with_one_bell(
 
 async def test_two_that_end_in_one_look_are_one_line_and_one_bell(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(2), row(1))
-    async with open_app((120, 24), desk=as_desk(desk)) as (app, pilot):
+    async with dashboard(desk, (120, 24)) as (app, pilot):
         desk.show(row(1, activity.FAILED, "no such operator"), ended=(row(2, activity.CANCELLED),))
         await look(app, pilot)
         assert "cancelled, 3 executions saved; run " in frame(app) and "failed: no such operator" in frame(app)
@@ -124,14 +133,14 @@ async def test_two_that_end_in_one_look_are_one_line_and_one_bell(desk: PulseDes
 
 async def test_what_ended_before_the_dashboard_came_is_no_news(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(1, activity.INTERRUPTED), ended=(row(2, activity.FINISHED),))
-    async with open_app(desk=as_desk(desk)) as (app, pilot):
+    async with dashboard(desk) as (app, pilot):
         await look(app, pilot)
         assert bells == [] and "run " not in frame(app).splitlines()[-3]
 
 
 async def test_what_its_user_removed_here_is_not_told_once_more(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(1))
-    async with open_app(desk=as_desk(desk)) as (app, pilot):
+    async with dashboard(desk) as (app, pilot):
         app.forget_runs((row(1).info.id,))
         desk.show()
         await look(app, pilot)
@@ -140,7 +149,7 @@ async def test_what_its_user_removed_here_is_not_told_once_more(desk: PulseDesk,
 
 async def test_the_bell_can_be_turned_off(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(1))
-    async with open_app(desk=as_desk(desk), config=Config(bell=False)) as (app, pilot):
+    async with dashboard(desk, config=Config(bell=False)) as (app, pilot):
         desk.show()
         await look(app, pilot)
         assert bells == [] and "was removed" in frame(app)
@@ -153,7 +162,7 @@ def test_a_run_that_begins_to_measure_has_not_ended() -> None:
 async def test_a_page_is_told_of_nothing_that_did_not_change(desk: PulseDesk, monkeypatch: pytest.MonkeyPatch) -> None:
     told: list[Pulse] = []
     monkeypatch.setattr(Landing, "pulse_changed", lambda self, pulse, before: told.append(pulse))
-    async with open_app(desk=as_desk(desk)) as (app, pilot):
+    async with dashboard(desk) as (app, pilot):
         assert isinstance(app, Dashboard)
         for _ in range(3):
             await look(app, pilot)

@@ -217,15 +217,15 @@ def test_how_a_run_ended_that_was_seen_to_go_on_is_told(
     run.plan()
     run.done(0, 1)
     look(presence, store)
-    assert presence.ended() == ()
+    assert not presence.ended
     store.benchmarks.add(make_small(1), Card())
     run.say("run_end", **end, cells=2, cells_done=1, executions=1)
     if not tidies:
         run.let_go()
     assert look(presence, store) == ()
-    (info,) = presence.ended()
+    (info,) = presence.ended
     assert (info.id, info.state, info.detail, info.executions) == (run.id, state, detail, 1)
-    assert look(presence, store) == () and presence.ended() == (info,)
+    assert look(presence, store) == () and presence.ended == (info,)
 
 
 def test_a_run_that_was_cancelled_while_it_waited_has_ended_so(
@@ -237,14 +237,14 @@ def test_a_run_that_was_cancelled_while_it_waited_has_ended_so(
     assert the(look(presence, store)).info.state == activity.WAITING
     run.end("cancelled", reason="", executions=0)
     assert look(presence, store) == ()
-    assert [(info.state, info.executions) for info in presence.ended()] == [(activity.CANCELLED, 0)]
+    assert [(info.state, info.executions) for info in presence.ended] == [(activity.CANCELLED, 0)]
 
 
 def test_what_ended_before_the_first_look_is_not_told(presence: Presence, store: Store, run: ScriptedRun) -> None:
     run.begin()
     run.plan()
     run.end("cancelled", reason="")
-    assert look(presence, store) == () and presence.ended() == ()
+    assert look(presence, store) == () and presence.ended == ()
 
 
 @pytest.mark.parametrize("damage", ["spec", "end", "time"])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import time
 from collections.abc import Callable, Collection
@@ -26,7 +27,7 @@ from tuibench.tui.message import PulseTaken
 from tuibench.tui.screens.base import Page
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
-from tuibench.tui.textual_seam import CalmApp
+from tuibench.tui.textual_seam import CalmApp, known_error
 from tuibench.tui.thread import DaemonThreads
 
 LOOK_S = 1.0
@@ -44,7 +45,8 @@ class Opening:
 class Dashboard(CalmApp):
     """Screens are made by `route`; what they need comes through here."""
 
-    CSS_PATH = "app.tcss"
+    # The first screen's with it: rules that come later cost reading all of them again.
+    CSS_PATH: ClassVar = ["app.tcss", "screens/home.tcss"]
     TITLE = "tuibench"
     # Ours is another.
     ENABLE_COMMAND_PALETTE = False
@@ -74,6 +76,7 @@ class Dashboard(CalmApp):
         """The run that was started last: lists go to it once, as that is what its user wants to see next."""
         self._opening = opening or Opening()
         self._looking = False
+        self._begun = False
         self._notices: set[str] = set()
         self.set_keymap(self.keymap)
 
@@ -88,7 +91,6 @@ class Dashboard(CalmApp):
             self.push_screen(route.form(path=self._opening.path))
         if self.config.problems:
             self.call_after_refresh(self._tell_problems)
-        self.look()
         self.set_interval(LOOK_S, self.look)
 
     def _tell_problems(self) -> None:
@@ -105,11 +107,21 @@ class Dashboard(CalmApp):
 
     # What others do
 
+    def begin_to_look(self) -> None:
+        """Take the first look once the first screen has its rows, which would come later for it."""
+        if self._begun:
+            return
+        if not gc.isenabled():
+            # As `start` left it.
+            gc.freeze()
+            gc.enable()
+        self.look()
+
     def look(self) -> None:
         """Ask for one look, unless the last one still goes on: looks never pile up."""
         if self._looking:
             return
-        self._looking = True
+        self._looking = self._begun = True
         self.run_worker(self._take_pulse, thread=True, group="pulse", exit_on_error=False)
 
     def _take_pulse(self) -> None:
@@ -117,9 +129,7 @@ class Dashboard(CalmApp):
         try:
             pulse = self.desk.pulse()
         except Exception as error:  # the same look is taken again in a second; what keeps it from succeeding is news
-            unknown = f"what others do cannot be seen: {type(error).__name__}: {error}"
-            words = error.message if isinstance(error, TuibenchError) else unknown
-            pulse = replace(self.pulse or Pulse("", ()), notices=(words,))
+            pulse = replace(self.pulse or Pulse("", ()), notices=(known_error(error).message,))
         if not worker.is_cancelled:
             self.post_message(PulseTaken(pulse))
 
@@ -127,8 +137,8 @@ class Dashboard(CalmApp):
         """Tell the screen that is shown what has changed, and everybody which runs have ended."""
         self._looking = False
         page = self.page
-        if not page.is_mounted or self.pulse == message.pulse:
-            # A page that is not there yet is told by the next look.
+        if not (self.is_running and page.is_mounted) or self.pulse == message.pulse:
+            # A page that is not there yet is told by the next look; in the end pages lose their widgets first.
             return
         before, self.pulse = self.pulse, message.pulse
         for notice in message.pulse.notices:
@@ -168,6 +178,10 @@ class Dashboard(CalmApp):
         words += [f"{waiting} waiting"] if waiting else []
         words += [f"{count_of(broken, 'run')} to resume"] if broken else []
         return f" {self.glyphs.dot} ".join(words)
+
+    def known_error(self, error: Exception) -> TuibenchError:
+        """What the user is told of an error that the desk raised."""
+        return known_error(error)
 
     # Ways between screens
 

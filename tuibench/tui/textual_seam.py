@@ -6,7 +6,9 @@ import sys
 import traceback
 
 from textual.app import App
+from textual.driver import Driver
 
+from tuibench.core.errors import TuibenchError
 from tuibench.core.text import show
 
 
@@ -23,8 +25,31 @@ class CalmApp(App[int]):
         if self._driver is not None and not self.is_headless:
             self._driver.write(f"\x1b]0;{show(title, 80)}\x07")
 
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's own ends the app over one byte that is no UTF-8."""
+        from textual.drivers.linux_driver import LinuxDriver  # no test needs a terminal
+
+        found = super().get_driver_class()
+        if found is not LinuxDriver:
+            return found
+        from tuibench.tui.driver_seam import CalmDriver  # as above
+
+        return CalmDriver
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A screen that is still being built while the app ends misses its parts, and nobody misses the screen."""
+        if not self._exit:
+            super()._handle_exception(error)
+
     def _fatal_error(self) -> None:
         """Textual prints a traceback with the values of all variables, which are foreign text."""
         lines = traceback.format_exception(sys.exception() or self._exception)
         self.last_words = "\n".join(show(line, 1000) for text in lines for line in text.splitlines())
         self._close_messages_no_wait()
+
+
+def known_error(error: Exception) -> TuibenchError:
+    """An error in words: what is none of ours is a defect of ours, and says so."""
+    if isinstance(error, TuibenchError):
+        return error
+    return TuibenchError(f"internal error: {type(error).__name__}: {error}")

@@ -76,6 +76,7 @@ class Presence:
                 self._update(known, self._observer, mark)
             return tuple(known.row for known in self._known.values() if known.row is not None)
 
+    @property
     def ended(self) -> tuple[RunInfo, ...]:
         """How those ended that went on at some look and were in no row of the last one."""
         with self._one_at_a_time:

@@ -37,10 +37,10 @@ class ComparisonPane(DetailPane):
         about = self.query_one("#compared", TextBlock)
         if pairs:
             more = f"; c compares with {short_id(base)}{self._why()}" if base else ""
-            about.show_lines([f" measured in turns{more}"])
+            about.show_lines([f" sides measured in turns, so that a verdict holds{more}"])
             self.query_one(ComparisonView).show(Material(run, run, pairs))
         elif base:
-            about.show_lines([f" with {short_id(base)}{self._why()}: measured at different times"])
+            about.show_lines([f" beside {short_id(base)}{self._why()}: measured at different times, so no verdict"])
             page = cast("Page", self.screen)
             one = self.stored.row.id
             page.ask(

@@ -36,15 +36,19 @@ class DetailPane(Vertical):
         app = self.dashboard
         return key.shown(name, app.keymap, app.ascii_only)
 
-    def chosen(self, name: str) -> Any:
+    @property
+    def remembered(self) -> dict[str, Any]:
         """What was chosen last, here or in another session."""
         found = self.dashboard.remembered.read().get("detail", {})
-        return found.get(name) if isinstance(found, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    def chosen(self, name: str) -> Any:
+        """One of the choices; None where nobody made it."""
+        return self.remembered.get(name)
 
     def choose(self, **values: Any) -> None:
-        """Remember a choice."""
-        found = self.dashboard.remembered.read().get("detail", {})
-        self.dashboard.remember(detail={**(found if isinstance(found, dict) else {}), **values})
+        """Remember choices."""
+        self.dashboard.remember(detail={**self.remembered, **values})
 
     def focus_first(self) -> None:
         """Give the focus to what moves."""
