@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.tui import key
+from tuibench.tui.widgets.calm import Steady
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
 
 
-class DetailPane(Vertical):
+class DetailPane(Steady, Vertical):
     """One tab; subclasses show `self.stored`."""
 
     DEFAULT_CSS = "DetailPane { height: 1fr; width: 1fr; }"
@@ -21,10 +22,6 @@ class DetailPane(Vertical):
     def __init__(self, stored: StoredBenchmark, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.stored = stored
-
-    def on_mount(self) -> None:
-        """Keys of a tab work as soon as it is there."""
-        self.call_after_refresh(self.focus_first)
 
     @property
     def dashboard(self) -> Dashboard:
@@ -54,3 +51,7 @@ class DetailPane(Vertical):
         """Give the focus to what moves."""
         first = next((widget for widget in self.query("*") if widget.focusable), None)
         self.screen.set_focus(first)
+
+
+class Beside(Steady, Horizontal):
+    """Parts of a tab beside each other."""

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.plots.figure import draw
@@ -17,10 +16,10 @@ from tuibench.plots.selection import MOST_SIDES, Selection
 from tuibench.plots.trace import signs
 from tuibench.tui import key
 from tuibench.tui.screens.detail_choice import open_axes, remembered_selection, selectors_of, to_remember
-from tuibench.tui.screens.detail_pane import DetailPane
+from tuibench.tui.screens.detail_pane import Beside, DetailPane
 from tuibench.tui.screens.detail_point_line import point_rows, sentence_facts, table, values_of
 from tuibench.tui.screens.detail_points import PointList
-from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.selector_line import SelectorLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -57,8 +56,8 @@ class ScalingPane(DetailPane):
         """Selectors, figure with table, the point under the cursor."""
         yield SelectorLine(id="scaling-choices")
         yield RuleLine()
-        with Horizontal(id="scaled"):
-            yield PlotView(id="curve", focusable=False)
+        with Beside(id="scaled"):
+            yield FigureView(id="curve")
             yield PointList()
         yield TextBlock(id="point")
 
@@ -99,12 +98,13 @@ class ScalingPane(DetailPane):
     def _show_points(self, shown: Scaling) -> None:
         whole = self.has_class("-all")
         head, rows = table(shown, wide=whole, missing=signs(self.dashboard.ascii_only).missing)
-        self.points.show_points(head, rows, sentence_facts(shown.sentences, wide=whole or self.size.width >= _WIDE))
+        self.points.show_points(head, rows, sentence_facts(shown.sentences, wide=whole or self.app.size.width >= _WIDE))
         self._show_point()
 
     def _show_point(self) -> None:
-        shown, width = self._shown, self.size.width
-        if shown is not None and width:
+        # The whole width of the screen, which is known before that of the pane.
+        shown, width = self._shown, self.app.size.width
+        if shown is not None:
             app = self.dashboard
             block = self.query_one("#point", TextBlock)
             rows = point_rows(shown, self._value, width, ascii_only=app.ascii_only, legible=block.legible)
@@ -123,11 +123,12 @@ class ScalingPane(DetailPane):
         return next((point for line in lines for point in line.points if point.value == self._value), None)
 
     def _draw(self) -> None:
-        view, shown = self.query_one("#curve", PlotView), self._shown
-        width, height = view.size
-        if width and height and shown is not None:
-            ascii_only = self.dashboard.ascii_only
-            view.show_rows(draw(figure_of(shown), width, height, ascii_only=ascii_only, cursor=self._cursor(shown)))
+        shown = self._shown
+        if shown is not None:
+            ascii_only, cursor, figure = self.dashboard.ascii_only, self._cursor(shown), figure_of(shown)
+            self.query_one("#curve", FigureView).show_figure(
+                lambda width, height: draw(figure, width, height, ascii_only=ascii_only, cursor=cursor)
+            )
 
     def _cursor(self, shown: Scaling) -> tuple[int, int] | None:
         """The figure has the measured points alone."""
@@ -141,11 +142,6 @@ class ScalingPane(DetailPane):
         """More room shows more of each point."""
         if self._shown is not None:
             self._show_points(self._shown)
-
-    def on_plot_view_resized(self, message: PlotView.Resized) -> None:
-        """Another size to draw in."""
-        message.stop()
-        self._draw()
 
     def on_point_list_moved(self, message: PointList.Moved) -> None:
         """Another point."""
