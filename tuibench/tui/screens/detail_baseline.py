@@ -36,7 +36,6 @@ class BaselinePane(DetailPane):
     DEFAULT_CSS = """
     BaselinePane #beside { height: 1fr; width: 100%; }
     BaselinePane #numbers { width: 41; height: 100%; margin: 0 1 0 1; }
-    .-wide BaselinePane #numbers { width: 52; }
     BaselinePane #spread { width: 1fr; height: 100%; }
     BaselinePane #advice { width: 1fr; height: 100%; display: none; }
     """
@@ -82,10 +81,9 @@ class BaselinePane(DetailPane):
             return
         cell = self._cells[self._at]
         place = describe(self.stored.result, cell, self._axes)
-        around = f"{self.shown_key('previous-value')}{self.shown_key('next-value')}"
         many = len(self._cells) > 1
         number = f"cell {self._at + 1} of {len(self._cells)}" if many else "cell"
-        selectors = [Selector(number, (place, "") if many else (place,), 0, around)]
+        selectors = [Selector(number, (place, "") if many else (place,), 0, self.around)]
         selectors.append(Selector("figure", self._figures, self._figure, self.shown_key("figure")))
         self.query_one("#baseline-choices", SelectorLine).show(selectors)
         self.query_one("#numbers", FactBlock).show_facts(number_facts(cell))

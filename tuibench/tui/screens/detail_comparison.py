@@ -55,5 +55,5 @@ class ComparisonPane(DetailPane):
         else:
             key = self.shown_key("compare")
             more = f"; {key} compares with {name}, which it re-ran" if base else ""
-            about.show_lines([f" sides measured in turns, so that a verdict holds{more}"])
+            about.show_lines([f" measured in turns: a verdict holds{more}"])
             view.show(Material(run, run, pairs_of_run(run)))

@@ -34,7 +34,7 @@ def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
         own = (*own, *(("side",) if len(choices.sides) > 1 else ()), *(("figure",) if held > 1 else ()))
         return (*own, *_MOVE, "open", "wide", *_OTHERS)
     around = _AROUND if tab == "baseline" and len(run.cells) > 1 else ()
-    return (*around, *_OWN.get(tab, _MOVE), *_OTHERS)
+    return tuple(each for each in (*around, *_OWN.get(tab, _MOVE), *_OTHERS) if each != tab)
 
 
 def pairs_of(hints: Iterable[str], keymap: Mapping[str, str], ascii_only: bool) -> list[tuple[str, str]]:

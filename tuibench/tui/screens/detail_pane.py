@@ -34,6 +34,12 @@ class DetailPane(Steady, Vertical):
         return key.shown(name, app.keymap, app.ascii_only)
 
     @property
+    def around(self) -> str:
+        """The two keys to the values before and after, as short as they can be told apart."""
+        keys = self.shown_key("previous-value"), self.shown_key("next-value")
+        return ("" if max(map(len, keys)) == 1 else " ").join(keys)
+
+    @property
     def remembered(self) -> dict[str, Any]:
         """What was chosen last, here or in another session."""
         found = self.dashboard.remembered.read().get("detail", {})

@@ -36,11 +36,13 @@ class PointList(Moving):
         self._facts: tuple[Fact, ...] = ()
         self._said: list[Row] = []
         self._said_for = -1
+        self._about = ""
         self._first = 0
         self.at = 0
 
-    def show_points(self, head: Row, lines: Sequence[Row], facts: Sequence[Fact]) -> None:
-        """Show these; the cursor stays at its place as far as there is one."""
+    def show_points(self, head: Row, lines: Sequence[Row], facts: Sequence[Fact], about: str = "") -> None:
+        """Show these; the cursor stays at its place as far as there is one. `about` is what the sentences are of."""
+        self._about = about
         self.at = min(self.at, max(len(lines) - 1, 0))
         self._head, self._lines, self._facts = shown(head), [shown(line) for line in lines], tuple(facts)
         self._said_for = -1
@@ -87,8 +89,9 @@ class PointList(Moving):
         if y <= room:
             return self._point(self._first + y - 1)
         if y == room + 1:
-            many = room < len(self._lines)
-            return ((f"  {self._first + 1}-{self._first + room} of {len(self._lines)}" if many else "", "dim"),)
+            many = f"{self._first + 1}-{self._first + room} of {len(self._lines)}"
+            words = "  ".join(filter(None, (many if room < len(self._lines) else "", self._about)))
+            return ((f" {words}", "dim"),)
         return self._sentence(y - room - 2, self.size.height - room - 2)
 
     def _point(self, number: int) -> Row:

@@ -35,7 +35,6 @@ class ScalingPane(DetailPane):
     ScalingPane #scaled { height: 1fr; width: 100%; }
     ScalingPane #curve { width: 1fr; height: 100%; }
     ScalingPane PointList { width: 38; height: 100%; }
-    .-wide ScalingPane PointList { width: 52; }
     ScalingPane.-all #curve { display: none; }
     ScalingPane.-all PointList { width: 1fr; }
     ScalingPane #point { height: 2; }
@@ -88,7 +87,7 @@ class ScalingPane(DetailPane):
         self._selection = self._shown.selection
         self.set_class(len(self._shown.lines) == MOST_SIDES, "-three")
         self.query_one("#scaling-choices", SelectorLine).show(
-            selectors_of(self._shown, self._axis_held, self.shown_key)
+            selectors_of(self._shown, self._axis_held, self.around, self.shown_key)
         )
         self._show_points(self._shown)
         self._draw()
@@ -98,7 +97,9 @@ class ScalingPane(DetailPane):
     def _show_points(self, shown: Scaling) -> None:
         whole = self.has_class("-all")
         head, rows = table(shown, wide=whole, missing=signs(self.dashboard.ascii_only).missing)
-        self.points.show_points(head, rows, sentence_facts(shown.sentences, wide=whole or self.app.size.width >= _WIDE))
+        about = f"{shown.lines[0].side.label}:" if len(shown.lines) > 1 else ""
+        facts = sentence_facts(shown.sentences, wide=whole or self.app.size.width >= _WIDE)
+        self.points.show_points(head, rows, facts, about)
         self._show_point()
 
     def _show_point(self) -> None:
