@@ -10,7 +10,7 @@ from textual.screen import Screen
 from tests.tui.pilot import press, settle
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.detail import TABS
+from tuibench.tui.screens.detail_tabs import TABS
 
 Visit = Callable[[str], Awaitable[object]]
 Way = tuple[str, Callable[[], Screen[None]], tuple[tuple[str, tuple[str, ...]], ...]]
