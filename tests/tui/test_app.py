@@ -8,19 +8,21 @@ from typing import Any, cast
 
 import pytest
 from textual.app import App
+from textual.css.query import NoMatches
 from textual.pilot import Pilot
 
 from tests.store.build import make_id
 from tests.tui.frame import frame
 from tests.tui.landing import Landing, land
-from tests.tui.pilot import look, open_app
+from tests.tui.pilot import look, open_app, settle
 from tests.tui.screens.form_desk import running
 from tuibench.core import activity
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import StoreError, TuibenchError
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse, RunRow
 from tuibench.tui.ending import ends_between
+from tuibench.tui.screens.base import Page
 
 
 class PulseDesk:
@@ -169,3 +171,46 @@ async def test_a_page_is_told_of_nothing_that_did_not_change(desk: PulseDesk, mo
         desk.show(row(1))
         await look(app, pilot)
         assert [pulse.runs for pulse in told] == [(), (row(1),)]
+
+
+@pytest.mark.parametrize("heard", [False, True])
+async def test_a_question_that_breaks_is_news_and_ends_nothing(desk: PulseDesk, heard: bool) -> None:
+    async with dashboard(desk) as (app, pilot):
+        told: list[TuibenchError] = []
+
+        def fail() -> None:
+            raise OSError(errno.ELOOP, "Too many levels of symbolic links")
+
+        app.page.ask(fail, lambda _: None, group="it", otherwise=told.append if heard else None)
+        await settle(pilot)
+        words = "internal error: OSError: [Errno 40] Too many levels"
+        assert told[0].message.startswith(words) if heard else words in frame(app)
+
+
+async def test_a_screen_that_misses_its_parts_while_the_app_ends_is_missed_by_nobody(desk: PulseDesk) -> None:
+    class Late(Page):
+        def on_mount(self) -> None:
+            self.app.exit(129, return_code=129)
+            self.query_one("#gone")
+
+    async with dashboard(desk) as (app, _):
+        await app.push_screen(Late())
+    assert (app.return_code, app.last_words) == (129, "")
+
+
+async def test_what_breaks_otherwise_ends_it_with_its_last_words(desk: PulseDesk) -> None:
+    class Broken(Page):
+        def on_mount(self) -> None:
+            self.query_one("#gone")
+
+    last: list[Dashboard] = []
+
+    async def break_it() -> None:
+        async with dashboard(desk) as (app, pilot):
+            last.append(app)
+            app.push_screen(Broken())
+            await settle(pilot)
+
+    with pytest.raises(NoMatches):
+        await break_it()
+    assert last[0].return_code == 1 and "#gone" in last[0].last_words

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import sys
 import traceback
+from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Callable
+from functools import partial
 
+from rich.console import RenderableType
 from textual.app import App
 from textual.driver import Driver
 
@@ -26,15 +30,16 @@ class CalmApp(App[int]):
             self._driver.write(f"\x1b]0;{show(title, 80)}\x07")
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's own ends the app over one byte that is no UTF-8."""
-        from textual.drivers.linux_driver import LinuxDriver  # no test needs a terminal
+        """Textual's reads UTF-8 alone, and ends the app at the first byte that is none."""
+        from textual.drivers import linux_driver  # what has no terminal needs no driver of one
 
-        found = super().get_driver_class()
-        if found is not LinuxDriver:
-            return found
-        from tuibench.tui.driver_seam import CalmDriver  # as above
+        setattr(linux_driver, "getincrementaldecoder", _lenient)  # noqa: B010 - it is imported there, and not exported
+        return super().get_driver_class()
 
-        return CalmDriver
+    def panic(self, *renderables: RenderableType) -> None:
+        """Textual's prints what its thread of keys met, with the values of all variables."""
+        self._return_code = 1
+        self._fatal_error()
 
     def _handle_exception(self, error: Exception) -> None:
         """A screen that is still being built while the app ends misses its parts, and nobody misses the screen."""
@@ -53,3 +58,8 @@ def known_error(error: Exception) -> TuibenchError:
     if isinstance(error, TuibenchError):
         return error
     return TuibenchError(f"internal error: {type(error).__name__}: {error}")
+
+
+def _lenient(name: str) -> Callable[[], IncrementalDecoder]:
+    """A decoder that shows what it cannot read: an accent from a Latin-1 terminal, noise on a serial line."""
+    return partial(getincrementaldecoder(name), "replace")
