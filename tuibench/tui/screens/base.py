@@ -39,6 +39,8 @@ class Page(Calm, Screen[None]):
     about: ClassVar[str] = ""
     """What the screen shows, in a paragraph for its help."""
     _was_left = False
+    _due: Callable[[], object] | None = None
+    """What waits until this screen is shown again."""
 
     @property
     def dashboard(self) -> Dashboard:
@@ -84,6 +86,17 @@ class Page(Calm, Screen[None]):
             self._was_left = False
             self.show_title()
             self.load()
+        if self._due is not None:
+            # Not in the middle of the change of screens that this tells of.
+            self.call_later(self._due)
+            self._due = None
+
+    def when_shown(self, then: Callable[[], object]) -> None:
+        """Go on to another screen from this one, once nothing that its user opened meanwhile stands over it."""
+        if self.app.screen is self:
+            then()
+        else:
+            self._due = then
 
     def load(self) -> None:
         """Ask for what is shown; called when the screen appears and whenever something may have changed."""
