@@ -14,7 +14,8 @@ from tests.tui.stock import add, add_project
 from tuibench.core.run import RunResult
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.detail import TABS, DetailScreen
+from tuibench.tui.screens.detail import DetailScreen
+from tuibench.tui.screens.detail_tabs import TABS
 from tuibench.tui.terminal import Display
 from tuibench.workbench.hall import Workbench
 

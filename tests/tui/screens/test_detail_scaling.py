@@ -60,7 +60,7 @@ async def test_the_cursor_goes_through_points_and_enter_opens_the_cell() -> None
     async with detail(ONE, tab="cores") as seen:
         await seen.press("down", "j", "up")
         assert point(seen).startswith("◉ 2 cores: 117 items/s")
-        assert [line for line in panel(seen) if line.startswith(">")][0].split()[1] == "2"
+        assert next(line for line in panel(seen) if line.startswith(">")).split()[1] == "2"
         await seen.press("G")
         assert point(seen).startswith("◉ 16 cores")
         assert seen.text.count("◉") == 2 and "●◉" not in seen.text

@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.cell import CellResult
@@ -21,8 +20,8 @@ from tuibench.report.tradeoff import HEAD, tradeoff_rows
 from tuibench.tui import key
 from tuibench.tui.screens.detail_fact import Fact, FactBlock
 from tuibench.tui.screens.detail_number import number_facts
-from tuibench.tui.screens.detail_pane import DetailPane
-from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.screens.detail_pane import Beside, DetailPane
+from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.selector_line import Selector, SelectorLine
 from tuibench.tui.widgets.title_line import RuleLine
 
@@ -37,7 +36,6 @@ class BaselinePane(DetailPane):
     DEFAULT_CSS = """
     BaselinePane #beside { height: 1fr; width: 100%; }
     BaselinePane #numbers { width: 41; height: 100%; margin: 0 1 0 1; }
-    .-wide BaselinePane #numbers { width: 52; }
     BaselinePane #spread { width: 1fr; height: 100%; }
     BaselinePane #advice { width: 1fr; height: 100%; display: none; }
     """
@@ -57,9 +55,9 @@ class BaselinePane(DetailPane):
         """Selectors, numbers, figure."""
         yield SelectorLine(id="baseline-choices")
         yield RuleLine()
-        with Horizontal(id="beside"):
+        with Beside(id="beside"):
             yield FactBlock(id="numbers")
-            yield PlotView(id="spread", focusable=False)
+            yield FigureView(id="spread")
             yield FactBlock(advice_facts(self.stored.result), _INDENT, id="advice")
 
     def on_mount(self) -> None:
@@ -85,34 +83,22 @@ class BaselinePane(DetailPane):
             return
         cell = self._cells[self._at]
         place = describe(self.stored.result, cell, self._axes)
-        around = f"{self.shown_key('previous-value')}{self.shown_key('next-value')}"
         many = len(self._cells) > 1
         number = f"cell {self._at + 1} of {len(self._cells)}" if many else "cell"
-        selectors = [Selector(number, (place, "") if many else (place,), 0, around)]
+        selectors = [Selector(number, (place, "") if many else (place,), 0, self.around)]
         selectors.append(Selector("figure", self._figures, self._figure, self.shown_key("figure")))
         self.query_one("#baseline-choices", SelectorLine).show(selectors)
         self.query_one("#numbers", FactBlock).show_facts(number_facts(cell))
         self._show_figure()
 
-    def on_plot_view_resized(self, message: PlotView.Resized) -> None:
-        """Another size to draw in."""
-        message.stop()
-        self._draw()
-
     def _show_figure(self) -> None:
-        is_advice = self._figures[self._figure] == ADVICE
+        figure, cell = self._figures[self._figure], self._cells[self._at]
+        is_advice, ascii_only = figure == ADVICE, self.dashboard.ascii_only
         self.query_one("#advice").display = is_advice
-        self.query_one("#spread").display = not is_advice
+        view = self.query_one("#spread", FigureView)
+        view.display = not is_advice
         if not is_advice:
-            self._draw()
-
-    def _draw(self) -> None:
-        view = self.query_one("#spread", PlotView)
-        width, height = view.size
-        if width and height and self._cells:
-            ascii_only = self.dashboard.ascii_only
-            cell, figure = self._cells[self._at], self._figures[self._figure]
-            view.show_rows(draw_cell(cell, figure, width, height, ascii_only))
+            view.show_figure(lambda width, height: draw_cell(cell, figure, width, height, ascii_only))
 
     def _step(self, by: int) -> None:
         if self._cells:

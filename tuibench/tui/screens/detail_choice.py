@@ -20,10 +20,10 @@ _NAMELESS = ("metric", "stat")
 """What their values tell."""
 
 
-def selectors_of(shown: Scaling, held: str, key_of: Callable[[str], str]) -> list[Selector]:
-    """Left and right change the axis that is `held`; `key_of` writes a key as the user has bound it."""
+def selectors_of(shown: Scaling, held: str, around: str, key_of: Callable[[str], str]) -> list[Selector]:
+    """The keys of `around` change the axis that is `held`; `key_of` writes a key as the user has bound it."""
     selection, choices = shown.selection, shown.choices
-    selectors = [_fixed(shown, name, held, key_of) for name in open_axes(shown)]
+    selectors = [_fixed(shown, name, around if name == held else "", key_of) for name in open_axes(shown)]
     if selection.axis == "shape" and len(choices.dims) > 1:
         dims = tuple(coordinate_name(dim) for dim in choices.dims)
         selectors.append(Selector("over", dims, choices.dims.index(selection.dim), key_of("figure")))
@@ -41,13 +41,11 @@ def selectors_of(shown: Scaling, held: str, key_of: Callable[[str], str]) -> lis
     return selectors
 
 
-def _fixed(shown: Scaling, name: str, held: str, key_of: Callable[[str], str]) -> Selector:
+def _fixed(shown: Scaling, name: str, around: str, key_of: Callable[[str], str]) -> Selector:
     """The key beside one that is not held makes it the one."""
     values = shown.choices.fixed[name]
-    around = key_of("previous-value") + key_of("next-value")
-    at, is_held = values.index(shown.selection.fixed[name]), name == held
-    texts = tuple(map(str, values))
-    return Selector(coordinate_name(name), texts, at, around if is_held else key_of("figure"), spread=is_held)
+    at, texts = values.index(shown.selection.fixed[name]), tuple(map(str, values))
+    return Selector(coordinate_name(name), texts, at, around or key_of("figure"), spread=bool(around))
 
 
 def open_axes(shown: Scaling) -> tuple[str, ...]:

@@ -18,8 +18,9 @@ _OWN = {
     "baseline": ("figure", *_MOVE),
     "comparison": ("side", "figure", "metric", *_MOVE),
 }
-_COMMON = ("tab-previous", "tab-next", "rerun", "rerun-changed", "compare", "copy-command", "back", "export", "edit",
-           "log", "remove")  # fmt: skip
+COMMON = ("rerun", "rerun-changed", "compare", "copy-command")
+"""What every benchmark is asked for most."""
+_OTHERS = ("tab-previous", "tab-next", "back", *COMMON, "export", "edit", "log", "remove")
 _ARROWS = ("←", "↑")
 _WORDS = {"up": "line", "down": "line"}
 
@@ -31,9 +32,9 @@ def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
         held = sum(len(values) > 1 for values in choices.fixed.values())
         own = (*(_AROUND if held else ()), "metric", "statistic")
         own = (*own, *(("side",) if len(choices.sides) > 1 else ()), *(("figure",) if held > 1 else ()))
-        return (*own, *_MOVE, "open", "wide", *_COMMON)
+        return (*own, *_MOVE, "open", "wide", *_OTHERS)
     around = _AROUND if tab == "baseline" and len(run.cells) > 1 else ()
-    return (*around, *_OWN.get(tab, _MOVE), *_COMMON)
+    return tuple(each for each in (*around, *_OWN.get(tab, _MOVE), *_OTHERS) if each != tab)
 
 
 def pairs_of(hints: Iterable[str], keymap: Mapping[str, str], ascii_only: bool) -> list[tuple[str, str]]:

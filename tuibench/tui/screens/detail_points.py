@@ -35,28 +35,33 @@ class PointList(Moving):
         self._lines: list[Row] = []
         self._facts: tuple[Fact, ...] = ()
         self._said: list[Row] = []
+        self._said_for = -1
+        self._about = ""
         self._first = 0
         self.at = 0
 
-    def show_points(self, head: Row, lines: Sequence[Row], facts: Sequence[Fact]) -> None:
-        """Show these; the cursor stays at its place as far as there is one."""
+    def show_points(self, head: Row, lines: Sequence[Row], facts: Sequence[Fact], about: str = "") -> None:
+        """Show these; the cursor stays at its place as far as there is one. `about` is what the sentences are of."""
+        self._about = about
         self.at = min(self.at, max(len(lines) - 1, 0))
         self._head, self._lines, self._facts = shown(head), [shown(line) for line in lines], tuple(facts)
-        self._lay_out()
-
-    def on_resize(self) -> None:
-        """Sentences are broken at another width."""
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        room = max(self.size.width - 2, 1)
-        self._said = [row for fact in self._facts for row in hung(fact, _INDENT, room, self.legible)]
+        self._said_for = -1
         self.repaint()
+
+    @property
+    def _sentences(self) -> list[Row]:
+        """Broken at the width that there is."""
+        width = self.size.width
+        if width != self._said_for:
+            room = max(width - 2, 1)
+            self._said = [row for fact in self._facts for row in hung(fact, _INDENT, room, self.legible)]
+            self._said_for = width
+        return self._said
 
     @property
     def _room(self) -> int:
         """Points that are seen at once: what the sentences leave, yet some in any case."""
-        left = self.size.height - 2 - len(self._said)
+        left = self.size.height - 2 - len(self._sentences)
         return min(max(left, _FEWEST), max(self.size.height - 1, 1), len(self._lines))
 
     def move(self, by: int) -> None:
@@ -84,8 +89,9 @@ class PointList(Moving):
         if y <= room:
             return self._point(self._first + y - 1)
         if y == room + 1:
-            many = room < len(self._lines)
-            return ((f"  {self._first + 1}-{self._first + room} of {len(self._lines)}" if many else "", "dim"),)
+            many = f"{self._first + 1}-{self._first + room} of {len(self._lines)}"
+            words = "  ".join(filter(None, (many if room < len(self._lines) else "", self._about)))
+            return ((f" {words}", "dim"),)
         return self._sentence(y - room - 2, self.size.height - room - 2)
 
     def _point(self, number: int) -> Row:
@@ -96,8 +102,9 @@ class PointList(Moving):
         return ((sign, ""), *((text, f"{style}{lit}".strip()) for text, style in line))
 
     def _sentence(self, number: int, room: int) -> Row:
-        if number >= len(self._said):
+        said = self._sentences
+        if number >= len(said):
             return ()
-        if number == room - 1 and len(self._said) > room:
+        if number == room - 1 and len(said) > room:
             return ((f" {self.glyphs.ellipsis} w shows all", "dim"),)
-        return ((" ", ""), *self._said[number])
+        return ((" ", ""), *said[number])

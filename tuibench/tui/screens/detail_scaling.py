@@ -7,7 +7,6 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.plots.figure import draw
@@ -17,10 +16,10 @@ from tuibench.plots.selection import MOST_SIDES, Selection
 from tuibench.plots.trace import signs
 from tuibench.tui import key
 from tuibench.tui.screens.detail_choice import open_axes, remembered_selection, selectors_of, to_remember
-from tuibench.tui.screens.detail_pane import DetailPane
+from tuibench.tui.screens.detail_pane import Beside, DetailPane
 from tuibench.tui.screens.detail_point_line import point_rows, sentence_facts, table, values_of
 from tuibench.tui.screens.detail_points import PointList
-from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.selector_line import SelectorLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -36,7 +35,6 @@ class ScalingPane(DetailPane):
     ScalingPane #scaled { height: 1fr; width: 100%; }
     ScalingPane #curve { width: 1fr; height: 100%; }
     ScalingPane PointList { width: 38; height: 100%; }
-    .-wide ScalingPane PointList { width: 52; }
     ScalingPane.-all #curve { display: none; }
     ScalingPane.-all PointList { width: 1fr; }
     ScalingPane #point { height: 2; }
@@ -57,8 +55,8 @@ class ScalingPane(DetailPane):
         """Selectors, figure with table, the point under the cursor."""
         yield SelectorLine(id="scaling-choices")
         yield RuleLine()
-        with Horizontal(id="scaled"):
-            yield PlotView(id="curve", focusable=False)
+        with Beside(id="scaled"):
+            yield FigureView(id="curve")
             yield PointList()
         yield TextBlock(id="point")
 
@@ -89,7 +87,7 @@ class ScalingPane(DetailPane):
         self._selection = self._shown.selection
         self.set_class(len(self._shown.lines) == MOST_SIDES, "-three")
         self.query_one("#scaling-choices", SelectorLine).show(
-            selectors_of(self._shown, self._axis_held, self.shown_key)
+            selectors_of(self._shown, self._axis_held, self.around, self.shown_key)
         )
         self._show_points(self._shown)
         self._draw()
@@ -99,12 +97,15 @@ class ScalingPane(DetailPane):
     def _show_points(self, shown: Scaling) -> None:
         whole = self.has_class("-all")
         head, rows = table(shown, wide=whole, missing=signs(self.dashboard.ascii_only).missing)
-        self.points.show_points(head, rows, sentence_facts(shown.sentences, wide=whole or self.size.width >= _WIDE))
+        about = f"{shown.lines[0].side.label}:" if len(shown.lines) > 1 else ""
+        facts = sentence_facts(shown.sentences, wide=whole or self.app.size.width >= _WIDE)
+        self.points.show_points(head, rows, facts, about)
         self._show_point()
 
     def _show_point(self) -> None:
-        shown, width = self._shown, self.size.width
-        if shown is not None and width:
+        # The whole width of the screen, which is known before that of the pane.
+        shown, width = self._shown, self.app.size.width
+        if shown is not None:
             app = self.dashboard
             block = self.query_one("#point", TextBlock)
             rows = point_rows(shown, self._value, width, ascii_only=app.ascii_only, legible=block.legible)
@@ -123,11 +124,12 @@ class ScalingPane(DetailPane):
         return next((point for line in lines for point in line.points if point.value == self._value), None)
 
     def _draw(self) -> None:
-        view, shown = self.query_one("#curve", PlotView), self._shown
-        width, height = view.size
-        if width and height and shown is not None:
-            ascii_only = self.dashboard.ascii_only
-            view.show_rows(draw(figure_of(shown), width, height, ascii_only=ascii_only, cursor=self._cursor(shown)))
+        shown = self._shown
+        if shown is not None:
+            ascii_only, cursor, figure = self.dashboard.ascii_only, self._cursor(shown), figure_of(shown)
+            self.query_one("#curve", FigureView).show_figure(
+                lambda width, height: draw(figure, width, height, ascii_only=ascii_only, cursor=cursor)
+            )
 
     def _cursor(self, shown: Scaling) -> tuple[int, int] | None:
         """The figure has the measured points alone."""
@@ -141,11 +143,6 @@ class ScalingPane(DetailPane):
         """More room shows more of each point."""
         if self._shown is not None:
             self._show_points(self._shown)
-
-    def on_plot_view_resized(self, message: PlotView.Resized) -> None:
-        """Another size to draw in."""
-        message.stop()
-        self._draw()
 
     def on_point_list_moved(self, message: PointList.Moved) -> None:
         """Another point."""

@@ -18,10 +18,11 @@ from textual.widget import Widget
 from tuibench.report.style import to_ascii
 from tuibench.tui.glyph import Glyphs, glyphs_of
 from tuibench.tui.theme import style_of
+from tuibench.tui.widgets.calm import Steady
 from tuibench.tui.widgets.row import Row, changed_end, filled, safe
 
 
-class Painted(Widget):
+class Painted(Steady, Widget):
     """A widget made of lines: a subclass says what is in each, and calls `repaint` when that may have changed."""
 
     ALLOW_SELECT = False
