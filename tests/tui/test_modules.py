@@ -22,5 +22,3 @@ def test_no_screen_imports_anything_heavy() -> None:
     assert {"home", "detail log", "system", "form of a model", "run", "run, log"} <= set(told["seen"]), told["seen"]
     assert "tuibench.tui.screens.run" in told["modules"], "it tells what was imported"
     assert {name.partition(".")[0] for name in told["modules"]} & HEAVY == set()
-
-
