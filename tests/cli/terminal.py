@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -49,6 +50,8 @@ class Terminal:
         self.process = subprocess.Popen(command, env=environment, preexec_fn=take_the_terminal, **places)  # noqa: PLW1509
         os.close(side)
         self.shown = ""
+        # A letter of several bytes may come in two parts.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def type(self, keys: str) -> None:
         """As from a keyboard."""
@@ -95,7 +98,7 @@ class Terminal:
             data = os.read(self._main, 1 << 16)
         except OSError:
             return False  # the other end is closed
-        self.shown += data.decode("utf-8", "replace")
+        self.shown += self._decoder.decode(data)
         return bool(data)
 
 

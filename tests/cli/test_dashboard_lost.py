@@ -14,7 +14,7 @@ import pytest
 from tests.cli.running import FAKE, SCRIPT, run, stored
 from tests.cli.shell import Shell, until
 from tests.cli.terminal import Terminal
-from tests.cli.test_dashboard_on_terminal import HERE, NORMAL
+from tests.cli.test_dashboard_on_terminal import HERE
 from tuibench.core.short_id import short_id
 
 POINTS, FEW = 50, 6

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -27,9 +26,9 @@ TEXTS = ("help", "palette", "system", "environment", "log")
 
 
 @pytest.fixture
-def project() -> Iterator[tuple[str, tuple[str, ...]]]:
+def project() -> tuple[str, tuple[str, ...]]:
     """A project with benchmarks of every kind."""
-    yield rich_project(Workbench())
+    return rich_project(Workbench())
 
 
 async def test_the_start_sends_little(project: tuple[str, tuple[str, ...]]) -> None:
