@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
 """What has ended like this is in the list of results, or had nothing for it."""
+_MOST_ENDED = 19
 _NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError)
 
 _Stamp = tuple[int, int] | None
@@ -60,6 +61,8 @@ class Presence:
         self._projects: dict[tuple[str, str, str], str] = {}
         """Answers of the store, as long as it stays as it is."""
         self._one_at_a_time = threading.Lock()
+        self.ended: tuple[RunInfo, ...] = ()
+        """Runs that a look found here and a later one in no list but that of results, the latest last."""
 
     def look(self, mark: str) -> tuple[RunRow, ...]:
         """Newest first; `mark` is the store's, on which it depends what is listed already."""
@@ -96,6 +99,9 @@ class Presence:
         listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
         # A runner that only tidies up has its result in the list already.
         listed = listed or (held and bool(known.tally.end.get("saved")))
+        if listed and known.row is not None:
+            state = str(known.tally.end.get("status", info.state)) if held else info.state
+            self.ended = (*self.ended[-_MOST_ENDED:], replace(info, state=state, eta_s=None))
         known.row = None if listed else self._row(known, info)
 
     def _is_as_before(self, known: _Known, observer: Observer) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tuibench.core import activity
 from tuibench.core.card import BenchmarkRow
@@ -13,9 +14,10 @@ from tuibench.core.units import count_of, seconds
 from tuibench.tui import route
 from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.export_question import Export, ExportQuestion
 from tuibench.tui.widgets.question import Notice, ask
-from tuibench.tui.widgets.text_question import TextQuestion
+
+if TYPE_CHECKING:
+    from tuibench.tui.screens.export_question import Export
 
 _NOTHING = "there is no benchmark under the cursor: n measures one"
 Started = tuple[str, tuple[str, ...]]
@@ -176,6 +178,8 @@ class BenchmarkActions(Page):
             self.ask(lambda: row_of(self.desk, one), self._ask_card, group="edit")
 
     def _ask_card(self, row: BenchmarkRow) -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
+
         fields = (("name", row.name), ("note", row.note))
         question = TextQuestion(f"Name and note of {short_id(row.id)}", fields)
         self.app.push_screen(question, lambda answers: self._edit(row, answers))
@@ -194,6 +198,8 @@ class BenchmarkActions(Page):
         self.with_target(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
+        from tuibench.tui.screens.export_question import ExportQuestion  # as above
+
         self.app.push_screen(ExportQuestion(one), self._export)
 
     def _export(self, export: Export | None) -> None:

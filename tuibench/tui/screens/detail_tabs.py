@@ -1,0 +1,72 @@
+"""The tabs of a benchmark: which there are, why one has nothing to show, and each made when it is first shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from textual.widget import Widget
+from textual.widgets import ContentSwitcher
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.plots.scaling import axes_of
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.detail_baseline import BaselinePane
+from tuibench.tui.screens.detail_comparison import ComparisonPane, Past
+from tuibench.tui.screens.detail_fact import FactBlock
+from tuibench.tui.screens.detail_key import AXES
+from tuibench.tui.screens.detail_pane import DetailPane
+from tuibench.tui.screens.detail_scaling import ScalingPane
+from tuibench.tui.screens.detail_text import INDENT, environment_facts, log_facts
+from tuibench.tui.widgets.calm import Steady
+
+TABS = ("baseline", "cores", "batches", "shapes", "comparison", "environment", "log")
+NAMES = ("Base", "Cores", "Batch", "Shape", "Compare", "Env", "Log")
+_WHY = {
+    "cores": "only one number of cores was measured: R with more of them shows how they scale",
+    "batches": "only one batch was measured: R with several shows how they scale",
+    "shapes": "no shape has several values: R with several of them shows how they scale",
+}
+
+
+def refusal(name: str, stored: StoredBenchmark | None) -> str:
+    """Why a tab has nothing to show; '' where it has."""
+    if stored is None:
+        return "it is not read yet"
+    if name in AXES:
+        return "" if AXES[name] in axes_of(stored.result) else _WHY[name]
+    if name == "comparison" and not stored.result.comparisons and not stored.card.partner:
+        return "one side alone was measured, and it is no re-run: R with another engine compares two"
+    return ""
+
+
+class DetailTabs(Steady, ContentSwitcher):
+    """Shows one of them, with the focus on what moves there."""
+
+    past: Past | None = None
+    """What the comparison needs where it is with what was re-run."""
+    cell: str = ""
+    """The key of the cell that Base begins with; '' for the first with numbers."""
+
+    async def show_tab(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> None:
+        """Show one; it is hidden until it is whole, so that a slow line gets no empty page before it."""
+        if not self.query(f"#{name}"):
+            made = self._make(name, stored, glyphs, now)
+            made.display = False
+            await self.mount(made)
+        pane = self.query_one(f"#{name}")
+        if isinstance(pane, ScalingPane):
+            pane.take_up()
+        self.current = name
+        if isinstance(pane, DetailPane):
+            pane.focus_first()
+        else:
+            self.screen.set_focus(pane)
+
+    def _make(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> Widget:
+        makers: dict[str, Callable[[], Widget]] = {
+            "baseline": lambda: BaselinePane(stored, id=name, cell=self.cell),
+            "comparison": lambda: ComparisonPane(stored, self.past, id=name),
+            "environment": lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name),
+            "log": lambda: FactBlock(log_facts(stored, now), INDENT, id=name),
+        }
+        return makers[name]() if name in makers else ScalingPane(stored, AXES[name], id=name)
