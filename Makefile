@@ -3,7 +3,7 @@
 VENV ?= .venv-test
 PYTHON ?= $(VENV)/bin/python
 
-.PHONY: setup check test test-slow test-all test-lowest bench samples screenshots
+.PHONY: setup check test test-slow test-all test-lowest bench samples docs screenshots
 
 setup:
 	"$$(.ci/find-python)" -m venv $(VENV)
@@ -39,6 +39,11 @@ bench:
 samples:
 	$(PYTHON) tools/make_samples.py
 
+# The pages that are made from the source; a test says when they lag behind.
+docs:
+	$(PYTHON) tools/make_keys.py
+
 # Real runs on this machine, so let nothing else run meanwhile.
 screenshots:
 	$(PYTHON) tools/shoot.py
+	$(PYTHON) tools/shoot_dashboard.py

@@ -43,7 +43,7 @@ def commands(text: str) -> Iterator[list[str]]:
         words = found[1].split("  ")[0].rstrip(". ").split()
         if not words or words[0] in PROSE or (words[0] == UNKNOWN and len(words) == 1):
             continue
-        name = "list" if words[0] in (UNKNOWN, "COMMAND") else words[0]
+        name = {UNKNOWN: "list", "COMMAND": "list", "PATH": "sample"}.get(words[0], words[0])
         rest = words[1:]
         taken = [name]
         if name in ACTIONS and rest and not ARGUMENT.fullmatch(rest[0]):

@@ -17,7 +17,6 @@ FOLDER = Path(__file__).resolve().parent.parent / "screenshots"
 WIDTH = 100
 SHOTS = {
     "benchmark": ("benchmark", "sample", "-s", "sync", "-q"),
-    "sweep": ("benchmark", "sample", "-s", "sync", "-ncores", "pow2", "-b", "1,4,16", "--quick", "-q"),
     "compare": ("benchmark", "sample", "-e", "onnxruntime,openvino", "-s", "sync", "-q"),
     "doctor": ("doctor",),
 }

@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 
 from tuibench.runs.journal import NAME, decode
 
-SHORT = ("--executions", "1", "-t", "0.05", "-w", "0.05")
+SHORT = ("--executions", "1", "-t", "0.03", "-w", "0.02")
 """As little as makes a result."""
 PATIENCE_S = 30.0
 """For what must happen at once but may wait for a busy machine."""

@@ -7,6 +7,7 @@ import os
 import pty
 import select
 import signal
+import struct
 import subprocess
 import sys
 import termios
@@ -22,8 +23,13 @@ _SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 class Terminal:
     """One command, as the leader of a session whose terminal is the other end of ours."""
 
-    def __init__(self, shell: Shell, *arguments: str, env: Mapping[str, str | None]) -> None:
+    def __init__(
+        self, shell: Shell, *arguments: str, env: Mapping[str, str | None], size: tuple[int, int] | None = None
+    ) -> None:
+        """`size` in columns and rows; without it the terminal has none."""
         self._main, side = pty.openpty()
+        if size is not None:
+            fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
 
         def take_the_terminal() -> None:
             os.setsid()

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.shell import Done, Shell
+from tests.cli.terminal import Terminal
 from tuibench.tui.key import GROUPS, KEYS
 
 PLAIN = dict.fromkeys(("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT", "NO_COLOR", "TEXTUAL_THEME", "TEXTUAL_FPS", "LC_ALL"))
@@ -68,6 +69,15 @@ def test_every_action_stands_in_the_list_with_its_keys(shell: Shell, file: Path)
     assert row(done, "remove")[1:] == ["ctrl+x", f"? (yours)  {KEYS['remove'].text}"]
     assert "(yours)" not in " ".join(row(done, "export"))
     assert not done.out.isascii() and config(shell, "--keys", "--ascii").out.isascii()
+
+
+def test_on_a_terminal_no_line_is_wider_than_it(shell: Shell) -> None:
+    piped = config(shell, "--keys")
+    assert max(map(len, piped.lines)) > 80
+    terminal = Terminal(shell, "config", "--keys", env=XTERM, size=(70, 24))
+    assert terminal.end() == 0
+    assert max(map(len, terminal.shown.splitlines())) <= 70
+    assert terminal.shown.split() == piped.out.split()
 
 
 def test_as_json(shell: Shell, file: Path) -> None:

@@ -3,12 +3,9 @@ from __future__ import annotations
 import argparse
 import io
 import json
-import os
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
-from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +13,6 @@ import pytest
 from tests.host.machine import Machine, build_system, process_on
 from tuibench.cli.doctor import add_parser, run
 from tuibench.host.checkup import examine
-from tuibench.workbench.probing import ask_engines, describe_terminal
 
 GOOD = {"name": "onnxruntime", "available": True, "version": "1.20.0", "error": None}
 PROJECT = Path(__file__).parents[2]
@@ -46,10 +42,6 @@ def doctor(root: Path, *words: str, out: io.TextIOWrapper | io.StringIO | None =
         args, engines=["onnxruntime"], ask=lambda names: [GOOD | {"name": names[0]}], examine=look, out=stream
     )
     return code, stream.getvalue() if isinstance(stream, io.StringIO) else ""
-
-
-def answering(stdout: str, code: int = 0, stderr: str = "") -> Callable[..., Any]:
-    return lambda *_, **__: SimpleNamespace(stdout=stdout, returncode=code, stderr=stderr)
 
 
 def test_the_command_calls_this_module() -> None:
@@ -89,62 +81,6 @@ def test_an_output_that_knows_only_ascii_gets_escapes(tmp_path: Path) -> None:
     assert code == 0
     assert b"\\xb7" in raw.getvalue()
     assert b"the encoding of the output is ascii" in raw.getvalue()
-
-
-def test_engines_are_asked_of_a_child_by_name() -> None:
-    calls: list[tuple[list[str], dict[str, Any]]] = []
-
-    def start(command: list[str], **settings: Any) -> Any:
-        calls.append((command, settings))
-        chatter = "some engine greets\n"
-        return SimpleNamespace(stdout=chatter + json.dumps({"ok": True, "result": [GOOD]}) + "\n", returncode=0)
-
-    assert ask_engines(["onnxruntime"], start) == [GOOD]
-    command, settings = calls[0]
-    assert command[1:] == ["-P", "-m", "tuibench.child", "engines"]
-    assert json.loads(settings["input"]) == {"names": ["onnxruntime"]}
-    assert settings["timeout"] > 0
-
-
-@pytest.mark.parametrize(
-    "stdout",
-    [
-        "",
-        "not json",
-        "[]",
-        "null",
-        '{"ok": false, "error": "x"}',
-        '{"ok": true, "result": [{"name": "a"}]}',
-        '{"ok": 1}',
-    ],
-)
-def test_a_child_that_answers_nonsense_leaves_the_engines_unknown(stdout: str) -> None:
-    answer = ask_engines(["a", "b"], answering(stdout, 1, "Traceback\nImportError: no tuibench.child"))
-    assert [engine["available"] for engine in answer] == [None, None]
-    assert answer[0]["error"] == "the child ended with 1: ImportError: no tuibench.child"
-
-
-def test_a_child_that_hangs_or_cannot_start_leaves_the_engines_unknown() -> None:
-    def hang(*_: Any, **settings: Any) -> Any:
-        raise subprocess.TimeoutExpired("x", settings["timeout"])
-
-    def fail(*_: Any, **__: Any) -> Any:
-        raise OSError(11, "Resource temporarily unavailable")
-
-    assert "more than 5 s" in ask_engines(["a"], hang, timeout_s=5.0)[0]["error"]
-    assert "Resource temporarily unavailable" in ask_engines(["a"], fail)[0]["error"]
-
-
-def test_what_the_output_goes_to(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TERM", "dumb")
-    main, other = os.openpty()
-    try:
-        with open(other, "w", encoding="utf-8") as stream:
-            assert describe_terminal(stream)["isatty"] is True
-    finally:
-        os.close(main)
-    described = describe_terminal(io.StringIO())
-    assert described == {"isatty": False, "term": "dumb", "encoding": None, "columns": None, "lines": None}
 
 
 def test_the_parser_costs_no_heavy_import() -> None:

@@ -116,7 +116,7 @@ def test_a_command_of_the_guide_prints_its_lines_and_the_same_figures_as_json(
     assert document["scheduler"] == ("Scheduler.single_stream" if sync else "Scheduler.multi_stream")
     assert done.lines[-1] == document["tuibench"]["headline"]
     assert re.search(r"\d (ms|µs) .*\(sync|items/s .*\(async", done.lines[-1])
-    assert document["seconds_to_run"] == 0.05
+    assert document["seconds_to_run"] == 0.03
     assert (done.err == "") == (name == "quiet")
 
 

@@ -26,7 +26,7 @@ GOOD: Mapping[str, Any] = {"latency_us": 300}
         ({"load": "segv"}, 3, "signal", "load", "SIGSEGV"),
         pytest.param({"load": "oom"}, 3, "memory", "load", "out of memory", marks=pytest.mark.slow),
         pytest.param({"load": "hang"}, 5, "timeout", "load", "no end of this phase", marks=pytest.mark.slow),
-        ({"first": "exit"}, 1, "exit", "first", "code 0 and no result"),
+        pytest.param({"first": "exit"}, 1, "exit", "first", "code 0 and no result", marks=pytest.mark.slow),
         ({"first": "stderr"}, 1, "exit", "first", "code 7"),
         pytest.param({"first": "kill"}, 1, "signal", "first", "SIGKILL", marks=pytest.mark.slow),
         pytest.param({"first": "fpe"}, 1, "signal", "first", "SIGFPE", marks=pytest.mark.slow),

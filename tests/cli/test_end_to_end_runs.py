@@ -72,7 +72,13 @@ def test_leaving_an_attached_run_does_not_end_it(keeper: Shell) -> None:
     end(keeper, short)
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGKILL])
+@pytest.mark.parametrize(
+    "number",
+    [
+        *(signal.SIGTERM, signal.SIGKILL),
+        *(pytest.param(number, marks=pytest.mark.slow) for number in (signal.SIGINT, signal.SIGHUP)),
+    ],
+)
 def test_without_a_terminal_the_end_of_the_client_is_the_end_of_the_run(keeper: Shell, number: int) -> None:
     process = start(keeper)
     keeper.wait_for("execution_done")

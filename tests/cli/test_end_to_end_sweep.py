@@ -110,7 +110,7 @@ def test_exports_take_the_form_of_their_name(shell: Shell, folder: Path) -> None
     assert sorted(os.listdir(folder)) == ["out.csv", "out.md", "out.txt"]
 
 
-@pytest.mark.parametrize("flags", [("-x", "-"), ("--json",)])
+@pytest.mark.parametrize("flags", [("-x", "-"), pytest.param(("--json",), marks=pytest.mark.slow)])
 def test_json_on_stdout_is_all_there_is_on_stdout(shell: Shell, flags: tuple[str, ...]) -> None:
     assert load(shell.fake(SCRIPT, *SYNC, *flags).out)["tuibench"]["status"] == "finished"
 
@@ -135,9 +135,9 @@ def test_without_keep_raw_no_file_is_named(shell: Shell) -> None:
 
 def test_max_time_ends_the_command_and_says_what_it_skipped(shell: Shell) -> None:
     begin = time.monotonic()
-    flags = ("-e", "fake", "-s", "sync", "-ncores", "1", "-b", "1-12", "--executions", "1", "-t", "0.4", "-w", "0.1")
-    done = shell.run("benchmark", "sample:tiny", *flags, "--max-time", "2", "--json", env={"TUIBENCH_FAKE": "{}"})
-    assert time.monotonic() - begin < 2 + 5
+    flags = ("-e", "fake", "-s", "sync", "-ncores", "1", "-b", "1-12", "--executions", "1", "-t", "0.05", "-w", "0.02")
+    done = shell.run("benchmark", "sample:tiny", *flags, "--max-time", "3", "--json", env={"TUIBENCH_FAKE": "{}"})
+    assert time.monotonic() - begin < 3 + 5
     cells = load(done.out)["tuibench"]["cells"]
     states = [c["status"] for c in cells]
     assert states.count("ok") >= 1 and states.count("skipped") >= 1

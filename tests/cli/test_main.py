@@ -22,7 +22,7 @@ def _handlers() -> Iterator[None]:
         signal.signal(number, handler)
 
 
-@pytest.mark.parametrize("flags", [(), ("-q",)])
+@pytest.mark.parametrize("flags", [(), pytest.param(("-q",), marks=pytest.mark.slow)])
 def test_nobody_reading_stderr_ends_nothing(shell: Shell, flags: tuple[str, ...]) -> None:
     reader, writer = os.pipe()
     os.close(reader)

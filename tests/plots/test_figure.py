@@ -147,5 +147,10 @@ def test_the_ideal_is_shown_whole_where_it_is_near_and_cut_where_it_is_not() -> 
 
 
 def test_what_has_no_room_in_the_legend_goes_whole() -> None:
-    legend = text_of(draw(SCALING, 46, 12)).splitlines()[-1]
-    assert legend == "items/s by cores (log2)  ● onnxruntime"
+    legends = [text_of(draw(SCALING, width, 12)).splitlines()[-1] for width in (50, 46, 35, 25)]
+    assert legends == [
+        "items/s by cores (log2)  ● onnxruntime  · ideal",
+        "items/s by cores  ● onnxruntime  · ideal",
+        "items/s by cores  ● onnxruntime",
+        "items/s by cores (log2)",
+    ]

@@ -144,3 +144,18 @@ def test_pages_look_like_this(axis: str) -> None:
     shown = scaling(run, Selection(axis, fixed={"batch": 32}))
     lines = [text_of(draw(figure_of(shown), 80, 14)), *(f"{s.kind:8} {s.text}" for s in shown.sentences)]
     golden.check(f"page-{axis}", "\n".join(lines))
+
+
+def test_a_dim_may_be_empty_at_its_smallest() -> None:
+    """The past of a decoder: nothing can be in proportion to none of it."""
+    run = build.run(*(data.timed_cell(5.0 + n, cores=1, dims={"past": n}) for n in (0, 64, 128)))
+    shown = scaling(run, Selection(metric="latency"))
+    assert values(shown) == [5.0, 69.0, 133.0] and efficiencies(shown) == [None] * 3
+    assert figure_of(shown).ideal == () and "growth" not in {sentence.kind for sentence in shown.sentences}
+    assert values(scaling(run, Selection(metric="efficiency"))) == [None] * 3
+
+
+def test_the_page_on_figures_shows_what_is_drawn() -> None:
+    page = (golden.GOLDENS.parents[2] / "docs" / "figures.md").read_text(encoding="utf-8")
+    drawn = (golden.GOLDENS / "page-cores.txt").read_text(encoding="utf-8").splitlines()[:14]
+    assert "\n".join(drawn) in page

@@ -16,16 +16,24 @@ MACHINE = "machine with a long history"
 TEMPLATES = 20
 
 
-def fill(root: Path, count: int, cells: tuple[int, int] = (1, 12), executions: int = 5) -> None:
+def fill(
+    root: Path,
+    count: int,
+    cells: tuple[int, int] = (1, 12),
+    executions: int = 5,
+    *,
+    project: str | None = None,
+    machine: str = MACHINE,
+) -> None:
     """Half with so few cells, half with so many; only ids, times and models differ between those of one template."""
-    store = Store(root, MACHINE, disk=SyncingNothing())
+    store = Store(root, machine, disk=SyncingNothing())
     # The writer of records is what is wanted here, without an index that is written for each of them.
     context = store._context
     layout, records = context.own(), RecordFiles(context.sealing)
     templates = [make_real(n, cells[n % 2], executions) for n in range(TEMPLATES)]
     for number in range(1, count + 1):
         result = vary(templates[number % TEMPLATES], number)
-        card = Card(name=f"run {number}", note="of a long history" if number % 7 == 0 else "")
+        card = Card(name=f"run {number}", note="of a long history" if number % 7 == 0 else "", project=project)
         if number < count:
             records.write_new(layout.record(result.id), result, card)
         else:

@@ -11,6 +11,7 @@ from textual.driver import Driver
 from textual.drivers.headless_driver import HeadlessDriver
 from textual.message_pump import MessagePump
 from textual.pilot import Pilot
+from textual.widget import Widget
 
 
 class CountingDriver(HeadlessDriver):
@@ -67,7 +68,10 @@ async def settle(pilot: Pilot[Any]) -> None:
         await _handled(pilot.app.screen)
         await pilot.pause(0)
         screen = pilot.app.screen
-        dirty = screen._dirty_widgets or screen._layout_required or screen._repaint_required or screen._callbacks
+        # What a widget asks for reaches its screen a little later.
+        widgets = [one for one in screen.walk_children(with_self=True) if isinstance(one, Widget)]
+        asked = any(one._layout_required or one._repaint_required for one in widgets)
+        dirty = asked or screen._dirty_widgets or screen._callbacks
         calm = 0 if dirty or pilot.app.animator._animations or pilot.app.animator._scheduled else calm + 1
         # What was handled in one round can have asked for something that only the next one sees.
         if calm == 3:

@@ -88,25 +88,31 @@ async def settle(pilot: Pilot[Any]) -> None:
 async def press(pilot: Pilot[Any], *keys: str) -> None:
     """Press keys, each once what the one before it did is done."""
     for key in keys:
-        _send(pilot.app, key)
+        send_key(pilot.app, key)
         await settle(pilot)
 
 
 async def type_text(pilot: Pilot[Any], text: str) -> None:
     """Type a text into what has the focus, faster than anything can answer."""
     for char in text:
-        _send(pilot.app, char)
+        send_key(pilot.app, char)
     await settle(pilot)
 
 
 def _is_dirty(screen: Screen[Any]) -> bool:
     """Whether something waits to be laid out or painted: what a widget asks for reaches its screen a little later."""
-    widgets = (one for one in screen.walk_children(with_self=True) if isinstance(one, Widget))
-    asked = any(one._layout_required or one._repaint_required for one in widgets)
-    return asked or bool(screen._dirty_widgets or screen._callbacks)
+    widgets = [one for one in screen.walk_children(with_self=True) if isinstance(one, Widget)]
+    return bool(screen._dirty_widgets or screen._callbacks) or any(
+        one._layout_required
+        or one._repaint_required
+        or one._scroll_required
+        or one._refresh_styles_required
+        or one._recompose_required
+        for one in widgets
+    )
 
 
-def _send(app: App[Any], key: str) -> None:
+def send_key(app: App[Any], key: str) -> None:
     """One key as a terminal sends it."""
     name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
     original = REPLACED_KEYS.get(name, name)

@@ -132,18 +132,13 @@ def rich_project(bench: Workbench) -> tuple[str, tuple[str, ...]]:
     project = add_project(bench)
     hour, day = 3600.0, 86400.0
     old = sweep(2, 5 * hour)
-    pair = [sweep_cell(8, 1, engine) for engine in ("onnxruntime", "openvino")]
-    versus = Comparison(
-        pair[0].key, pair[1].key, "p50", 0.85, 0.84, 0.86, 8, True, "faster", None,
-        "openvino is faster than onnxruntime: 15 % less time (−16.0 to −14.0 %); ratio 0.850 [0.840, 0.860]",
-    )  # fmt: skip
     failed = failed_cell({"cores": 16, "batch": 512})
     part = [sweep_cell(c, 1, "openvino") for c in (1, 2, 4)]
     lost = [CellResult(asked(cores=c, engine="openvino").key, asked(cores=c, engine="openvino"), "skipped",
                        stopped_by="not reached") for c in (8, 16)]  # fmt: skip
     ids = (
         add(bench, sweep(1, hour, faster=1.06), project, name="after AMX fix", note="new kernel", rerun_of=old.id),
-        add(bench, make(3, 3 * hour, *pair, comparisons=(versus,)), project),
+        add(bench, rich_pair(), project),
         add(bench, old, project, name="before"),
         add(bench, make(4, day, differing_cell(cores=1, batch=1)), project),
         add(bench, make(5, day + hour, failed), project),
@@ -171,3 +166,19 @@ def make_broken(project: str) -> RunRow:
     """A run that broke off and could not be saved."""
     info = replace(_run_info(11, 600, "unsaved", 15), eta_s=None, pid=None, resumable=True, detail="the disk is full")
     return RunRow(info, project, "onnxruntime", "sync", "1,2", "1")
+
+
+def rich_pair() -> RunResult:
+    """Two engines that took turns, with their verdict."""
+    pair = [sweep_cell(8, 1, engine) for engine in ("onnxruntime", "openvino")]
+    versus = Comparison(
+        pair[0].key, pair[1].key, "p50 latency", 0.85, 0.84, 0.86, 8, True, "faster", None,
+        "openvino is faster than onnxruntime: 15 % less time (−16.0 to −14.0 %); ratio 0.850 [0.840, 0.860]",
+    )  # fmt: skip
+    return make(3, 3 * 3600.0, *pair, comparisons=(versus,))
+
+
+def failed_sweep(number: int, ago_s: float) -> RunResult:
+    """A sweep whose largest cell died."""
+    cells = [sweep_cell(c, b) for c in CORES for b in BATCHES]
+    return make(number, ago_s, *cells[:-1], failed_cell({"cores": CORES[-1], "batch": BATCHES[-1]}))

@@ -46,7 +46,7 @@ def lists(low: int, high: int) -> st.SearchStrategy[str]:
 @st.composite
 def forms(draw: st.DrawFn) -> FormValues:
     effort = draw(st.sampled_from((*EFFORTS, "fixed")))
-    names = st.text(st.characters(blacklist_categories=("Cs",), blacklist_characters="\0"), min_size=1, max_size=5)
+    names = st.text(st.characters(codec="utf-8", exclude_characters="\0"), min_size=1, max_size=5)
     dims = draw(st.lists(st.tuples(names, st.just("") | lists(0, 99)), max_size=2, unique_by=lambda dim: dim[0]))
     return FormValues(
         model="sample:tiny",
@@ -63,6 +63,8 @@ def forms(draw: st.DrawFn) -> FormValues:
         warmup_s=draw(st.sampled_from(["", "0.25"])),
         target=draw(st.sampled_from(["", "1.5", "3 %"])),
         against=draw(st.sampled_from(["", "sample"])),
+        name=draw(st.sampled_from(["", "two words", "-x", "--quick", "it's"])),
+        note=draw(st.sampled_from(["", "-", "a $(note)"])),
         flags=draw(st.sampled_from(["", "--seed 7", "--executions=4" if effort == "fixed" else "--io call"])),
     )
 
@@ -130,7 +132,9 @@ def test_the_command_measures_what_the_form_does(values: FormValues) -> None:
     assert reading.errors == {}
     request = parse(shlex.split(to_command(values, reading))[1:])
     assert isinstance(request, BenchmarkRequest)
-    assert to_spec(request, MACHINE)[0] == to_spec(to_request(values, reading), MACHINE)[0]
+    ours = to_request(values, reading)
+    assert to_spec(request, MACHINE)[0] == to_spec(ours, MACHINE)[0]
+    assert (request.name, request.note) == (ours.name, ours.note) == (values.name, values.note)
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])
@@ -159,6 +163,18 @@ def test_what_the_form_has_no_field_for_is_kept_as_flags(tmp_path: Path) -> None
     assert "--seed=3" in filled.flags
     repeated, _ = to_spec(to_request(filled, read_form(filled, MACHINE)), MACHINE)
     assert repeated == spec
+
+
+def test_a_model_that_looks_like_a_flag_stands_behind_the_flags(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "--quick").write_bytes(b"x")
+    values = FormValues(model="--quick", batches="8")
+    command = to_command(values, read_form(values, MACHINE))
+    assert command == "tuibench benchmark -b 8 -- --quick"
+    request = parse(shlex.split(command)[1:])
+    assert isinstance(request, BenchmarkRequest) and request.models == ("--quick",)
 
 
 def test_a_benchmark_of_three_models_has_no_form() -> None:

@@ -4,7 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tuibench.core.text import show
@@ -90,6 +90,7 @@ NAMES = st.one_of(
 )
 
 
+@settings(max_examples=40)
 @given(st.dictionaries(NAMES, st.one_of(VALUES, st.dictionaries(NAMES, VALUES, max_size=5)), max_size=4))
 def test_any_file_gives_a_config_that_can_be_used(found: dict[str, object]) -> None:
     config = _check(found, "config.toml")

@@ -46,7 +46,9 @@ async def test_it_lists_what_keys_do_on_this_screen_and_nothing_else() -> None:
         listed = list(list_actions(app.page))
         wanted = {each.text for each in key.KEYS.values() if each.id in active}
         assert {action.text for action in listed} <= wanted
-        assert "Dashboard: quit" in [action.name for action in listed]
+        said = {action.name for action in listed}
+        assert "Dashboard: quit" in said and "Dashboard: palette" not in said and "List: left" not in said
+        assert len(said) == len(listed), "each name means one action"
         assert not any(action.name.startswith(("Form", "Figure", "Machine")) for action in listed)
         groups = [action.name.partition(":")[0] for action in listed]
         assert groups == sorted(groups, key=list(dict.fromkeys(GROUP_WORDS.values())).index)
@@ -62,13 +64,18 @@ async def test_typing_a_part_of_a_name_and_enter_does_it() -> None:
         assert isinstance(app.screen, HelpScreen)
 
 
-async def test_what_it_does_can_be_typed_as_well() -> None:
+async def test_what_it_does_can_be_typed_as_well_and_comes_after_names() -> None:
     async with open_app() as (app, pilot):
-        await search(pilot, "came")
-        assert not isinstance(app.screen, HelpScreen)
-        await press(pilot, "escape", "escape")
         await search(pilot, "noise now")
-        assert "Dashboard: system" in names(app)
+        assert names(app) == ["Dashboard: system"]
+        await press(pilot, "escape", "escape")
+        await search(pilot, "trash")
+        assert names(app) == ["Dashboard: trash", "Benchmark: remove"]
+        prompts = [str(option.prompt).splitlines()[0] for option in app.screen.query_one(CommandList).options]
+        assert prompts == ["Dashboard: trash (f3)", "Benchmark: remove (d)"]
+        await press(pilot, "escape", "escape")
+        await search(pilot, "xyzzy")
+        assert names(app) == []
 
 
 async def test_an_action_happens_to_what_had_the_focus() -> None:

@@ -94,7 +94,8 @@ def test_a_sweep_that_nobody_waits_for_is_refused_and_not_laid_out() -> None:
 
 def test_time_follows_the_effort_and_its_bounds() -> None:
     spec = spec_of(effort=EFFORTS["quick"])
-    assert (expected_s(spec, 4), limit_s(spec, 4)) == (pytest.approx(4 * 3 * 1.3), 40)
+    assert expected_s(spec, 4) == pytest.approx(4 * 3 * 1.3)
+    assert limit_s(spec, 4) == 40
     assert limit_s(spec, 4, 5.0) == 60
     bounded = replace(spec, limits=Limits(max_time_s=12))
     assert (expected_s(bounded, 4), limit_s(bounded, 4)) == (12, 12)

@@ -51,6 +51,6 @@ def test_a_cell_that_was_done_goes_on_when_it_gets_more_time(tmp_path: Path) -> 
     assert watch.look().info.detail.startswith("finishing")
     journal.append("cell_done", cell=cell.key, stopped_by="finished on request after 1 execution", pooled=None)
     journal.append("run_end", status="finished", reason="finished on request", saved=True)
+    os.close(lock)
     end = watch.look()
     assert (end.status, end.reason, [c.status for c in end.cells]) == ("finished", "finished on request", ["ok"])
-    os.close(lock)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import textwrap
 from collections.abc import Iterator, Sequence
-from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
-from tuibench.cli.session import opened, tell
+from tuibench.cli.session import opened, tell, width
 from tuibench.core.errors import ExitCode
 from tuibench.core.text import show
 from tuibench.report.style import to_ascii
@@ -23,6 +23,8 @@ from tuibench.tui.setting import DEFAULT, FILE, Setting, list_settings, refusal_
 from tuibench.tui.start import check_theme, config_path
 
 SCHEMA = 1
+_ENDLESS, _LEAST = 10_000, 20
+"""Columns of what is no terminal, and of the narrowest text."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -70,11 +72,11 @@ def _word(setting: Setting) -> str:
 
 
 def _key_lines(config: Config, ascii_only: bool) -> Iterator[str]:
-    rows = [(f"  {one.id}", _keys_of(one.id, config, ascii_only), one.text) for one in KEYS.values()]
-    lines = _columns(rows)
+    rows = []
     for title, group in GROUPS.items():
-        yield title
-        yield from islice(lines, len(group))
+        rows.append((title, "", ""))
+        rows += [(f"  {one.id}", _keys_of(one.id, config, ascii_only), one.text) for one in group]
+    yield from (line.rstrip() for line in _columns(rows))
 
 
 def _keys_of(key_id: str, config: Config, ascii_only: bool) -> str:
@@ -82,8 +84,13 @@ def _keys_of(key_id: str, config: Config, ascii_only: bool) -> str:
 
 
 def _columns(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
+    """A line for each; on a terminal the last column is broken at its width, elsewhere nothing is."""
     first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
-    return (f"{row[0]:<{first}}  {row[1]:<{second}}  {row[2]}" for row in rows)
+    room = (width() or _ENDLESS) - first - second - 4
+    for left, middle, right in rows:
+        for number, part in enumerate(textwrap.wrap(right, max(room, _LEAST)) or [""]):
+            heads = ("", "") if number else (left, middle)
+            yield f"{heads[0]:<{first}}  {heads[1]:<{second}}  {part}"
 
 
 def _document(path: Path, config: Config) -> dict[str, Any]:

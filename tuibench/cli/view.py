@@ -6,17 +6,18 @@ import os
 import sys
 import time
 from collections.abc import Callable, Collection
-from typing import Any, Generic, TypeVar
+from typing import Generic, TypeVar
 
 from tuibench.cli.interruption import Interruption
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.wish import extension_words
 from tuibench.report.dry_run import DryRun
-from tuibench.report.preamble import EngineFact, Preamble, StreamChoice, preamble_text
+from tuibench.report.preamble import preamble_text
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.report.run_log import cell_line, phase_words
 from tuibench.workbench.forecast import expected_s, limit_s
+from tuibench.workbench.introduction import introduce
 from tuibench.workbench.watched_run import Event, WatchedRun, expected_memory, first_round
 
 Watched = TypeVar("Watched", bound=WatchedRun)
@@ -117,7 +118,7 @@ class View(Generic[Watched]):
             self._names = self.active.replay.names()
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
-            self.painter.write(preamble_text(self._preamble(), self._ascii))
+            self.painter.write(preamble_text(introduce(self.active.replay, self._notes, self._cpus), self._ascii))
 
     def _stand_in_line(self, event: Event) -> None:
         place, words = int(event["place"]), str(event["words"])
@@ -146,38 +147,3 @@ class View(Generic[Watched]):
 
     def _name(self, asked: Asked) -> str:
         return name_cell(asked, self._axes, model=self._names.get(asked.model_sha256, ""))
-
-    def _preamble(self) -> Preamble:
-        replay, spec = self.active.replay, self.active.replay.spec
-        dead = {point.id for point in replay.points if point.failure is not None}
-        ahead = sum(cell.point not in dead for cell in replay.cells)
-        host: dict[str, Any] = dict(replay.start.get("host", {}))
-        versions = dict(replay.start.get("versions", {}))
-        return Preamble(
-            pin=spec.pin,
-            cpus=self._cpus,
-            engines=tuple(
-                EngineFact(name, str(versions.get(name) or "?"), spec.cores, _isa(host)) for name in spec.engines
-            ),
-            models=tuple(source.asked for source in spec.models),
-            points=replay.points,
-            streams=tuple(self._streams()),
-            cells=ahead,
-            expected_s=expected_s(spec, ahead),
-            limit_s=limit_s(spec, ahead, replay.extended_s),
-            notes=(*self._notes, *replay.warnings),
-            summaries=replay.models,
-        )
-
-    def _streams(self) -> list[StreamChoice]:
-        spec = self.active.replay.spec
-        if "async" not in spec.scenarios:
-            return []
-        asked = spec.streams
-        why = "as asked" if asked is not None else "one thread each: the default, not tuned"
-        return [StreamChoice(cores, asked or cores, why) for cores in spec.cores]
-
-
-def _isa(host: dict[str, Any]) -> tuple[str, ...]:
-    found = host.get("cpu", {}).get("isa") if isinstance(host.get("cpu"), dict) else host.get("isa")
-    return tuple(str(name) for name in found or ())

@@ -23,6 +23,13 @@ class Card:
     rerun_of: str | None = None
     """The ULID of the benchmark whose settings it repeats."""
     updated_utc: str = ""
+    compare_to: str | None = None
+    """The ULID of the benchmark that it was measured to be held against."""
+
+    @property
+    def partner(self) -> str | None:
+        """What it is shown beside: what was chosen for that, else what it repeats."""
+        return self.compare_to or self.rerun_of
 
 
 @dataclass(frozen=True, slots=True)

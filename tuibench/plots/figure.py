@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from tuibench.core.width import fit
 from tuibench.plots.canvas import DOTS_ACROSS, Canvas
-from tuibench.plots.frame import Frame, frame_rows, make_frame
+from tuibench.plots.frame import Frame, fitting, frame_rows, make_frame
 from tuibench.plots.scale import Scale, round_ticks, tame, tick_labels
 from tuibench.plots.styled import SERIES_STYLES, Row, Span, message_rows
 from tuibench.plots.trace import Brush, Stroke, draw_cursor, draw_ideal, draw_missing, draw_stroke, signs
@@ -16,6 +17,7 @@ MOST_SERIES = 3
 _BAR_LIMIT = 1.5
 """Bars of uncertainty may reach so many times as far as the values; beyond it they end in an arrow."""
 _IDEAL_LIMIT = 1.3
+_LONGEST_NAME = 32
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +87,7 @@ def draw(
         draw_cursor(brush, drawn[cursor[0]].places[cursor[1]])
     ticks = [(brush.cell(x, 0.0)[0], label) for x, label in _x_ticks(figure, brush.x, frame)]
     chosen = brush.cell(marked.x, 0.0)[0] if marked is not None else None
-    legend = _legend(figure, brush, next((each.bars for each in drawn if each.bars), ""))
+    legend = _legend(figure, brush, next((each.bars for each in drawn if each.bars), ""), width)
     return frame_rows(frame, canvas.rows(), ticks, legend, chosen)
 
 
@@ -124,19 +126,23 @@ def _span(figure: Figure, points: list[Point]) -> tuple[float, float]:
     return bottom, top
 
 
-def _legend(figure: Figure, brush: Brush, bars: str) -> list[Span]:
+def _legend(figure: Figure, brush: Brush, bars: str, room: int) -> list[Span]:
     """What is shown over what, the sign of each series, and what else can be seen, most needed first."""
-    axis = figure.x_name + (" (log2)" if brush.x.log2 and figure.x_name else "")
-    parts = [(" by ".join(filter(None, (figure.y_name, axis))), "dim")]
+    title = " by ".join(filter(None, (figure.y_name, figure.x_name)))
     named = zip(brush.signs.markers, figure.series, SERIES_STYLES, strict=False)
-    parts += [(f"{sign} {series.name}", style) for sign, series, style in named if series.name]
+    parts: list[Span] = [
+        (f"{sign} {fit(series.name, _LONGEST_NAME)}", style) for sign, series, style in named if series.name
+    ]
     if any(series.missing for series in figure.series):
         parts.append((f"{brush.signs.missing} {figure.missing_name}", "bad"))
     if figure.ideal:
         parts.append((f"{brush.signs.ideal} {figure.ideal_name}", "ideal"))
     if bars:
         parts.append((f"{bars} {figure.bar_name}", "dim"))
-    return [part for part in parts if part[0]]
+    # Of the least use where room is short: ticks at each doubling, evenly spaced, tell it too.
+    titles = (f"{title} (log2)", title) if brush.x.log2 and title else (title,)
+    legends = [[part for part in ((text, "dim"), *parts) if part[0]] for text in titles]
+    return max(legends, key=lambda legend: len(fitting(legend, room)))
 
 
 def _x_scale(figure: Figure, points: list[Point], frame: Frame) -> Scale:

@@ -67,7 +67,7 @@ def frame_rows(
     if frame.has_x_names:
         rows.append(filled(_x_names(frame, ticks, chosen), frame.width))
     if frame.has_legend:
-        rows.append(filled(_legend(frame, legend), frame.width))
+        rows.append(filled(fitting(legend, frame.width), frame.width))
     return tuple(rows)
 
 
@@ -103,13 +103,14 @@ def _x_names(frame: Frame, ticks: Sequence[tuple[int, str]], chosen: int | None)
         at = start + width_of(text)
 
 
-def _legend(frame: Frame, parts: Sequence[Span]) -> Iterator[Span]:
-    """The parts that have room, the first of them cut where it has not enough."""
-    room = frame.width
+def fitting(parts: Sequence[Span], room: int) -> list[Span]:
+    """The parts of a legend as far as there is room for whole ones; the first is cut where it has not enough."""
+    spans: list[Span] = []
     for number, (text, style) in enumerate(parts):
         kept = (_GAP if number else "") + text
         if number and width_of(kept) > room:
-            continue
+            break
         kept = fit(kept, room)
-        yield kept, style
+        spans.append((kept, style))
         room -= width_of(kept)
+    return spans

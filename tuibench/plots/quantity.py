@@ -12,6 +12,8 @@ METRICS = ("latency", "throughput", "batch-time", "efficiency")
 """ms/item, items/s, ms/batch, and how much of perfect scaling is reached, in percent."""
 STATISTICS = ("p50", "mean", "floor")
 UNITS = {"latency": "ms/item", "throughput": "items/s", "batch-time": "ms/batch", "efficiency": "%"}
+_LEAST = 1e-100
+"""A time from which no rate can be made: no call takes less."""
 LESS_IS_BETTER = ("latency", "batch-time")
 
 
@@ -78,4 +80,4 @@ def amount(estimate: Estimate, metric: str) -> str:
 
 
 def _over(numerator: float, value: float | None) -> float | None:
-    return None if value is None or value <= 0 else numerator / value
+    return None if value is None or value < _LEAST else numerator / value

@@ -154,9 +154,9 @@ def _notes(cell: CellResult) -> Iterator[str]:
 
 
 def _with_efficiency(point: ScalingPoint, base: ScalingPoint | None, selection: Selection) -> ScalingPoint:
-    if base is None or point.throughput.value is None:
+    if base is None or base.value < 1 or point.throughput.value is None:
         return replace(point, estimate=Estimate(None)) if selection.metric == "efficiency" else point
-    factor = {"cores": base.value / point.value, "batch": 1.0}.get(selection.axis, point.value / max(base.value, 1))
+    factor = {"cores": base.value / point.value, "batch": 1.0}.get(selection.axis, point.value / base.value)
     share = Estimate(1.0, n=base.throughput.n) if point is base else relative(point.throughput, base.throughput, factor)
     point = replace(point, efficiency=share.value)
     return replace(point, estimate=scaled(share, 100.0)) if selection.metric == "efficiency" else point
@@ -165,7 +165,7 @@ def _with_efficiency(point: ScalingPoint, base: ScalingPoint | None, selection: 
 def _ideal(shown: Scaling) -> tuple[tuple[figures.Point, ...], str]:
     """What the first side would do if it went on as at its smallest value."""
     measured: Sequence[ScalingPoint] = shown.lines[0].measured if shown.lines else ()
-    if len(measured) < 2:
+    if len(measured) < 2 or measured[0].value < 1:
         return (), ""
     base, last = measured[0], measured[-1]
     start = base.estimate.value or 0.0

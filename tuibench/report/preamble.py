@@ -56,15 +56,19 @@ class Preamble:
 
 
 def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
-    """Return the lines for stderr, in the order in which a reader asks."""
+    """Return the text for stderr."""
+    text = "\n".join(preamble_lines(preamble)) + "\n"
+    return to_ascii(text) if ascii_only else text
+
+
+def preamble_lines(preamble: Preamble) -> list[str]:
+    """Return the lines in the order in which a reader asks, each safe to show."""
     lines = [*(show(note, 500) for note in preamble.notes), pinning_line(preamble.pin, preamble.cpus)]
     lines += [engine_line(engine) for engine in preamble.engines]
     lines += [model_line(*pair) for pair in zip(preamble.models, preamble.summaries, strict=False)]
     lines += feed_lines(preamble.points, preamble.models)
     lines += [stream_line(choice) for choice in preamble.streams]
-    lines.append(plan_line(preamble.cells, preamble.expected_s, preamble.limit_s))
-    text = "\n".join(lines) + "\n"
-    return to_ascii(text) if ascii_only else text
+    return [*lines, plan_line(preamble.cells, preamble.expected_s, preamble.limit_s)]
 
 
 def pinning_line(pin: str, cpus: Sequence[int]) -> str:

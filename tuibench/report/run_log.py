@@ -76,9 +76,6 @@ class RunLog:
             return "measures beside another benchmark, as --share-host asks: numbers will suffer"
         return f"waited {seconds(float(event['waited_s']))} for the machine" if float(event["waited_s"]) >= 1 else ""
 
-    def _on_plan(self, event: Event) -> str:
-        return f"{count_of(len(event['cells']), 'cell')} to measure"
-
     def _on_progress(self, event: Event) -> str:
         said = str(event.get("activity") or "") if event.get("cell") is None else ""
         if not said or said == self._activity:

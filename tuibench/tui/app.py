@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import signal
 import time
 from collections.abc import Callable
@@ -44,7 +45,8 @@ class Opening:
 class Dashboard(CalmApp):
     """Screens are made by `route`; what they need comes through here."""
 
-    CSS_PATH = "app.tcss"
+    # The first screen's with it: rules that come later cost reading all of them again.
+    CSS_PATH: ClassVar = ["app.tcss", "screens/home.tcss"]
     TITLE = "tuibench"
     # Ours is another.
     ENABLE_COMMAND_PALETTE = False
@@ -70,8 +72,11 @@ class Dashboard(CalmApp):
         self.glyphs = glyphs_of(display.ascii_only)
         self.keymap = dict(config.keys)
         self.pulse: Pulse | None = None
+        self.started = ""
+        """The run that was started last: lists go to it once, as that is what its user wants to see next."""
         self._opening = opening or Opening()
         self._looking = False
+        self._begun = False
         self._notices: set[str] = set()
         self.set_keymap(self.keymap)
 
@@ -86,7 +91,6 @@ class Dashboard(CalmApp):
             self.push_screen(route.form(path=self._opening.path))
         if self.config.problems:
             self.call_after_refresh(self._tell_problems)
-        self.look()
         self.set_interval(LOOK_S, self.look)
 
     def _tell_problems(self) -> None:
@@ -103,11 +107,21 @@ class Dashboard(CalmApp):
 
     # What others do
 
+    def begin_to_look(self) -> None:
+        """Take the first look once the first screen has its rows, which would come later for it."""
+        if self._begun:
+            return
+        if not gc.isenabled():
+            # As `start` left it.
+            gc.freeze()
+            gc.enable()
+        self.look()
+
     def look(self) -> None:
         """Ask for one look, unless the last one still goes on: looks never pile up."""
         if self._looking:
             return
-        self._looking = True
+        self._looking = self._begun = True
         self.run_worker(self._take_pulse, thread=True, group="pulse", exit_on_error=False)
 
     def _take_pulse(self) -> None:
@@ -124,16 +138,18 @@ class Dashboard(CalmApp):
     def on_pulse_taken(self, message: PulseTaken) -> None:
         """Tell the screen that is shown what has changed, and everybody which runs have ended."""
         self._looking = False
-        before, self.pulse = self.pulse, message.pulse
-        if before == message.pulse or not isinstance(self.page, Page):
+        page = self.page
+        if not (self.is_running and page.is_mounted) or self.pulse == message.pulse:
+            # A page that is not there yet is told by the next look; in the end pages lose their widgets first.
             return
+        before, self.pulse = self.pulse, message.pulse
         for notice in message.pulse.notices:
             if notice not in self._notices:
                 self._notices.add(notice)
-                self.page.say(notice, "warn")
+                page.say(notice, "warn")
         self._tell_ended(before, message.pulse)
-        self.page.show_title()
-        self.page.pulse_changed(message.pulse, before)
+        page.show_title()
+        page.pulse_changed(message.pulse, before)
 
     def _tell_ended(self, before: Pulse | None, now: Pulse) -> None:
         """A run that went on at the last look and does not at this one has ended: say how, ring once."""
@@ -142,14 +158,18 @@ class Dashboard(CalmApp):
         alive = {row.info.id for row in now.runs if row.info.state in activity.ALIVE}
         for row in before.runs:
             if row.info.state in activity.ALIVE and row.info.id not in alive:
-                left = next((each.info for each in now.runs if each.info.id == row.info.id), None)
-                self.tell_end(row.info, left)
+                known = (*(each.info for each in now.runs), *reversed(now.ended))
+                self.tell_end(row.info, next((info for info in known if info.id == row.info.id), None))
 
-    def tell_end(self, was: RunInfo, left: RunInfo | None) -> None:
-        """`left` is what is still to be done about it: None for a run whose result is in the store."""
+    def tell_end(self, was: RunInfo, end: RunInfo | None) -> None:
+        """`end` is the run as it is now; None where nothing is left of it."""
         name = short_id(was.id)
-        words = "finished and saved" if left is None else f"{left.state}: {left.detail}".rstrip(": ")
-        self.page.say(f"run {name} {words}", "info" if left is None else "warn")
+        well = end is not None and end.state == activity.FINISHED
+        if end is None:
+            words = "is gone: its traces were removed"
+        else:
+            words = f"{end.state}{' and saved' if well else ''}: {end.detail}".rstrip(": ")
+        self.page.say(f"run {name} {words}", "info" if well else "warn")
         if self.config.bell:
             self.bell()
         self.set_terminal_title(f"tuibench: {name} {words.partition(':')[0]}")

@@ -101,7 +101,8 @@ def read_values(plain: Mapping[str, Any]) -> FormValues | None:
             value = tuple(map(str, value)) if isinstance(value, (list, tuple)) else one.default
         elif one.name == "dims":
             pairs = value if isinstance(value, (list, tuple)) else ()
-            value = tuple((str(pair[0]), str(pair[1])) for pair in pairs if len(pair) == 2)
+            pairs = [pair for pair in pairs if isinstance(pair, (list, tuple)) and len(pair) == 2]
+            value = tuple((str(name), str(text)) for name, text in pairs)
         elif not isinstance(value, str):
             value = one.default
         found[one.name] = value

@@ -56,7 +56,8 @@ class Reading:
         except UsageError as error:
             self.errors[place or name] = told(error, flag.names)
         if _UNSAID.get(name) != text:
-            self.words += [flag.names[0], text]
+            # What looks like a flag must be tied to the one that it belongs to.
+            self.words += [f"{flag.names[-1]}={text}"] if text.startswith("-") else [flag.names[0], text]
 
     def require(self, place: str, topology: Topology, flag: str, **given: Any) -> None:
         """Have one axis read by itself, so that what is wrong with it stands beside it."""

@@ -145,11 +145,21 @@ class Starter:
             field, words = next(iter(reading.errors.items()))
             raise UsageError(f"{field.removeprefix('dim:')}: {words}")
         spec, notes = to_spec(to_request(values, reading), topology, self._bench.fetch)
-        card = Card(values.name.strip(), values.note, project or None, rerun_of or None)
+        partner = self._bench.library.find(values.compare_to).id if values.compare_to.strip() else None
+        # Made now and not when it is done, so that the run can be found meanwhile.
+        project = project or self._belonging(spec.models[0])
+        card = Card(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
         run, said = self._launch(spec, card, reading.fields)
         if project:
             self.filler.keep(project, values)
         return run, (*notes, *said)
+
+    def _belonging(self, source: ModelSource) -> str:
+        try:
+            return self._bench.projects.belonging(source)
+        except StoreError:
+            # The launch says that the store cannot be written; what is measured is kept with the run.
+            return ""
 
     def plan_rerun(self, benchmark: str) -> RerunPlan:
         """See Desk."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
 from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.content import Content
 from textual.widgets import Input, LoadingIndicator
 
 from tuibench.tui import key
@@ -31,7 +32,9 @@ GROUP_WORDS = {
     "everywhere": "Dashboard",
 }
 """Groups of keys, the nearest to the work first; groups that only move are left out, as nobody types for an arrow."""
-_WITHOUT = frozenset({"palette", "scroll-left", "scroll-right", "next-field", "previous-field"})
+_DESCRIBED = 1e-6
+"""Below the score of any name."""
+_WITHOUT = frozenset({"palette", "back", "scroll-left", "scroll-right", "next-field", "previous-field"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,12 +78,14 @@ class ActionProvider(Provider):
             yield DiscoveryHit(shown, action.run, text=action.name, help=action.text)
 
     async def search(self, query: str) -> Hits:
-        """Those whose name, or what they do, has what was typed; a name counts for more."""
+        """Those whose name has the letters typed, in their order; after them those that are described by the words."""
         matcher = self.matcher(query)
+        words = query.lower().split()
         for action in self._actions():
-            score = max(matcher.match(action.name), matcher.match(action.text) / 2)
+            score = matcher.match(action.name) or _DESCRIBED * all(word in action.text.lower() for word in words)
             if score > 0:
-                yield Hit(score, matcher.highlight(action.name), action.run, text=action.name, help=action.text)
+                shown = Content.assemble(matcher.highlight(action.name), f" ({action.pressed})")
+                yield Hit(score, shown, action.run, text=action.name, help=action.text)
 
     def _actions(self) -> Iterator[Action]:
         page = cast("Dashboard", self.app).page

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tuibench.core import activity
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 _LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
 """What has ended like this is in the list of results, or had nothing for it."""
+_MOST_ENDED = 19
 _NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError)
 
 _Stamp = tuple[int, int] | None
@@ -43,6 +44,7 @@ class _Known:
     mark: str = ""
     held: bool = False
     planned: bool = False
+    judged: tuple[object, ...] = ()
     row: RunRow | None = None
     """None for one that is listed elsewhere."""
 
@@ -56,13 +58,18 @@ class Presence:
         self._known: dict[str, _Known] = {}
         self._observer: Observer | None = None
         self._mark = ""
+        self._projects: dict[tuple[str, str, str], str] = {}
+        """Answers of the store, as long as it stays as it is."""
         self._one_at_a_time = threading.Lock()
+        self.ended: tuple[RunInfo, ...] = ()
+        """Runs that a look found here and a later one in no list but that of results, the latest last."""
 
     def look(self, mark: str) -> tuple[RunRow, ...]:
         """Newest first; `mark` is the store's, on which it depends what is listed already."""
         with self._one_at_a_time:
             if self._observer is None or mark != self._mark:
                 self._observer, self._mark = self._runs.observer(), mark
+                self._projects.clear()
             before, self._known = self._known, {}
             for directory in self._runs.directories():
                 known = before.get(directory.id) or _Known(directory, Follower(directory.path), Tally())
@@ -72,12 +79,15 @@ class Presence:
 
     def _update(self, known: _Known, observer: Observer, mark: str) -> None:
         stamp = _stamp(known.directory)
-        if not known.held and known.stamp is not None and (known.stamp, known.mark) == (stamp, mark):
+        rests = not known.held and known.stamp is not None and known.stamp == stamp
+        if rests and (known.mark == mark or self._is_as_before(known, observer)):
+            known.mark = mark
             return
         # In this order: what was written before the lock was free is read after it.
         held = known.directory.is_held()
         same = held and known.mark == mark
         known.stamp, known.mark, known.held = stamp, mark, held
+        known.judged = _basis(known.directory, observer)
         if known.request is None:
             known.request = _request(known.directory)
         info = (self._follow(known, observer) if held else None) or read_state(known.directory, observer)
@@ -87,7 +97,21 @@ class Presence:
         known.planned = planned
         # Of another machine's run that has ended, that machine's list has the result.
         listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
+        # A runner that only tidies up has its result in the list already.
+        listed = listed or (held and bool(known.tally.end.get("saved")))
+        if listed and known.row is not None:
+            state = str(known.tally.end.get("status", info.state)) if held else info.state
+            self.ended = (*self.ended[-_MOST_ENDED:], replace(info, state=state, eta_s=None))
         known.row = None if listed else self._row(known, info)
+
+    def _is_as_before(self, known: _Known, observer: Observer) -> bool:
+        """Whether the store thinks of an ended run as it did: then its journal need not be read again."""
+        if known.judged != _basis(known.directory, observer):
+            return False
+        if known.row is not None:
+            project = self._project(known)
+            known.row = known.row if project == known.row.project else replace(known.row, project=project)
+        return True
 
     def _follow(self, known: _Known, observer: Observer) -> RunInfo | None:
         """What a run that goes on is doing; None where its journal does not tell, or makes no sense."""
@@ -108,12 +132,7 @@ class Presence:
         spec = from_plain(BenchmarkSpec, request["spec"]) if request else None
         return RunRow(
             info=info,
-            project=find_project(
-                self._store,
-                str(card.get("project") or ""),
-                known.tally.models[0].sha256 if known.tally.models else "",
-                spec.models[0].path if spec and spec.models else "",
-            ),
+            project=self._project(known),
             engines=_joined(spec.engines if spec else ()),
             scenarios=_joined(spec.scenarios if spec else ()),
             cores=_joined(spec.cores if spec else ()),
@@ -121,6 +140,22 @@ class Presence:
             rerun_of=str(card.get("rerun_of") or ""),
             note=str(card.get("note", "")),
         )
+
+    def _project(self, known: _Known) -> str:
+        """Where its result will belong, which may change with the store."""
+        request = known.request or {}
+        asked = str((request.get("card") or {}).get("project") or "")
+        sources = (request.get("spec") or {}).get("models") or [{}]
+        sha256 = known.tally.models[0].sha256 if known.tally.models else ""
+        wanted = asked, sha256, str(sources[0].get("path", ""))
+        if wanted not in self._projects:
+            self._projects[wanted] = find_project(self._store, *wanted)
+        return self._projects[wanted]
+
+
+def _basis(run: RunDirectory, observer: Observer) -> tuple[object, ...]:
+    """What the state of an ended run depends on beside its journal."""
+    return observer.is_saved(run.id), observer.host_id
 
 
 def _joined(values: Iterable[object]) -> str:

@@ -66,6 +66,13 @@ class Projects:
         made = self._store.projects.create(name or name_after(model), model, description, dims)
         return self._store.projects.row(made.id), summary
 
+    def belonging(self, source: ModelSource) -> str:
+        """The ULID of the project that has a model, which is made where there is none; ModelError where it is none."""
+        from tuibench.workbench.model import inspect  # as above
+
+        model = refer(source.asked, inspect(source, self.places))
+        return self._store.projects.adopt(model)[0].id if model is not None else ""
+
     def adopt(self, model: ModelReference) -> tuple[Project, str]:
         """The project of a model that was measured, and what to tell the user about it, '' where nothing."""
         return self._store.projects.adopt(model)

@@ -12,9 +12,12 @@ from typing import Any
 
 from tuibench.core.activity import RunInfo
 from tuibench.core.cell import CellResult, Execution
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
 from tuibench.core.watch import Live, RunView
+from tuibench.report.preamble import preamble_lines
 from tuibench.report.run_list import reason_words
 from tuibench.report.run_log import RunLog, cell_line, phase_words
 from tuibench.runs.directory import RunDirectory
@@ -24,6 +27,7 @@ from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.stats.interval import LEAST, half_width
 from tuibench.workbench.forecast import limit_s
+from tuibench.workbench.introduction import introduce
 from tuibench.workbench.watched_run import Event, end_error, unfile_points
 
 _MOST_LINES = 2000
@@ -68,16 +72,21 @@ class RunWatch:
         self._view: RunView | None = None
 
     def look(self) -> RunView:
-        """The run as it stands; the very same view where nothing happened."""
+        """The run as it stands, the very same view where nothing happened; StoreError where it makes no sense."""
         # In this order: what was written before the lock was free is read after it.
         alive = self._directory.is_held()
         events = self._follower.read()
         if self._view is not None and not events and alive == self._alive:
             return self._view
         self._alive = alive
-        for event in events:
-            self._take(event)
-        self._view = self._make()
+        try:
+            for event in events:
+                self._take(event)
+            self._view = self._make()
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError, StopIteration) as error:
+            # Each line is whole, and yet they do not make sense: another version wrote them.
+            short, what = short_id(self._directory.id), type(error).__name__
+            raise StoreError(f"the journal of run {short} cannot be understood: {what} {show(error, 80)}") from error
         return self._view
 
     def close(self) -> None:
@@ -106,15 +115,15 @@ class RunWatch:
             self._latest = event
         elif kind == "execution_done":
             self._shares.append(_waiting_share(event["result"].get("noise") or {}))
-        words = self._words.words(event)
-        if words:
-            self._log.append(f"{self._time_of(event)}  {words}")
+        lines = preamble_lines(introduce(self._replay)) if kind == "plan" else [self._words.words(event)]
+        self._log.extend(f"{self._time_of(event)}  {words}" for words in lines if words)
 
     def _make(self) -> RunView:
         replay = self._replay
         if not replay.start:
             return self._unbegun()
-        ended = bool(replay.end) or not self._alive
+        # A runner that has written its last event still tidies up: until it lets go, others call the run alive.
+        ended = not self._alive
         if ended and not replay.end:
             # What it was is known; how it ended nobody wrote down.
             replay.end = {"status": "interrupted", "reason": "its runner died"}
@@ -160,6 +169,7 @@ class RunWatch:
             reason=reason,
             saved=bool(end.get("saved") or self._observe().is_saved(self._directory.id)),
             result=unfile_points(self._replay.result()) if view.cells else None,
+            other_machine=int(end.get("exit_code") or 0) == ExitCode.NOT_COMPARABLE,
         )
 
     def _info(self, ended: bool) -> RunInfo:
@@ -193,7 +203,7 @@ class RunWatch:
 
     def _live(self) -> Live | None:
         key = self._latest.get("cell")
-        if key is None or key not in self._replay.tracks or self._replay.waiting:
+        if key is None or key not in self._replay.tracks or self._replay.waiting or self._replay.end:
             return None
         half = _number(self._latest.get("half_width_pct"))
         track = self._replay.tracks[str(key)]

@@ -52,6 +52,9 @@ class FormDesk:
         self.reading = threading.Event()
         """`form` waits for it."""
         self.reading.set()
+        self.checking = threading.Event()
+        """`check_form` waits for it."""
+        self.checking.set()
         self.models: dict[str, FormStart] = {}
 
     def as_desk(self) -> Desk:
@@ -83,6 +86,7 @@ class FormDesk:
     def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
         """What is wrong with lists of numbers, and how many cells they make."""
         self.checked.append(values)
+        self.checking.wait(30)
         errors: dict[str, str] = {}
         counts = [
             self._count(errors, name, getattr(values, name), most) for name, most in (("cores", 16), ("batches", 4096))

@@ -253,9 +253,11 @@ def read(path: str) -> str:
 
 
 async def test_L_shows_the_log_of_a_benchmark_or_a_run(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
-    land(monkeypatch, "detail", "run")
+    land(monkeypatch, "detail")
     async with shown(going=True) as seen:
+        calls = script(seen, "run_log", lambda one: ("engine: \x1b[31mno such kernel", "last"))
         await seen.press("L")
-        assert landed(seen.app) == ("run", (make_id(9, 120),), {})
-        await seen.press("q", "down", "down", "L")
+        assert calls == [(make_id(9, 120),)]
+        assert "engine: \\e[31mno such kernel" in frame(seen.app) and "Log of" in frame(seen.app)
+        await seen.press("escape", "down", "down", "L")
         assert landed(seen.app) == ("detail", (seen.ids[0], "log"), {})

@@ -6,17 +6,14 @@ import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.landing import Landing
-from tests.tui.pilot import look, press, settle, type_text
+from tests.tui.pilot import look, open_app, press, settle, type_text
 from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
-from tests.tui.screens.form_stage import Timers, focused, form_of, neighbours, open_form, timers
+from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.core.errors import UsageError
-from tuibench.core.ulid import make_ulid
-from tuibench.tui.desk import FormStart, FormValues
+from tuibench.tui.desk import FormValues
 from tuibench.tui.terminal import Display
 
 __all__ = ["neighbours", "timers"]
-
-BENCHMARK = make_ulid(1_789_000_000_000, b"0123456789")
 
 
 @pytest.mark.parametrize(("size", "name"), [((80, 24), "form-80x24"), ((120, 36), "form-120x36")])
@@ -39,6 +36,17 @@ async def test_a_model_by_its_path_is_measured_with_one_key() -> None:
         await press(pilot, "enter")
         assert desk.started == [(VALUES, "", "")]
         assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
+
+
+async def test_the_dashboard_begins_with_the_form_of_a_path() -> None:
+    desk = FormDesk()
+    async with open_app(desk=desk.as_desk(), path=MODEL) as (app, pilot):
+        while not form_of(app).ready:
+            await pilot.pause()
+        await press(pilot, "enter")
+        assert desk.started == [(VALUES, "", "")]
+        await press(pilot, "escape")
+        assert isinstance(app.page, Landing) and app.page.called[0] == "home"
 
 
 async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
@@ -123,7 +131,7 @@ async def test_it_is_checked_once_the_typing_pauses(timers: Timers) -> None:
     desk = FormDesk()
     async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         before = len(desk.checked)
-        await type_text(pilot, "1-17")
+        await press(pilot, "1", "-", "1", "7")
         assert len(desk.checked) == before
         assert timers.ring() == 1
         await settle(pilot)
@@ -156,6 +164,20 @@ async def test_pressing_run_twice_starts_once() -> None:
         assert len(desk.started) == 1
 
 
+async def test_a_check_that_is_due_keeps_nothing_from_starting() -> None:
+    desk = FormDesk()
+    async with open_form(desk, project="p1") as (app, pilot):
+        desk.checking.clear()
+        form = form_of(app)
+        for _ in range(2):
+            form.action_run_form()
+            form.check()
+            await pilot.pause()
+        desk.checking.set()
+        await settle(pilot)
+        assert len(desk.started) == 1
+
+
 async def test_a_start_that_is_refused_leaves_the_form_as_it_was() -> None:
     desk = FormDesk()
     desk.refusal = UsageError("another one measures", "wait for it")
@@ -165,71 +187,6 @@ async def test_a_start_that_is_refused_leaves_the_form_as_it_was() -> None:
         desk.refusal = None
         await press(pilot, "ctrl+r")
         assert len(desk.started) == 1
-
-
-@pytest.mark.parametrize(("answer", "starts", "where"), [("v", 1, ""), ("o", 0, "model"), ("escape", 0, "cores")])
-async def test_a_changed_model_is_measured_only_when_that_is_wanted(answer: str, starts: int, where: str) -> None:
-    desk = FormDesk(changed=True)
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
-        await press(pilot, "ctrl+r")
-        assert desk.started == []
-        assert "measure it as a new version" in frame(app)
-        await press(pilot, answer)
-        assert len(desk.started) == starts
-        if where:
-            assert focused(app) == where
-
-
-async def test_a_model_that_is_gone_may_be_named_anew(timers: Timers) -> None:
-    desk = FormDesk(error="/models/resnet50.onnx is not there any more; name the file as it is called now")
-    other = replace(VALUES, model="/new.onnx", dims=(("length", "64"), ("seq", "7")))
-    desk.models["/new.onnx"] = FormStart(other, "the defaults", None)
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
-        assert focused(app) == "model"
-        assert "is not there any more" in frame(app)
-        await press(pilot, "ctrl+r")
-        assert desk.started == []
-        await type_text(pilot, "/new.onnx")
-        timers.ring()
-        await settle(pilot)
-        assert 0.4 in timers.waits
-        assert form_of(app).column.values() == replace(
-            VALUES, model="/new.onnx", dims=(("length", "64"), ("seq", "128"))
-        )
-        assert focused(app) == "model"
-        await press(pilot, "ctrl+r")
-        assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
-
-
-async def test_who_types_while_another_model_is_read_is_not_disturbed(timers: Timers) -> None:
-    desk = FormDesk()
-    desk.models["/new.onnx"] = FormStart(replace(VALUES, dims=(("length", "64"),)), "the defaults", None)
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
-        form_of(app).column.go_to("model")
-        await type_text(pilot, "/new.onnx")
-        form_of(app).column.go_to("cores")
-        await type_text(pilot, "1")
-        timers.ring()
-        await settle(pilot)
-        await type_text(pilot, "2")
-        values = form_of(app).column.values()
-        assert (values.cores, values.dims) == ("12", (("length", "64"),))
-        lines = frame(app).splitlines()
-        assert [line[1:8].strip() for line in lines[5:8]] == ["Batches", "length", "Streams"]
-        form_of(app).column.go_to("dim:length")
-        await type_text(pilot, "x")
-        timers.ring()
-        await settle(pilot)
-        assert list(form_of(app).errors()) == ["dim:length"]
-
-
-async def test_a_model_that_is_none_says_so_beside_its_field(timers: Timers) -> None:
-    desk = FormDesk(error="gone; look for it")
-    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
-        await type_text(pilot, "/dir")
-        timers.ring()
-        await settle(pilot)
-        assert "there is no model /dir" in frame(app)
 
 
 async def test_a_form_that_cannot_be_filled_says_why() -> None:

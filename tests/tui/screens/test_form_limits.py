@@ -12,7 +12,7 @@ from tests.tui.frame import frame
 from tests.tui.landing import Landing
 from tests.tui.pilot import look, open_app, press, settle, type_text
 from tests.tui.screens.form_desk import VALUES, FormDesk, running
-from tests.tui.screens.form_stage import Timers, focused, form_of, neighbours, open_form, timers
+from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
 from tuibench.tui.desk import EngineChoice, Machine
@@ -37,7 +37,7 @@ async def test_hostile_names_drive_nothing() -> None:
 
 
 async def test_a_terminal_of_twenty_by_five_and_back() -> None:
-    async with open_form(FormDesk(), benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV") as (app, pilot):
+    async with open_form(FormDesk(), benchmark=BENCHMARK) as (app, pilot):
         before = frame(app)
         await pilot.resize_terminal(20, 5)
         await settle(pilot)
@@ -56,9 +56,17 @@ async def test_a_terminal_of_twenty_by_five_and_back() -> None:
         ]
 
 
+async def test_the_command_is_broken_anew_for_another_width() -> None:
+    async with open_form(FormDesk(), project="p1") as (app, pilot):
+        assert "-b \\" in frame(app)
+        await pilot.resize_terminal(120, 24)
+        await settle(pilot)
+        assert "-b 1,8,32 --dim seq=128" in frame(app)
+
+
 async def test_more_dims_than_rows_are_scrolled_to() -> None:
     many = replace(VALUES, dims=tuple((f"dim{n}", str(n)) for n in range(30)))
-    async with open_form(FormDesk(many), benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV") as (app, pilot):
+    async with open_form(FormDesk(many), benchmark=BENCHMARK) as (app, pilot):
         assert "dim29" not in frame(app)
         form_of(app).column.go_to("dim:dim29")
         await settle(pilot)
@@ -70,7 +78,7 @@ async def test_more_dims_than_rows_are_scrolled_to() -> None:
 async def test_a_key_sends_little(timers: Timers, what: str, keys: tuple[str, ...], most: int) -> None:
     desk = FormDesk()
     async with open_form(
-        desk, benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV", headless=False, driver=CountingDriver
+        desk, benchmark=BENCHMARK, headless=False, driver=CountingDriver
     ) as (_, pilot):  # fmt: skip
         await press(pilot, "1", "2")
         sent = await bytes_of(pilot, lambda: pilot.press(*keys))
@@ -80,7 +88,7 @@ async def test_a_key_sends_little(timers: Timers, what: str, keys: tuple[str, ..
 async def test_a_check_that_finds_the_same_sends_nothing_and_one_that_fails_little(timers: Timers) -> None:
     desk = FormDesk()
     async with open_form(
-        desk, benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV", headless=False, driver=CountingDriver
+        desk, benchmark=BENCHMARK, headless=False, driver=CountingDriver
     ) as (app, pilot):  # fmt: skip
         form = form_of(app)
 
@@ -114,7 +122,7 @@ def burst(app: Dashboard, *keys: str) -> None:
 
 async def test_keys_that_come_in_one_packet_go_where_they_were_meant() -> None:
     desk = FormDesk()
-    async with open_form(desk, benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV") as (app, pilot):
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
         burst(app, "8", "enter", "2", "4", "tab", "5", "up", "6", "ctrl+r")
         await settle(pilot)
         ((values, _, _),) = desk.started
@@ -125,7 +133,7 @@ async def test_keys_pressed_while_the_model_is_read_are_not_lost() -> None:
     desk = FormDesk()
     desk.reading.clear()
     async with open_app(desk=desk.as_desk()) as (app, pilot):
-        app.go(route.form(benchmark="01ARZ3NDEKTSV4RRFFQ69G5FAV"))
+        app.go(route.form(benchmark=BENCHMARK))
         while not desk.opened:
             await pilot.pause()
         assert "looking at the model" in frame(app)

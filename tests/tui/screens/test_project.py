@@ -8,6 +8,7 @@ from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
 from tests.tui.screens.stage import shown, with_runs
 from tests.tui.stock import add, make_id, rich_project, sweep
+from tuibench.core.errors import StoreBusy
 from tuibench.core.short_id import short_id
 from tuibench.tui import route
 from tuibench.tui.screens.project import ProjectScreen
@@ -76,6 +77,16 @@ async def test_keys_go_through_the_orders_and_turn_them() -> None:
         assert seen.keys[:2] == [seen.ids[0], seen.ids[2]]
         await seen.press("s")
         assert "newest first" in rows(seen.app)[1]
+
+
+async def test_the_order_is_remembered() -> None:
+    async with shown() as seen:
+        await seen.press("s", "S")
+        keys = seen.keys
+        await seen.press("q")
+        seen.app.go(route.project(seen.project))
+        await settle(seen.pilot)
+        assert seen.keys == keys and "by engine reversed" in rows(seen.app)[1]
 
 
 async def test_the_cursor_stays_with_its_record() -> None:
@@ -228,3 +239,19 @@ async def test_the_smallest_terminal_and_back() -> None:
         await seen.pilot.resize_terminal(80, 24)
         await settle(seen.pilot)
         assert frame(seen.app) == before
+
+
+async def test_a_store_that_cannot_be_read_says_what_to_do_and_what_was_read_stays() -> None:
+    async with shown() as seen:
+
+        def refuse(*_: object) -> None:
+            raise StoreBusy("the store is held by pid 7", "try again in a moment")
+
+        seen.app.desk.benchmarks = refuse  # type: ignore[assignment, method-assign]
+        seen.page.load()
+        await settle(seen.pilot)
+        assert "! the store is held by pid 7: try again in a moment" in rows(seen.app)[-3]
+        assert seen.keys == list(seen.ids)
+        seen.app.go(route.project(seen.project))
+        await settle(seen.pilot)
+        assert "the store is held by pid 7" in "".join(rows(seen.app)[3:6])

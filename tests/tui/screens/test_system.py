@@ -57,6 +57,15 @@ async def test_it_looks_once_and_again_only_when_asked(facts: dict[str, Any]) ->
         assert desk.looks == 3
 
 
+async def test_the_key_that_opened_it_closes_it(facts: dict[str, Any]) -> None:
+    async with open_app(desk=SystemDesk(facts).as_desk()) as (app, pilot):
+        home = app.screen
+        await press(pilot, "f2", "f2")
+        assert app.screen is home
+        await press(pilot, "f2", "q")
+        assert app.screen is home
+
+
 async def test_while_somebody_measures_it_asks_first(facts: dict[str, Any]) -> None:
     desk = SystemDesk(facts, (RUN,))
     async with open_app(desk=desk.as_desk()) as (app, pilot):

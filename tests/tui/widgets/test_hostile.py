@@ -9,9 +9,11 @@ from tests.tui.counting import counter_of, settle
 from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.key_line import KeyLine
+from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.plot_view import PlotView
 from tuibench.tui.widgets.question import ChoiceQuestion, Notice
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
+from tuibench.tui.widgets.row import Row
 from tuibench.tui.widgets.selector_line import Selector, SelectorLine
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.tab_line import TabLine
@@ -59,13 +61,47 @@ def widgets(text: str) -> list[Widget]:
     ]
 
 
+def show_again(shown: list[Widget], text: str) -> None:
+    """By the methods that show something new."""
+    for widget in shown:
+        if isinstance(widget, TitleLine):
+            widget.show(f"new {text}", f"new {text}")
+        elif isinstance(widget, TabLine):
+            widget.show(["a", text], 1, right=text)
+        elif isinstance(widget, (TextBlock, ScrollBlock)):
+            widget.show_lines(["new", text])
+        elif isinstance(widget, PlotView):
+            widget.show_rows([((f"new {text}", "axis"),)])
+        elif isinstance(widget, StatusLine):
+            widget.say(f"new {text}", "bad")
+        elif isinstance(widget, KeyLine):
+            widget.show([("new", text), (text, "b")])
+        elif isinstance(widget, TextField):
+            widget.show_hint(text)
+            widget.put(f"new {text}")
+
+
+class Careless(Painted):
+    """Forgets to make its text safe."""
+
+    def row(self, y: int) -> Row:
+        return (("".join(HOSTILE), "bad"),)
+
+
+async def test_no_widget_of_ours_can_forget_it() -> None:
+    async with staged(Careless(classes="rest")) as (stage, _):
+        check(counter_of(stage).take())
+
+
 async def test_no_name_drives_the_terminal_from_any_widget_in_any_size() -> None:
     for text in HOSTILE:
         shown = widgets(text)
         async with staged(*shown, size=(120, 50)) as (stage, pilot):
-            for size in ((20, 5), (2, 1), (80, 24), (200, 60)):
+            for size in ((2, 1), (20, 5), (80, 24)):
                 await resize(pilot, *size)
                 assert all(cell_len(row) <= size[0] for row in seen(stage))
+            show_again(shown, text)
+            await settle(pilot)
             for widget in shown:
                 if isinstance(widget, (TextField, ChoiceField)):
                     widget.show_error(text)

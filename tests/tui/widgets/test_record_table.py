@@ -214,3 +214,16 @@ async def test_ascii_cuts_with_ascii() -> None:
     table.show_lines([Column("a", "A", 6)], [Line("a", ("long text",))])
     async with staged(table, ascii_only=True) as (stage, _):
         assert seen(stage)[1] == "> long~"
+
+
+async def test_a_click_moves_the_cursor_and_a_second_one_opens() -> None:
+    table = table_of(30)
+    async with staged(table, size=(80, 11)) as (stage, pilot):
+        await pilot.click(table, offset=(5, 3))
+        assert table.cursor_key == "k2"
+        assert told(stage, RecordTable.Opened) == []
+        await pilot.click(table, offset=(5, 3))
+        assert [message.key for message in told(stage, RecordTable.Opened)] == ["k2"]
+        await pilot.click(table, offset=(5, 0))
+        assert table.cursor_key == "k2"
+        assert len(told(stage, RecordTable.Opened)) == 1

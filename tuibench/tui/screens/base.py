@@ -38,6 +38,7 @@ class Page(Calm, Screen[None]):
     """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
     about: ClassVar[str] = ""
     """What the screen shows, in a paragraph for its help."""
+    _was_left = False
 
     @property
     def dashboard(self) -> Dashboard:
@@ -51,6 +52,9 @@ class Page(Calm, Screen[None]):
 
     def compose(self) -> ComposeResult:
         """Title, body, news, keys."""
+        # Textual learns it from the first layout, which would then be laid out and sent twice.
+        for limits, room in zip((self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), self.app.size, strict=True):
+            self.add_class(max((least, name) for least, name in limits if room >= least)[1])
         yield TitleLine(id="title")
         yield from self.body()
         yield StatusLine(id="news")
@@ -70,9 +74,14 @@ class Page(Calm, Screen[None]):
         self.show_keys()
         self.load()
 
+    def on_screen_suspend(self) -> None:
+        """Another screen is shown."""
+        self._was_left = True
+
     def on_screen_resume(self) -> None:
-        """Others may have changed things while another screen was shown."""
-        if self.is_mounted:
+        """Others may have changed things while another screen was shown; when it first appears it loads anyway."""
+        if self.is_mounted and self._was_left:
+            self._was_left = False
             self.show_title()
             self.load()
 
@@ -129,6 +138,7 @@ class Page(Calm, Screen[None]):
         """What a thread found."""
         message.stop()
         message.then(message.value)
+        self.dashboard.begin_to_look()
 
     def on_refused(self, message: Refused) -> None:
         """What a thread could not do."""
@@ -137,6 +147,7 @@ class Page(Calm, Screen[None]):
             message.otherwise(message.error)
         else:
             self.explain(message.error)
+        self.dashboard.begin_to_look()
 
     def explain(self, error: TuibenchError) -> None:
         """What happened and what to do, in the news."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from tuibench.core import activity
 from tuibench.core.card import BenchmarkRow
@@ -13,9 +14,10 @@ from tuibench.core.units import count_of, seconds
 from tuibench.tui import route
 from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.export_question import Export, ExportQuestion
-from tuibench.tui.widgets.question import ask
-from tuibench.tui.widgets.text_question import TextQuestion
+from tuibench.tui.widgets.question import Notice, ask
+
+if TYPE_CHECKING:
+    from tuibench.tui.screens.export_question import Export
 
 _NOTHING = "there is no benchmark under the cursor: n measures one"
 Started = tuple[str, tuple[str, ...]]
@@ -86,6 +88,7 @@ class BenchmarkActions(Page):
 
     def _show_started(self, started: Started) -> None:
         run, notes = started
+        self.dashboard.started = run
         self.dashboard.look()
         self.run_worker(self._open_run(run, notes), group="open")
 
@@ -175,6 +178,8 @@ class BenchmarkActions(Page):
             self.ask(lambda: row_of(self.desk, one), self._ask_card, group="edit")
 
     def _ask_card(self, row: BenchmarkRow) -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
+
         fields = (("name", row.name), ("note", row.note))
         question = TextQuestion(f"Name and note of {short_id(row.id)}", fields)
         self.app.push_screen(question, lambda answers: self._edit(row, answers))
@@ -193,6 +198,8 @@ class BenchmarkActions(Page):
         self.with_target(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
+        from tuibench.tui.screens.export_question import ExportQuestion  # as above
+
         self.app.push_screen(ExportQuestion(one), self._export)
 
     def _export(self, export: Export | None) -> None:
@@ -232,8 +239,14 @@ class BenchmarkActions(Page):
         self.with_target(self._show_log)
 
     def _show_log(self, one: str) -> None:
-        running = self.run_of(one) is not None
-        self.dashboard.go(route.run(one) if running else route.detail(one, "log"))
+        if self.run_of(one) is None:
+            self.dashboard.go(route.detail(one, "log"))
+        else:
+            self.ask(lambda: self.desk.run_log(one), partial(self._show_lines, one), group="log")
+
+    def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
+        said = lines or ("Its processes have said nothing so far.",)
+        self.app.push_screen(Notice(f"Log of {short_id(one)}", said))
 
 
 def row_of(desk: Desk, one: str) -> BenchmarkRow:

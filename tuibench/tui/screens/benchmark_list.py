@@ -68,6 +68,13 @@ class BenchmarkList(Vertical):
         yield RuleLine()
         yield TextBlock(id="preview")
 
+    def on_mount(self) -> None:
+        """In the order that was chosen last."""
+        kept = self.page.dashboard.remembered.read()
+        by = kept.get("benchmarks_by")
+        self.sort = by if by in SORTS else SORTS[0]
+        self.is_reversed = kept.get("benchmarks_reversed") is True
+
     @property
     def table(self) -> RecordTable:
         """The lines."""
@@ -100,7 +107,7 @@ class BenchmarkList(Vertical):
         def line(name: str) -> Line:
             return rows.line(name, now, glyphs)
 
-        keys = rows.keys(self.sort, self.is_reversed, self.text, glyphs)
+        keys = rows.keys(self.sort, self.is_reversed, self.text)
         words = (f"No line has all of these words: {self.text}", "", "esc   all of them again")
         self.table.empty = words if self.text else _EMPTY
         self.table.show_rows(columns(glyphs), keys, line, marks=self.marks)
@@ -175,11 +182,15 @@ class BenchmarkList(Vertical):
     def action_sort(self) -> None:
         """By the next column."""
         self.sort = SORTS[(SORTS.index(self.sort) + 1) % len(SORTS)]
-        self.refresh_lines()
+        self._resort()
 
     def action_reverse(self) -> None:
         """The other way round."""
         self.is_reversed = not self.is_reversed
+        self._resort()
+
+    def _resort(self) -> None:
+        self.page.dashboard.remember(benchmarks_by=self.sort, benchmarks_reversed=self.is_reversed)
         self.refresh_lines()
 
     def action_mark(self) -> None:

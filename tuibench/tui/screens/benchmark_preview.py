@@ -126,7 +126,11 @@ def _chosen(run: RunResult, axis: str) -> Iterator[tuple[str, Line, Scaling]]:
 def _held(line: Line, shown: Scaling) -> str:
     """Which line it is: the side where there are several, and where the other axes are held."""
     side = line.side.label if len(shown.choices.sides) > 1 else ""
-    held = [_LETTERS[key] + str(value) for key, value in shown.selection.fixed.items() if key in _LETTERS]
+    held = [
+        f"{value}c" if key == "cores" else f"b{value}"
+        for key, value in shown.selection.fixed.items()
+        if key in _LETTERS
+    ]
     return " ".join(filter(None, (side, *held)))
 
 

@@ -14,17 +14,13 @@ from tuibench.core.units import seconds
 from tuibench.core.watch import RunRow
 from tuibench.report.age import age
 from tuibench.tui.glyph import Glyphs
-from tuibench.tui.screens.best import Best, best_of, engine_word
+from tuibench.tui.screens.best import Best, best_of, engine_word, half_of, order_of
+from tuibench.tui.screens.run_cell import SIGNS
 from tuibench.tui.widgets.record_table import Column, Line
 
 SORTS = ("age", "engine", "scenario", "cores", "best", "±", "grade", "name")
 """What `s` goes through; the first is newest first."""
 _MOST_VALUES = 3
-_SIGNS = {
-    activity.RUNNING: "running", activity.WAITING: "waiting", activity.FAILED: "failed",
-    activity.INTERRUPTED: "interrupted", activity.REBOOTED: "interrupted", activity.CANCELLED: "interrupted",
-    activity.UNSAVED: "interrupted", activity.ELSEWHERE: "running",
-}  # fmt: skip
 _STYLES = {"running": "accent", "waiting": "accent", "failed": "bad", "interrupted": "warn", "differs": "warn"}
 
 
@@ -53,6 +49,7 @@ class BenchmarkRows:
         self.runs: dict[str, RunRow] = {}
         self._best: dict[str, Best] = {}
         self._words: dict[str, str] = {}
+        self._sorted: tuple[tuple[str, bool, str], list[str]] | None = None
         self.replace_runs(runs)
 
     def replace_runs(self, runs: Sequence[RunRow]) -> None:
@@ -66,29 +63,31 @@ class BenchmarkRows:
         return len(self.stored) + len(self.runs)
 
     def best(self, row: BenchmarkRow, glyphs: Glyphs) -> Best:
-        """Its number, kept, as sorting asks for all of them."""
+        """Its number, kept: a line is made again whenever it comes into sight."""
         if row.id not in self._best:
             self._best[row.id] = best_of(row, glyphs.times)
         return self._best[row.id]
 
-    def keys(self, sort: str, reverse: bool, text: str, glyphs: Glyphs) -> tuple[str, ...]:
+    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
         """The ids to show, in order: runs first, whatever the order of the rest."""
         words = text.casefold().split()
         runs = [key for key in self.runs if self._has(key, words)]
+        # A run that goes on changes every second, and what is stored does not.
+        if self._sorted is None or self._sorted[0] != (sort, reverse, text):
+            self._sorted = ((sort, reverse, text), self._sort(sort, reverse, words))
+        return (*runs, *self._sorted[1])
+
+    def _sort(self, sort: str, reverse: bool, words: Sequence[str]) -> list[str]:
         rows = [key for key in self.stored if self._has(key, words)] if words else list(self.stored)
-        if (order := self._order(sort, glyphs)) is not None:
+        if (order := self._order(sort)) is not None:
             # Sorting is stable, so that the newest come first among equals.
             rows.sort(key=order, reverse=reverse)
         elif reverse:
             rows.reverse()
-        return (*runs, *rows)
+        return rows
 
-    def _order(self, sort: str, glyphs: Glyphs) -> Callable[[str], Any] | None:
+    def _order(self, sort: str) -> Callable[[str], Any] | None:
         rows = self.stored
-        if sort == "best":
-            return lambda key: self.best(rows[key], glyphs).order
-        if sort == "±":
-            return lambda key: float(self.best(rows[key], glyphs).plus_minus or "inf")
         if sort == "cores":
             known: dict[str, tuple[tuple[int, ...], ...]] = {}
 
@@ -100,7 +99,9 @@ class BenchmarkRows:
                 return known[both]
 
             return sizes
-        plain: Mapping[str, Callable[[BenchmarkRow], str]] = {
+        plain: Mapping[str, Callable[[BenchmarkRow], Any]] = {
+            "best": order_of,
+            "±": half_of,
             "engine": lambda row: row.engines,
             "scenario": lambda row: row.scenarios,
             "grade": lambda row: row.grade or "~",
@@ -162,7 +163,7 @@ def _state_of(row: BenchmarkRow, best: Best) -> str:
 
 def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
     info = row.info
-    state = _SIGNS.get(info.state, "")
+    state = SIGNS.get(info.state, "")
     cells = (
         getattr(glyphs, state) if state else "",
         short_id(info.id),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from dataclasses import dataclass
 
@@ -26,8 +27,6 @@ class Best:
     text: str
     plus_minus: str = ""
     """Percent, without its sign."""
-    order: tuple[int, float] = (9, 0.0)
-    """Times first, the least before; then items/s, the most before; then what has no number."""
     differs: bool = False
 
 
@@ -47,8 +46,6 @@ def best_of(row: BenchmarkRow, times: str = "×") -> Best:
     if found is None:
         return Best(headline_words(row))
     amount, unit, half, cell = found.groups()
-    value = float(amount)
-    order = (0, value * _FACTOR[unit]) if unit in _FACTOR else (1, -value)
     differs = _DIFFERS in parts
     words = [f"{row.status} {row.measured}/{row.cells}"] if row.status != "finished" else []
     words += [_DIFFERS] if differs else []
@@ -58,7 +55,31 @@ def best_of(row: BenchmarkRow, times: str = "×") -> Best:
         words.append(f"{other[1]} /s" if other[2] == "items/s" else f"{other[1]} {other[2]}")
     if row.status == "finished" and row.measured < row.cells:
         words.append(f"{row.cells - row.measured} of {row.cells} cells failed")
-    return Best(" · ".join(words), half or "", order, differs)
+    return Best(" · ".join(words), half or "", differs)
+
+
+def order_of(row: BenchmarkRow) -> tuple[int, float]:
+    """What its number is sorted by: times first, the least before; then items/s, the most before; then what has none.
+
+    Thousands are sorted at once, so that this looks at no more than it must.
+    """
+    amount, _, rest = row.headline.partition(" ")
+    unit = rest.partition(" ")[0]
+    try:
+        if unit in _FACTOR:
+            return 0, float(amount) * _FACTOR[unit]
+        return (1, -float(amount)) if unit == "items/s" else (9, 0.0)
+    except ValueError:
+        return 9, 0.0
+
+
+def half_of(row: BenchmarkRow) -> float:
+    """The interval of its number in percent; without one it comes last."""
+    words = row.headline.split(" ", 3)
+    try:
+        return float(words[2].removeprefix("±")) if len(words) > 2 and words[2][:1] == "±" else math.inf
+    except ValueError:
+        return math.inf
 
 
 def _number(row: BenchmarkRow, amount: str, unit: str, cell: str, times: str) -> str:

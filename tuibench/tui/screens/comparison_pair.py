@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
@@ -14,6 +15,12 @@ from tuibench.report.label import describe
 
 _TURNED = {"faster": "slower", "slower": "faster"}
 _STREAMS = "items/s"
+_BRIEF = (
+    (re.compile(r"(\d+) cores?\b"), r"\1c"),
+    (re.compile(r"batch (\d+)"), r"b\1"),
+    (re.compile(r"(\d+) streams?\b"), r"s\1"),
+    (re.compile(", "), " "),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +96,13 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
         unit = _STREAMS if _STREAMS in found.metric else "ms"
         pairs.append(_pair(describe(run, new, []), unit, sides[0], sides[1], found, ""))
     return tuple(pairs)
+
+
+def brief_name(name: str) -> str:
+    """A cell's name in a narrow column: sync 16c b32."""
+    for long, brief in _BRIEF:
+        name = long.sub(brief, name)
+    return name
 
 
 def amount(side: PairSide, unit: str) -> str:

@@ -13,8 +13,9 @@ from tuibench.core.text import show
 from tuibench.plots.figure import draw
 from tuibench.plots.quantity import METRICS, UNITS
 from tuibench.tui import key
+from tuibench.tui.screens.benchmark_preview import fold
 from tuibench.tui.screens.comparison_figure import Material, figures_of, has_metric, make_figure
-from tuibench.tui.screens.comparison_pair import Pair, amount, ratio_words, side_line, verdict_words
+from tuibench.tui.screens.comparison_pair import Pair, amount, brief_name, ratio_words, side_line, verdict_words
 from tuibench.tui.widgets.calm import Steady
 from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
@@ -35,10 +36,10 @@ class ComparisonView(Steady, Vertical):
 
     DEFAULT_CSS = """
     ComparisonView { height: 1fr; width: 1fr; }
-    ComparisonView #pairs { height: 2fr; }
-    ComparisonView #figure { height: 3fr; }
-    ComparisonView #words { height: 4; }
-    .-tall ComparisonView #words { height: 7; }
+    ComparisonView #pairs { height: 5fr; }
+    ComparisonView #figure { height: 8fr; }
+    ComparisonView #words { height: 5; }
+    .-tall ComparisonView #words { height: 8; }
     """
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("side", "metric", "figure"))
 
@@ -60,7 +61,6 @@ class ComparisonView(Steady, Vertical):
     def compose(self) -> ComposeResult:
         """Selectors, pairs, figure, words."""
         yield SelectorLine(id="choices")
-        yield RuleLine()
         yield RecordTable(id="pairs")
         yield RuleLine()
         yield FigureView(id="figure")
@@ -114,7 +114,7 @@ class ComparisonView(Steady, Vertical):
         self.query_one("#choices", SelectorLine).show(selectors)
 
     def _show_pair(self) -> None:
-        self.query_one("#words", TextBlock).show_lines(list(self._words()))
+        self.query_one("#words", TextBlock).show_lines(fold(list(self._words()), self.app.size.width))
         self._draw()
 
     def _words(self) -> Iterator[LineLike]:
@@ -176,7 +176,7 @@ def _columns(pairs: Sequence[Pair]) -> tuple[Column, ...]:
     first = pairs[0] if pairs else None
     names = (show(first.base.name, 16), show(first.new.name, 16)) if first is not None else ("base", "new")
     return (
-        Column("name", "CELL", 20, grow=True, wide=40),
+        Column("name", "CELL", 12, grow=True, wide=40),
         Column("base", names[0], 15, right=True, rank=1),
         Column("new", names[1], 15, right=True, rank=1),
         Column("ratio", "RATIO of times", 20, right=True),
@@ -188,7 +188,7 @@ def _columns(pairs: Sequence[Pair]) -> tuple[Column, ...]:
 def _line(pair: Pair) -> Line:
     grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
     cells = (
-        pair.name, amount(pair.base, pair.unit), amount(pair.new, pair.unit), ratio_words(pair), verdict_words(pair),
-        grades,
+        brief_name(pair.name), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
+        ratio_words(pair), verdict_words(pair), grades,
     )  # fmt: skip
     return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))

@@ -45,9 +45,11 @@ class DetailScreen(BenchmarkActions):
         "cursor, and the line below it says all of the point it is on."
     )
 
-    def __init__(self, benchmark: str, tab: str = "") -> None:
+    def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
+        """`cell` is the key of the one that is shown first; '' for the first with numbers."""
         super().__init__()
         self.benchmark = benchmark
+        self._cell = cell
         self._tab = TABS.index(tab) if tab in TABS else 0
         self.stored: StoredBenchmark | None = None
 
@@ -57,7 +59,7 @@ class DetailScreen(BenchmarkActions):
         """Tabs, one line about all of it, and the tab that is shown."""
         yield TabLine(id="tabs")
         yield TextBlock(id="about")
-        yield DetailTabs(id="panes")
+        yield DetailTabs(self._cell)
 
     def title_parts(self) -> tuple[str, ...]:
         """Id and name, what was measured, and by what."""
@@ -187,7 +189,7 @@ class DetailScreen(BenchmarkActions):
         stored, one = self.stored, self.benchmark
         if stored is None or not needs_past(stored) or self.query_one(DetailTabs).past is not None:
             return False
-        base = stored.card.rerun_of or ""
+        base = stored.card.partner or ""
         self.ask(
             lambda: Past(self.desk.compare(base, one), self.desk.open(base)),
             lambda past: self._open_comparison(past, tab),

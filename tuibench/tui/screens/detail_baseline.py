@@ -41,10 +41,12 @@ class BaselinePane(DetailPane):
     """
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("previous-value", "next-value", "figure"))
 
-    def __init__(self, stored: StoredBenchmark, *, id: str) -> None:  # noqa: A002 - Textual's name
+    def __init__(self, stored: StoredBenchmark, *, id: str, cell: str = "") -> None:  # noqa: A002 - Textual's name
+        """`cell` is the key of the one to begin with; without it the first that has numbers."""
         super().__init__(stored, id=id)
         run = stored.result
-        self._at = next((n for n, cell in enumerate(run.cells) if cell.pooled is not None), 0)
+        first = next((n for n, cell in enumerate(run.cells) if cell.pooled is not None), 0)
+        self._at = next((n for n, one in enumerate(run.cells) if one.key == cell), first)
         self._figures = (ADVICE, *FIGURES) if tradeoff_rows(run) else FIGURES
         self._figure = 0
         self._axes = varying(run)

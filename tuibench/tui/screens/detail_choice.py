@@ -23,7 +23,7 @@ _NAMELESS = ("metric", "stat")
 def selectors_of(shown: Scaling, held: str, around: str, key_of: Callable[[str], str]) -> list[Selector]:
     """The keys of `around` change the axis that is `held`; `key_of` writes a key as the user has bound it."""
     selection, choices = shown.selection, shown.choices
-    selectors = [_fixed(shown, name, around if name == held else '', key_of) for name in open_axes(shown)]
+    selectors = [_fixed(shown, name, around if name == held else "", key_of) for name in open_axes(shown)]
     if selection.axis == "shape" and len(choices.dims) > 1:
         dims = tuple(coordinate_name(dim) for dim in choices.dims)
         selectors.append(Selector("over", dims, choices.dims.index(selection.dim), key_of("figure")))

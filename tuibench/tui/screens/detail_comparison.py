@@ -26,7 +26,7 @@ class Past:
 
 def needs_past(stored: StoredBenchmark) -> bool:
     """Whether the tab compares with what was re-run: only where the benchmark has no sides of its own."""
-    return not stored.result.comparisons and bool(stored.card.rerun_of)
+    return not stored.result.comparisons and bool(stored.card.partner)
 
 
 class ComparisonPane(DetailPane):
@@ -45,15 +45,16 @@ class ComparisonPane(DetailPane):
 
     def on_mount(self) -> None:
         """Both sides, and what may be said of them."""
-        run, base, past = self.stored.result, self.stored.card.rerun_of, self._past
-        name = short_id(base) if base else ""
+        run, card, past = self.stored.result, self.stored.card, self._past
+        why = "which it re-ran" if card.partner == card.rerun_of else "as its form asked"
+        name = f"{short_id(card.partner)}, {why}" if card.partner else ""
         about, view = self.query_one("#compared", TextBlock), self.query_one(ComparisonView)
         if past is not None:
-            about.show_lines([f" beside {name}, which it re-ran: measured at different times, so no verdict"])
+            about.show_lines([f" beside {name}: measured at different times, so no verdict"])
             material = Material(past.old.result, run, pairs_of_sides(past.side), past.side)
             view.show(material, past.side.environment)
         else:
             key = self.shown_key("compare")
-            more = f"; {key} compares with {name}, which it re-ran" if base else ""
+            more = f"; {key} compares with {name}" if name else ""
             about.show_lines([f" measured in turns: a verdict holds{more}"])
             view.show(Material(run, run, pairs_of_run(run)))

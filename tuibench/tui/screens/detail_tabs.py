@@ -34,7 +34,7 @@ def refusal(name: str, stored: StoredBenchmark | None) -> str:
         return "it is not read yet"
     if name in AXES:
         return "" if AXES[name] in axes_of(stored.result) else _WHY[name]
-    if name == "comparison" and not stored.result.comparisons and not stored.card.rerun_of:
+    if name == "comparison" and not stored.result.comparisons and not stored.card.partner:
         return "one side alone was measured, and it is no re-run: R with another engine compares two"
     return ""
 
@@ -42,13 +42,17 @@ def refusal(name: str, stored: StoredBenchmark | None) -> str:
 class DetailTabs(Steady, ContentSwitcher):
     """Shows one of them, with the focus on what moves there."""
 
-    past: Past | None = None
-    """What the comparison needs where it is with what was re-run."""
+    def __init__(self, cell: str = "") -> None:
+        """`cell` is the key of the one that the first tab begins with."""
+        super().__init__(id="panes")
+        self._cell = cell
+        self.past: Past | None = None
+        """What the comparison needs where it is with another benchmark."""
 
     async def show_tab(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> None:
         """Show one; it is hidden until it is whole, so that a slow line gets no empty page before it."""
         if not self.query(f"#{name}"):
-            made = _make(name, stored, self.past, glyphs, now)
+            made = self._make(name, stored, glyphs, now)
             made.display = False
             await self.mount(made)
         pane = self.query_one(f"#{name}")
@@ -60,12 +64,11 @@ class DetailTabs(Steady, ContentSwitcher):
         else:
             self.screen.set_focus(pane)
 
-
-def _make(name: str, stored: StoredBenchmark, past: Past | None, glyphs: Glyphs, now: float) -> Widget:
-    makers: dict[str, Callable[[], Widget]] = {
-        "baseline": lambda: BaselinePane(stored, id=name),
-        "comparison": lambda: ComparisonPane(stored, past, id=name),
-        "environment": lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name),
-        "log": lambda: FactBlock(log_facts(stored, now), INDENT, id=name),
-    }
-    return makers[name]() if name in makers else ScalingPane(stored, AXES[name], id=name)
+    def _make(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> Widget:
+        makers: dict[str, Callable[[], Widget]] = {
+            "baseline": lambda: BaselinePane(stored, id=name, cell=self._cell),
+            "comparison": lambda: ComparisonPane(stored, self.past, id=name),
+            "environment": lambda: FactBlock(environment_facts(stored.result, glyphs), INDENT, id=name),
+            "log": lambda: FactBlock(log_facts(stored, now), INDENT, id=name),
+        }
+        return makers[name]() if name in makers else ScalingPane(stored, AXES[name], id=name)

@@ -130,6 +130,7 @@ class FormScreen(CheckedForm):
     def on_resize(self) -> None:
         """Where there is hardly any room, fields and RUN have it."""
         self.set_class(self.size.height < _TINY, "-tiny")
+        self.call_after_refresh(self.show_summary)
 
     # Keys
 
@@ -192,7 +193,8 @@ class FormScreen(CheckedForm):
         if self._starting or self.begun is None:
             return
         self._starting = True
-        self.ask(self.checking(), self._decide, group="check", otherwise=self._give_up)
+        # In a group of its own: a check that is due now must not make this one void.
+        self.ask(self.checking(), self._decide, group="run", otherwise=self._give_up)
 
     def _decide(self, check: FormCheck) -> None:
         self._checked(check)
@@ -228,6 +230,7 @@ class FormScreen(CheckedForm):
     def _started(self, begun: tuple[str, tuple[str, ...]]) -> None:
         run, notes = begun
         app = self.dashboard
+        app.started = run
         app.go(route.run(run), replace=True)
         if notes:
             # The run's screen has no line of news before it is composed.

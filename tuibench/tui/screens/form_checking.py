@@ -14,6 +14,7 @@ from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.form_column import FormColumn
 from tuibench.tui.screens.form_plan import errors_of_ticks, plan_rows
 from tuibench.tui.screens.form_summary import FormState, FormSummary
+from tuibench.tui.widgets.title_line import RuleLine
 
 CHECK_S = 0.15
 """After the last key: whoever types is not told of every half of a number."""
@@ -36,6 +37,7 @@ class CheckedForm(Page):
 
     def body(self) -> Iterable[Widget]:
         """Fields, and what they amount to."""
+        yield RuleLine(id="top")
         yield FormColumn(id="fields")
         yield FormSummary(id="summary")
 
@@ -82,8 +84,9 @@ class CheckedForm(Page):
     # While it is typed
 
     def on_form_column_edited(self, message: FormColumn.Edited) -> None:
-        """Check it soon; another model is looked at, too."""
+        """Check it soon; another model is looked at, too. What was said of the form as it was holds no more."""
         message.stop()
+        self.say("")
         if message.name == "model" and self.begun is not None:
             # What was wrong with the old one says nothing of this one.
             self.begun = replace(self.begun, summary=None, error="", changed=False)

@@ -15,20 +15,21 @@ from tuibench.core.project import ProjectRow
 from tuibench.core.units import count_of, size
 from tuibench.report.age import age
 from tuibench.tui import key, route
-from tuibench.tui.desk import Pulse, Removed
+from tuibench.tui.desk import Pulse, Removed, RunRow
+from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
-from tuibench.tui.screens.project_panel import panel_lines
+from tuibench.tui.screens.run_cell import run_cell
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
-from tuibench.tui.widgets.text_question import TextQuestion
 from tuibench.tui.widgets.title_line import RuleLine
 
 SORTS = ("modified", "name", "created")
 _COLUMNS = (
     Column("name", "PROJECT", 16, grow=True),
     Column("model", "MODEL", 14, grow=True, rank=2),
+    Column("now", "NOW", 14, wide=24),
     Column("count", "MEASURED", 8, right=True),
     Column("modified", "CHANGED", 7, right=True),
     Column("created", "MADE", 7, right=True, rank=3),
@@ -63,6 +64,8 @@ class HomeScreen(BenchmarkActions):
     def __init__(self) -> None:
         super().__init__()
         self._rows: dict[str, ProjectRow] = {}
+        self._lost: dict[str, RunRow] = {}
+        """Runs that no project has yet: started in a shell, with a model that is new here."""
         self._loaded = False
         self._by = SORTS[0]
         self._reverse = False
@@ -108,19 +111,36 @@ class HomeScreen(BenchmarkActions):
     def _show(self, found: Sequence[ProjectRow]) -> None:
         rows = reversed(found) if self._reverse else found
         self._rows = {row.project.id: row for row in rows}
-        now = self.dashboard.now()
-        self.table.empty = (f"No project has all of these words: {self._text}",) if self._text else _EMPTY
-        self.table.show_rows(_COLUMNS, list(self._rows), lambda one: _line(self._rows[one], now))
+        self._list()
         if not self._loaded:
             self._loaded = True
             self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
         self.show_title()
         self._show_panel()
 
+    def _list(self) -> None:
+        """Runs that no project has yet, then projects with what goes on in them."""
+        now, glyphs = self.dashboard.now(), self.dashboard.glyphs
+        pulse = self.dashboard.pulse
+        runs = pulse.runs if pulse is not None else ()
+        # Of a filtered list the projects that are left out still have their runs.
+        self._lost = {run.info.id: run for run in runs if not run.project} if not self._text else {}
+        going = {run.project: run for run in reversed(runs)}
+
+        def line(one: str) -> Line:
+            if one in self._lost:
+                return _run_line(self._lost[one], now, glyphs)
+            return _line(self._rows[one], going.get(one), now, glyphs)
+
+        self.table.empty = (f"No project has all of these words: {self._text}",) if self._text else _EMPTY
+        self.table.show_rows(_COLUMNS, [*self._lost, *self._rows], line)
+
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What is stored is read again where that changed."""
+        """What is stored is read again where that changed; runs come with the pulse."""
         if before is None or pulse.stamp != before.stamp:
             self.load()
+        if self._loaded and (before is None or pulse.runs != before.runs):
+            self._list()
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
         """Another project."""
@@ -137,6 +157,8 @@ class HomeScreen(BenchmarkActions):
         if row is None or not self.has_class("-wide"):
             panel.show_lines(())
             return
+        from tuibench.tui.screens.project_panel import panel_lines  # 10 ms that only a wide terminal has a use for
+
         one = row.project.id
         self.ask(
             lambda: self.desk.benchmarks(one)[:8],
@@ -150,8 +172,11 @@ class HomeScreen(BenchmarkActions):
     # Keys of projects
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Enter: the project."""
+        """Enter: the project, or the run that has none yet."""
         message.stop()
+        if message.key in self._lost:
+            self.dashboard.go(route.run(message.key))
+            return
         self.dashboard.remember(project=message.key)
         self.dashboard.go(route.project(message.key))
 
@@ -200,6 +225,8 @@ class HomeScreen(BenchmarkActions):
         self._with_project(self._ask_edit)
 
     def _ask_edit(self, row: ProjectRow) -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
+
         fields = (("name", row.project.name), ("description", row.project.description))
         question = TextQuestion("Name and description of the project", fields, check=_named)
         self.app.push_screen(question, partial(self._edit_project, row))
@@ -219,6 +246,8 @@ class HomeScreen(BenchmarkActions):
         self._with_project(self._ask_copy)
 
     def _ask_copy(self, row: ProjectRow) -> None:
+        from tuibench.tui.widgets.text_question import TextQuestion  # as above
+
         question = TextQuestion("Name of the copy", (("name", f"{row.project.name} copy"),), check=_named)
         self.app.push_screen(question, partial(self._copy, row))
 
@@ -271,18 +300,25 @@ class HomeScreen(BenchmarkActions):
         self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest")
 
 
-def _line(row: ProjectRow, now: float) -> Line:
+def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Line:
     project = row.project
     asked = project.versions[-1].model.asked if project.versions else ""
     cells = (
         project.name,
         asked.rstrip("/").rpartition("/")[2] or asked,
+        run_cell(run, glyphs) if run is not None else "",
         str(row.benchmarks),
         age(project.modified_utc, now),
         age(project.created_utc, now),
         size(row.size_bytes) if row.size_bytes >= 0 else "",
     )
     return Line(project.id, cells)
+
+
+def _run_line(run: RunRow, now: float, glyphs: Glyphs) -> Line:
+    info = run.info
+    cells = ("(no project yet)", ", ".join(info.models), run_cell(run, glyphs), "", age(info.started_utc, now), "", "")
+    return Line(info.id, cells, "accent")
 
 
 def _named(answers: tuple[str, ...]) -> str:

@@ -54,7 +54,8 @@ class ModelPath(Vertical):
         if text != self._field.answer or not self._field.has_focus_within:
             return
         names = [name for name in found if name != text]
-        lines: list[LineLike] = [(f"{' ' * LABEL}{name}", "dim") for name in names[:_SHOWN]]
+        # What they share stands in the field; long paths would hide what differs.
+        lines: list[LineLike] = [(f"{' ' * LABEL}{_last_part(name)}", "dim") for name in names[:_SHOWN]]
         more = len(names) - _SHOWN
         lines += [(f"{' ' * LABEL}and {more} more", "dim")] if more > 0 else []
         self.query_one(TextBlock).show_lines(lines)
@@ -71,6 +72,11 @@ class ModelPath(Vertical):
         elif len(found) <= 1:
             self.screen.focus_next()
         self._show(self._field.answer, found)
+
+
+def _last_part(path: str) -> str:
+    folder = path.endswith("/")
+    return path.rstrip("/").rpartition("/")[2] + ("/" if folder else "")
 
 
 def common_beginning(names: tuple[str, ...]) -> str:

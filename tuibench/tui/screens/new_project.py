@@ -100,7 +100,8 @@ class NewProjectScreen(Page):
         message.stop()
         if message.field.key == "name":
             self._named = bool(message.field.answer)
-        if message.field.key == "model" and self._text("model") != self._looked:
+        # Setting a text tells of it later, when it may be looked at already.
+        if message.field.key == "model" and self._text("model") not in (self._looked, self._looking):
             self._wanted = None
             self._forget()
             if self._timer is not None:

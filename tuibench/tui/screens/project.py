@@ -13,16 +13,14 @@ from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import TuibenchError
 from tuibench.core.project import ProjectRow
 from tuibench.core.reference import UNCHANGED, ModelState
-from tuibench.core.units import count_of, size
-from tuibench.report.age import age
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse, RunRow
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
 from tuibench.tui.screens.benchmark_list import BenchmarkList
+from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.record_table import RecordTable
-from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -62,8 +60,10 @@ class ProjectScreen(BenchmarkActions):
 
     def body(self) -> Iterable[Widget]:
         """Tabs, filter, then rail, list and settings beside each other."""
-        yield TabLine(id="tabs")
-        yield FilterLine(id="filter")
+        with Horizontal(id="head"):
+            # In one row, so that nothing below moves when somebody filters.
+            yield TabLine(id="tabs")
+            yield FilterLine(id="filter")
         yield RuleLine()
         with Horizontal(id="columns"):
             yield TextBlock(id="rail")
@@ -101,6 +101,8 @@ class ProjectScreen(BenchmarkActions):
         first = self._project is None
         self._project, rows = found
         self.benchmarks.show(rows, self._runs())
+        if (started := self.dashboard.started) and self.benchmarks.table.move_to(started):
+            self.dashboard.started = ""
         self.show_title()
         self._show_around()
         if first:
@@ -143,31 +145,13 @@ class ProjectScreen(BenchmarkActions):
         tabs = () if wide else _NAMES
         self.query_one("#tabs", TabLine).show(tabs, self._tab, right=(words, "dim"))
         if wide:
-            self.query_one("#rail", TextBlock).show_lines(self._rail())
+            app = self.dashboard
+            lines = rail_lines(_NAMES, self._tab, self._project, self._model, app.now(), app.glyphs)
+            self.query_one("#rail", TextBlock).show_lines(lines)
 
     def on_resize(self) -> None:
         """A rail, or tabs."""
         self._show_around()
-
-    def _rail(self) -> list[LineLike]:
-        lines: list[LineLike] = []
-        for n, name in enumerate(_NAMES):
-            text = f"{n + 1} {name}"
-            lines.append((f"[{text}]", "title") if n == self._tab else f" {text}")
-        if (row := self._project) is None:
-            return lines
-        project, now = row.project, self.dashboard.now()
-        lines += ["", (project.description, "dim")] if project.description else []
-        lines += ["", (self._model_name(project.versions[-1].model.asked), "") if project.versions else ""]
-        if self._model is not None and self._model.state != UNCHANGED:
-            lines.append((f"{self.dashboard.glyphs.differs} {self._model.state}", "warn"))
-        lines += [f"{name} = {value}" for name, value in project.dims.items()]
-        last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
-        lines += ["", count_of(row.benchmarks, "benchmark"), last, f"{size(row.size_bytes)} stored"]
-        return lines
-
-    def _model_name(self, asked: str) -> str:
-        return asked.rstrip("/").rpartition("/")[2] or asked
 
     # Keys
 

@@ -19,7 +19,7 @@ from tuibench.tui.widgets.choice_field import ButtonField
 from tuibench.tui.widgets.field import Field
 from tuibench.tui.widgets.field_column import FieldColumn
 from tuibench.tui.widgets.row import LineLike
-from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.text_block import ScrollBlock
 from tuibench.tui.widgets.text_field import TextField
 from tuibench.tui.widgets.title_line import RuleLine
 
@@ -55,7 +55,7 @@ class ProjectSettings(Vertical):
             yield TextField("description", "about", width=0)
             yield ButtonField("save", "Save")
         yield RuleLine()
-        yield TextBlock(id="facts")
+        yield ScrollBlock(wrap=True, id="facts")
 
     @property
     def page(self) -> Page:
@@ -125,7 +125,7 @@ class ProjectSettings(Vertical):
         last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
         counts = f"{count_of(row.benchmarks, 'benchmark')}, {size(row.size_bytes)} stored, {last}"
         lines.append(((f" {'stored':<10} ", "dim"), (counts, "")))
-        self.query_one("#facts", TextBlock).show_lines(lines)
+        self.query_one("#facts", ScrollBlock).show_lines(lines)
 
     # Saving
 

@@ -36,7 +36,7 @@ class _Looked:
 class SystemScreen(Page):
     """The lines of `tuibench doctor`, with how to get the engines that are missing."""
 
-    BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine")
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine", only=("system",))
     hints: tuple[str, ...] = ("look-again", "page-down", "page-up", "trash", "palette", "help", "back")
     about = (
         "What a measurement here depends on: the processor, the cores that may be used, clock, memory, and how busy "
@@ -87,6 +87,10 @@ class SystemScreen(Page):
             group="system",
             otherwise=self._refuse,
         )
+
+    def action_system(self) -> None:
+        """The key that opened it closes it."""
+        self.action_back()
 
     def _measuring(self) -> str | None:
         runs = self.dashboard.pulse.runs if self.dashboard.pulse is not None else ()

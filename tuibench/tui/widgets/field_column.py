@@ -51,7 +51,7 @@ class FieldColumn(VerticalScroll, can_focus=False):
         field = self.fields.get(key)
         stops = [stop for stop in self._stops() if field is not None and field in stop.ancestors_with_self]
         if stops:
-            stops[0].focus()
+            self.screen.set_focus(stops[0])
         return bool(stops)
 
     def _stops(self) -> list[Widget]:
@@ -62,7 +62,8 @@ class FieldColumn(VerticalScroll, can_focus=False):
         at = stops.index(focused) + by if focused in stops else 0
         if not 0 <= at < len(stops):
             return False
-        stops[at].focus()
+        # At once: what is typed ahead over a slow line is meant for the next field.
+        self.screen.set_focus(stops[at])
         return True
 
     def on_resize(self) -> None:

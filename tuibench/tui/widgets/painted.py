@@ -19,7 +19,7 @@ from tuibench.report.style import to_ascii
 from tuibench.tui.glyph import Glyphs, glyphs_of
 from tuibench.tui.theme import style_of
 from tuibench.tui.widgets.calm import Steady
-from tuibench.tui.widgets.row import Row, changed_end, filled
+from tuibench.tui.widgets.row import Row, changed_end, filled, safe
 
 
 class Painted(Steady, Widget):
@@ -44,6 +44,8 @@ class Painted(Steady, Widget):
 
     def legible(self, text: str) -> str:
         """The text in the signs that this terminal can show: words of results have some that not all can."""
+        # Everything painted comes through here, so that no widget can forget it.
+        text = safe(text)
         return text if text.isascii() or not getattr(self.app, "ascii_only", False) else to_ascii(text)
 
     def legible_row(self, row: Row) -> Row:

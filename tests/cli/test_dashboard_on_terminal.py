@@ -1,0 +1,121 @@
+"""The dashboard on a real terminal: what each kind of terminal is sent, and how it is left."""
+
+from __future__ import annotations
+
+import re
+import signal
+from collections.abc import Mapping
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+from tests.cli.terminal import Terminal
+
+HERE: dict[str, str | None] = {
+    **dict.fromkeys(("NO_COLOR", "COLORTERM", "LC_ALL", "LC_CTYPE", "SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT")),
+    **dict.fromkeys(("TEXTUAL_THEME", "TEXTUAL_FPS", "TEXTUAL_ANIMATIONS", "TMUX", "TERM_PROGRAM")),
+    "TERM": "xterm-256color",
+    "LANG": "C.UTF-8",
+    "COLUMNS": "80",
+    "LINES": "24",
+}
+MOUSE = "\x1b[?1003h"
+ALTERNATE, NORMAL = "\x1b[?1049h", "\x1b[?1049l"
+LAST_ROW = "\x1b[24;1H"
+SGR = re.compile(r"\x1b\[([0-9;]*)m")
+SSH = {"SSH_CONNECTION": "10.0.0.1 5 10.0.0.2 22"}
+
+
+def show(shell: Shell, *flags: str, env: Mapping[str, str | None] | None = None, keys: str = "q") -> tuple[int, str]:
+    """Exit code, and all that the terminal was sent until the first screen was left again."""
+    terminal = Terminal(shell, *flags, env={**HERE, **(env or {})})
+    terminal.wait_for("No project yet.")
+    terminal.wait_for(LAST_ROW)
+    terminal.type(keys)
+    return terminal.end(), terminal.shown
+
+
+def colours(shown: str) -> set[str]:
+    """Parts of colour commands, such as 38;5;6 or 31."""
+    found = set()
+    for command in SGR.findall(shown):
+        found |= set(re.findall(r"[34]8;[25];[0-9;]*|\b(?:3[0-7]|4[0-7]|9[0-7]|10[0-7])\b", command))
+    return found
+
+
+def test_it_opens_and_q_leaves_the_terminal_as_it_was(shell: Shell, home: Path) -> None:
+    code, shown = show(shell)
+    assert code == 0
+    assert shown.index(ALTERNATE) < shown.index("No project yet.") < shown.rindex(NORMAL)
+    assert shown.rindex("\x1b[?25h") > shown.rindex("\x1b[?25l"), "the cursor is shown again"
+    assert "Traceback" not in shown
+
+
+def test_ctrl_q_leaves_as_well(shell: Shell, home: Path) -> None:
+    assert show(shell, keys="\x11")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("flags", "env", "mouse"),
+    [((), {}, True), (("--no-mouse",), {}, False), ((), SSH, False), (("--mouse",), SSH, True)],
+)
+def test_the_mouse_is_asked_for_only_where_it_costs_little(
+    shell: Shell, home: Path, flags: tuple[str, ...], env: dict[str, str], mouse: bool
+) -> None:
+    code, shown = show(shell, *flags, env=env)
+    assert (code, MOUSE in shown) == (0, mouse)
+
+
+def test_no_color_sends_no_colour_at_all(shell: Shell, home: Path) -> None:
+    assert colours(show(shell, env={"NO_COLOR": "1"})[1]) == set()
+
+
+@pytest.mark.parametrize("term", ["xterm", "screen", "linux"])
+def test_sixteen_colours_are_sent_where_there_are_no_more(shell: Shell, home: Path, term: str) -> None:
+    code, shown = show(shell, env={"TERM": term, "TEXTUAL_THEME": "nord"})
+    assert code == 0 and not {one for one in colours(shown) if ";" in one}
+
+
+def test_the_plain_theme_sends_no_colours_of_its_own(shell: Shell, home: Path) -> None:
+    for env in ({}, {"COLORTERM": "truecolor"}):
+        _, shown = show(shell, env=env)
+        assert not {one for one in colours(shown) if ";" in one}
+
+
+@pytest.mark.parametrize(("flags", "env"), [(("--ascii",), {}), ((), {"LC_ALL": "C"}), ((), {"TERM": "linux"})])
+def test_ascii_terminals_get_ascii(shell: Shell, home: Path, flags: tuple[str, ...], env: dict[str, str]) -> None:
+    code, shown = show(shell, *flags, env=env)
+    assert code == 0 and shown.isascii()
+
+
+def test_a_theme_that_there_is_not_is_said_and_the_plain_one_taken(shell: Shell, home: Path) -> None:
+    file = home / "tuibench" / "config" / "config.toml"
+    file.parent.mkdir(parents=True)
+    file.write_text('[dashboard]\ntheme = "neon"\n[keys]\nquit-now = "ctrl+x"\n')
+    terminal = Terminal(shell, env=HERE)
+    terminal.wait_for("wrong in the config file: there is no theme neon")
+    terminal.type("\x18")
+    assert terminal.end() == 0, "and the key of the file leaves"
+
+
+@pytest.mark.parametrize(("number", "code"), [("SIGHUP", 129), ("SIGTERM", 143)])
+def test_a_signal_leaves_the_terminal_as_it_was(shell: Shell, home: Path, number: str, code: int) -> None:
+    terminal = Terminal(shell, env=HERE)
+    terminal.wait_for("No project yet.")
+    terminal.process.send_signal(getattr(signal, number))
+    assert terminal.end() == code
+    assert NORMAL in terminal.shown and "Traceback" not in terminal.shown
+
+
+def test_what_it_is_sent_at_the_start_is_little(shell: Shell, home: Path) -> None:
+    _, shown = show(shell)
+    assert len(shown.encode()) <= 25_000
+
+
+def test_a_model_opens_its_form_and_nothing_is_measured_yet(shell: Shell, home: Path) -> None:
+    terminal = Terminal(shell, "sample:tiny", env=HERE)
+    terminal.wait_for("tuibench benchmark sample:tiny")
+    terminal.type("\x11")
+    assert terminal.end() == 0
+    assert not (home / "tuibench" / "data").exists()

@@ -1,0 +1,59 @@
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.workbench.script import ScriptedRun
+from tuibench.core.cell import Execution
+from tuibench.core.record import from_plain
+from tuibench.runs.journal import read_events
+from tuibench.runs.past import count
+from tuibench.runs.replay import replay
+from tuibench.runs.tally import Tally
+
+
+def written(tmp_path: Path) -> ScriptedRun:
+    """A run in which everything has happened that changes a count."""
+    run = ScriptedRun(tmp_path, cells=4)
+    run.begin()
+    run.plan()
+    for n in (1, 2, 3):
+        run.done(0, n)
+    run.done(0, -1, anchor=True)
+    run.finish(0)
+    run.fail(1)
+    run.done(2, 1)
+    run.say("warning", cell=run.cells[2].key, keep_io="call", message="measured anew")
+    run.say("sitting", boot_id="c" * 36, pid=3, started_utc="2026-11-18T11:00:00Z")
+    run.progress(3, eta_s=12.0)
+    run.done(3, 1)
+    run.say("execution_done", cell="feedfeedfeed", n=1, round=1, anchor=False, wall_s=1.0, result={})
+    return run
+
+
+def test_counts_are_those_of_a_whole_replay(tmp_path: Path) -> None:
+    run = written(tmp_path)
+    tally = Tally()
+    for number, event in enumerate(read_events(run.directory.path)):
+        tally.take(event)
+        events = list(read_events(run.directory.path))[: number + 1]
+        assert tally.counts == count(replay(events))
+    assert tally.counts == {"cells": 4, "cells_done": 2, "executions": 4}
+    assert tally.latest["eta_s"] == 12.0
+    assert (tally.pid, tally.boot_id) == (3, "c" * 36)
+
+
+def test_no_execution_is_built_for_a_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = written(tmp_path)
+
+    def refuse(kind: type[Any], data: Any) -> Any:
+        assert kind is not Execution
+        return from_plain(kind, data)
+
+    monkeypatch.setattr("tuibench.runs.replay.from_plain", refuse)
+    tally = Tally()
+    for event in read_events(run.directory.path):
+        tally.take(event)
+    assert tally.counts["executions"] == 4

@@ -1,0 +1,162 @@
+"""A home whose only project has thousands of benchmarks, and the dashboard over it in a process of its own.
+
+python -m tests.tui.crowded WHAT, with TUIBENCH_HOME set: one line of JSON with CPU milliseconds. WHAT is `bare` for an
+empty app of Textual, `home` or `project` for the first frame of that screen which has its rows, `keys` for the handlers
+of every key of the list, `bare-keys` for the same keys on an empty screen.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import statistics
+import sys
+import time
+from collections.abc import AsyncIterator, Awaitable
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import Any
+
+from tests.tui.counting import CountingDriver
+
+NAME = "crowded"
+SIZE = (80, 24)
+ROUNDS = 3
+KEYS = (
+    *("down", "up", "pagedown", "pageup", "end", "home", "G", "g", "ctrl+d", "ctrl+u", "space"),
+    *("s", "S", "s", "S", "s", "s", "s", "s", "s", "s", "S", "a", "a", "w", "right", "left", "w"),
+    *("slash", "m", "o", "d", "e", "l", "-", "1", "7", "backspace", "backspace", "enter", "escape"),
+    *("slash", "o", "n", "n", "x", "escape", "escape", "end", "pageup", "home"),
+)
+"""Every key of a list, more than once round its orders, and words typed into its filter."""
+
+
+def fill_home(home: Path, count: int) -> str:
+    """A project with so many benchmarks in the store of that home; the project's id."""
+    from tests.store.volume import fill
+    from tests.tui.stock import add_project
+    from tuibench.core.place import Places
+    from tuibench.host.identity import read_machine
+    from tuibench.workbench.hall import Workbench
+    from tuibench.workbench.setting import Settings
+
+    bench = Workbench(Settings(Places(*(home / kind for kind in ("data", "state", "cache", "config")))))
+    project = add_project(bench, NAME)
+    fill(home / "data", count, project=project, machine=read_machine())
+    return project
+
+
+class FirstSight(CountingDriver):
+    """Knows how much processor time had gone when certain words were first sent to the terminal."""
+
+    words = ""
+    seen_ms = 0.0
+
+    def write(self, data: str) -> None:
+        """Look for the words."""
+        if self.words and not FirstSight.seen_ms and self.words in data:
+            FirstSight.seen_ms = 1000 * time.process_time()
+        super().write(data)
+
+
+async def bare_frame() -> dict[str, float]:
+    """The processor time of a process until Textual shows one word."""
+    from textual.app import App, ComposeResult
+    from textual.widgets import Static
+
+    class Bare(App[None]):
+        def compose(self) -> ComposeResult:
+            yield Static("here")
+
+    FirstSight.words = "here"
+    app = Bare(driver_class=FirstSight)
+    async with app.run_test(headless=False, size=SIZE) as pilot:
+        await until_seen(pilot)
+    return {"cpu_ms": FirstSight.seen_ms}
+
+
+async def first_frame(words: str, where: str) -> dict[str, float]:
+    """The processor time of a process until a screen of the dashboard has shown a row."""
+    imported_ms = 0.0
+    FirstSight.words = words
+    async with opened() as (app, pilot):
+        imported_ms = 1000 * time.process_time()
+        if where == "project":
+            FirstSight.words, FirstSight.seen_ms = "", 0.0
+            await until_shown(app, pilot)
+            begin_ms = 1000 * time.process_time()
+            FirstSight.words = words
+            await pilot.press("enter")
+            await until_seen(pilot)
+            return {"cpu_ms": FirstSight.seen_ms - begin_ms}
+        await until_seen(pilot)
+    return {"cpu_ms": FirstSight.seen_ms, "entered_ms": imported_ms}
+
+
+async def until_seen(pilot: Any) -> None:
+    """Until the words were sent."""
+    for _ in range(12_000):
+        if FirstSight.seen_ms or pilot.app._exit:
+            return
+        await asyncio.sleep(0.005)
+    raise AssertionError("never shown: " + FirstSight.words)
+
+
+async def until_shown(app: Any, pilot: Any) -> None:
+    """Until nothing is to be done any more."""
+    from tests.tui.pilot import settle
+
+    await settle(pilot)
+
+
+async def key_costs() -> dict[str, Any]:
+    """Of each key of the list: milliseconds on a processor until everything that it led to is on the screen."""
+    from tests.tui.pilot import press, settle
+
+    async with opened() as (app, pilot):
+        await settle(pilot)
+        await press(pilot, "enter")
+        assert len(app.page.benchmarks.table.keys) > 1000
+        idle_ms = statistics.median([await cost_of(settle(pilot)) for _ in range(9)])
+        # Once before it counts: what a key imports and reads for the first time is what opening a screen costs.
+        await press(pilot, *KEYS)
+        costs = [(key, await cost_of(press(pilot, key)) - idle_ms) for _ in range(ROUNDS) for key in KEYS]
+    return {"keys_ms": costs, "idle_ms": idle_ms}
+
+
+async def cost_of(work: Awaitable[object]) -> float:
+    """Processor time of all threads while that is done."""
+    begin = time.process_time()
+    await work
+    return 1000 * (time.process_time() - begin)
+
+
+@asynccontextmanager
+async def opened() -> AsyncIterator[tuple[Any, Any]]:
+    """The dashboard as the command opens it, on a driver that only counts."""
+    from tuibench.tui.bridge import Bridge
+    from tuibench.tui.config import Config
+    from tuibench.tui.start import make_dashboard
+    from tuibench.tui.terminal import Display
+    from tuibench.workbench.hall import Workbench
+
+    bench = Workbench()
+    app = make_dashboard(lambda: Bridge(bench), bench.settings.places, Display(), Config())
+    app.driver_class = FirstSight
+    async with app.run_test(headless=False, size=SIZE) as pilot:
+        yield app, pilot
+
+
+def main(what: str) -> dict[str, Any]:
+    """What was measured."""
+    if what == "bare":
+        return asyncio.run(bare_frame())
+    if what == "keys":
+        return asyncio.run(key_costs())
+    return asyncio.run(first_frame(NAME if what == "home" else "model-", what))
+
+
+if __name__ == "__main__":
+    found = main(sys.argv[1])
+    assert sys.__stdout__ is not None
+    sys.__stdout__.write(json.dumps(found) + "\n")

@@ -1,0 +1,66 @@
+"""The dashboard at a real terminal: what a user would see is kept by an emulator, keys go in as bytes."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping
+
+import pyte
+
+from tests.cli.shell import PATIENCE_S, Shell
+from tests.cli.terminal import Terminal
+
+KEYS = {
+    "enter": "\r",
+    "escape": "\x1b",
+    "tab": "\t",
+    "up": "\x1b[A",
+    "down": "\x1b[B",
+    "right": "\x1b[C",
+    "left": "\x1b[D",
+    "ctrl+r": "\x12",
+    "ctrl+q": "\x11",
+    "backspace": "\x7f",
+}
+
+
+class RealTerminal(Terminal):
+    """A Terminal whose bytes become rows of text."""
+
+    def __init__(
+        self, shell: Shell, *arguments: str, size: tuple[int, int] = (80, 24), env: Mapping[str, str | None] = {}
+    ) -> None:
+        self.screen = pyte.Screen(*size)
+        self._stream = pyte.Stream(self.screen)
+        self._fed = 0
+        place = {"COLUMNS": str(size[0]), "LINES": str(size[1]), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
+        super().__init__(shell, *arguments, env={**place, **env})
+
+    @property
+    def rows(self) -> list[str]:
+        """What is on the screen now."""
+        self._stream.feed(self.shown[self._fed :])
+        self._fed = len(self.shown)
+        return [row.rstrip() for row in self.screen.display]
+
+    @property
+    def text(self) -> str:
+        """The same as one text."""
+        return "\n".join(self.rows)
+
+    def press(self, *keys: str) -> None:
+        """Keys by name, or single characters."""
+        for key in keys:
+            self.type(KEYS.get(key, key))
+
+    def until(self, condition: Callable[[str], bool], what: str, patience_s: float = PATIENCE_S) -> str:
+        """Read on until the screen is as it should be."""
+        deadline = time.monotonic() + patience_s
+        while not condition(self.text):
+            if time.monotonic() > deadline or not self._read():
+                raise AssertionError(f"never seen: {what}\n{self.text}")
+        return self.text
+
+    def see(self, *words: str, patience_s: float = PATIENCE_S) -> str:
+        """Read on until all the words stand on the screen."""
+        return self.until(lambda text: all(word in text for word in words), ", ".join(words), patience_s)

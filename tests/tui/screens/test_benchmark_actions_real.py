@@ -1,0 +1,91 @@
+"""The keys of a benchmark with runs that really measure: again, compared, cancelled, removed, brought back."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.cli.running import SCRIPT, stored
+from tests.cli.shell import until
+from tests.tui.frame import frame, rows
+from tests.tui.landing import land, landed
+from tests.tui.pilot import look, open_app, press, settle
+from tests.tui.screens.stage import Shown
+from tuibench.core import activity
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.bridge import Bridge
+from tuibench.tui.desk import FormValues
+from tuibench.workbench.hall import Workbench
+
+BRIEF = FormValues(
+    model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.1",
+    warmup_s="0.05", flags="--executions 1",
+)  # fmt: skip
+ENDLESS = FormValues(
+    model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="60", warmup_s="0.05"
+)
+
+
+@pytest.fixture(autouse=True)
+def script(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The scripted engine's times, and screens that others test."""
+    for name, value in SCRIPT.items():
+        monkeypatch.setenv(name, value)
+    land(monkeypatch, "run")
+
+
+@asynccontextmanager
+async def measured() -> AsyncIterator[Shown]:
+    """The project of a model that was measured once."""
+    bench = Workbench()
+    desk = Bridge(bench, hidden=True)
+    first, _ = desk.start(BRIEF)
+    until(stored, "the first result")
+    project = bench.library.find(first).project
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        yield Shown(app, pilot, bench, project, (first,))
+
+
+def states() -> dict[str, str]:
+    return {run.id: run.state for run in Workbench().runs.every()}
+
+
+@pytest.mark.slow
+async def test_again_then_compared_then_removed_then_brought_back() -> None:
+    async with measured() as seen:
+        (first,) = seen.ids
+        await seen.press("r")
+        assert f"Re-run {short_id(first)}: 1 cell," in rows(seen.app)[-3]
+        await seen.press("y")
+        name, (run,), _ = landed(seen.app)
+        assert name == "run"
+        until(lambda: len(stored()) == 2, "the second result")
+        await look(seen.app, seen.pilot)
+        await seen.press("q")
+        assert seen.keys == [run, first]
+        await seen.press("g", "c")
+        assert short_id(first) in rows(seen.app)[0] and short_id(run) in rows(seen.app)[0]
+        assert "no verdict" in frame(seen.app)
+        await seen.press("escape", "d", "y")
+        assert seen.keys == [first]
+        await seen.press("u")
+        assert seen.keys == [run, first]
+
+
+@pytest.mark.slow
+async def test_a_run_that_goes_on_is_cancelled_and_removed_by_one_answer() -> None:
+    async with measured() as seen:
+        run, _ = seen.app.desk.start(ENDLESS, seen.project)
+        until(lambda: states().get(run) == activity.RUNNING, "the run")
+        await look(seen.app, seen.pilot)
+        assert seen.keys[0] == run
+        await seen.press("g", "d")
+        assert "is still measured: cancel and remove?" in rows(seen.app)[-3]
+        await press(seen.pilot, "y")
+        assert states().get(run) not in activity.ALIVE
+        assert seen.keys == list(seen.ids)

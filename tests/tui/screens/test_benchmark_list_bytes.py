@@ -1,0 +1,109 @@
+"""What the list of benchmarks sends to a terminal, which may be at the other end of a slow line."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from functools import partial
+
+from tests.tui.counting import CountingDriver, counter_of
+from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle
+from tests.tui.screens.stage import Shown, with_runs
+from tests.tui.screens.test_best import ROW, STREAMS, SYNC
+from tests.tui.stock import make_going, make_id, rich_project
+from tuibench.tui import route
+from tuibench.tui.desk import Desk
+from tuibench.workbench.hall import Workbench
+
+KEY, PAGE = 1500, 6000
+
+
+@asynccontextmanager
+async def listed(change: Callable[[Desk], object] = lambda desk: None) -> AsyncIterator[Shown]:
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    desk = make_desk(bench)
+    change(desk)
+    async with open_app(desk=desk, headless=False, driver=CountingDriver) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        yield Shown(app, pilot, bench, project, ids)
+
+
+async def sent(seen: Shown, *keys: str) -> int:
+    """Bytes of some keys, one after the other."""
+    counter_of(seen.app).take()
+    await press(seen.pilot, *keys)
+    return len(counter_of(seen.app).take().encode())
+
+
+def crowd(desk: Desk) -> None:
+    """Ten thousand benchmarks, each with the record of one that is stored."""
+    one = desk.benchmarks()[0].id
+    rows = tuple(
+        replace(ROW, id=make_id(n, 60.0 * n), headline=f"{SYNC} · {STREAMS} · grade A", name=f"run {n}")
+        for n in range(10_000)
+    )
+    opened = desk.open(one)
+    desk.benchmarks = lambda project="": rows  # type: ignore[method-assign]
+    desk.open = lambda benchmark: opened  # type: ignore[method-assign]
+
+
+async def test_a_key_costs_what_it_changes() -> None:
+    async with listed() as seen:
+        # A record that was looked at before has its preview at once; both ways are within the bounds.
+        for keys in (["down"], ["up"], ["space"], ["S"], ["slash"], ["o"], ["enter"], ["escape"], ["d"], ["escape"]):
+            assert 0 < await sent(seen, *keys) <= KEY, keys
+
+
+async def test_keys_among_ten_thousand() -> None:
+    async with listed(crowd) as seen:
+        assert len(seen.keys) == 10_000
+        for keys in (["down"], ["s"], ["S"], ["a"], ["space"]):
+            assert 0 < await sent(seen, *keys) <= KEY, keys
+        for keys in (["pagedown"], ["G"], ["g"]):
+            assert 0 < await sent(seen, *keys) <= PAGE, keys
+
+
+async def test_what_is_as_it_was_is_not_sent_again() -> None:
+    async with listed() as seen:
+        counter_of(seen.app).take()
+        seen.page.load()
+        await settle(seen.pilot)
+        await look(seen.app, seen.pilot)
+        assert counter_of(seen.app).take() == ""
+
+
+async def test_a_run_that_goes_on_costs_its_own_line() -> None:
+    async with listed() as seen:
+        going = make_going(seen.project)
+        with_runs(seen.app.desk, *going)
+        await look(seen.app, seen.pilot)
+        for done in (10, 11):
+            info = replace(going[0].info, cells_done=done, eta_s=190.0 - done)
+            with_runs(seen.app.desk, replace(going[0], info=info), going[1])
+            counter_of(seen.app).take()
+            await look(seen.app, seen.pilot)
+            assert 0 < len(counter_of(seen.app).take().encode()) <= 500
+
+
+async def test_a_held_key_reads_no_record_that_it_passes_by() -> None:
+    asked: list[str] = []
+    read = threading.Event()
+
+    def wait(real: Callable[[str], object], benchmark: str) -> object:
+        asked.append(benchmark)
+        read.wait(20)
+        return real(benchmark)
+
+    async with listed(crowd) as seen:
+        seen.app.desk.open = partial(wait, seen.app.desk.open)  # type: ignore[method-assign, assignment]
+        for _ in range(20):
+            send_key(seen.app, "down")
+            for _ in range(8):
+                await seen.pilot._wait_for_screen()
+        read.set()
+        await settle(seen.pilot)
+        assert asked == [make_id(1, 60.0), make_id(20, 60.0 * 20)] and seen.cursor == asked[-1]

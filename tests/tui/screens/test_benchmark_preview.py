@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.report.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run, sweep_run
+from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
+from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.run import RunResult
+from tuibench.tui.glyph import ASCII, UNICODE
+from tuibench.tui.screens.benchmark_preview import preview_of, preview_of_run
+from tuibench.tui.widgets.row import LineLike, shown, width_of
+
+
+def texts(lines: list[LineLike]) -> list[str]:
+    return ["".join(text for text, _ in shown(line)) for line in lines]
+
+
+def preview(result: RunResult, card: Card | None = None, width: int = 78) -> list[str]:
+    stored = StoredBenchmark(row=None, card=card or Card(), result=result)  # type: ignore[arg-type]
+    return texts(preview_of(stored, width, UNICODE, False))
+
+
+def test_a_sweep_is_told_by_its_time_at_the_least_batch_and_its_rate_at_the_most() -> None:
+    first, time, rate, state = preview(sweep(), Card(name="after the fix"))[:4]
+    assert 'onnxruntime 1.31.1 f32 · sync · pin core · 3 runs/cell · "after the fix"' in first
+    # 16.2 ms × (0.056 + 0.944 / 16), and 1000 × 32 / (16.2 × 32 × 0.9322 × 0.115).
+    assert time == "ms/batch b1 │ 1c 16.2  2c 8.55  4c 4.73  8c 2.82  16c 1.86  █▄▂▁▁  eff 54 %"
+    assert rate == "items/s b32 │ 1c 66.2  2c 125  4c 227  8c 381  16c 576  ▁▁▃▅█  eff 54 %"
+    assert state == "15 cells · none failed · outputs agree · drift over the run +0.4 %"
+
+
+def test_two_engines_have_a_line_each() -> None:
+    lines = preview(sweep(engines=("onnxruntime", "openvino")))
+    assert lines[1].startswith("ms/batch onnxruntime b1 │ 1c 16.2") and lines[2].startswith("ms/batch openvino b1 │ 1c")
+
+
+def test_times_are_of_single_requests_and_rates_of_streams() -> None:
+    cells = [sweep_cell(c, 1, scenario=s) for s in ("async", "sync") for c in (1, 2)]
+    lines = preview(make(1, 1.0, *cells))
+    assert lines[1].startswith("ms/batch onnxruntime sync b1 │") and lines[2].startswith(
+        "items/s onnxruntime async b1 │"
+    )
+
+
+def test_a_sweep_over_batches_alone() -> None:
+    lines = preview(make(1, 1.0, *(sweep_cell(4, b) for b in (1, 8, 32))))
+    assert lines[1].startswith("ms/batch 4c │ 1b 4.73  8b") and "eff" not in lines[1]
+
+
+def test_a_single_cell_is_told_by_its_percentiles() -> None:
+    lines = preview(default_run())
+    assert lines[1].startswith("async, 2 cores, batch 1, 2 streams │ p50 3.90 ms p90")
+    assert lines[2].startswith("sync, 2 cores, batch 1 │ p50 1.92 ms") and "512 items/s" in lines[2]
+
+
+@pytest.mark.parametrize("width", [20, 40, 60, 78, 120])
+def test_numbers_never_need_more_room_than_there_is(width: int) -> None:
+    cells = [sweep_cell(c, 1) for c in range(1, 65)]
+    line = preview(make(1, 1.0, *cells), width=width)[1]
+    assert width_of([(line, "")]) <= max(width, 70)
+    assert "64c" in line and line.startswith("ms/batch b1 │ 1c 16.2")
+
+
+def test_what_failed_is_said_with_its_reason_however_long() -> None:
+    cells = [sweep_cell(1, 1), failed_cell({"cores": 2})]
+    lines = preview(make(1, 1.0, *cells), width=50)
+    text = " ".join(lines)
+    assert "2c ✗" in text and "2 cells · sync, 2 cores, batch 1: died by SIGSEGV" in text
+    assert all(len(line) <= 70 for line in lines)
+
+
+def test_outputs_that_differ_are_said() -> None:
+    assert any("outputs differ from the reference" in line for line in preview(sweep_run()))
+
+
+def test_note_origin_conclusions_and_warnings_follow() -> None:
+    result = replace(default_run(), warnings=("the governor is powersave",))
+    lines = preview(result, Card(note="cold room", rerun_of="01J0000000000000000000ABCD"))[4:]
+    assert lines == [
+        "note: cold room", "re-run of abcd: c compares", "Least latency: 1.92 ms (sync).",
+        "warning: the governor is powersave",
+    ]  # fmt: skip
+
+
+def test_foreign_text_is_made_safe() -> None:
+    assert all(line.isprintable() for line in preview(hostile_run(), Card(name="\x1b[31m", note="\u202e")))
+
+
+def test_an_odd_result_is_no_reason_to_break() -> None:
+    for result in (run(), run(lone_cell()), run(failed_cell()), run(ok_cell(executions=())), run(ok_cell(pooled=None))):
+        assert preview(result)
+    assert preview(replace(default_run(), foreign="deepsparse.benchmark"))[0].count("measured by deepsparse") == 1
+    assert asked().engine in preview(default_run())[0]
+
+
+def test_a_run_that_goes_on_and_one_that_waits() -> None:
+    going, waiting = make_going("p")
+    lines = texts(preview_of_run(going, 78, UNICODE))
+    assert lines[1] == "cores 1,2,4,8,16 · batch 1,8,32"
+    assert lines[2] == "running · 9 of 15 cells · 45 executions · about 3m10 left"
+    assert "enter follows it" in lines[3]
+    assert "place 1 · behind run" in " ".join(texts(preview_of_run(waiting, 78, UNICODE)))
+    assert all(line.isascii() for line in texts(preview_of_run(replace(going, note=""), 78, ASCII)))
+
+
+def test_a_run_that_broke_off_says_what_can_be_done() -> None:
+    broken = make_broken("p")
+    assert "then o saves them" in texts(preview_of_run(broken, 78, UNICODE))[-1]
+    resumable = replace(broken, info=replace(broken.info, state="interrupted"))
+    assert "then o takes it up" in texts(preview_of_run(resumable, 78, UNICODE))[-1]
+    lost = replace(broken, info=replace(broken.info, state="failed", resumable=False))
+    assert "enter shows why; d removes it" in texts(preview_of_run(lost, 78, UNICODE))[-1]

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+
+import pytest
+
+from tests.store.build import NOW
+from tests.tui.screens.test_best import ROW
+from tests.tui.stock import make_going, make_id
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.tui.glyph import ASCII, UNICODE
+from tuibench.tui.screens.benchmark_rows import SORTS, BenchmarkRows, columns, run_words, sizes_word
+
+INFO = make_going("")[0].info
+
+
+def test_runs_stand_first_whatever_the_order() -> None:
+    rows = [replace(ROW, id=make_id(n, 60.0 * n), name=name) for n, name in ((1, "b"), (2, "a"))]
+    going = make_going("")
+    shown = BenchmarkRows(rows, going)
+    runs = tuple(run.info.id for run in going)
+    for sort in SORTS:
+        for is_reversed in (False, True):
+            assert shown.keys(sort, is_reversed, "")[:2] == runs
+    assert shown.keys("name", False, "")[2:] == (rows[1].id, rows[0].id)
+
+
+def test_a_run_that_is_stored_meanwhile_is_shown_once() -> None:
+    going = make_going("")[0]
+    shown = BenchmarkRows([replace(ROW, id=going.info.id)], [going])
+    assert shown.keys("age", False, "") == (going.info.id,) and len(shown) == 1
+
+
+def test_core_counts_are_sorted_as_numbers() -> None:
+    rows = [replace(ROW, id=f"{n}", cores=cores) for n, cores in enumerate(("16", "2", "1,16", "1,2"))]
+    assert BenchmarkRows(rows).keys("cores", False, "") == ("3", "2", "1", "0")
+
+
+def test_words_are_looked_for_in_all_that_is_known_of_a_row() -> None:
+    rows = [
+        replace(ROW, id="01AAAA", name="Cold Room", note="after the fix"),
+        replace(ROW, id="01BBBB", engines="openvino", headline="2.00 ms · grade B", foreign="deepsparse"),
+    ]
+    shown = BenchmarkRows(rows)
+    for text, wanted in (("cold FIX", ["01AAAA"]), ("openvino", ["01BBBB"]), ("bbbb", ["01BBBB"]), ("m.onnx", None),
+                         ("deepsparse 2.00", ["01BBBB"]), ("cold openvino", [])):  # fmt: skip
+        assert list(shown.keys("age", False, text)) == (wanted if wanted is not None else ["01AAAA", "01BBBB"]), text
+
+
+def test_a_run_is_found_by_its_state_and_no_longer_by_the_last_one() -> None:
+    going = make_going("")[0]
+    shown = BenchmarkRows([], [going])
+    assert shown.keys("age", False, "running") == (going.info.id,)
+    shown.replace_runs([replace(going, info=replace(going.info, state=activity.INTERRUPTED))])
+    assert shown.keys("age", False, "running") == () and shown.keys("age", False, "interrupted")
+
+
+@pytest.mark.parametrize(
+    ("changes", "sign", "style"),
+    [
+        ({}, " ", ""),
+        ({"status": "interrupted"}, "‖", "warn"),
+        ({"status": "cancelled"}, "‖", "warn"),
+        ({"measured": 0}, "✗", "bad"),
+        ({"status": "damaged"}, "✗", "bad"),
+        ({"status": "newer"}, "✗", "bad"),
+        ({"headline": "1.0 ms (sync) · outputs differ"}, "!", "warn"),
+    ],
+)
+def test_each_state_has_a_sign_of_its_own(changes: dict[str, object], sign: str, style: str) -> None:
+    row = replace(ROW, **{"headline": "1.0 ms (sync)", **changes})  # type: ignore[arg-type]
+    line = BenchmarkRows([row]).line(row.id, NOW, UNICODE)
+    assert (line.cells[0] or " ", line.style) == (sign, style)
+
+
+def test_every_column_has_a_cell() -> None:
+    run = make_going("")[0]
+    shown = BenchmarkRows([ROW], [run])
+    for glyphs in (UNICODE, ASCII):
+        for key in (ROW.id, run.info.id):
+            assert len(shown.line(key, NOW, glyphs).cells) == len(columns(glyphs))
+
+
+def test_what_was_measured_elsewhere_has_no_grade() -> None:
+    row = replace(ROW, foreign="deepsparse", grade="", headline="16.1 ms (sync)")
+    cells = BenchmarkRows([row]).line(row.id, NOW, UNICODE).cells
+    assert cells[3] == "ort (deepsparse)" and cells[8] == "-"
+
+
+@pytest.mark.parametrize(
+    ("info", "words"),
+    [
+        (INFO, "9/15 cells ~3m10"),
+        (replace(INFO, cells=0, eta_s=None), "starting"),
+        (make_going("")[1].info, "queued, place 1, in ~3m10"),
+        (replace(INFO, state=activity.INTERRUPTED, cells_done=3, detail="killed"), "interrupted 3/15 killed"),
+        (replace(INFO, state=activity.UNSAVED, cells_done=15, detail="disk full"), "not saved 15/15 disk full"),
+        (replace(INFO, state=activity.FAILED, executions=0, detail="no such engine"), "failed no such engine"),
+    ],
+)
+def test_what_a_run_is_at(info: RunInfo, words: str) -> None:
+    assert run_words(info) == words
+
+
+def test_sizes_as_one_cell() -> None:
+    assert sizes_word("1,2,4,8,16", "1,8,32", UNICODE) == "1-16×1,8,32"
+    assert sizes_word("8", "", ASCII) == "8" and sizes_word("8", "1", ASCII) == "8x1"
+
+
+def test_nothing_of_a_row_is_worked_out_before_it_is_seen() -> None:
+    made: list[str] = []
+
+    class Counting(BenchmarkRows):
+        def best(self, row, glyphs):  # type: ignore[no-untyped-def]
+            made.append(row.id)
+            return super().best(row, glyphs)
+
+    rows = [replace(ROW, id=make_id(n, 60.0 * n), headline=f"{n}.5 ms ±1.0 % (sync)") for n in range(10_000)]
+    shown = Counting(rows)
+    for sort in SORTS:
+        assert len(shown.keys(sort, True, "onnxruntime")) == 10_000
+    assert made == []
+    shown.line(rows[5].id, NOW, UNICODE)
+    assert made == [rows[5].id]
+
+
+@pytest.mark.bench
+def test_ten_thousand_rows_are_sorted_and_filtered_within_a_key_press() -> None:
+    rows = [replace(ROW, id=make_id(n, 60.0 * n), headline=f"{n}.5 ms ±1.0 % (sync)") for n in range(10_000)]
+    shown = BenchmarkRows(rows)
+    for sort in SORTS:
+        for text in ("", "ort m.onnx"):
+            start = time.process_time()
+            shown.keys(sort, False, text)
+            assert time.process_time() - start < 0.030, (sort, text)
+
+
+def test_what_is_stored_is_sorted_once_while_runs_go_on() -> None:
+    rows = [replace(ROW, id=make_id(n, 60.0 * n), headline=f"{n}.5 ms (sync)") for n in range(3)]
+    going = make_going("")
+    shown = BenchmarkRows(rows, going)
+    before = shown.keys("best", True, "")
+    sorts: list[str] = []
+    shown._order = sorts.append  # type: ignore[method-assign, assignment]
+    shown.replace_runs(going[:1])
+    assert shown.keys("best", True, "") == (going[0].info.id, *before[2:]) and sorts == []
+    shown.keys("name", True, "")
+    assert sorts == ["name"]

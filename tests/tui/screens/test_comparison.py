@@ -1,0 +1,120 @@
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import pytest
+
+from tests.tui.frame import check_frame, frame, rows
+from tests.tui.landing import land, landed
+from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.screens.stage import Shown
+from tests.tui.stock import rich_project
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.screens.comparison_view import ComparisonView
+from tuibench.tui.terminal import Display
+from tuibench.workbench.hall import Workbench
+
+
+@asynccontextmanager
+async def shown(
+    size: tuple[int, int] = (80, 24), *, old: int = 2, new: int = 0, display: Display | None = None
+) -> AsyncIterator[Shown]:
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    async with open_app(size, desk=make_desk(bench), display=display) as (app, pilot):
+        app.go(route.comparison(ids[old], ids[new]))
+        await settle(pilot)
+        yield Shown(app, pilot, bench, project, ids)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_a_comparison_is_as_it_was_looked_at(size: tuple[int, int]) -> None:
+    async with shown(size) as seen:
+        check_frame(seen.app, f"comparison-{size[0]}x{size[1]}")
+
+
+async def test_a_comparison_in_ascii() -> None:
+    async with shown(display=Display(ascii_only=True)) as seen:
+        check_frame(seen.app, "comparison-ascii")
+        assert frame(seen.app).isascii()
+
+
+async def test_pairs_have_a_ratio_with_its_interval_and_why_there_is_no_verdict() -> None:
+    async with shown((120, 36)) as seen:
+        # The newer one is 1.06 times as fast.
+        assert "0.943 [0.937, 0.950]" in frame(seen.app)
+        assert "no verdict: measured at different times" in frame(seen.app)
+        assert f"base {short_id(seen.ids[2])}  16.2 ms/batch" in frame(seen.app)
+
+
+async def test_f_makes_the_other_side_the_base() -> None:
+    async with shown((120, 36)) as seen:
+        await seen.press("f")
+        assert "1.060 [1.052, 1.068]" in frame(seen.app)
+        assert f"base {short_id(seen.ids[0])}  15.3 ms/batch" in frame(seen.app)
+        await seen.press("f")
+        assert "0.943 [0.937, 0.950]" in frame(seen.app)
+
+
+async def test_m_and_h_choose_the_figure_and_are_remembered() -> None:
+    async with shown((120, 36)) as seen:
+        assert "items/s by cores" in frame(seen.app)
+        await seen.press("m")
+        assert "ms/batch by cores" in frame(seen.app)
+        await seen.press("h")
+        assert "by batch" in frame(seen.app) or "batch" in rows(seen.app)[1]
+        chosen = rows(seen.app)[1]
+        seen.app.go_back()
+        seen.app.go(route.comparison(seen.ids[2], seen.ids[0]))
+        await settle(seen.pilot)
+        assert rows(seen.app)[1] == chosen
+
+
+async def test_every_figure_is_drawn() -> None:
+    async with shown((120, 36)) as seen:
+        wanted = ["over cores", "over batch", "ratio over cores", "ratio over batch", "samples"]
+        for name in wanted:
+            assert f"[{name}]" in rows(seen.app)[1]
+            assert "●" in frame(seen.app) or "⠤" in frame(seen.app), name
+            await seen.press("h")
+        assert "[over cores]" in rows(seen.app)[1]
+
+
+async def test_the_words_follow_the_cursor() -> None:
+    async with shown((120, 36)) as seen:
+        await seen.press("down")
+        assert "122 ms/batch" in "".join(rows(seen.app)[-9:])
+
+
+async def test_cells_without_a_partner_and_other_engines_are_said() -> None:
+    async with shown((120, 36), old=5, new=2) as seen:
+        pair = seen.app.page.query_one(ComparisonView).pair
+        assert pair is not None and (pair.base.name, pair.new.name) == (short_id(seen.ids[5]), short_id(seen.ids[2]))
+        assert f"only in {short_id(seen.ids[2])}: " in frame(seen.app)
+
+
+async def test_what_cannot_be_compared_says_so() -> None:
+    async with shown(old=4, new=0) as seen:
+        assert "nothing to compare" in frame(seen.app) and "no pair of cells" in frame(seen.app)
+        await seen.press("f", "m", "h", "down")
+
+
+async def test_a_benchmark_that_is_gone_says_so() -> None:
+    bench = Workbench()
+    _, ids = rich_project(bench)
+    bench.store.trash.remove([ids[2]])
+    async with open_app(desk=make_desk(bench)) as (app, pilot):
+        app.go(route.comparison(ids[2], ids[0]))
+        await settle(pilot)
+        assert "is in the trash" in rows(app)[-3] and "is in the trash" in "".join(rows(app)[:8])
+
+
+async def test_enter_opens_the_newer_one_and_y_copies_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "detail")
+    async with shown() as seen:
+        await press(seen.pilot, "y")
+        assert seen.app.clipboard == f"tuibench compare {short_id(seen.ids[2])} {short_id(seen.ids[0])}"
+        await press(seen.pilot, "enter")
+        assert landed(seen.app) == ("detail", (seen.ids[0],), {})

@@ -1,0 +1,75 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.stock import failed_sweep, rich_pair, sweep
+from tuibench.core.cell import Estimate
+from tuibench.runs.side_by_side import compare_results
+from tuibench.tui.screens.comparison_pair import (
+    Pair,
+    PairSide,
+    amount,
+    brief_name,
+    pairs_of_run,
+    pairs_of_sides,
+    ratio_words,
+    side_line,
+    verdict_words,
+)
+
+PAIR = Pair(
+    "sync, 8 cores", "ms", PairSide("ort", "k1", Estimate(2.0, 1.98, 2.02, 5), "A", "ok"),
+    PairSide("ov", "k2", Estimate(1.0, 0.99, 1.01, 5), "B", "ok"), Estimate(0.5, 0.49, 0.52, 5), "faster", "",
+    "ov is faster than ort",
+)  # fmt: skip
+
+
+def test_the_other_side_as_the_base_turns_ratio_interval_and_verdict() -> None:
+    turned = PAIR.turned()
+    assert (turned.base.name, turned.new.name, turned.verdict) == ("ov", "ort", "slower")
+    assert turned.ratio.value == 2.0
+    assert turned.ratio.low == pytest.approx(1 / 0.52) and turned.ratio.high == pytest.approx(1 / 0.49)
+    assert turned.sentence == "ort is slower than ov: ratio 2.000 [1.923, 2.041]"
+    assert turned.turned().ratio.value == 0.5 and turned.key == PAIR.key
+
+
+def test_stored_ones_have_a_ratio_and_never_a_verdict() -> None:
+    pairs = pairs_of_sides(compare_results(sweep(1, 7200.0), sweep(2, 3600.0, faster=1.25)))
+    assert len(pairs) == 15
+    assert all(pair.ratio.value == pytest.approx(0.8) and verdict_words(pair) == "no verdict" for pair in pairs)
+    assert pairs[0].sentence.endswith("no verdict: measured at different times")
+    turned = pairs[0].turned()
+    assert turned.ratio.value == pytest.approx(1.25) and "no verdict: measured at different times" in turned.sentence
+
+
+def test_sides_of_one_benchmark_have_a_verdict() -> None:
+    (pair,) = pairs_of_run(rich_pair())
+    assert (pair.base.name, pair.new.name, pair.verdict) == ("onnxruntime", "openvino", "faster")
+    assert ratio_words(pair) == "0.850 [0.840, 0.860]" and "15 % less time" in pair.sentence
+    assert pair.name == "sync, 8 cores, batch 1"
+
+
+def test_a_side_without_a_number_says_why() -> None:
+    pairs = pairs_of_sides(compare_results(sweep(1, 7200.0), failed_sweep(2, 3600.0)))
+    pair = next(pair for pair in pairs if pair.new.status == "failed")
+    assert amount(pair.new, pair.unit) == "failed" and ratio_words(pair) == "-"
+    assert "died by SIGSEGV" in pair.sentence and "died by SIGSEGV" in pair.turned().sentence
+
+
+def test_all_numbers_of_a_side() -> None:
+    result = sweep()
+    cell = next(cell for cell in result.cells if (cell.asked.cores, cell.asked.batch) == (16, 8))
+    side = PairSide("mz0n", cell.key, cell.latency_ms["p50"], "A", "ok")
+    # 16.2 ms × 8 × (0.93 + 0.07 / 8) × (0.056 + 0.944 / 16)
+    line = side_line(side, {cell.key: cell})
+    assert line == "mz0n  14.0 ms/batch ±1.5 %  1.75 ms/item  572 items/s ±1.9 %  grade A"
+    assert side_line(side, {}) == "mz0n  ok"
+
+
+def test_streams_are_told_in_items() -> None:
+    assert amount(PairSide("x", "k", Estimate(4310.0, 4250.0, 4371.0, 5), "A", "ok"), "items/s") == "4310 /s ±1.4 %"
+
+
+def test_names_of_cells_in_a_narrow_column() -> None:
+    assert brief_name("openvino, sync, 16 cores, batch 32") == "openvino sync 16c b32"
+    assert brief_name("async, 1 core, batch 1, 4 streams, seq=128") == "async 1c b1 s4 seq=128"

@@ -1,0 +1,44 @@
+"""What holds of every screen: its help says what it shows, and its bottom lines name keys that do something."""
+
+from __future__ import annotations
+
+import pkgutil
+from collections.abc import Iterator
+from importlib import import_module
+
+import pytest
+
+import tuibench.tui.screens
+from tuibench.tui import key
+from tuibench.tui.screens.base import Page
+
+
+def pages() -> Iterator[type[Page]]:
+    """Every class of a page that somebody opens."""
+    for module in pkgutil.iter_modules(tuibench.tui.screens.__path__):
+        loaded = import_module(f"tuibench.tui.screens.{module.name}")
+        for found in vars(loaded).values():
+            own = isinstance(found, type) and issubclass(found, Page) and found.__module__ == loaded.__name__
+            if own and found.__name__.endswith("Screen"):
+                yield found
+
+
+PAGES = list(pages())
+
+
+def test_all_are_found() -> None:
+    assert {"HomeScreen", "ProjectScreen", "FormScreen", "SystemScreen", "HelpScreen"} <= {
+        page.__name__ for page in PAGES
+    }
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.__name__ != "HelpScreen"], ids=lambda page: page.__name__
+)
+def test_its_help_begins_with_what_it_shows(page: type[Page]) -> None:
+    assert len(page.about.split()) >= 15 and page.about.endswith(".") and page.about.isascii()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.__name__)
+def test_its_bottom_lines_name_keys_once(page: type[Page]) -> None:
+    assert set(page.hints) <= set(key.KEYS) and len(set(page.hints)) == len(page.hints)

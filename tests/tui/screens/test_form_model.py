@@ -1,0 +1,89 @@
+"""The form and its model: one that changed, that is gone, or that is named anew."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tui.frame import frame
+from tests.tui.pilot import press, settle, type_text
+from tests.tui.screens.form_desk import VALUES, FormDesk
+from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
+from tuibench.tui.desk import FormStart
+
+__all__ = ["neighbours", "timers"]
+
+
+@pytest.mark.parametrize(("answer", "starts", "where"), [("v", 1, ""), ("o", 0, "model"), ("escape", 0, "cores")])
+async def test_a_changed_model_is_measured_only_when_that_is_wanted(answer: str, starts: int, where: str) -> None:
+    desk = FormDesk(changed=True)
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+        await press(pilot, "ctrl+r")
+        assert desk.started == []
+        assert "measure it as a new version" in frame(app)
+        await press(pilot, answer)
+        assert len(desk.started) == starts
+        if where:
+            assert focused(app) == where
+
+
+async def test_a_model_that_is_gone_may_be_named_anew(timers: Timers) -> None:
+    desk = FormDesk(error="/models/resnet50.onnx is not there any more; name the file as it is called now")
+    other = replace(VALUES, model="/new.onnx", dims=(("length", "64"), ("seq", "7")))
+    desk.models["/new.onnx"] = FormStart(other, "the defaults", None)
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+        assert focused(app) == "model"
+        assert "is not there any more" in frame(app)
+        await press(pilot, "ctrl+r")
+        assert desk.started == []
+        await type_text(pilot, "/new.onnx")
+        timers.ring()
+        await settle(pilot)
+        assert 0.4 in timers.waits
+        assert form_of(app).column.values() == replace(
+            VALUES, model="/new.onnx", dims=(("length", "64"), ("seq", "128"))
+        )
+        assert focused(app) == "model"
+        await press(pilot, "ctrl+r")
+        assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+
+
+async def test_a_model_named_anew_need_not_be_read_before_it_is_measured(timers: Timers) -> None:
+    desk = FormDesk(error="gone; look for it")
+    async with open_form(desk, benchmark=BENCHMARK) as (_, pilot):
+        await type_text(pilot, "/new.onnx")
+        await press(pilot, "ctrl+r")
+        assert [values.model for values, _, _ in desk.started] == ["/new.onnx"]
+        assert timers.waiting
+
+
+async def test_who_types_while_another_model_is_read_is_not_disturbed(timers: Timers) -> None:
+    desk = FormDesk()
+    desk.models["/new.onnx"] = FormStart(replace(VALUES, dims=(("length", "64"),)), "the defaults", None)
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+        form_of(app).column.go_to("model")
+        await type_text(pilot, "/new.onnx")
+        form_of(app).column.go_to("cores")
+        await type_text(pilot, "1")
+        timers.ring()
+        await settle(pilot)
+        await type_text(pilot, "2")
+        values = form_of(app).column.values()
+        assert (values.cores, values.dims) == ("12", (("length", "64"),))
+        lines = frame(app).splitlines()
+        assert [line[1:8].strip() for line in lines[5:8]] == ["Batches", "length", "Streams"]
+        form_of(app).column.go_to("dim:length")
+        await type_text(pilot, "x")
+        timers.ring()
+        await settle(pilot)
+        assert list(form_of(app).errors()) == ["dim:length"]
+
+
+async def test_a_model_that_is_none_says_so_beside_its_field(timers: Timers) -> None:
+    desk = FormDesk(error="gone; look for it")
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+        await type_text(pilot, "/dir")
+        timers.ring()
+        await settle(pilot)
+        assert "there is no model /dir" in frame(app)

@@ -1,0 +1,226 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.report.build import HOSTILE
+from tests.tui.frame import check_frame, frame, rows
+from tests.tui.landing import land, landed
+from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
+from tests.tui.screens.stage import with_runs
+from tests.tui.stock import add, add_project, make_going, rich_project, sweep
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.new_project import NewProjectScreen
+from tuibench.tui.terminal import Display
+from tuibench.workbench.hall import Workbench
+
+
+def three_projects() -> tuple[Workbench, dict[str, str]]:
+    """Made one after the other, of which the first was measured."""
+    bench = Workbench()
+    project, _ = rich_project(bench)
+    names = {"resnet50": project}
+    for n, name in enumerate(("bert", "yolo")):
+        names[name] = add_project(bench, name, f"{n:064x}")
+    return bench, names
+
+
+@pytest.fixture
+def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Files of projects hold paths, and those of tests are longer one time than another."""
+    monkeypatch.setattr("tuibench.tui.screens.home.size", lambda _: "812 B")
+    monkeypatch.setattr("tuibench.tui.screens.project_panel.size", lambda _: "812 B")
+
+
+@pytest.mark.usefixtures("one_size")
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_home_is_as_it_was_looked_at(size: tuple[int, int]) -> None:
+    three_projects()
+    async with open_app(size) as (app, _):
+        check_frame(app, f"home-{size[0]}x{size[1]}")
+
+
+@pytest.mark.usefixtures("one_size")
+async def test_home_in_ascii() -> None:
+    three_projects()
+    async with open_app(display=Display(ascii_only=True)) as (app, _):
+        check_frame(app, "home-ascii")
+        assert frame(app).isascii()
+
+
+async def test_a_fresh_machine_is_offered_the_sample() -> None:
+    async with open_app() as (app, pilot):
+        check_frame(app, "home-fresh-80x24")
+        await press(pilot, "enter")
+        assert isinstance(app.page, NewProjectScreen)
+
+
+async def test_enter_opens_the_project_and_the_next_session_begins_with_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, names = three_projects()
+    land(monkeypatch, "project")
+    async with open_app() as (app, pilot):
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        home.table.move_to(names["bert"])
+        await press(pilot, "enter")
+        assert landed(app) == ("project", (names["bert"],), {})
+    async with open_app() as (app, _):
+        assert isinstance(app.page, HomeScreen)
+        assert app.page.table.cursor_key == names["bert"]
+
+
+async def test_orders_are_gone_through_turned_and_kept() -> None:
+    _, names = three_projects()
+    async with open_app() as (app, pilot):
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        await press(pilot, "s")
+        assert list(home.table.keys) == [names[each] for each in ("bert", "resnet50", "yolo")]
+        await press(pilot, "S")
+        assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
+        assert "by name reversed" in rows(app)[0]
+    async with open_app() as (app, _):
+        assert "by name reversed" in rows(app)[0]
+
+
+async def test_the_filter_narrows_while_it_is_typed_and_escape_clears_it() -> None:
+    _, names = three_projects()
+    async with open_app() as (app, pilot):
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        await press(pilot, "slash")
+        await type_text(pilot, "ber")
+        assert list(home.table.keys) == [names["bert"]]
+        await press(pilot, "enter")
+        assert "with 'ber'" in rows(app)[0] and app.focused is home.table
+        await press(pilot, "escape")
+        assert len(home.table.keys) == 3
+        await press(pilot, "slash")
+        await type_text(pilot, "zzz")
+        assert "No project has all of these words: zzz" in frame(app)
+
+
+async def test_a_project_is_renamed_described_and_needs_a_name() -> None:
+    bench, names = three_projects()
+    async with open_app() as (app, pilot):
+        assert isinstance(app.page, HomeScreen)
+        app.page.table.move_to(names["yolo"])
+        await press(pilot, "e", "backspace", "enter", "enter")
+        assert "a project needs a name" in frame(app)
+        await press(pilot, "up")
+        await type_text(pilot, "cars")
+        await press(pilot, "enter")
+        await type_text(pilot, "on the road")
+        await press(pilot, "enter")
+        found = bench.store.projects.get(names["yolo"])
+        assert (found.name, found.description) == ("cars", "on the road")
+        assert "cars" in frame(app)
+
+
+async def test_a_project_is_duplicated_without_its_benchmarks() -> None:
+    bench, names = three_projects()
+    async with open_app() as (app, pilot):
+        assert isinstance(app.page, HomeScreen)
+        app.page.table.move_to(names["resnet50"])
+        await press(pilot, "D", "enter")
+        copy = next(row for row in bench.projects.list() if row.project.name == "resnet50 copy")
+        assert copy.benchmarks == 0
+        assert copy.project.versions[0].model == bench.store.projects.get(names["resnet50"]).versions[0].model
+
+
+async def test_a_project_is_removed_after_a_question_and_comes_back() -> None:
+    bench, names = three_projects()
+    async with open_app() as (app, pilot):
+        assert isinstance(app.page, HomeScreen)
+        app.page.table.move_to(names["resnet50"])
+        await press(pilot, "d")
+        assert "Remove resnet50 with 7 benchmarks?" in frame(app)
+        await press(pilot, "escape")
+        assert len(bench.projects.list()) == 3
+        await press(pilot, "d", "y")
+        assert len(bench.projects.list()) == 2 and bench.library.list() == ()
+        await press(pilot, "u")
+        assert len(bench.projects.list()) == 3 and len(bench.library.list()) == 7
+
+
+async def test_keys_of_benchmarks_mean_the_newest_of_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    _, names = three_projects()
+    land(monkeypatch, "form", "comparison")
+    async with open_app() as (app, pilot):
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        home.table.move_to(names["resnet50"])
+        newest = Workbench().library.list(names["resnet50"])[0]
+        await press(pilot, "R")
+        assert landed(app) == ("form", (), {"benchmark": newest.id})
+        await press(pilot, "q", "c")
+        assert landed(app) == ("comparison", (newest.rerun_of, newest.id), {})
+        await press(pilot, "q")
+        home.table.move_to(names["bert"])
+        await press(pilot, "R")
+        assert "nothing is measured yet in bert" in frame(app)
+
+
+async def test_what_others_save_is_shown_by_the_next_look() -> None:
+    _, names = three_projects()
+    async with open_app() as (app, pilot):
+        assert isinstance(app.page, HomeScreen)
+        app.page.table.move_to(names["bert"])
+        add(Workbench(), sweep(40, 10.0), names["bert"])
+        app.look()
+        await settle(pilot)
+        line = next(row for row in rows(app) if "bert" in row)
+        assert line.split()[3] == "1", line
+        assert app.page.table.cursor_key == names["bert"]
+
+
+async def test_a_name_of_a_thousand_letters_is_refused_in_words() -> None:
+    bench, names = three_projects()
+    async with open_app() as (app, pilot):
+        assert isinstance(app.page, HomeScreen)
+        app.page.table.move_to(names["bert"])
+        await press(pilot, "e")
+        app.focused.value = "x" * 1000  # type: ignore[union-attr]
+        await press(pilot, "enter", "enter")
+        assert "the name has 1000 characters" in frame(app)
+        assert bench.store.projects.get(names["bert"]).name == "bert"
+
+
+def _file(bench: Workbench) -> Path:
+    path = Path(bench.settings.places.data).parent / "m.onnx"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(b"-")
+    return path
+
+
+async def test_names_of_files_drive_nothing() -> None:
+    bench = Workbench()
+    add_project(bench, "odd", "f" * 64, _file(bench))
+    (found,) = bench.store.projects.all()
+    version = replace(found.versions[0], model=replace(found.versions[0].model, asked=HOSTILE))
+    odd = replace(bench.projects.get(found.id), project=replace(found, description=HOSTILE, versions=(version,)))
+    desk = make_desk(bench)
+    desk.projects = lambda *_: (odd,)  # type: ignore[method-assign]
+    async with open_app((120, 36), desk=desk) as (app, _):
+        assert not [char for char in frame(app) if char != "\n" and not char.isprintable()]
+        assert "\\e" in frame(app)
+
+
+async def test_runs_stand_with_their_project_and_those_of_none_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, names = three_projects()
+    land(monkeypatch, "run")
+    mine, lost = make_going(names["bert"])
+    desk = with_runs(make_desk(bench), mine, replace(lost, project=""))
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        await look(app, pilot)
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        line = next(row for row in rows(app) if " bert " in row)
+        assert "▶ 9/15 ~3m10" in line
+        assert home.table.keys[0] == lost.info.id
+        assert "… waiting" in next(row for row in rows(app) if "(no project yet)" in row)
+        home.table.move_to(lost.info.id)
+        await press(pilot, "enter")
+        assert landed(app) == ("run", (lost.info.id,), {})

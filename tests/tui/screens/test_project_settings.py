@@ -1,0 +1,112 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.tui.frame import frame
+from tests.tui.pilot import open_app, press, settle
+from tuibench.core.spec import ModelSource
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.screens.project_settings import ProjectSettings
+from tuibench.tui.widgets.text_field import TextField
+from tuibench.workbench.hall import Workbench
+
+SAMPLE = Path(__file__).resolve().parents[3] / "tuibench" / "data" / "samples" / "text.onnx"
+
+
+def project_of(path: Path, dims: dict[str, int] | None = None) -> str:
+    row, _ = Workbench().projects.create(ModelSource(str(path), str(path)), "mine", "of text", dims)
+    return row.project.id
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "model.onnx"
+    path.write_bytes(SAMPLE.read_bytes())
+    return path
+
+
+def spoil(path: Path) -> None:
+    path.write_bytes(SAMPLE.read_bytes() + b"\0")
+
+
+async def settings(app: Dashboard, pilot: Any, project: str) -> ProjectSettings:
+    app.go(route.project(project, "settings"))
+    await settle(pilot)
+    return app.page.query_one(ProjectSettings)
+
+
+async def put(pilot: Any, pane: ProjectSettings, name: str, text: str) -> None:
+    field = pane.column.fields[name]
+    assert isinstance(field, TextField)
+    field.input.value = text
+    await settle(pilot)
+
+
+async def test_fields_versions_and_model_are_shown(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    async with open_app((120, 36)) as (app, pilot):
+        pane = await settings(app, pilot, project)
+        assert pane.column.fields["name"].answer == "mine"
+        assert pane.column.fields["dim:sequence"].answer == "64"
+        text = frame(app)
+        assert "the model is what it was" in text and "original" in text and "input_ids" in text
+        assert "never measured" in text
+
+
+async def test_what_is_typed_is_saved_and_dims_can_be_taken_back(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    async with open_app() as (app, pilot):
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "name", "other")
+        await put(pilot, pane, "dim:sequence", "")
+        assert "not saved yet" in frame(app)
+        pane.column.focus_field("save")
+        await press(pilot, "enter")
+        found = Workbench().store.projects.get(project)
+        assert (found.name, found.dims) == ("other", {})
+        assert "not saved yet" not in frame(app) and "saved" in frame(app)
+
+
+async def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    async with open_app() as (app, pilot):
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "name", "")
+        await put(pilot, pane, "dim:sequence", "-1")
+        pane.save()
+        await settle(pilot)
+        assert pane.column.fields["name"].error and pane.column.fields["dim:sequence"].error
+        assert Workbench().store.projects.get(project).name == "mine"
+
+
+async def test_a_model_that_changed_and_one_that_is_gone(model: Path) -> None:
+    project = project_of(model)
+    spoil(model)
+    async with open_app((200, 40)) as (app, pilot):
+        await settings(app, pilot, project)
+        assert "has changed since it was measured" in frame(app)
+    os.unlink(model)
+    async with open_app((200, 40)) as (app, pilot):
+        await settings(app, pilot, project)
+        assert f"{model} is gone" in frame(app)
+
+
+async def test_changes_of_another_session_do_not_overwrite_what_is_typed(model: Path) -> None:
+    project = project_of(model)
+    async with open_app() as (app, pilot):
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "description", "mine now")
+        bench = Workbench()
+        bench.projects.edit(project, name="theirs")
+        pane.open()
+        await settle(pilot)
+        assert pane.column.fields["description"].answer == "mine now"
+        pane.save()
+        await settle(pilot)
+        found = Workbench().store.projects.get(project)
+        assert found.description == "mine now"

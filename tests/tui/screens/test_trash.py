@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.frame import check_frame, frame, rows
+from tests.tui.pilot import open_app, press, type_text
+from tests.tui.stock import rich_project
+from tuibench.tui.screens.trash import TrashScreen
+from tuibench.workbench.hall import Workbench
+
+
+def removed() -> tuple[Workbench, tuple[str, ...]]:
+    bench = Workbench()
+    _, ids = rich_project(bench)
+    bench.library.remove(ids[:2])
+    bench.library.remove(ids[2:3])
+    return bench, ids
+
+
+async def test_the_latest_removal_comes_first_and_enter_brings_it_back_whole() -> None:
+    bench, ids = removed()
+    async with open_app() as (app, pilot):
+        await press(pilot, "f3")
+        assert isinstance(app.page, TrashScreen)
+        assert "Trash (2, " in rows(app)[0]
+        await press(pilot, "down", "enter")
+        assert len(bench.library.trash()) == 1
+        assert {row.id for row in bench.library.list()} >= set(ids[:2])
+        assert "restored" in frame(app) and "Trash (1, " in rows(app)[0]
+
+
+async def test_undo_works_here_too() -> None:
+    bench, ids = removed()
+    async with open_app() as (_, pilot):
+        await press(pilot, "f3", "u")
+        assert ids[2] in {row.id for row in bench.library.list()}
+
+
+async def test_only_the_typed_word_deletes() -> None:
+    bench, _ = removed()
+    async with open_app() as (app, pilot):
+        await press(pilot, "f3", "E")
+        await type_text(pilot, "yes")
+        await press(pilot, "enter")
+        assert "esc leaves them where they are" in frame(app) and len(bench.library.trash()) == 2
+        await press(pilot, "escape")
+        assert len(bench.library.trash()) == 2
+        await press(pilot, "E")
+        await type_text(pilot, "empty")
+        await press(pilot, "enter")
+        assert bench.library.trash() == ()
+        assert "Nothing was removed." in frame(app)
+        await press(pilot, "E")
+        assert "there is nothing in it" in frame(app)
+
+
+async def test_the_trash_is_as_it_was_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuibench.tui.screens.trash.age", lambda *_: "2m")
+    monkeypatch.setattr("tuibench.tui.screens.trash.size", lambda _: "145 kB")
+    removed()
+    async with open_app() as (app, pilot):
+        await press(pilot, "f3")
+        check_frame(app, "trash-80x24")

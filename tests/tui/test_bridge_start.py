@@ -1,0 +1,383 @@
+"""From a form to a run and back: what forms begin with and amount to, and real runs of the scripted engine."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.build import make_spec
+from tests.cli.shell import until
+from tests.conftest import ROOT
+from tests.models.factory import encoder, save
+from tests.store.build import make_store
+from tests.store.data import make_id, make_small
+from tuibench.core import activity
+from tuibench.core.card import Card
+from tuibench.core.cell import Failure
+from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.spec import EFFORTS
+from tuibench.core.watch import RunView
+from tuibench.tui.bridge import Bridge
+from tuibench.tui.bridge_start import Glance
+from tuibench.tui.desk import FormStart, FormValues
+
+TINY = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
+SHORT = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.02, min_executions=2, max_executions=2, target=None)
+SHORT = replace(SHORT, limit_s=20.34)  # what a fixed number of so short executions is given
+BRIEF = {"engines": ("fake",), "scenarios": "sync", "cores": "1", "effort": "fixed", "time_s": "0.1"}
+FLAGS = "--executions 2"
+SCRIPT = json.dumps({"default": {"latency_us": 300}})
+HANGING = json.dumps({"default": {"latency_us": 300, "load": "hang"}})
+
+
+@pytest.fixture
+def bridge(monkeypatch: pytest.MonkeyPatch) -> Iterator[Bridge]:
+    monkeypatch.setenv("TUIBENCH_FAKE", SCRIPT)
+    made = Bridge(hidden=True)
+    yield made
+    for row in made.pulse().runs:
+        if row.info.state in activity.ALIVE:
+            made.cancel(row.info.id)
+
+
+@pytest.fixture
+def model(tmp_path: Path) -> Path:
+    path = tmp_path / "net.onnx"
+    shutil.copy(TINY, path)
+    return path
+
+
+@pytest.fixture
+def project(bridge: Bridge, model: Path) -> str:
+    return bridge.create_project(bridge.find_model(str(model)), "net", "", {}).project.id
+
+
+def brief(start: FormStart, **changes: object) -> FormValues:
+    return replace(start.values, **{**BRIEF, "warmup_s": "0.02", "flags": FLAGS, **changes})  # type: ignore[arg-type]
+
+
+def follow(bridge: Bridge, run: str) -> RunView:
+    feed = bridge.watch(run)
+    try:
+        return until(lambda: view if (view := feed.look()).ended else None, "the end of the run")
+    finally:
+        feed.close()
+
+
+def stored(bridge: Bridge, project: str, **changes: object) -> str:
+    """A benchmark of the project's model as a run would have left it, without the time that one takes."""
+    summary = bridge.summary(project)
+    spec = make_spec(Path(summary.path), batches=(1,), **changes)  # type: ignore[arg-type]
+    made = replace(make_small(1), spec=spec, models=(summary,))
+    cells = tuple(replace(c, asked=replace(c.asked, model_sha256=summary.sha256, cores=1)) for c in made.cells)
+    store = make_store(Path(os.environ["TUIBENCH_HOME"]) / "data")
+    store.benchmarks.add(replace(made, cells=cells), Card(name="kept", project=project))
+    return make_id(1)
+
+
+# What forms begin with
+
+
+def test_a_models_form_begins_with_the_defaults(bridge: Bridge, model: Path) -> None:
+    start = bridge.form(path=str(model))
+    assert (start.values, start.origin) == (FormValues(model=str(model)), "the defaults")
+    assert start.summary is not None and start.summary.path == str(model)
+    with pytest.raises(ModelError):
+        bridge.form(path="/nowhere.onnx")
+
+
+def test_dims_that_a_model_leaves_open_have_a_row_each(bridge: Bridge, tmp_path: Path) -> None:
+    path = Path(save(encoder(), tmp_path / "text.onnx"))
+    found = bridge.find_model(str(path))
+    names = found.dims
+    assert names
+    assert bridge.form(path=str(path)).values.dims == tuple((name, "") for name in names)
+    one = bridge.create_project(found, "text", "", {names[0]: 24}).project.id
+    assert bridge.form(project=one).values.dims[0] == (names[0], "24")
+    assert bridge.form(path=str(path)).values.dims[0] == (names[0], "24")
+
+
+def test_a_projects_form_begins_with_the_newest_settings_there(bridge: Bridge, project: str) -> None:
+    assert bridge.form(project=project).origin == "the defaults"
+    stored(bridge, project, pin="none")
+    start = bridge.form(project=project)
+    assert start.origin == "the settings of 0001, the newest here"
+    assert (start.values.pin, start.values.name, start.values.engines) == ("none", "", ("fake",))
+
+
+def test_a_projects_form_begins_with_what_was_started_last(bridge: Bridge, project: str, model: Path) -> None:
+    bridge.start(brief(bridge.form(project=project), name="first", note="not for the next", batches="1,2"), project)
+    again = Bridge(hidden=True).form(project=project)
+    assert again.origin == "this project's last values"
+    assert (again.values.batches, again.values.flags, again.values.engines) == ("1,2", FLAGS, ("fake",))
+    assert (again.values.name, again.values.note, again.values.model) == ("", "", str(model))
+
+
+def test_values_that_another_version_kept_are_taken_as_far_as_they_are_ours(bridge: Bridge, project: str) -> None:
+    kept = Path(os.environ["TUIBENCH_HOME"]) / "state" / "forms" / f"{project}.json"
+    kept.parent.mkdir(parents=True)
+    kept.write_text('{"engines": 7, "cores": 3, "dims": [["a"], 5], "batches": "1,4", "of another version": []}')
+    values = bridge.form(project=project).values
+    assert (values.engines, values.cores, values.dims, values.batches) == (("onnxruntime",), "", (), "1,4")
+    kept.write_bytes(b"\xff")
+    assert bridge.form(project=project).origin == "the defaults"
+
+
+def test_a_benchmarks_form_has_its_settings(bridge: Bridge, project: str) -> None:
+    one = stored(bridge, project, pin="none")
+    start = bridge.form(benchmark=one)
+    assert start.origin == "the settings of 0001"
+    assert (start.values.batches, start.values.pin, start.values.name, start.changed) == ("1", "none", "kept", False)
+    assert not bridge.check_form(start.values, start.summary, project).errors
+
+
+def test_a_model_that_is_gone_or_changed_is_said_in_the_form(bridge: Bridge, project: str, model: Path) -> None:
+    one = stored(bridge, project)
+    alter(model)
+    for start in (bridge.form(project=project), bridge.form(benchmark=one)):
+        assert (start.changed, start.error) == (True, "")
+    model.unlink()
+    start = bridge.form(project=project)
+    assert (start.summary, start.changed) == (None, False)
+    assert "no such file" in start.error
+    known = bridge.form(benchmark=one)
+    assert known.summary is not None and "no such file" in known.error
+
+
+def alter(model: Path) -> None:
+    """Another content of the same interface."""
+    model.write_bytes(model.read_bytes().replace(b"tuibench", b"tuibenck", 1))
+
+
+# What they amount to
+
+
+def test_a_form_says_what_it_comes_to(bridge: Bridge, project: str) -> None:
+    start = bridge.form(project=project)
+    check = bridge.check_form(replace(start.values, cores="1", batches="1,8", effort="quick"), start.summary, project)
+    assert (check.errors, check.cells, check.warnings, check.busy) == ({}, 4, (), "")
+    assert check.expected_s == pytest.approx(4 * 3 * 1.3)
+    assert check.limit_s == 40
+    assert check.memory_bytes is not None and 60e6 < check.memory_bytes < 70e6
+    assert check.command.endswith("net.onnx -ncores 1 -b 1,8 --quick")
+
+
+def test_a_form_says_what_a_dry_run_of_its_command_says(bridge: Bridge) -> None:
+    start = bridge.form(path="sample:text")
+    values = replace(start.values, cores="1", batches="1,4", dims=((start.values.dims[0][0], "16,32"),))
+    check = bridge.check_form(values, start.summary)
+    words = [sys.executable, "-m", *shlex.split(check.command), "--dry-run", "--json"]
+    plan = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+    assert (check.cells, check.expected_s, check.limit_s) == (len(plan["cells"]), plan["expected_s"], plan["limit_s"])
+    assert check.memory_bytes == plan["memory_bytes"]
+
+
+def test_every_wrong_field_is_named_and_nothing_else_said(bridge: Bridge, project: str) -> None:
+    start = bridge.form(project=project)
+    values = replace(start.values, cores="9999", batches="x", compare_to="zzzz", engines=("nope",), against="/gone")
+    check = bridge.check_form(values, start.summary, project)
+    assert set(check.errors) == {"cores", "batches", "compare_to", "engines", "against"}
+    assert (check.command, check.cells) == ("", 0)
+
+
+def test_what_the_model_forbids_stands_beside_its_field(bridge: Bridge, project: str) -> None:
+    start = bridge.form(project=project)
+    unknown = bridge.check_form(replace(start.values, dims=(("nope", "3"),)), start.summary, project)
+    assert list(unknown.errors) == ["dim:nope"]
+    twice = bridge.check_form(replace(start.values, batches="4", dims=(("batch", "2"),)), start.summary, project)
+    assert list(twice.errors) == ["batches"]
+
+
+def test_what_will_probably_fail_is_a_warning(bridge: Bridge, project: str) -> None:
+    start = bridge.form(project=project)
+    values = replace(start.values, precision="f16", cores="1,1", scenarios="sync", streams="4")
+    check = bridge.check_form(values, start.summary, project)
+    assert check.errors == {}
+    assert "onnxruntime has no f16: its cells will fail" in check.warnings
+    assert any("measured once" in words for words in check.warnings)
+    assert any("1 stream is used" in words for words in check.warnings)
+    tight = bridge.check_form(replace(start.values, flags="--memory-limit 2MB"), start.summary, project)
+    assert any(words.startswith("the largest needs about 60") for words in tight.warnings)
+
+
+def test_what_this_project_met_before_is_a_warning(bridge: Bridge, project: str) -> None:
+    stored(bridge, project)
+    record = make_store(Path(os.environ["TUIBENCH_HOME"]) / "data").benchmarks.get(make_id(1)).result
+    (cell,) = record.cells
+    failed = replace(cell, status="failed", failure=Failure("memory", "load", "out of memory: 8 GB"), executions=())
+    hungry = replace(cell, memory_bytes={"timed": 123_000_000})
+    for number, one in ((2, failed), (3, hungry)):
+        late = replace(record, id=make_id(number), cells=(one,))
+        make_store(Path(os.environ["TUIBENCH_HOME"]) / "data").benchmarks.add(late, Card(project=project))
+        start = bridge.form(project=project)
+        asked = cell.asked
+        values = brief(start, engines=(asked.engine,), batches=str(asked.batch), cores=str(asked.cores), flags="")
+        check = bridge.check_form(values, start.summary, project)
+        if number == 2:
+            (words,) = check.warnings
+            assert words.endswith("failed in 0002: out of memory in load: 8 GB")
+        else:
+            assert (check.warnings, check.memory_bytes) == ((), 123_000_000)
+
+
+def test_a_check_starts_nothing_and_opens_nothing_of_the_users(bridge: Bridge, project: str) -> None:
+    start = bridge.form(project=project)
+    bridge.check_form(start.values, start.summary, project)
+    seen: list[str] = []
+    watching = True
+
+    def hear(event: str, args: tuple[object, ...]) -> None:
+        if watching and event in ("open", "subprocess.Popen", "os.listdir", "os.scandir"):
+            seen.append(f"{event} {args[0]}")
+
+    sys.addaudithook(hear)
+    bridge.check_form(start.values, start.summary, project)
+    watching = False
+    assert [line for line in seen if not line.startswith(("open /proc/", "open /sys/", "os.listdir /sys/"))] == []
+
+
+def test_who_types_asks_only_once_in_a_while_who_measures() -> None:
+    asked: list[int] = []
+    now = [0.0]
+
+    def ask() -> str:
+        asked.append(1)
+        return f"answer {len(asked)}"
+
+    glance = Glance(ask, lambda: now[0])
+    assert [glance.look(), glance.look()] == ["answer 1", "answer 1"]
+    now[0] = 60.0
+    assert glance.look() == "answer 2"
+
+
+# Runs
+
+
+def test_a_form_is_measured_and_belongs_to_its_project(bridge: Bridge, project: str) -> None:
+    before = bridge.pulse()
+    run, notes = bridge.start(brief(bridge.form(project=project), name="mine", note="why"), project)
+    assert notes == ()
+    (row,) = bridge.pulse().runs
+    assert (row.info.id, row.project, row.engines, row.note) == (run, project, "fake", "why")
+    view = follow(bridge, run)
+    assert (view.status, view.saved, view.project) == ("finished", True, project)
+    assert [len(cell.executions) for cell in view.cells] == [2]
+    after = bridge.pulse()
+    assert (after.runs, after.stamp != before.stamp) == ((), True)
+    stored = bridge.open(run)
+    assert (stored.card.name, stored.card.note, stored.card.project) == ("mine", "why", project)
+    assert bridge.command(benchmark=run) == stored.result.again == bridge.command(run=run)
+    assert stored.result.spec == view.spec
+
+
+def test_what_a_form_is_to_be_compared_with_stands_on_its_card(bridge: Bridge, project: str) -> None:
+    one = stored(bridge, project)
+    values = brief(bridge.form(project=project), compare_to=" 0001 ")
+    run, _ = bridge.start(values, project)
+    follow(bridge, run)
+    assert (bridge.open(run).card.partner, bridge.open(run).card.rerun_of) == (one, None)
+    assert (Card(rerun_of="a").partner, Card(rerun_of="a", compare_to="b").partner) == ("a", "b")
+
+
+def test_a_form_with_an_error_starts_nothing(bridge: Bridge, project: str) -> None:
+    start = bridge.form(project=project)
+    for changes, words in (
+        ({"cores": "0"}, "cores: takes 1 to"),
+        ({"compare_to": "zzzz"}, "compare_to: "),
+        ({"dims": (("a", "x"),)}, "a: takes"),
+    ):
+        with pytest.raises(UsageError, match=words):
+            bridge.start(brief(start, **changes), project)
+    assert bridge.pulse().runs == ()
+
+
+def test_a_rerun_measures_the_same_and_knows_what_it_repeats(bridge: Bridge, project: str) -> None:
+    first = stored(bridge, project, effort=SHORT)
+    plan = bridge.plan_rerun(first[-4:].lower())
+    assert (plan.id, plan.cells, plan.busy, plan.error, plan.changed) == (first, 1, "", "", False)
+    assert plan.expected_s == pytest.approx(2 * (0.05 + 0.8))
+    run, _ = bridge.rerun(first)
+    follow(bridge, run)
+    card = bridge.open(run).card
+    assert (card.rerun_of, card.name, card.project) == (first, "kept", project)
+    old, new = (bridge.open(one).result.spec for one in (first, run))
+    assert new == replace(old, models=new.models)
+    assert bridge.compare(first, run).new_id == run
+
+
+@pytest.mark.slow
+def test_a_changed_model_is_repeated_only_as_a_new_version(bridge: Bridge, project: str, model: Path) -> None:
+    first = stored(bridge, project, effort=SHORT)
+    alter(model)
+    plan = bridge.plan_rerun(first)
+    assert (plan.changed, "has changed since" in plan.error, "--" in plan.error) == (True, True, False)
+    with pytest.raises(ModelError):
+        bridge.rerun(first)
+    run, _ = bridge.rerun(first, changed=True)
+    follow(bridge, run)
+    assert [version.name for version in bridge.project(project).project.versions] == ["original", "v2"]
+    model.unlink()
+    gone = bridge.plan_rerun(first)
+    assert (gone.changed, "is gone" in gone.error) == (False, True)
+
+
+def test_a_run_is_ended_from_here(bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUIBENCH_FAKE", HANGING)
+    start = bridge.form(project=project)
+    run, _ = bridge.start(brief(start), project)
+    other, _ = bridge.start(brief(start), project)
+    waiting = until(lambda: row if (row := find(bridge, other)) and row.state == activity.WAITING else None, "a queue")
+    assert waiting.place == 1 and waiting.holder is not None
+    assert run[-4:].lower() in bridge.check_form(start.values, start.summary, project).busy
+    with pytest.raises(UsageError):
+        bridge.finish(other)
+    with pytest.raises(UsageError):
+        bridge.extend(run)
+    assert bridge.cancel(other) == f"{other[-4:].lower()}: cancelled, nothing was measured"
+    assert bridge.finish(run) == f"{run[-4:].lower()}: the execution that goes on is the last"
+    assert "nothing was measured" in bridge.cancel(run)
+    assert bridge.pulse().runs == ()
+
+
+def find(bridge: Bridge, run: str) -> activity.RunInfo | None:
+    return next((row.info for row in bridge.pulse().runs if row.info.id == run), None)
+
+
+def test_a_run_that_broke_off_is_taken_up_and_saved_without_this_process(bridge: Bridge, project: str) -> None:
+    run, _ = bridge.start(brief(bridge.form(project=project), flags="--executions 40", time_s="2"), project)
+    info = until(lambda: found if (found := find(bridge, run)) and found.executions else None, "an execution")
+    assert info.pid is not None
+    os.kill(info.pid, signal.SIGKILL)
+    broken = until(lambda: found if (found := find(bridge, run)) and found.resumable else None, "the end of its runner")
+    assert broken.state == activity.INTERRUPTED
+    assert bridge.resume(run, finish=True) == run
+    view = follow(bridge, run)
+    assert (view.status, view.saved) == ("interrupted", True)
+    assert [row.id for row in bridge.benchmarks(project)] == [run]
+    assert bridge.pulse().runs == ()
+
+
+def test_a_benchmark_of_another_tool_has_nothing_to_repeat(bridge: Bridge) -> None:
+    store = make_store(Path(os.environ["TUIBENCH_HOME"]) / "data")
+    store.benchmarks.add(replace(make_small(1), foreign="deepsparse.benchmark 1.8"), Card())
+    assert "its settings are not known" in bridge.plan_rerun(make_id(1)).error
+    with pytest.raises(UsageError):
+        bridge.rerun(make_id(1))
+
+
+def test_a_run_of_a_model_that_is_new_here_has_its_project_at_once(bridge: Bridge, model: Path) -> None:
+    run, _ = bridge.start(brief(bridge.form(path=str(model))))
+    (row,) = bridge.projects()
+    assert row.project.versions[0].model.file.path == str(model)
+    assert follow(bridge, run).project == row.project.id
+    assert [stored.project for stored in bridge.benchmarks()] == [row.project.id]

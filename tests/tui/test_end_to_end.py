@@ -1,0 +1,175 @@
+"""From a fresh home to a comparison, as a user goes: a real terminal, ONNX Runtime, and nothing but keys."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import watched
+from tests.cli.shell import Shell, until
+from tests.tui.real_terminal import RealTerminal
+from tuibench.core import activity
+from tuibench.host.topology import read_topology
+from tuibench.workbench.hall import Workbench
+
+TWO_CORES = read_topology(os.sched_getaffinity(0)).usable_cores >= 2
+RUN_S = 180.0
+
+
+@pytest.fixture
+def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    yield from watched(Shell(tmp_path_factory.mktemp("tmp"), save=True))
+
+
+def go_to(terminal: RealTerminal, label: str) -> None:
+    """Move to the field of that name, one key at a time."""
+    for _ in range(40):
+        before = terminal.text
+        if any(row.startswith(f">{label}") for row in terminal.rows):
+            return
+        terminal.press("up")
+        terminal.until(lambda text, before=before: text != before, "the focus moves")  # type: ignore[misc]
+    raise AssertionError(f"there is no field {label}\n{terminal.text}")
+
+
+def fill(terminal: RealTerminal, label: str, value: str) -> None:
+    """Replace the text of a field: it is selected when the focus comes."""
+    go_to(terminal, label)
+    terminal.press(*value)
+    terminal.until(lambda text: f">{label}" in text and f"[{value} " in text, f"{label} is {value}")
+
+
+def benchmarks() -> list[str]:
+    return [row.id for row in Workbench().library.list()]
+
+
+@pytest.mark.slow
+def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(keeper: Shell) -> None:
+    terminal = RealTerminal(keeper)
+    first = measure_a_sweep(terminal)
+    second = measure_again_and_compare(terminal, first)
+    remove_and_undo(terminal, first, second)
+    going = leave_while_a_run_goes_on(terminal)
+    come_back_and_lose_the_terminal(RealTerminal(keeper), going)
+    until(lambda: going in benchmarks() or None, "the run is saved", RUN_S)
+    until(lambda: not keeper.processes() or None, "its processes have ended")
+
+
+def measure_a_sweep(terminal: RealTerminal) -> str:
+    """A project of the sample; two core counts times two batches, as short as the form can ask for; how it scales."""
+    terminal.see("No project yet")
+    terminal.press("enter")
+    terminal.see("New project", "parameters")
+    terminal.press("enter")
+    terminal.see("New benchmark", "same as  tuibench benchmark")
+    fill(terminal, "Batches", "1,2")
+    fill(terminal, "Cores", "1,2" if TWO_CORES else "1")
+    go_to(terminal, "Scenarios")
+    terminal.press("left", " ")
+    terminal.until(lambda text: "[ ] async" in text or "[ ] sync" in text, "one scenario")
+    go_to(terminal, "Effort")
+    terminal.press("right")
+    terminal.see("(•) quick")
+    terminal.press("ctrl+r")
+    terminal.see("run ", "1 core")
+    terminal.see("finished and saved", " re-run", patience_s=RUN_S)
+    terminal.press("enter")
+    terminal.see("[1 Base]")
+    if TWO_CORES:
+        terminal.press("2")
+        terminal.see("[2 Cores]", "cores", "eff")
+    terminal.press("q")
+    terminal.see("Benchmarks (1)")
+    (first,) = benchmarks()
+    return first
+
+
+def measure_again_and_compare(terminal: RealTerminal, first: str) -> str:
+    """The list goes to what was started, so one key compares it with what it re-ran."""
+    terminal.press("r")
+    terminal.see("Re-run", "y")
+    terminal.press("y")
+    terminal.see("finished and saved", " re-run", patience_s=RUN_S)
+    terminal.press("q")
+    terminal.see("Benchmarks (2)")
+    second, old = benchmarks()
+    assert old == first
+    terminal.press("c")
+    terminal.see("Comparison", first[-4:].lower(), second[-4:].lower(), "no verdict")
+    terminal.press("q")
+    return second
+
+
+def remove_and_undo(terminal: RealTerminal, first: str, second: str) -> None:
+    """The newest goes, and comes back."""
+    terminal.see("Benchmarks (2)")
+    terminal.press("d")
+    terminal.see("Remove", "u brings it back")
+    terminal.press("y")
+    terminal.see("Benchmarks (1)")
+    assert benchmarks() == [first]
+    terminal.press("u")
+    terminal.see("Benchmarks (2)")
+    assert benchmarks() == [second, first]
+
+
+def leave_while_a_run_goes_on(terminal: RealTerminal) -> str:
+    """Quit at once; the run is alive."""
+    terminal.press("r")
+    terminal.see("Re-run")
+    terminal.press("y")
+    terminal.see("execution 1")
+    terminal.press("ctrl+q")
+    assert terminal.end() == 0
+    (going,) = [run.id for run in Workbench().runs.every() if run.state in activity.ALIVE]
+    return going
+
+
+def come_back_and_lose_the_terminal(terminal: RealTerminal, going: str) -> None:
+    """The run is at the top of its project; whoever watches it may vanish."""
+    terminal.see("Projects (1)")
+    terminal.press("enter")
+    terminal.see(going[-4:].lower(), "cells")
+    terminal.press("g", "enter")
+    terminal.see(f"run {going[-4:].lower()}", "gone")
+    terminal.cut()
+    assert terminal.wait() in (129, 0)
+
+
+def test_the_screen_is_given_back_as_it_was(keeper: Shell) -> None:
+    terminal = RealTerminal(keeper)
+    terminal.see("No project yet")
+    terminal.press("q")
+    assert terminal.end() == 0
+    shown = terminal.shown
+    assert shown.rstrip().endswith(("\x1b[?25h", "\x1b[?1004l", "\x1b[?1049l", "\x1b[<u")) or "\x1b[?1049l" in shown
+    assert shown.rfind("\x1b[?1049l") > shown.rfind("\x1b[?1049h"), "the other screen is left"
+    assert shown.rfind("\x1b[?25h") > shown.rfind("\x1b[?25l"), "the cursor is seen again"
+
+
+def test_under_ssh_no_mouse_is_asked_for(keeper: Shell) -> None:
+    terminal = RealTerminal(keeper, env={"SSH_CONNECTION": "192.0.2.1 1 192.0.2.2 22"})
+    terminal.see("No project yet")
+    terminal.press("q")
+    assert terminal.end() == 0
+    assert not re.search(r"\x1b\[\?100[0236]h", terminal.shown)
+
+
+def test_a_path_opens_its_form_and_one_key_measures_it(keeper: Shell, tmp_path: Path) -> None:
+    model = tmp_path / "mine.onnx"
+    sample = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
+    model.write_bytes(sample.read_bytes())
+    terminal = RealTerminal(keeper, str(model))
+    terminal.see("mine", "same as  tuibench benchmark")
+    terminal.press("enter")
+    terminal.see("run ", "gone")
+    terminal.press("X")
+    terminal.see("Cancel this run?")
+    terminal.press("y")
+    terminal.see("cancelled")
+    terminal.press("ctrl+q")
+    assert terminal.end() == 0

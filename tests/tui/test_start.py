@@ -1,0 +1,102 @@
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import tuibench.tui.app
+from tuibench.core.place import Places
+from tuibench.tui.config import Config
+from tuibench.tui.desk import Desk
+from tuibench.tui.start import check_theme, config_path, look_at_terminal, open_dashboard
+from tuibench.tui.terminal import Display
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> Places:
+    """Nobody's."""
+    made = Places(*(tmp_path / name for name in ("data", "state", "cache", "config")))
+    made.config.mkdir()
+    return made
+
+
+def be_terminals(monkeypatch: pytest.MonkeyPatch, numbers: Iterable[int] = (0, 1, 2)) -> None:
+    held = set(numbers)
+    monkeypatch.setattr(os, "isatty", lambda number: number in held)
+    monkeypatch.setenv("TERM", "xterm-256color")
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+
+
+def test_flags_file_and_terminal_come_together(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    be_terminals(monkeypatch)
+    config_path(places).write_text('[dashboard]\nmouse = false\nascii = true\nfps = 7\n[keys]\nundo = "ctrl+z"\n')
+    monkeypatch.delenv("TEXTUAL_FPS", raising=False)
+    display, config = look_at_terminal(places, None, False)
+    assert (display.refusal, display.mouse, display.ascii_only) == ("", False, True)
+    assert dict(display.environ)["TEXTUAL_FPS"] == "7" and config.keys == {"undo": "ctrl+z"}
+    assert look_at_terminal(places, True, False)[0].mouse
+
+
+@pytest.mark.parametrize(("number", "name"), [(0, "stdin"), (1, "stdout"), (2, "stderr")])
+def test_each_descriptor_is_asked(places: Places, monkeypatch: pytest.MonkeyPatch, number: int, name: str) -> None:
+    be_terminals(monkeypatch, {0, 1, 2} - {number})
+    assert look_at_terminal(places, None, False)[0].refusal == f"{name} is not a terminal"
+
+
+def test_a_stdin_that_was_closed_is_no_terminal(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    be_terminals(monkeypatch)
+    monkeypatch.setattr(sys, "stdin", None)
+    assert look_at_terminal(places, None, False)[0].refusal == "stdin is not a terminal"
+
+
+def test_a_theme_is_looked_up_only_where_one_is_named(tmp_path: Path) -> None:
+    assert check_theme(Config(), tmp_path) == Config()
+    assert check_theme(Config(theme="nord"), tmp_path) == Config(theme="nord")
+    found = check_theme(Config(theme="neon", problems=("another",)), tmp_path / "config.toml").problems
+    assert found[0] == "another" and "there is no theme neon; there are ansi-dark" in found[1]
+
+
+class _Opened:
+    """In the place of the app: what it was made of, and what the environment was by then."""
+
+    last: _Opened
+
+    def __init__(self, desk: Desk, display: Display, config: Config, state: object, opening: Any) -> None:
+        self.config, self.path = config, opening.path
+        self.environ = dict(os.environ)
+        self.return_code, self.last_words = 3, "said"
+        self.mouse: bool | None = None
+        _Opened.last = self
+
+    def run(self, *, mouse: bool) -> None:
+        self.mouse = mouse
+
+
+def open_it(places: Places, monkeypatch: pytest.MonkeyPatch, display: Display, config: Config) -> _Opened:
+    monkeypatch.setattr(tuibench.tui.app, "Dashboard", _Opened)
+    # What it puts into the environment is taken out again at the end of the test.
+    for name, value in display.environ:
+        monkeypatch.setenv(name, value + " before")
+    desk: Any = object()
+    assert open_dashboard(lambda: desk, places, display, config, "m.onnx") == (3, "said")
+    return _Opened.last
+
+
+def test_the_environment_is_set_before_the_app_is_made(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "")
+    environ = (("TEXTUAL_FPS", "15"), ("TEXTUAL_THEME", "ansi-dark"))
+    opened = open_it(places, monkeypatch, Display(environ=environ, mouse=True), Config(theme="neon"))
+    assert (opened.environ["TEXTUAL_FPS"], opened.environ["TEXTUAL_THEME"]) == ("15", "ansi-dark")
+    assert (opened.path, opened.mouse) == ("m.onnx", True)
+    assert "NO_COLOR" not in opened.environ, "an empty one asks for nothing, and Textual takes it for a wish"
+    assert "there is no theme neon" in opened.config.problems[0]
+
+
+def test_a_wish_for_no_colours_reaches_textual(places: Places, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("NO_COLOR", "1")
+    opened = open_it(places, monkeypatch, Display(colour=False), Config())
+    assert opened.environ["NO_COLOR"] == "1" and opened.mouse is False

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.build import make_asked, make_spec
+from tests.store.data import make_id
+from tests.workbench.script import SHA
+from tuibench.core.cell import Asked, CellResult, Failure
+from tuibench.core.run import RunResult
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.workbench.experience import Experience, learn
+
+MEMORY = Failure("memory", "first", "out of memory: 8 GB")
+
+
+def result(number: int, *cells: CellResult, foreign: str = "") -> RunResult:
+    spec = make_spec(Path("/m.onnx"))
+    return RunResult(make_id(number), "finished", spec, (), (), cells, {}, {}, "", 1.0, "", foreign=foreign)
+
+
+def cell(failure: Failure | None = None, memory: dict[str, int] | None = None, **asks: object) -> CellResult:
+    asked: Asked = make_asked(model_sha256=SHA, **asks)
+    return CellResult(asked.key, asked, "failed" if failure else "ok", failure=failure, memory_bytes=memory or {})
+
+
+def spec(**changes: object) -> BenchmarkSpec:
+    return replace(make_spec(Path("/m.onnx")), **{"cores": (1, 16), "batches": (1, 512), **changes})  # type: ignore[arg-type]
+
+
+def test_nothing_is_known_without_a_benchmark() -> None:
+    assert (Experience().peak(spec()), Experience().warnings(spec())) == (None, ())
+
+
+def test_the_most_that_a_batch_took_with_an_engine_counts_for_it() -> None:
+    known = learn(
+        [
+            result(2, cell(memory={"load": 5, "timed": 70}, batch=1), cell(memory={"timed": 900}, batch=512)),
+            result(1, cell(memory={"timed": 80}, batch=1, cores=4)),
+        ]
+    )
+    assert (known.peak(spec()), known.peak(spec(batches=(1,))), known.peak(spec(batches=(8,)))) == (900, 80, None)
+    assert known.peak(spec(batches=())) == 80
+    assert known.peak(spec(engines=("onnxruntime",))) is None
+
+
+def test_a_cell_that_failed_is_named_with_its_benchmark_and_its_reason() -> None:
+    known = learn([result(1, cell(MEMORY, cores=16, batch=512))])
+    assert known.warnings(spec()) == (
+        "fake sync on 16 cores × batch 512 failed in 0001: out of memory in the first inference: 8 GB",
+    )
+
+
+def test_only_what_is_asked_again_is_warned_of() -> None:
+    known = learn([result(1, cell(MEMORY, cores=16, batch=512, dims={"seq": 64}))])
+    for other in (
+        spec(cores=(1,)),
+        spec(batches=(1,)),
+        spec(engines=("onnxruntime",)),
+        spec(scenarios=("async",)),
+        spec(precision="bf16"),
+        spec(dims=(("seq", (32,)),)),
+    ):
+        assert known.warnings(other) == ()
+    assert known.warnings(spec(dims=(("seq", (32, 64)),)))
+
+
+def test_what_was_measured_since_is_no_failure_any_more() -> None:
+    failed, measured = cell(MEMORY, batch=1), cell(batch=1)
+    assert learn([result(2, measured), result(1, failed)]).warnings(spec()) == ()
+    assert learn([result(2, failed), result(1, measured)]).warnings(spec())
+
+
+def test_many_failures_are_counted_and_not_listed() -> None:
+    failures = [cell(MEMORY, cores=cores, batch=512) for cores in range(1, 9)]
+    words = learn([result(1, *failures)]).warnings(spec(cores=tuple(range(1, 9))))
+    assert (len(words), words[-1]) == (4, "5 more cells failed before")
+
+
+def test_other_models_and_other_tools_say_nothing() -> None:
+    other, foreign = cell(MEMORY, {"timed": 5}, batch=1), result(2, cell(MEMORY, {"timed": 5}, batch=1), foreign="ds")
+    assert learn([result(1, other)], "f" * 64) == Experience()
+    assert learn([foreign]) == Experience()

@@ -1,0 +1,68 @@
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.workbench.script import ScriptedRun
+from tuibench.core.errors import StoreError
+from tuibench.workbench.run_story import run_command, run_log, run_spec
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> ScriptedRun:
+    return ScriptedRun(tmp_path)
+
+
+def test_a_quiet_run_has_no_log(run: ScriptedRun) -> None:
+    assert run_log(run.directory) == ()
+
+
+def test_each_log_stands_under_its_name_the_latest_at_the_end(run: ScriptedRun) -> None:
+    folder = run.directory.path / "logs"
+    texts = {"b.log": "second\n", "a.log": "first\nand more\n", "c.log": ""}
+    for age, (name, text) in enumerate(texts.items()):
+        (folder / name).write_text(text)
+        os.utime(folder / name, ns=(1, 10**9 - age))
+    run.directory.log.write_text("the runner says\n")
+    assert run_log(run.directory) == (
+        *("a.log:", "  first", "  and more"),
+        *("b.log:", "  second"),
+        *("runner.log:", "  the runner says"),
+    )
+
+
+def test_of_a_long_log_the_end_is_told_in_whole_lines(run: ScriptedRun) -> None:
+    run.directory.log.write_text("".join(f"line {number}\n" for number in range(20_000)))
+    lines = run_log(run.directory)
+    assert lines[-1] == "  line 19999"
+    assert 4_000 < len(lines) < 20_000
+    assert all(line.startswith("  line ") for line in lines[1:])
+
+
+def test_a_log_cannot_drive_the_terminal(run: ScriptedRun) -> None:
+    run.directory.log.write_bytes(b"\x1b[2J\xff\xfe evil\r\n")
+    (words,) = run_log(run.directory)[1:]
+    assert words.isprintable() and "\\e[2J" in words
+
+
+@pytest.mark.parametrize("plant", ["pipe", "link", "directory"])
+def test_what_is_no_file_is_left_out(run: ScriptedRun, plant: str, tmp_path: Path) -> None:
+    path = run.directory.path / "logs" / "x.log"
+    if plant == "pipe":
+        os.mkfifo(path)
+    elif plant == "link":
+        (tmp_path / "secret").write_text("of somebody else")
+        path.symlink_to(tmp_path / "secret")
+    else:
+        path.mkdir()
+    assert run_log(run.directory) == ()
+
+
+def test_the_command_and_what_was_asked_are_those_of_the_request(run: ScriptedRun) -> None:
+    assert run_command(run.directory) == "tuibench benchmark m"
+    assert run_spec(run.directory) == run.spec
+    (run.directory.path / "request.json").unlink()
+    with pytest.raises(StoreError):
+        run_command(run.directory)
