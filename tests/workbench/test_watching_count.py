@@ -17,6 +17,7 @@ from tuibench.core.cell import Cell
 from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
 from tuibench.runs import journal as journal_module
+from tuibench.runs import replay, summary
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
 from tuibench.runs.replay import Replay
@@ -73,18 +74,23 @@ def _cell(number: int) -> Cell:
 def counts(monkeypatch: pytest.MonkeyPatch) -> Counter[str]:
     """How many lines were parsed and cells made since the test began."""
     counts = Counter[str]()
-    decode, cell = journal_module.decode, Replay.cell
+    decode, cell, pool = journal_module.decode, Replay.cell, summary.pool
 
     def counted_decode(line: bytes) -> dict[str, Any] | None:
         counts["lines"] += bool(line)
         return decode(line)
 
-    def counted_cell(self: Replay, key: str) -> Any:
+    def counted_pool(*given: Any, **options: Any) -> Any:
+        counts["pools"] += 1
+        return pool(*given, **options)
+
+    def counted_cell(self: Replay, key: str, **options: Any) -> Any:
         counts["cells"] += 1
-        return cell(self, key)
+        return cell(self, key, **options)
 
     monkeypatch.setattr(journal_module, "decode", counted_decode)
     monkeypatch.setattr(Replay, "cell", counted_cell)
+    monkeypatch.setattr(replay, "pool", counted_pool)
     return counts
 
 
@@ -98,6 +104,14 @@ def test_a_look_parses_what_is_new_and_makes_the_cells_that_changed(going: Going
     assert counts == {"lines": 6, "cells": 2}
     changed = [n for n in range(CELLS) if first.cells[n] is not second.cells[n]]
     assert changed == [7, 9]
+
+
+def test_figures_over_all_iterations_are_made_when_it_has_ended(going: Going, counts: Counter[str]) -> None:
+    going.measure(7)
+    assert going.watch.look().cells[7].pooled is None and not counts["pools"]
+    going.end(status="cancelled", reason="cancelled", saved=True)
+    ended = going.watch.look()
+    assert ended.result is not None and ended.cells[7].pooled == ended.result.cells[7].pooled is not None
 
 
 def test_a_look_at_what_has_not_changed_gives_the_very_same_view(going: Going, counts: Counter[str]) -> None:

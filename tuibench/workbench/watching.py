@@ -129,7 +129,8 @@ class RunWatch:
             replay.end = {"status": "interrupted", "reason": "its runner died"}
             self._changed |= replay.tracks.keys()
         for key in self._changed & replay.tracks.keys():
-            self._cells[key] = replay.cell(key)
+            # Tails over all iterations are for who reads results, and would be most of what watching costs.
+            self._cells[key] = replay.cell(key, pooling=ended)
             self._halves[key] = _half_widths([done.execution for done in replay.tracks[key].executions])
         self._changed.clear()
         cells = tuple(self._cells[key] for key in replay.tracks)

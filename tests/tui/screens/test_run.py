@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -244,9 +245,16 @@ async def test_an_unchanged_look_reads_once_and_paints_nothing(monkeypatch: pyte
         looks = seen.desk.looks
         asked: list[Painted] = []
         with monkeypatch.context() as patch:
-            patch.setattr(Painted, "repaint", lambda widget: asked.append(widget))
+            patch.setattr(Painted, "repaint", _noting(asked))
             await seen.look()
         assert seen.desk.looks == looks + 1 and asked == []
+
+
+def _noting(asked: list[Painted]) -> Callable[[Painted], None]:
+    def note(widget: Painted) -> None:
+        asked.append(widget)
+
+    return note
 
 
 async def test_looks_end_with_the_run_once_it_is_saved_and_not_before() -> None:

@@ -17,7 +17,7 @@ from tests.tui.screens.run_desk import (
 )
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
-from tuibench.core.errors import UsageError
+from tuibench.core.errors import StoreError, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.watch import Live, RunView
 from tuibench.tui.config import Config
@@ -152,6 +152,17 @@ async def test_the_log_of_a_long_run_begins_at_its_end() -> None:
         assert "line 499" in seen.text and "line 0\n" not in seen.text
         await seen.press("g")
         assert "line 0\n" in seen.text
+
+
+async def test_a_log_that_cannot_be_read_says_so_and_comes_back() -> None:
+    async with watched(sketch_view(), StoreError("the journal is gone", "look for it"), sketch_view()) as seen:
+        await seen.press("L")
+        assert "the journal is gone" in seen.text and "look for it" in seen.text
+        page = seen.app.page
+        assert isinstance(page, RunLogScreen)
+        page.load()
+        await settle(seen.pilot)
+        assert "the journal is gone" not in seen.text and "round 3" in seen.text
 
 
 # When it ends

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -12,15 +11,14 @@ from textual.widget import Widget
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.project import ProjectRow
-from tuibench.core.units import count_of, size
+from tuibench.core.units import size
 from tuibench.report.age import age
 from tuibench.tui import key, route
-from tuibench.tui.desk import Pulse, Removed, RunRow
+from tuibench.tui.desk import Pulse, RunRow
 from tuibench.tui.glyph import Glyphs
-from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.screens.project_actions import ProjectActions
 from tuibench.tui.screens.run_cell import run_cell
 from tuibench.tui.widgets.filter_line import FilterLine
-from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -44,7 +42,7 @@ _EMPTY = (
 )
 
 
-class HomeScreen(BenchmarkActions):
+class HomeScreen(ProjectActions):
     """Projects, the one that changed last first; keys of benchmarks mean the newest of the project under the cursor."""
 
     CSS_PATH = "home.tcss"
@@ -73,8 +71,10 @@ class HomeScreen(BenchmarkActions):
 
     def body(self) -> Iterable[Widget]:
         """The list, and in wide terminals what is known of the project under the cursor."""
-        yield FilterLine(id="filter")
-        yield RuleLine()
+        with Horizontal(id="head"):
+            # In one row, so that nothing below moves when somebody filters.
+            yield FilterLine(id="filter")
+            yield RuleLine()
         with Horizontal(id="columns"):
             yield RecordTable(id="projects")
             yield TextBlock(id="panel")
@@ -152,7 +152,7 @@ class HomeScreen(BenchmarkActions):
         self._show_panel()
 
     def _show_panel(self) -> None:
-        row = self._chosen()
+        row = self.chosen()
         panel = self.query_one("#panel", TextBlock)
         if row is None or not self.has_class("-wide"):
             panel.show_lines(())
@@ -166,7 +166,8 @@ class HomeScreen(BenchmarkActions):
             group="panel",
         )
 
-    def _chosen(self) -> ProjectRow | None:
+    def chosen(self) -> ProjectRow | None:
+        """The project under the cursor."""
         return self._rows.get(self.table.cursor_key or "")
 
     # Keys of projects
@@ -220,72 +221,11 @@ class HomeScreen(BenchmarkActions):
             self._text = ""
             self.load()
 
-    def action_edit(self) -> None:
-        """Name and description."""
-        self._with_project(self._ask_edit)
-
-    def _ask_edit(self, row: ProjectRow) -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
-
-        fields = (("name", row.project.name), ("description", row.project.description))
-        question = TextQuestion("Name and description of the project", fields, check=_named)
-        self.app.push_screen(question, partial(self._edit_project, row))
-
-    def _edit_project(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
-        if answers is None or answers == (row.project.name, row.project.description):
-            return
-        name, description = answers
-        self.ask(
-            lambda: self.desk.edit_project(row.project, name, description, None),
-            lambda _: self.went_on("the project is changed"),
-            group="edit",
-        )
-
-    def action_copy_project(self) -> None:
-        """A second one of the same model."""
-        self._with_project(self._ask_copy)
-
-    def _ask_copy(self, row: ProjectRow) -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # as above
-
-        question = TextQuestion("Name of the copy", (("name", f"{row.project.name} copy"),), check=_named)
-        self.app.push_screen(question, partial(self._copy, row))
-
-    def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
-        if answers is not None:
-            self.ask(
-                lambda: self.desk.copy_project(row.project.id, answers[0]),
-                lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
-                group="copy",
-            )
-
-    def action_remove(self) -> None:
-        """The project with its benchmarks, after one question."""
-        self._with_project(self._ask_remove_project)
-
-    def _ask_remove_project(self, row: ProjectRow) -> None:
-        held = f" with {count_of(row.benchmarks, 'benchmark')}" if row.benchmarks else ""
-        text = f"Remove {row.project.name}{held}? u brings all back; the model's file stays."
-        ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
-
-    def _remove_project(self, row: ProjectRow) -> None:
-        self.ask(lambda: self.desk.remove_projects((row.project.id,)), self._show_gone, group="remove")
-
-    def _show_gone(self, removed: Removed) -> None:
-        self.went_on(f"{removed.words}; u brings it back")
-
-    def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
-        row = self._chosen()
-        if row is None:
-            self.say("there is no project yet: n makes one", "warn")
-        else:
-            then(row)
-
     # Keys of benchmarks
 
     def with_target(self, then: Callable[[str], object]) -> None:
         """The newest benchmark of the project under the cursor."""
-        row = self._chosen()
+        row = self.chosen()
         if row is None:
             self.say("there is no project yet: n makes one", "warn")
             return
@@ -319,7 +259,3 @@ def _run_line(run: RunRow, now: float, glyphs: Glyphs) -> Line:
     info = run.info
     cells = ("(no project yet)", ", ".join(info.models), run_cell(run, glyphs), "", age(info.started_utc, now), "", "")
     return Line(info.id, cells, "accent")
-
-
-def _named(answers: tuple[str, ...]) -> str:
-    return "" if answers[0].strip() else "a project needs a name"

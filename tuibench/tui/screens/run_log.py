@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable
 
 from textual.widget import Widget
 
+from tuibench.core.errors import TuibenchError
 from tuibench.core.short_id import short_id
 from tuibench.core.watch import RunView
 from tuibench.tui.desk import Pulse
@@ -67,9 +68,9 @@ class RunLogScreen(Page):
         # What its processes said is read again only where something happened.
         return view, self._said if view is self._view else self.desk.run_log(self._run)
 
-    def _cannot(self, error: Exception) -> None:
-        self._looking = False
-        self.query_one("#lines", ScrollBlock).show_lines([(f" {error}", "bad")])
+    def _cannot(self, error: TuibenchError) -> None:
+        self._looking, self._view = False, None
+        self.query_one("#lines", ScrollBlock).show_lines([(f" {error.message}", "bad"), f" {error.hint}"])
 
     def _show(self, found: _Found) -> None:
         self._looking = False

@@ -1,0 +1,85 @@
+"""What the dashboard sends to a terminal over a real store: nothing while nothing happens, little for a key."""
+
+from __future__ import annotations
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.tui.counting import CountingDriver, counter_of
+from tests.tui.pilot import look, open_app, press, settle
+from tests.tui.stock import rich_project
+from tests.tui.tour import visit_all
+from tuibench.tui import route
+from tuibench.workbench.hall import Workbench
+
+SAMPLE = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
+KEY, PAGE, START = 1500, 6000, 25_000
+"""Bytes at 80x24: a key that moves, a page, all until the first screen has come to rest."""
+IDLE_LOOKS = 5
+CURSOR = ("down", "up")
+PAGES = ("pagedown", "end", "home", "left", "right")
+"""Another page of a list, another value of a figure's selector: what is in sight is all new."""
+TEXTS = ("help", "palette", "system", "environment", "log")
+"""Where up and down scroll all lines in sight, as a page does, or are answered by a widget of Textual."""
+
+
+@pytest.fixture
+def project() -> tuple[str, tuple[str, ...]]:
+    """A project with benchmarks of every kind."""
+    return rich_project(Workbench())
+
+
+async def test_the_start_sends_little(project: tuple[str, tuple[str, ...]]) -> None:
+    async with open_app(headless=False, driver=CountingDriver) as (app, _):
+        assert 1000 < len(counter_of(app).take().encode()) <= START
+
+
+async def test_no_screen_sends_anything_while_nothing_happens_and_little_for_a_key(
+    project: tuple[str, tuple[str, ...]],
+) -> None:
+    over: list[str] = []
+    moved: dict[str, int] = {}
+    async with open_app(headless=False, driver=CountingDriver) as (app, pilot):
+        driver = counter_of(app)
+
+        async def sent(*keys: str) -> int:
+            driver.take()
+            await press(pilot, *keys)
+            return len(driver.take().encode())
+
+        async def visit(name: str) -> None:
+            driver.take()
+            for _ in range(1 if "," in name else IDLE_LOOKS):
+                await look(app, pilot)
+            if idle := len(driver.take()):
+                over.append(f"{name}: {idle} bytes idle")
+            of_text = name.endswith(TEXTS)
+            for key in (*CURSOR, *PAGES):
+                moved[f"{name}, {key}"] = bytes_sent = await sent(key)
+                if bytes_sent > (PAGE if key in PAGES or of_text else KEY):
+                    over.append(f"{name}, {key}: {bytes_sent} bytes")
+
+        await visit_all(app, pilot, *project, str(SAMPLE), visit)
+    assert not over, "\n".join(over)
+    assert sum(bytes_sent > 0 for bytes_sent in moved.values()) > 60, moved
+
+
+@pytest.mark.slow
+async def test_five_seconds_in_which_nothing_happens_send_nothing(project: tuple[str, tuple[str, ...]]) -> None:
+    """With every timer that the dashboard and Textual have: where a field has the focus, and over the palette."""
+    async with open_app(headless=False, driver=CountingDriver) as (app, pilot):
+        driver = counter_of(app)
+
+        async def stays_quiet() -> None:
+            await settle(pilot)
+            driver.take()
+            await asyncio.sleep(5)
+            assert driver.take() == ""
+
+        await stays_quiet()
+        app.go(route.form(project_id=project[0]))
+        await stays_quiet()
+        await press(pilot, "escape", "colon")
+        await stays_quiet()

@@ -1,0 +1,24 @@
+"""No screen brings an engine, onnx or numpy into the dashboard's process: what needs them is another process."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from tests.cli.running import SCRIPT
+
+HEAVY = {"numpy", "onnx", "onnxruntime", "openvino", "huggingface_hub", "requests"}
+SAMPLE = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
+
+
+def test_no_screen_imports_anything_heavy() -> None:
+    command = [sys.executable, "-m", "tests.tui.through", str(SAMPLE)]
+    done = subprocess.run(command, env={**os.environ, **SCRIPT}, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    told = json.loads(done.stdout.splitlines()[-1])
+    assert {"home", "detail log", "system", "form of a model", "run", "run, log"} <= set(told["seen"]), told["seen"]
+    assert "tuibench.tui.screens.run" in told["modules"], "it tells what was imported"
+    assert {name.partition(".")[0] for name in told["modules"]} & HEAVY == set()

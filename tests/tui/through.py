@@ -1,0 +1,58 @@
+"""Goes through every screen in a process of its own, starts a run, and tells what was imported for all of it.
+
+python -m tests.tui.through MODEL: one line of JSON with the names of the places seen and of all modules.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+from typing import Any
+
+from tests.cli.shell import until
+from tests.tui.pilot import look, open_app, press, settle
+from tests.tui.tour import visit_all
+from tuibench.tui import route
+from tuibench.tui.desk import FormValues
+from tuibench.workbench.hall import Workbench
+
+BRIEF = FormValues(
+    model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.1",
+    warmup_s="0.05", flags="--executions 2",
+)  # fmt: skip
+
+
+async def go_through(model: str) -> dict[str, Any]:
+    """Every place, a run from its start to its end, and the page of what it measured."""
+    from tests.tui.stock import rich_project
+    from tuibench.tui.bridge import Bridge
+
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    seen = []
+
+    async def visit(name: str) -> None:
+        seen.append(name)
+
+    async with open_app(desk=Bridge(bench, hidden=True)) as (app, pilot):
+        await visit_all(app, pilot, project, ids, model, visit)
+        run, _ = app.desk.start(BRIEF)
+        app.go(route.run(run))
+        await look(app, pilot)
+        await visit("run")
+        await press(pilot, "L")
+        await visit("run, log")
+        await press(pilot, "escape")
+        until(lambda: any(row.id == run for row in bench.library.list()), "the result")
+        await look(app, pilot)
+        app.go(route.detail(run))
+        await settle(pilot)
+        await visit("detail of the run")
+    return {"seen": seen, "modules": sorted(sys.modules)}
+
+
+if __name__ == "__main__":
+    told = asyncio.run(go_through(sys.argv[1]))
+    assert sys.__stdout__ is not None
+    sys.__stdout__.write(json.dumps(told) + "\n")

@@ -1,0 +1,83 @@
+"""Visits every screen and every dialog of the dashboard once, as a user would, and lets a test look at each."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterator
+
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from tests.tui.pilot import press, settle
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.screens.detail_tabs import TABS
+
+Visit = Callable[[str], Awaitable[object]]
+Way = tuple[str, Callable[[], Screen[None]], tuple[tuple[str, tuple[str, ...]], ...]]
+"""Name, how to get there, and what is opened there by which keys, ended by escape."""
+
+_DIALOGS = (("export", ("x",)), ("name", ("e",)), ("removal", ("d",)), ("palette", ("colon",)), ("help", ("f1",)))
+
+
+def ways(project: str, ids: tuple[str, ...], model: str) -> Iterator[Way]:
+    """Every screen with what opens on it; `ids` are stored benchmarks of the project, `model` is a path."""
+    one, other = ids[:2]
+    yield "project", lambda: route.project(project), (*_DIALOGS, ("filter", ("slash", "o")), ("re-run", ("r",)))
+    yield "settings", lambda: route.project(project, "settings"), (("fields", ("e",)), ("palette", ("colon",)))
+    for tab in TABS:
+        dialogs = _DIALOGS if tab == TABS[0] else ()
+        yield f"detail {tab}", lambda tab=tab: route.detail(one, tab), dialogs  # type: ignore[misc]
+    yield "comparison", lambda: route.comparison(other, one), (("help", ("f1",)),)
+    yield "form of a project", lambda: route.form(project_id=project), (("help", ("f1",)),)
+    yield "form of a benchmark", lambda: route.form(benchmark=one), ()
+    yield "form of a model", lambda: route.form(path=model), ()
+    yield "new project", lambda: route.new_project(model), (("help", ("f1",)),)
+    yield "system", route.system, (("help", ("f1",)),)
+    yield "trash", route.trash, (("emptying", ("E",)),)
+
+
+async def visit_all(
+    app: Dashboard,
+    pilot: Pilot[int],
+    project: str,
+    ids: tuple[str, ...],
+    model: str,
+    visit: Visit,
+    *,
+    everywhere: bool = False,
+) -> None:
+    """From home to each of them and back; `visit` is called with the name of what is in sight.
+
+    Dialogs that are the same everywhere are opened at home alone, unless `everywhere` is said.
+    """
+    await visit("home")
+    for name, keys in (*_DIALOGS, ("copy", ("D",)), ("filter", ("slash", "r"))):
+        await _open_and_close(app, pilot, f"home, {name}", keys, visit)
+    for name, way, dialogs in ways(project, ids, model):
+        app.go(way())
+        await settle(pilot)
+        await visit(name)
+        for dialog, keys in dialogs:
+            if (dialog, keys) in _DIALOGS and not everywhere:
+                continue
+            await _open_and_close(app, pilot, f"{name}, {dialog}", keys, visit)
+        await go_home(app, pilot)
+
+
+async def _open_and_close(app: Dashboard, pilot: Pilot[int], name: str, keys: tuple[str, ...], visit: Visit) -> None:
+    depth = len(app.screen_stack)
+    await press(pilot, *keys)
+    await visit(name)
+    for _ in range(3):
+        # The last one clears a filter; a screen that it would leave is the one to stay on.
+        if len(app.screen_stack) > depth or app.focused is not None:
+            await press(pilot, "escape")
+        if len(app.screen_stack) <= depth:
+            break
+
+
+async def go_home(app: Dashboard, pilot: Pilot[int]) -> None:
+    """Back to the first screen, whatever is open."""
+    while len(app.screen_stack) > 2:
+        app.pop_screen()
+        await settle(pilot)
