@@ -151,8 +151,12 @@ class DetailScreen(BenchmarkActions):
         disabled = [n for n, name in enumerate(TABS) if self._refusals[name]]
         when = f"{age(stored.row.started_utc, self.dashboard.now())} ago" if stored is not None else ""
         grade = f"grade {stored.row.grade}" if stored is not None and stored.row.grade else ""
-        right = f" {self.dashboard.glyphs.dot} ".join(filter(None, (when, grade)))
-        self.query_one("#tabs", TabLine).show(NAMES, self._tab, disabled=disabled, right=(f"{right} ", "dim"))
+        # Where the tabs themselves need the line, age and grade give way.
+        parts = (when, grade) if self.app.size.width >= _WHOLE else ()
+        right = f" {self.dashboard.glyphs.dot} ".join(filter(None, parts))
+        self.query_one("#tabs", TabLine).show(
+            NAMES, self._tab, disabled=disabled, right=(f"{right} " if right else "", "dim")
+        )
 
     async def _show_tab(self) -> None:
         stored, app = self.stored, self.dashboard
