@@ -86,8 +86,10 @@ class Page(Calm, Screen[None]):
         self.load()
 
     def on_screen_suspend(self) -> None:
-        """Another screen is shown."""
+        """Another screen is shown; who comes back later no longer knows what the news was about."""
         self._was_left = True
+        if self.is_mounted:
+            self.say("")
 
     def on_screen_resume(self) -> None:
         """Others may have changed things while another screen was shown; when it first appears it loads anyway."""
@@ -150,11 +152,6 @@ class Page(Calm, Screen[None]):
         # What a screen sends itself does not bubble beyond it, and keys are carried out by the app.
         event.set_sender(self.app)
         self.app.post_message(event)
-
-    def on_screen_suspend(self) -> None:
-        """Who comes back later no longer knows what it was about."""
-        if self.is_mounted:
-            self.say("")
 
     def say(self, text: str, kind: str = "info") -> None:
         """One line of news; warn and bad say so in words, too."""
