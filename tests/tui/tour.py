@@ -57,10 +57,10 @@ async def visit_all(
         app.go(way())
         await settle(pilot)
         await visit(name)
-        for dialog, keys in extra:
-            if (dialog, keys) in _DIALOGS and not everywhere:
+        for dialog, pressed in extra:
+            if (dialog, pressed) in _DIALOGS and not everywhere:
                 continue
-            await _open_and_close(app, pilot, f"{name}, {dialog}", keys, visit)
+            await _open_and_close(app, pilot, f"{name}, {dialog}", pressed, visit)
         await go_home(app, pilot)
 
 
