@@ -118,6 +118,8 @@ class Dashboard(CalmApp):
 
     def look(self) -> None:
         """Ask for one look, unless the last one still goes on: looks never pile up."""
+        if self.terminal_is_gone():
+            self._hang_up(ExitCode.HANGUP)
         if self._looking:
             return
         self._looking = self._begun = True

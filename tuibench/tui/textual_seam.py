@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import select
 import sys
 import traceback
 from codecs import IncrementalDecoder, getincrementaldecoder
@@ -28,6 +29,15 @@ class CalmApp(App[int]):
         """The title of the terminal's window: there is no public way to write it."""
         if self._driver is not None and not self.is_headless:
             self._driver.write(f"\x1b]0;{show(title, 80)}\x07")
+
+    def terminal_is_gone(self) -> bool:
+        """Whether nobody has the other end any more; where no signal tells it, Textual reads on without end."""
+        number = getattr(self._driver, "fileno", None)
+        if not isinstance(number, int):
+            return False
+        poll = select.poll()
+        poll.register(number, 0)
+        return bool(poll.poll(0))
 
     def get_driver_class(self) -> type[Driver]:
         """Textual's reads UTF-8 alone, and ends the app at the first byte that is none."""

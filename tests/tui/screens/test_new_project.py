@@ -1,21 +1,25 @@
 from __future__ import annotations
 
+import asyncio
 import os
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.landing import land, landed
-from tests.tui.pilot import make_desk, open_app, press, settle, type_text
+from tests.tui.pilot import make_desk, open_app, press, send_key, settle, type_text
+from tests.tui.screens.form_desk import RUN
 from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.remote import FetchProgress
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.desk import Desk
+from tuibench.tui.desk import Desk, FormValues
+from tuibench.tui.screens.form import FormScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.widgets.text_field import TextField
@@ -67,6 +71,82 @@ async def test_enter_does_not_wait_until_the_model_is_looked_at(monkeypatch: pyt
         await pilot.press("enter")
         await settle(pilot)
         assert landed(app)[0] == "form"
+
+
+class SlowDesk:
+    """The real desk, whose answers about the model wait until the test lets them come."""
+
+    def __init__(self) -> None:
+        self._desk = make_desk()
+        self.looked, self.read = threading.Event(), threading.Event()
+        self.started: list[str] = []
+
+    def find_model(self, *given: Any) -> Any:
+        self.looked.wait(30)
+        return self._desk.find_model(*given)
+
+    def form(self, *given: Any, **options: Any) -> Any:
+        self.read.wait(30)
+        return self._desk.form(*given, **options)
+
+    def start(self, values: FormValues, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
+        self.started.append(values.model)
+        return RUN, ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._desk, name)
+
+
+@pytest.mark.parametrize("held", ["looked", "read", "neither"])
+async def test_the_third_enter_starts_the_run_however_early_it_comes(
+    monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    land(monkeypatch, "run")
+    desk = SlowDesk()
+    for gate in (desk.looked, desk.read):
+        gate.set()
+    async with open_app(desk=cast(Desk, desk)) as (app, pilot):
+        if held != "neither":
+            getattr(desk, held).clear()
+        send_key(app, "enter")
+        if held == "read":
+            await _until(pilot, lambda: isinstance(app.page, NewProjectScreen))
+        send_key(app, "enter")
+        if held == "read":
+            await _until(pilot, lambda: isinstance(app.page, FormScreen))
+        elif held == "looked":
+            await _until(pilot, lambda: isinstance(app.page, NewProjectScreen) and app.page._wanted is not None)
+        send_key(app, "enter")
+        for _ in range(20):
+            await pilot.pause()
+        assert held == "neither" or desk.started == []
+        desk.looked.set()
+        desk.read.set()
+        await _until(pilot, lambda: bool(desk.started))
+        await settle(pilot)
+        assert desk.started == ["sample"] and landed(app)[0] == "run"
+
+
+async def _until(pilot: Any, holds: Callable[[], bool]) -> None:
+    for _ in range(2000):
+        if holds():
+            return
+        await pilot.pause()
+    raise AssertionError("it never came to that")
+
+
+async def test_a_path_that_is_typed_before_there_is_a_field_is_in_it() -> None:
+    async with open_app() as (app, pilot):
+        send_key(app, "n")
+        for _ in range(1000):
+            if isinstance(app.screen, NewProjectScreen):
+                break
+            await asyncio.sleep(0)
+        assert app.focused is None
+        for char in "/no/such":
+            send_key(app, char)
+        await settle(pilot)
+        assert page_of(app).column.fields["model"].answer == "/no/such"
 
 
 async def test_a_project_can_be_made_without_measuring() -> None:

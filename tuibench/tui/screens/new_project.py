@@ -63,6 +63,8 @@ class NewProjectScreen(Page):
         self._wanted: bool | None = None
         """Whether to go on to the form, of a project that is to be made once the model is looked at."""
         self._making = False
+        self._ahead = False
+        """Whether enter came once more while it is made: it is meant for the form's RUN."""
 
     # What is shown
 
@@ -105,7 +107,7 @@ class NewProjectScreen(Page):
             self._named = message.field.answer not in ("", self._suggested)
         # Setting a text tells of it later, when it may be looked at already.
         if message.field.key == "model" and self._text("model") not in (self._looked, self._looking):
-            self._wanted = None
+            self._wanted, self._ahead = None, False
             self._forget()
             if self._timer is not None:
                 self._timer.stop()
@@ -159,7 +161,7 @@ class NewProjectScreen(Page):
         if text != self._looking:
             return
         wanted = self._wanted is not None
-        self._looked, self._looking, self._wanted = text, "", None
+        self._looked, self._looking, self._wanted, self._ahead = text, "", None, False
         # Whoever types something else by now would type it over the path.
         if not isinstance(self.focused, Input):
             self.column.focus_field("model")
@@ -209,13 +211,20 @@ class NewProjectScreen(Page):
 
     def on_key(self, event: events.Key) -> None:
         """Enter in the path looks at once; only so what lies elsewhere is fetched."""
-        if event.key == "enter" and self.column.fields["model"].has_focus_within:
+        if event.is_printable and isinstance(self.focused, Input):
+            # It came before the text had the focus.
+            event.stop()
+            self.press_again(event.key, event.character)
+        elif event.key == "enter" and self.column.fields["model"].has_focus_within:
             self._look_now(again=True)
 
     def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
         """Make it."""
         message.stop()
-        self._make(message.field.key == "measure")
+        measure = message.field.key == "measure"
+        if self._making or self._wanted is not None:
+            self._ahead = measure
+        self._make(measure)
 
     def action_run_form(self) -> None:
         """Make it and measure, from any field."""
@@ -252,7 +261,7 @@ class NewProjectScreen(Page):
         name, description = fields["name"], fields["description"]
 
         def fail(error: TuibenchError) -> None:
-            self._making = False
+            self._making = self._ahead = False
             self.explain(error)
 
         def done(row: ProjectRow) -> None:
@@ -266,3 +275,5 @@ class NewProjectScreen(Page):
         dashboard.go(route.project(project), replace=True)
         if measure:
             dashboard.go(route.form(project_id=project))
+            if self._ahead:
+                self.press_again("enter", "\r")
