@@ -102,6 +102,18 @@ async def test_the_filter_narrows_while_it_is_typed_and_escape_clears_it() -> No
         assert "No project has all of these words: zzz" in frame(app)
 
 
+async def test_a_filter_that_hides_all_projects_is_told_from_having_none() -> None:
+    three_projects()
+    async with open_app() as (app, pilot):
+        await press(pilot, "slash")
+        await type_text(pilot, "zzz")
+        await press(pilot, "enter")
+        assert "esc   all of them again" in frame(app)
+        for key in ("d", "r", "D"):
+            await press(pilot, key)
+            assert "no project has all of these words: esc shows all again" in rows(app)[-3], key
+
+
 async def test_a_project_is_renamed_described_and_needs_a_name() -> None:
     bench, names = three_projects()
     async with open_app() as (app, pilot):
