@@ -231,11 +231,11 @@ class HomeScreen(ProjectActions):
         one = self.table.cursor_key
         return one if one in self._lost else None
 
-    def no_project(self) -> str:
+    def why_none(self) -> str:
         """Whether there is none at all, or none in sight."""
         if (run := self.target()) is not None:
             return f"run {short_id(run)} has no project yet: enter shows the run"
-        return "no project has all of these words: esc shows all again" if self._text else super().no_project()
+        return "no project has all of these words: esc shows all again" if self._text else super().why_none()
 
     def with_run(self, then: Callable[[RunView], object]) -> None:
         """Of a project's runs none is under the cursor here."""
@@ -251,7 +251,7 @@ class HomeScreen(ProjectActions):
             return
         row = self.chosen()
         if row is None:
-            self.say(self.no_project(), "warn")
+            self.say(self.why_none(), "warn")
             return
         one, name = row.project.id, row.project.name
 

@@ -20,7 +20,7 @@ class ProjectActions(RunActions):
         """The project that keys mean now; None where there is none."""
         return None
 
-    def no_project(self) -> str:
+    def why_none(self) -> str:
         """Why there is none under the cursor, and what to do."""
         return "there is no project yet: n makes one"
 
@@ -87,7 +87,7 @@ class ProjectActions(RunActions):
     def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
         row = self.chosen()
         if row is None:
-            self.say(self.no_project(), "warn")
+            self.say(self.why_none(), "warn")
         else:
             then(row)
 
