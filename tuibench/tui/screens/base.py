@@ -44,6 +44,11 @@ class Page(Calm, Screen[None]):
     """What the screen shows, in a paragraph for its help."""
     _was_left = False
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._typing = False
+        """Whether a text had the focus when the keys were shown."""
+
     @property
     def dashboard(self) -> Dashboard:
         """The app, by its own type."""
@@ -64,11 +69,6 @@ class Page(Calm, Screen[None]):
         yield StatusLine(id="news")
         yield KeyLine(id="keys")
 
-    def __init__(self) -> None:
-        super().__init__()
-        self._typing = False
-        """Whether a text had the focus when the keys were shown."""
-
     def body(self) -> Iterable[Widget]:
         """What stands between title and news."""
         return ()
@@ -84,8 +84,10 @@ class Page(Calm, Screen[None]):
         self.load()
 
     def on_screen_suspend(self) -> None:
-        """Another screen is shown."""
+        """Another screen is shown; who comes back later no longer knows what the news were about."""
         self._was_left = True
+        if self.is_mounted:
+            self.say("")
 
     def on_screen_resume(self) -> None:
         """Others may have changed things while another screen was shown; when it first appears it loads anyway."""
@@ -137,11 +139,6 @@ class Page(Calm, Screen[None]):
         # What a screen sends itself does not bubble beyond it, and keys are carried out by the app.
         event.set_sender(self.app)
         self.app.post_message(event)
-
-    def on_screen_suspend(self) -> None:
-        """Who comes back later no longer knows what it was about."""
-        if self.is_mounted:
-            self.say("")
 
     def say(self, text: str, kind: str = "info") -> None:
         """One line of news; warn and bad say so in words, too."""
