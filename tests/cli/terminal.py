@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import fcntl
 import os
 import pty
@@ -12,7 +13,7 @@ import subprocess
 import sys
 import termios
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from tests.cli.shell import PATIENCE_S, Shell, as_shell
@@ -24,9 +25,14 @@ class Terminal:
     """One command, as the leader of a session whose terminal is the other end of ours."""
 
     def __init__(
-        self, shell: Shell, *arguments: str, env: Mapping[str, str | None], size: tuple[int, int] | None = None
+        self,
+        shell: Shell,
+        *arguments: str,
+        env: Mapping[str, str | None],
+        size: tuple[int, int] | None = None,
+        wrap: Sequence[str] = (),
     ) -> None:
-        """`size` in columns and rows; without it the terminal has none."""
+        """`size` in columns and rows, without it the terminal has none; `wrap` is a command that starts ours."""
         self._main, side = pty.openpty()
         if size is not None:
             fcntl.ioctl(side, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
@@ -37,17 +43,23 @@ class Terminal:
             for number in _SIGNALS:
                 signal.signal(number, signal.SIG_DFL)
 
-        command = [sys.executable, "-m", "tuibench", *arguments]
+        command = [*wrap, sys.executable, "-m", "tuibench", *arguments]
         environment = shell.environment({"TERM": "xterm", **env})
         # Nothing else runs between fork and exec in a test, so the function cannot meet a lock that a thread holds.
         places: dict[str, Any] = {"stdin": side, "stdout": side, "stderr": side}
         self.process = subprocess.Popen(command, env=environment, preexec_fn=take_the_terminal, **places)  # noqa: PLW1509
         os.close(side)
         self.shown = ""
+        # A letter of several bytes may come in two parts.
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
     def type(self, keys: str) -> None:
         """As from a keyboard."""
         os.write(self._main, keys.encode())
+
+    def send(self, data: bytes) -> None:
+        """What no keyboard of ours sends."""
+        os.write(self._main, data)
 
     def wait_for(self, words: str) -> None:
         """Read on until the words have been shown."""
@@ -55,6 +67,13 @@ class Terminal:
         while words not in self.shown:
             if time.monotonic() > deadline or not self._read():
                 raise AssertionError(f"never shown: {words}\n{self.shown}")
+
+    def take(self, count: int, done: Callable[[], object]) -> None:
+        """Read on until so many more characters have been shown, or that is done."""
+        wanted = len(self.shown) + count
+        deadline = time.monotonic() + PATIENCE_S
+        while len(self.shown) < wanted and not done() and time.monotonic() < deadline and self._read():
+            continue
 
     def forget(self) -> None:
         """Only what comes from now on counts."""
@@ -83,7 +102,7 @@ class Terminal:
             data = os.read(self._main, 1 << 16)
         except OSError:
             return False  # the other end is closed
-        self.shown += data.decode("utf-8", "replace")
+        self.shown += self._decoder.decode(data)
         return bool(data)
 
 

@@ -25,7 +25,7 @@ def ways(project: str, ids: tuple[str, ...], model: str) -> Iterator[Way]:
     yield "project", lambda: route.project(project), (*_DIALOGS, ("filter", ("slash", "o")), ("re-run", ("r",)))
     yield "settings", lambda: route.project(project, "settings"), (("fields", ("e",)), ("palette", ("colon",)))
     for tab in TABS:
-        dialogs = _DIALOGS if tab == TABS[0] else ()
+        dialogs: tuple[tuple[str, tuple[str, ...]], ...] = _DIALOGS if tab == TABS[0] else ()
         yield f"detail {tab}", lambda tab=tab: route.detail(one, tab), dialogs  # type: ignore[misc]
     yield "comparison", lambda: route.comparison(other, one), (("help", ("f1",)),)
     yield "form of a project", lambda: route.form(project_id=project), (("help", ("f1",)),)
@@ -53,14 +53,14 @@ async def visit_all(
     await visit("home")
     for name, keys in (*_DIALOGS, ("copy", ("D",)), ("filter", ("slash", "r"))):
         await _open_and_close(app, pilot, f"home, {name}", keys, visit)
-    for name, way, dialogs in ways(project, ids, model):
+    for name, way, extra in ways(project, ids, model):
         app.go(way())
         await settle(pilot)
         await visit(name)
-        for dialog, keys in dialogs:
-            if (dialog, keys) in _DIALOGS and not everywhere:
+        for dialog, pressed in extra:
+            if (dialog, pressed) in _DIALOGS and not everywhere:
                 continue
-            await _open_and_close(app, pilot, f"{name}, {dialog}", keys, visit)
+            await _open_and_close(app, pilot, f"{name}, {dialog}", pressed, visit)
         await go_home(app, pilot)
 
 

@@ -52,7 +52,7 @@ class Pulse:
     notices: tuple[str, ...] = ()
     """What the store met that somebody should know."""
     ended: tuple[RunInfo, ...] = ()
-    """Runs that went on at an earlier look and have come to their end, with nothing left to do about them."""
+    """Runs that have ended since this session saw them go on, and are in `runs` no more: how each of them ended."""
 
 
 @dataclass(frozen=True, slots=True)

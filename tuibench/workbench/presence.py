@@ -16,6 +16,7 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.watch import RunRow
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, Follower
+from tuibench.runs.past import NONSENSE
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.runs.tally import Tally
 from tuibench.workbench.belonging import find_project
@@ -26,8 +27,6 @@ if TYPE_CHECKING:
 
 _LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
 """What has ended like this is in the list of results, or had nothing for it."""
-_MOST_ENDED = 19
-_NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError)
 
 _Stamp = tuple[int, int] | None
 
@@ -47,6 +46,8 @@ class _Known:
     judged: tuple[object, ...] = ()
     row: RunRow | None = None
     """None for one that is listed elsewhere."""
+    ended: RunInfo | None = None
+    """How one ended that is listed elsewhere now, and went on at a look before."""
 
 
 class Presence:
@@ -61,8 +62,6 @@ class Presence:
         self._projects: dict[tuple[str, str, str], str] = {}
         """Answers of the store, as long as it stays as it is."""
         self._one_at_a_time = threading.Lock()
-        self.ended: tuple[RunInfo, ...] = ()
-        """Runs that a look found here and a later one in no list but that of results, the latest last."""
 
     def look(self, mark: str) -> tuple[RunRow, ...]:
         """Newest first; `mark` is the store's, on which it depends what is listed already."""
@@ -76,6 +75,12 @@ class Presence:
                 self._known[directory.id] = known
                 self._update(known, self._observer, mark)
             return tuple(known.row for known in self._known.values() if known.row is not None)
+
+    @property
+    def ended(self) -> tuple[RunInfo, ...]:
+        """How those ended that went on at some look and were in no row of the last one."""
+        with self._one_at_a_time:
+            return tuple(known.ended for known in self._known.values() if known.ended is not None)
 
     def _update(self, known: _Known, observer: Observer, mark: str) -> None:
         stamp = _stamp(known.directory)
@@ -98,10 +103,10 @@ class Presence:
         # Of another machine's run that has ended, that machine's list has the result.
         listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
         # A runner that only tidies up has its result in the list already.
-        listed = listed or (held and bool(known.tally.end.get("saved")))
-        if listed and known.row is not None:
-            state = str(known.tally.end.get("status", info.state)) if held else info.state
-            self.ended = (*self.ended[-_MOST_ENDED:], replace(info, state=state, eta_s=None))
+        tidies = held and bool(known.tally.end.get("saved"))
+        listed = listed or tidies
+        if listed and known.row is not None and known.row.info.state in activity.ALIVE:
+            known.ended = _ended(known, info, observer) if tidies else info
         known.row = None if listed else self._row(known, info)
 
     def _is_as_before(self, known: _Known, observer: Observer) -> bool:
@@ -123,7 +128,7 @@ class Presence:
                 return None
             info = describe_run(known.directory, tally, known.request, tally.counts, tally.latest)
             return judge_run(info, tally, observer, held=True)
-        except _NONSENSE:
+        except NONSENSE:
             return None
 
     def _row(self, known: _Known, info: RunInfo) -> RunRow:
@@ -151,6 +156,14 @@ class Presence:
         if wanted not in self._projects:
             self._projects[wanted] = find_project(self._store, *wanted)
         return self._projects[wanted]
+
+
+def _ended(known: _Known, info: RunInfo, observer: Observer) -> RunInfo:
+    """What a run will be once its runner, which has saved it, is gone."""
+    try:
+        return judge_run(info, known.tally, replace(observer, is_saved=lambda _: True), held=False)
+    except NONSENSE:
+        return info
 
 
 def _basis(run: RunDirectory, observer: Observer) -> tuple[object, ...]:

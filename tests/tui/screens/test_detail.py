@@ -163,7 +163,7 @@ async def test_a_look_that_finds_nothing_new_reads_nothing() -> None:
             opened.append(benchmark)
             return real(benchmark)
 
-        seen.app.desk.open = count  # type: ignore[method-assign,assignment]
+        seen.app.desk.open = count  # type: ignore[method-assign]
         # The first one may still count what was written a moment ago as fresh.
         await look(seen.app, seen.pilot)
         opened.clear()
@@ -177,3 +177,8 @@ async def test_a_run_that_did_not_end_says_so(status: str) -> None:
         assert seen.rows[2].startswith(f" {status} · ")
         await seen.press("2")
         assert "skipped: --max-time reached" in seen.text
+
+
+async def test_on_a_narrow_terminal_the_tabs_have_the_line_to_themselves() -> None:
+    async with detail(NEW, size=(60, 20)) as seen:
+        assert seen.rows[1] == "[1 Base] 2 Cores 3 Batch 4 Shape 5 Compare 6 Env 7 Log"

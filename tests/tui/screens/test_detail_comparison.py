@@ -23,7 +23,7 @@ def versus() -> RunResult:
 
 async def test_sides_that_took_turns_have_a_verdict() -> None:
     async with detail(versus(), tab="comparison") as seen:
-        assert "measured in turns: a verdict holds" in seen.rows[3] and "re-ran" not in seen.rows[3]
+        assert "measured in turns: a verdict holds" in seen.rows[2] and "re-ran" not in seen.rows[2]
         assert "openvino is faster than onnxruntime: 15 % less time" in seen.text
         assert "0.850 [0.840, 0.860]" in seen.text
         await seen.press("f")
@@ -35,7 +35,7 @@ async def test_sides_and_what_was_re_run(monkeypatch: pytest.MonkeyPatch) -> Non
     land(monkeypatch, "comparison")
     run = versus()
     async with detail(run, OLD, tab="comparison", rerun_of=OLD.id) as seen:
-        assert f"; c compares with {short_id(OLD.id)}, which it re-ran" in seen.rows[3]
+        assert f"; c compares with {short_id(OLD.id)}, which it re-ran" in seen.rows[2]
         assert "15 % less time" in seen.text
         await seen.press("c")
         assert landed(seen.app) == ("comparison", (OLD.id, run.id), {})
@@ -46,7 +46,7 @@ async def test_a_re_run_is_beside_what_it_re_ran_and_has_no_verdict() -> None:
         await seen.press("5")
         assert seen.tab == "comparison"
         name = short_id(OLD.id)
-        assert seen.rows[3] == f" beside {name}, which it re-ran: measured at different times, so no verdict"
+        assert seen.rows[2] == f" beside {name}, which it re-ran: measured at different times, so no verdict"
         assert "0.943 [0.937, 0.950]" in seen.text and "no verdict" in seen.text
         await seen.press("h", "m", "down")
         assert "over batch" in seen.choices and "[ms/batch]" in seen.choices

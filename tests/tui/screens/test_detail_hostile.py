@@ -11,7 +11,9 @@ from tests.tui.counting import CountingDriver, sent_by
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make_id
 from tests.tui.widgets.stage import HOSTILE
+from tuibench.core.cell import Check, Failure, Grade
 from tuibench.core.run import Comparison, RunResult
+from tuibench.core.spec import ModelSource
 from tuibench.tui.terminal import Display
 
 NAMES = [build.HOSTILE, *(name for name in HOSTILE if name)]
@@ -21,20 +23,18 @@ def hostile(number: int, name: str) -> RunResult:
     """A sweep in which everything that others can name has that name."""
     cells = [
         build.ok_cell(8.0 / n * m, 100.0 * n / m, {"cores": n, "batch": m, "engine": engine, "dims": {name: m}},
-                      grade=build.Grade("C", name, None, None, None), stopped_by=name,
-                      check=build.Check("differs", 0.5, 1e-3, name))
+                      grade=Grade("C", name, None, None, None), stopped_by=name,
+                      check=Check("differs", 0.5, 1e-3, name))
         for n in (1, 2) for m in (1, 8) for engine in ("onnxruntime", name)
     ]  # fmt: skip
-    failed = build.failed_cell(
-        {"cores": 4, "dims": {name: 1}}, failure=build.Failure("exception", "load", name, None, name)
-    )
+    failed = build.failed_cell({"cores": 4, "dims": {name: 1}}, failure=Failure("exception", "load", name, None, name))
     versus = Comparison(cells[0].key, cells[1].key, "p50", 0.9, 0.8, 1.0, 5, True, "faster", None, name)
     base = build.hostile_run()
     return replace(
         base, id=make_id(number, 60), cells=(*cells, failed), comparisons=(versus,), headline=name, again=name,
         conclusions=(f"{name}: {name}", name), warnings=(name,), environment={name: {name: [name, {name: name}]}},
         versions={name: name}, host=name, foreign=name, started_utc=name, anchor={"drift": name},
-        spec=build.spec(models=(build.ModelSource(name, name),), engines=("onnxruntime", name)),
+        spec=build.spec(models=(ModelSource(name, name),), engines=("onnxruntime", name)),
     )  # fmt: skip
 
 

@@ -4,6 +4,7 @@ import asyncio
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,8 +12,9 @@ import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.landing import land, landed
-from tests.tui.pilot import make_desk, open_app, press, send_key, settle
+from tests.tui.pilot import make_desk, open_app, press, send_key, settle, type_text
 from tests.tui.screens.form_desk import RUN
+from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.remote import FetchProgress
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
@@ -30,6 +32,11 @@ def page_of(app: Dashboard) -> NewProjectScreen:
     page = app.page
     assert isinstance(page, NewProjectScreen)
     return page
+
+
+@pytest.fixture
+def finder(home: Path) -> Finder:
+    return Finder()
 
 
 async def put(app: Dashboard, pilot: Any, text: str, name: str = "model") -> None:
@@ -274,3 +281,86 @@ async def test_addresses_are_fetched_by_enter_alone_and_tell_how_far_they_are() 
         await press(pilot, "enter")
         assert asked == ["https://example.com/model.onnx"]
         assert any("5.00 MB of 10.0 MB are here" in said for said in heard), heard
+
+
+class Finder:
+    """The real desk, but for models, of which it finds what the test says; each look waits for the gate."""
+
+    def __init__(self) -> None:
+        self.desk: Desk = make_desk()
+        self.asked: list[str] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.problem: TuibenchError | None = None
+        self.name = ""
+        real = self.desk.find_model
+
+        def find(text: str, tell: Any = None) -> Any:
+            self.asked.append(text)
+            self.gate.wait(30)
+            if self.problem is not None:
+                raise self.problem
+            return replace(real("sample:tiny"), name=self.name or text)
+
+        self.desk.find_model = find  # type: ignore[method-assign]
+
+
+async def test_another_model_brings_another_name_but_not_over_the_users(finder: Finder) -> None:
+    async with open_app(desk=finder.desk) as (app, pilot):
+        await press(pilot, "n")
+        for name in ("alpha", "beta"):
+            finder.name = name
+            await put(app, pilot, f"{name}.onnx")
+            assert page_of(app).column.fields["name"].answer == name
+        await put(app, pilot, "mine", "name")
+        finder.name = "gamma"
+        await put(app, pilot, "gamma.onnx")
+        assert page_of(app).column.fields["name"].answer == "mine"
+
+
+async def test_what_failed_is_looked_at_again_by_a_key(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "form")
+    finder.problem = ModelError("no such file", "put it there")
+    async with open_app(desk=finder.desk) as (app, pilot):
+        await press(pilot, "n")
+        await put(app, pilot, "m.onnx")
+        page_of(app)._look_when_typed()
+        await settle(pilot)
+        assert len(finder.asked) == 1, "a pause alone asks once"
+        page_of(app).column.focus_field("model")
+        await press(pilot, "enter", "ctrl+r")
+        assert len(finder.asked) == 3
+        finder.problem = None
+        await press(pilot, "ctrl+r")
+        assert landed(app)[0] == "form"
+
+
+async def test_what_is_wrong_with_a_model_takes_no_focus_from_who_types(finder: Finder) -> None:
+    finder.problem = ModelError("no such file", "put it there")
+    async with open_app(desk=finder.desk) as (app, pilot):
+        await press(pilot, "n")
+        finder.gate.clear()
+        for key in ("m", "enter", "m", "y"):
+            await pilot.press(key)
+        finder.gate.set()
+        await settle(pilot)
+        assert "no such file" in page_of(app).column.fields["model"].error
+        await type_text(pilot, " net")
+        fields = page_of(app).column.fields
+        assert (fields["model"].answer, fields["name"].answer) == ("m", "my net")
+
+
+async def test_a_project_that_is_made_behind_another_screen_waits_for_it(
+    finder: Finder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land(monkeypatch, "form", "system")
+    async with open_app(desk=finder.desk) as (app, pilot):
+        await press(pilot, "n")
+        finder.gate.clear()
+        page = page_of(app)
+        await pilot.press("m", "ctrl+r", "f2")
+        finder.gate.set()
+        await settle(pilot)
+        assert landed(app)[0] == "system"
+        await press(pilot, "escape")
+        assert landed(app)[0] == "form" and page not in app.screen_stack

@@ -157,7 +157,8 @@ async def test_a_run_goes_on_when_the_dashboard_quits_and_X_cancels_it_later(she
         await seen.press("y")
         await seen.until_seen("cancelled after")
         assert "enter opens the result" in seen.text and stored() == [run]
-        await seen.until(lambda: f"run {short_id(run)} cancelled" in seen.news)
+        # Who asked for it is told by the answer, or by the look that saw it go, whichever comes last.
+        await seen.until(lambda: short_id(run) in seen.news and "cancelled" in seen.news)
 
 
 @pytest.mark.slow

@@ -43,6 +43,8 @@ class Page(Calm, Screen[None]):
     about: ClassVar[str] = ""
     """What the screen shows, in a paragraph for its help."""
     _was_left = False
+    _due: Callable[[], object] | None = None
+    """What waits until this screen is shown again."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -84,7 +86,7 @@ class Page(Calm, Screen[None]):
         self.load()
 
     def on_screen_suspend(self) -> None:
-        """Another screen is shown; who comes back later no longer knows what the news were about."""
+        """Another screen is shown; who comes back later no longer knows what the news was about."""
         self._was_left = True
         if self.is_mounted:
             self.say("")
@@ -95,6 +97,17 @@ class Page(Calm, Screen[None]):
             self._was_left = False
             self.show_title()
             self.load()
+        if self._due is not None:
+            # Not in the middle of the change of screens that this tells of.
+            self.call_later(self._due)
+            self._due = None
+
+    def when_shown(self, then: Callable[[], object]) -> None:
+        """Go on to another screen from this one, once nothing that its user opened meanwhile stands over it."""
+        if self.app.screen is self:
+            then()
+        else:
+            self._due = then
 
     def load(self) -> None:
         """Ask for what is shown; called when the screen appears and whenever something may have changed."""
@@ -154,16 +167,16 @@ class Page(Calm, Screen[None]):
     ) -> None:
         """Call `work` in a thread and `then` with its answer on this screen; a newer one of the group makes it void.
 
-        A TuibenchError goes to `otherwise`, else into the news.
+        An error goes to `otherwise`, else into the news.
         """
 
         def carry_out() -> None:
             worker = get_current_worker()
             try:
                 value = work()
-            except TuibenchError as error:
+            except Exception as error:  # one question that nobody can answer ends neither the screen nor the others
                 if not worker.is_cancelled:
-                    self.post_message(Refused(error, otherwise))
+                    self.post_message(Refused(self.dashboard.known_error(error), otherwise))
                 return
             if not worker.is_cancelled:
                 self.post_message(Answered(then, value))

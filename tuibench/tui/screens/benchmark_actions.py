@@ -159,7 +159,11 @@ class BenchmarkActions(Page):
         ask(self, text, {"y": word}, lambda answer: self._remove(wanted, going, lost) if answer == "y" else None)
 
     def _remove(self, wanted: tuple[str, ...], cancel: bool, discard: bool) -> None:
-        self.ask(lambda: self.desk.remove(wanted, cancel=cancel, discard=discard), self._show_removed, group="remove")
+        def done(removed: Removed) -> None:
+            self.dashboard.forget_runs(wanted)
+            self._show_removed(removed)
+
+        self.ask(lambda: self.desk.remove(wanted, cancel=cancel, discard=discard), done, group="remove")
 
     def _show_removed(self, removed: Removed) -> None:
         self.went_on(removed.words + ("; u brings it back" if removed.entry is not None else ""))

@@ -16,7 +16,7 @@ from tuibench.tui import key
 from tuibench.tui.screens.benchmark_preview import fold
 from tuibench.tui.screens.comparison_figure import Material, figures_of, has_metric, make_figure
 from tuibench.tui.screens.comparison_pair import Pair, amount, brief_name, ratio_words, side_line, verdict_words
-from tuibench.tui.widgets.calm import Steady
+from tuibench.tui.widgets.calm import Bare
 from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.row import LineLike
@@ -31,7 +31,7 @@ _NOTHING = ("No cell of one was asked for what a cell of the other was: nothing 
 _STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
 
 
-class ComparisonView(Steady, Vertical):
+class ComparisonView(Bare, Vertical):
     """Either side can be the base; the figure shows the pair under the cursor, and can be another one by a key."""
 
     DEFAULT_CSS = """
@@ -114,7 +114,7 @@ class ComparisonView(Steady, Vertical):
         self.query_one("#choices", SelectorLine).show(selectors)
 
     def _show_pair(self) -> None:
-        self.query_one("#words", TextBlock).show_lines(fold(list(self._words()), self.size.width))
+        self.query_one("#words", TextBlock).show_lines(fold(list(self._words()), self.app.size.width))
         self._draw()
 
     def _words(self) -> Iterator[LineLike]:

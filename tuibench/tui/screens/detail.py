@@ -22,7 +22,7 @@ from tuibench.tui.screens.detail_fact import Fact, FactBlock, hung
 from tuibench.tui.screens.detail_key import AXES, COMMON, LAST, WITHOUT_RECORD, hints_of, pairs_of
 from tuibench.tui.screens.detail_points import PointList
 from tuibench.tui.screens.detail_scaling import ScalingPane
-from tuibench.tui.screens.detail_tabs import NAMES, TABS, DetailTabs, refusal
+from tuibench.tui.screens.detail_tabs import NAMES, TABS, DetailTabs, refusals
 from tuibench.tui.screens.detail_text import log_facts
 from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.tab_line import TabLine
@@ -54,14 +54,13 @@ class DetailScreen(BenchmarkActions):
         self.stored: StoredBenchmark | None = None
 
         self._is_gone = False
+        self._refusals = refusals(None)
 
     def body(self) -> Iterable[Widget]:
         """Tabs, one line about all of it, and the tab that is shown."""
         yield TabLine(id="tabs")
         yield TextBlock(id="about")
-        panes = DetailTabs(id="panes")
-        panes.cell = self._cell
-        yield panes
+        yield DetailTabs(self._cell)
 
     def title_parts(self) -> tuple[str, ...]:
         """Id and name, what was measured, and by what."""
@@ -89,6 +88,7 @@ class DetailScreen(BenchmarkActions):
 
     def _show(self, stored: StoredBenchmark) -> None:
         before, self.stored, self._is_gone = self.stored, stored, False
+        self._refusals = refusals(stored)
         self.show_title()
         self._show_headline()
         if before is None:
@@ -99,14 +99,14 @@ class DetailScreen(BenchmarkActions):
         self._show_tabs()
 
     def _show_headline(self) -> None:
-        """The best number; a figure needs the line more. That somebody removed it is said on every tab."""
+        """The best number, where no figure needs the line more. That somebody removed it is said on every tab."""
         about = self.query_one("#about", TextBlock)
         if self._is_gone:
             gone = "it was removed meanwhile: u brings back what was removed last"
             about.show_lines([(f" {self.dashboard.glyphs.differs} {gone}", "warn")])
         elif self.stored is not None:
             about.show_lines([f" {headline_words(self.stored.row)}"])
-        about.display = self._is_gone or TABS[self._tab] not in AXES
+        about.display = self._is_gone or TABS[self._tab] not in (*AXES, "comparison")
 
     def _refuse(self, error: TuibenchError) -> None:
         """A damaged record says what is wrong with it; one that was removed meanwhile says so, and stays in sight."""
@@ -148,11 +148,15 @@ class DetailScreen(BenchmarkActions):
 
     def _show_tabs(self) -> None:
         stored = self.stored
-        disabled = [n for n, name in enumerate(TABS) if refusal(name, stored)]
+        disabled = [n for n, name in enumerate(TABS) if self._refusals[name]]
         when = f"{age(stored.row.started_utc, self.dashboard.now())} ago" if stored is not None else ""
         grade = f"grade {stored.row.grade}" if stored is not None and stored.row.grade else ""
-        right = f" {self.dashboard.glyphs.dot} ".join(filter(None, (when, grade)))
-        self.query_one("#tabs", TabLine).show(NAMES, self._tab, disabled=disabled, right=(f"{right} ", "dim"))
+        # Where the tabs themselves need the line, age and grade give way.
+        parts = (when, grade) if self.app.size.width >= _WHOLE else ()
+        right = f" {self.dashboard.glyphs.dot} ".join(filter(None, parts))
+        self.query_one("#tabs", TabLine).show(
+            NAMES, self._tab, disabled=disabled, right=(f"{right} " if right else "", "dim")
+        )
 
     async def _show_tab(self) -> None:
         stored, app = self.stored, self.dashboard
@@ -169,7 +173,7 @@ class DetailScreen(BenchmarkActions):
 
     async def _show_first(self, wanted: int) -> None:
         """The tab that was asked for; the first one where that has nothing, or must be read yet."""
-        if wanted and not refusal(TABS[wanted], self.stored):
+        if wanted and not self._refusals[TABS[wanted]]:
             await self.go_to_tab(wanted)
         if self.query_one(DetailTabs).current is None:
             await self._show_tab()
@@ -178,7 +182,7 @@ class DetailScreen(BenchmarkActions):
         """Show a tab by its place, or say why it has nothing to show."""
         if tab == self._tab and self.stored is not None:
             return
-        if why := refusal(TABS[tab], self.stored):
+        if why := self._refusals[TABS[tab]]:
             self.say(why, "warn")
             return
         if TABS[tab] == "comparison" and self._read_past(tab):
@@ -204,7 +208,7 @@ class DetailScreen(BenchmarkActions):
         self.call_next(self.go_to_tab, tab)
 
     async def _step(self, by: int) -> None:
-        open_tabs = [n for n, name in enumerate(TABS) if not refusal(name, self.stored)]
+        open_tabs = [n for n, name in enumerate(TABS) if not self._refusals[name]]
         if self._tab in open_tabs:
             await self.go_to_tab(open_tabs[(open_tabs.index(self._tab) + by) % len(open_tabs)])
 

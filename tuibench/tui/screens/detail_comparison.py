@@ -45,16 +45,16 @@ class ComparisonPane(DetailPane):
 
     def on_mount(self) -> None:
         """Both sides, and what may be said of them."""
-        run, base, past = self.stored.result, self.stored.card.partner, self._past
-        name = short_id(base) if base else ""
-        why = ", which it re-ran" if base == self.stored.card.rerun_of else ", as its form asked"
+        run, card, past = self.stored.result, self.stored.card, self._past
+        why = "which it re-ran" if card.partner == card.rerun_of else "as its form asked"
+        name = f"{short_id(card.partner)}, {why}" if card.partner else ""
         about, view = self.query_one("#compared", TextBlock), self.query_one(ComparisonView)
         if past is not None:
-            about.show_lines([f" beside {name}{why}: measured at different times, so no verdict"])
+            about.show_lines([f" beside {name}: measured at different times, so no verdict"])
             material = Material(past.old.result, run, pairs_of_sides(past.side), past.side)
             view.show(material, past.side.environment)
         else:
             key = self.shown_key("compare")
-            more = f"; {key} compares with {name}{why}" if base else ""
+            more = f"; {key} compares with {name}" if name else ""
             about.show_lines([f" measured in turns: a verdict holds{more}"])
             view.show(Material(run, run, pairs_of_run(run)))

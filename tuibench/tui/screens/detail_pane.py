@@ -8,13 +8,13 @@ from textual.containers import Horizontal, Vertical
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.tui import key
-from tuibench.tui.widgets.calm import Steady
+from tuibench.tui.widgets.calm import Bare
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
 
 
-class DetailPane(Steady, Vertical):
+class DetailPane(Bare, Vertical):
     """One tab; subclasses show `self.stored`."""
 
     DEFAULT_CSS = "DetailPane { height: 1fr; width: 1fr; }"
@@ -59,5 +59,5 @@ class DetailPane(Steady, Vertical):
         self.screen.set_focus(first)
 
 
-class Beside(Steady, Horizontal):
+class Beside(Bare, Horizontal):
     """Parts of a tab beside each other."""

@@ -232,6 +232,12 @@ class FormScreen(CheckedForm):
         run, notes = begun
         app = self.dashboard
         app.started = run
+        if app.screen is not self:
+            app.page.say(f"run {short_id(run)} was started")
+        self.when_shown(lambda: self._go_to_run(run, notes))
+
+    def _go_to_run(self, run: str, notes: tuple[str, ...]) -> None:
+        app = self.dashboard
         app.go(route.run(run), replace=True)
         if notes:
             # The run's screen has no line of news before it is composed.

@@ -29,6 +29,8 @@ from tuibench.tui.screens.run_words import (
     laid_out,
     model_words,
     news_line,
+    set_in,
+    stage_of,
     state_lines,
 )
 from tuibench.tui.widgets.row import LineLike, Span, shown, squeezed
@@ -147,7 +149,7 @@ class RunScreen(RunKeys):
         self._show_grid(view)
         self._show_around()
         self.show_title()
-        if before is None or _stage(before) != _stage(view):
+        if before is None or stage_of(before) != stage_of(view):
             self.set_hints()
         if before is not None and view.ended and not before.ended:
             self.dashboard.look()
@@ -179,7 +181,7 @@ class RunScreen(RunKeys):
         view = self.view
         if view is None:
             return
-        self.query_one("#progress", TextBlock).show_lines(map(_set_in, self._progress_lines(view)))
+        self.query_one("#progress", TextBlock).show_lines(map(set_in, self._progress_lines(view)))
         self._show_cell()
         log = self.query_one("#log", TextBlock)
         log.show_lines([f" {line}" for line in view.log[-max(log.size.height, 1) :]])
@@ -243,12 +245,3 @@ class RunScreen(RunKeys):
             self.dashboard.go(route.detail(self.run_id, cell=message.key), replace=True)
         else:
             self.open_cell()
-
-
-def _stage(view: RunView) -> tuple[object, ...]:
-    """What it depends on which keys mean something."""
-    return view.status, view.info.state, view.saved, bool(view.cells)
-
-
-def _set_in(line: LineLike) -> LineLike:
-    return ((" ", ""), *shown(line))

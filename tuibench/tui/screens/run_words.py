@@ -155,3 +155,13 @@ def laid_out(line: Labelled, width: int) -> list[Row]:
 def labelled(label: str, row: Row) -> Row:
     """A line behind its label."""
     return ((f" {label:<{LABEL}}", "dim"), *row)
+
+
+def stage_of(view: RunView) -> tuple[object, ...]:
+    """What it depends on which keys mean something."""
+    return view.status, view.info.state, view.saved, bool(view.cells)
+
+
+def set_in(line: LineLike) -> LineLike:
+    """A line behind a blank, as all of a screen are."""
+    return ((" ", ""), *shown(line))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Self
+
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.widget import Widget
@@ -28,3 +30,15 @@ class Steady:
             # The layout that gave the size paints all of it; Textual asks for the same again.
             self._repaint_regions.clear()
         return changed
+
+
+class Bare(Steady):
+    """First among the bases of a container: it has nothing to paint itself, so that no change of it paints its parts.
+
+    What parts leave when they go or shrink is painted by the layout that takes it from them.
+    """
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Only a layout."""
+        refreshed: Self = super().refresh(*regions, repaint=False, layout=layout, recompose=recompose)  # type: ignore[misc]
+        return refreshed

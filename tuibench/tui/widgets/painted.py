@@ -58,10 +58,13 @@ class Painted(Steady, Widget):
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Textual's, which sends all of a widget, as it does for each that gets or loses the focus."""
-        # One that is not shown has no lines to compare, and must not come back with those that it had.
-        is_seen = self.is_mounted and bool(self._on_screen) and bool(self.size)
-        if regions or not repaint or layout or recompose or not is_seen:
+        is_partial = bool(regions) or not repaint or layout or recompose
+        if is_partial or not self.is_mounted or (self.size and not self._on_screen):
             return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        if not self.size:
+            # Not shown: it must not come back with the lines it had, and what is shown has not changed.
+            self._styles_cache.clear()
+            return self
         changed = list(self._changed_regions())
         return super().refresh(*changed) if changed else self
 

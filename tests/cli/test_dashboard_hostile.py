@@ -1,0 +1,55 @@
+"""A store full of names that try to drive a terminal, at a real one: the dashboard, the lists and what is exported."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.shell import Shell
+from tests.cli.terminal import Terminal
+from tests.cli.test_dashboard_on_terminal import HERE, LAST_ROW
+from tests.tui.hostile import check_sent, fill_hostile
+from tuibench.core.short_id import short_id
+from tuibench.workbench.hall import Workbench
+
+WAY = (
+    ("\r", "Benchmarks"),
+    ("\r", "per CPU s"),
+    ("7", "conclusions"),
+    ("?", "Help"),
+    ("\x1b", "conclusions"),
+    ("x", ".csv"),
+)
+"""Keys, and a word that stands on what they open."""
+
+
+@pytest.fixture
+def ids(home: Path) -> tuple[str, ...]:
+    """What is stored."""
+    return fill_hostile(Workbench(), home / "models")[1]
+
+
+def test_the_dashboard_shows_them_as_letters(keeper: Shell, ids: tuple[str, ...]) -> None:
+    terminal = Terminal(keeper, env=HERE)
+    terminal.wait_for("[bold]b[/]")
+    told = ""
+    for keys, words in WAY:
+        terminal.wait_for(LAST_ROW)
+        told += terminal.shown
+        terminal.forget()
+        terminal.type(keys)
+        terminal.wait_for(words)
+    terminal.type("\x11")
+    assert terminal.end() == 0
+    check_sent(told + terminal.shown, "the dashboard")
+
+
+def test_lists_and_reports_show_them_as_letters(keeper: Shell, ids: tuple[str, ...]) -> None:
+    commands = [("list",), ("list", "--all"), ("project", "list"), ("trash", "list")]
+    commands += [("compare", *map(short_id, ids[:2])), *(("show", short_id(one)) for one in ids)]
+    for command in commands:
+        terminal = Terminal(keeper, *command, env=HERE)
+        assert terminal.end() == 0, (command, terminal.shown)
+        assert len(terminal.shown) > 100, command
+        check_sent(terminal.shown, " ".join(command))

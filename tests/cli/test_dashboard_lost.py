@@ -1,0 +1,106 @@
+"""The dashboard dies or loses its terminal at any point: what it started goes on, and nothing of it is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import signal
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from tests.cli.running import FAKE, SCRIPT, run, stored
+from tests.cli.shell import Shell, until
+from tests.cli.terminal import Terminal
+from tests.cli.test_dashboard_on_terminal import HERE
+from tuibench.core.short_id import short_id
+
+POINTS, FEW = 50, 6
+FARTHEST = 7000
+"""Characters that the terminal gets from the answer to the question to the end of such a run, and some more."""
+WITHOUT_HANGUP = (("env", "--ignore-signal=HUP"), ("setsid", "-w"))
+"""As nohup starts it; and with a terminal that is not its session's, which hangs nobody up."""
+
+
+@pytest.fixture
+def first(keeper: Shell) -> str:
+    """A stored benchmark, to be measured again."""
+    done = run(keeper, "benchmark", *FAKE, "--executions", "2", "-t", "0.1")
+    assert done.code == 0, done.err
+    return stored()[0]
+
+
+def ask_for_it(keeper: Shell, first: str, **options: object) -> Terminal:
+    """The dashboard with the project of the benchmark open, and the question of `r` on the screen."""
+    terminal = Terminal(keeper, env={**HERE, **SCRIPT}, **options)  # type: ignore[arg-type]
+    terminal.wait_for("sample:tiny")
+    terminal.type("r")
+    terminal.wait_for("Re-run")
+    return terminal
+
+
+def lose(terminal: Terminal, how: str) -> None:
+    if how == "kill":
+        terminal.process.send_signal(signal.SIGKILL)
+    terminal.cut()
+    assert terminal.wait() == (137 if how == "kill" else 129)
+
+
+def began(known: set[str]) -> set[str]:
+    """Runs that were not there before."""
+    runs = Path(os.environ["TUIBENCH_HOME"], "state", "runs")
+    return (
+        {path.name for path in runs.iterdir() if (path / "journal.jsonl").exists()} - known if runs.is_dir() else set()
+    )
+
+
+def check_replay(keeper: Shell, one: str) -> None:
+    """All of it, each event once, in its order, to the end."""
+    done = run(keeper, "attach", short_id(one), "--json")
+    events = [json.loads(line) for line in done.lines]
+    assert [event["seq"] for event in events] == list(range(len(events)))
+    assert (events[0]["ev"], events[-1]["ev"]) == ("run_start", "run_end")
+    executions = Counter((event["cell"], event["n"]) for event in events if event["ev"] == "execution_done")
+    assert len(executions) == 2 and set(executions.values()) == {1}
+
+
+def lose_at_points(keeper: Shell, first: str, count: int) -> None:
+    draw = random.Random(count)
+    known = began(set())
+    started = 0
+    for number in range(count):
+        terminal = ask_for_it(keeper, first)
+        terminal.type("y")
+        terminal.take(draw.randrange(FARTHEST), lambda: began(known) and not keeper.pids("tuibench.runner"))
+        lose(terminal, ("kill", "cut")[number % 2])
+        until(lambda: not keeper.processes(), "the end of all")
+        for one in began(known):
+            started += 1
+            known.add(one)
+            assert one in stored()
+            check_replay(keeper, one)
+    assert started >= count // 2, "a run that never began proves nothing"
+    assert len(stored()) == 1 + started
+
+
+def test_a_run_outlives_the_dashboard_that_started_it(keeper: Shell, first: str) -> None:
+    lose_at_points(keeper, first, FEW)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_run_outlives_the_dashboard_at_fifty_points(keeper: Shell, first: str) -> None:
+    lose_at_points(keeper, first, POINTS)
+
+
+@pytest.mark.parametrize("wrap", WITHOUT_HANGUP, ids=" ".join)
+def test_without_a_hangup_a_terminal_that_is_gone_ends_it_all_the_same(
+    keeper: Shell, home: Path, wrap: tuple[str, ...]
+) -> None:
+    terminal = Terminal(keeper, env=HERE, wrap=wrap)
+    terminal.wait_for("No project yet.")
+    terminal.cut()
+    assert terminal.wait() == 129
+    until(lambda: not keeper.processes(), "the end of the dashboard, which reads an end of file for ever")

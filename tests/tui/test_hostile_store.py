@@ -1,0 +1,64 @@
+"""Names from models, files and other hosts on every screen, in every dialog, in exports and lists: they are letters."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.tui.counting import CountingDriver, counter_of
+from tests.tui.hostile import check_sent, fill_hostile
+from tests.tui.pilot import open_app, press
+from tests.tui.tour import visit_all
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.workbench.hall import Workbench
+
+
+def check_links(app: Dashboard, where: str) -> None:
+    """No text in sight does anything when it is clicked."""
+    for strip in app.screen._compositor.render_strips():
+        for segment in strip:
+            style = segment.style
+            meta = style.meta if style is not None else {}
+            assert "quit_now" not in repr(meta) and (style is None or style.link is None), where
+
+
+@pytest.mark.parametrize("size", [(80, 24), pytest.param((200, 60), marks=pytest.mark.slow)])
+async def test_no_screen_and_no_dialog_lets_a_name_do_anything(home: Path, size: tuple[int, int]) -> None:
+    project, ids, model = fill_hostile(Workbench(), home / "models")
+    everywhere = size != (80, 24)
+    async with open_app(size, headless=False, driver=CountingDriver) as (app, pilot):
+
+        async def visit(name: str) -> None:
+            await press(pilot, "down")
+            check_sent(counter_of(app).take(), name)
+            check_links(app, name)
+
+        await visit_all(app, pilot, project, ids, model, visit, everywhere=everywhere)
+        for one in ids:
+            app.go(route.detail(one))
+            await press(pilot, "y")
+            check_sent(counter_of(app).take(), "copied")
+        assert app.is_running, "no action of a name was run"
+
+
+@pytest.mark.parametrize(
+    "sent",
+    [
+        "\x1b[6n",
+        "\x1b]0;owned\x07",
+        "\x1b]8;;http://x\x1b\\",
+        "\x9b31m",
+        "\x1b",
+        "\x07",
+        "\u202e",
+        "\x1b[?47h",
+        "\x1bPq",
+        "\x7f",
+    ],
+)
+def test_what_drives_a_terminal_would_be_seen(sent: str) -> None:
+    check_sent("\x1b[2;1H\x1b[1;39;49mname \x1b[0m\r\n", "fine")
+    with pytest.raises(AssertionError):
+        check_sent(f"\x1b[2;1H\x1b[1mname {sent}\x1b[0m", "odd")
