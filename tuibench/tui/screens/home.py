@@ -234,7 +234,7 @@ class HomeScreen(ProjectActions):
     def why_none(self) -> str:
         """Whether there is none at all, or none in sight."""
         if (run := self.target()) is not None:
-            return f"run {short_id(run)} has no project yet: enter shows the run"
+            return f"run {short_id(run)} has no project yet: enter shows it"
         return "no project has all of these words: esc shows all again" if self._text else super().why_none()
 
     def with_run(self, then: Callable[[RunView], object]) -> None:
