@@ -223,6 +223,17 @@ async def test_e_changes_name_and_note() -> None:
         assert "is now called warm" in said(seen) and '"warm"' in frame(seen.app)
 
 
+async def test_e_leaves_what_others_changed_meanwhile() -> None:
+    async with shown() as seen:
+        one = Workbench().store.benchmarks.rows()[0].id
+        await seen.press("e")
+        Workbench().library.edit(one, note="written by another session")
+        await type_text(seen.pilot, "warm")
+        await seen.press("enter", "enter")
+        row = Workbench().store.benchmarks.rows()[0]
+        assert (row.name, row.note) == ("warm", "written by another session")
+
+
 async def test_e_and_escape_change_nothing() -> None:
     async with shown() as seen:
         await seen.press("e")

@@ -11,6 +11,7 @@ from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
+from tuibench.core.short_id import short_id
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.terminal import Display
@@ -222,5 +223,8 @@ async def test_runs_stand_with_their_project_and_those_of_none_come_first(monkey
         assert home.table.keys[0] == lost.info.id
         assert "… waiting" in next(row for row in rows(app) if "(no project yet)" in row)
         home.table.move_to(lost.info.id)
+        for key in ("r", "e", "d"):
+            await press(pilot, key)
+            assert f"run {short_id(lost.info.id)} has no project yet: enter shows it" in frame(app)
         await press(pilot, "enter")
         assert landed(app) == ("run", (lost.info.id,), {})

@@ -191,8 +191,10 @@ class BenchmarkActions(Page):
         if answers is None or answers == (row.name, row.note):
             return
         name, note = answers
+        # What was not changed here may have been changed by others meanwhile.
+        new_name, new_note = (new if new != old else None for new, old in ((name, row.name), (note, row.note)))
         done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
-        self.ask(lambda: self.desk.edit(row.id, name, note), lambda _: self.went_on(done), group="edit")
+        self.ask(lambda: self.desk.edit(row.id, new_name, new_note), lambda _: self.went_on(done), group="edit")
 
     # Out of the dashboard
 

@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.project import ProjectRow
+from tuibench.core.short_id import short_id
 from tuibench.core.units import size
 from tuibench.report.age import age
 from tuibench.tui import key, route
@@ -221,13 +222,18 @@ class HomeScreen(ProjectActions):
             self._text = ""
             self.load()
 
+    def why_none(self) -> str:
+        """Under the cursor may be a run whose model has no project yet."""
+        one = self.table.cursor_key
+        return f"run {short_id(one)} has no project yet: enter shows it" if one is not None else super().why_none()
+
     # Keys of benchmarks
 
     def with_target(self, then: Callable[[str], object]) -> None:
         """The newest benchmark of the project under the cursor."""
         row = self.chosen()
         if row is None:
-            self.say("there is no project yet: n makes one", "warn")
+            self.say(self.why_none(), "warn")
             return
         one, name = row.project.id, row.project.name
 

@@ -19,6 +19,10 @@ class ProjectActions(BenchmarkActions):
         """The project that keys mean now; None where there is none."""
         return None
 
+    def why_none(self) -> str:
+        """What to say where a key has no project to be about."""
+        return "there is no project yet: n makes one"
+
     def action_edit(self) -> None:
         """Name and description."""
         self._with_project(self._ask_edit)
@@ -78,7 +82,7 @@ class ProjectActions(BenchmarkActions):
     def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
         row = self.chosen()
         if row is None:
-            self.say("there is no project yet: n makes one", "warn")
+            self.say(self.why_none(), "warn")
         else:
             then(row)
 
