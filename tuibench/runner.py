@@ -346,11 +346,12 @@ def tidy(directory: RunDirectory) -> None:
 
     from tuibench.runs.directory import prune
     from tuibench.runs.journal import read_history
+    from tuibench.workbench.saved import Saved
 
     events = read_history(directory.path).events
     if events and events[-1].get("saved"):
         directory.thin()
-    prune(directory.path.parent, time.time())
+    prune(directory.path.parent, time.time(), Saved().has)
 
 
 if __name__ == "__main__":

@@ -287,8 +287,9 @@ class Runs:
         def is_saved(run: str) -> bool | None:
             if not saved:
                 try:
-                    saved.update(row.id for row in self._store.benchmarks.rows())
-                    saved.update(self._store.trash.ids())
+                    from tuibench.workbench.saved import saved_ids  # as above
+
+                    saved.update(saved_ids(self._store))
                 except StoreError:
                     return None
                 saved.add("")
