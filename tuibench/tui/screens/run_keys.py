@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tuibench.core import activity
 from tuibench.core.cell import CellResult
+from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of
 from tuibench.core.watch import RunView
 from tuibench.report.label import failure_text
@@ -109,7 +110,8 @@ class RunKeys(BenchmarkActions):
         if view is not None and not view.ended:
             self.say("it goes on; there is nothing to take up", "warn")
         elif view is not None and not view.info.resumable:
-            self.say("it has ended; r measures it again", "warn")
+            words = "r measures it again" if view.saved else "nothing of it is left to take up"
+            self.say(f"it has ended; {words}", "warn")
         elif view is not None and view.other_machine:
             choices = {"m": "go on all the same", "o": "try again", "f": "save"}
             ask(self, "The machine changed.", choices, self._answer_resume)
@@ -167,7 +169,10 @@ class RunKeys(BenchmarkActions):
     def _is_stored(self) -> bool:
         if self.view is not None and self.view.saved:
             return True
-        self.say("this needs its result, which is stored when it has ended", "warn")
+        if self.view is not None and self.view.ended:
+            self.say("this needs its result, and none is stored", "warn")
+        else:
+            self.say("this needs its result, which is stored when it has ended", "warn")
         return False
 
     def action_rerun(self) -> None:
@@ -203,6 +208,17 @@ class RunKeys(BenchmarkActions):
             return command, self.desk.keep_copy(command)
 
         self.ask(find, self._show_copied, group="command")
+
+    def _ask_remove(self, wanted: tuple[str, ...]) -> None:
+        """Of what is not stored its own words: the run may be in no list any more, and nothing brings it back."""
+        view = self.view
+        if view is None or not view.ended or view.saved:
+            super()._ask_remove(wanted)
+            return
+        lost = count_of(view.info.executions, "execution") if view.info.executions else ""
+        what = f"{lost} would be gone for good" if lost else "nothing was measured"
+        text = f"Remove run {short_id(self.run_id)}? It is not saved: {what}."
+        ask(self, text, {"y": "remove"}, lambda answer: self._remove(wanted, False, True) if answer == "y" else None)
 
     def _show_removed(self, removed: Removed) -> None:
         """There is nothing left to show here."""
