@@ -137,7 +137,7 @@ class ComparisonView(Bare, Vertical):
     def _draw(self) -> None:
         if self._material is None:
             return
-        figure = make_figure(self._material, self._figure, self.pair, self._metric)
+        figure = make_figure(self._material, self._figure, self.pair, self._metric, turned=self.is_turned)
         ascii_only = self.dashboard.ascii_only
         view = self.query_one("#figure", FigureView)
         view.show_figure(lambda width, height: draw(figure, width, height, ascii_only=ascii_only))
