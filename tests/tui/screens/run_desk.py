@@ -244,5 +244,5 @@ def make_done(**changes: Any) -> RunView:
 def make_cancelled(**changes: Any) -> RunView:
     """Cancelled while it stood in line: it has measured nothing, and is in no list."""
     info = make_info(activity.CANCELLED, detail="cancelled on request", cells=0, cells_done=0, executions=0, pid=None)
-    ended = {"status": "cancelled", "reason": "cancelled on request", "saved": False}
-    return replace(make_waiting(), info=info, **ended, **changes)
+    waiting = make_waiting(**changes)
+    return replace(waiting, info=info, status="cancelled", reason="cancelled on request", saved=False)
