@@ -13,7 +13,14 @@ from tests.tui.hostile import check_sent, fill_hostile
 from tuibench.core.short_id import short_id
 from tuibench.workbench.hall import Workbench
 
-WAY = (("\r", "Benchmarks"), ("\r", "per CPU s"), ("7", "conclusions"), ("?", "Help"), ("\x1b", "conclusions"), ("x", ".csv"))
+WAY = (
+    ("\r", "Benchmarks"),
+    ("\r", "per CPU s"),
+    ("7", "conclusions"),
+    ("?", "Help"),
+    ("\x1b", "conclusions"),
+    ("x", ".csv"),
+)
 """Keys, and a word that stands on what they open."""
 
 
