@@ -57,6 +57,10 @@ class Terminal:
         """As from a keyboard."""
         os.write(self._main, keys.encode())
 
+    def send(self, data: bytes) -> None:
+        """What no keyboard of ours sends."""
+        os.write(self._main, data)
+
     def wait_for(self, words: str) -> None:
         """Read on until the words have been shown."""
         deadline = time.monotonic() + PATIENCE_S

@@ -119,3 +119,15 @@ def test_a_model_opens_its_form_and_nothing_is_measured_yet(shell: Shell, home: 
     terminal.type("\x11")
     assert terminal.end() == 0
     assert not (home / "tuibench" / "data").exists()
+
+
+def test_bytes_that_are_no_utf8_are_shown_and_what_follows_them_counts(shell: Shell, home: Path) -> None:
+    terminal = Terminal(shell, env=HERE)
+    terminal.wait_for("No project yet.")
+    terminal.send(b"\xff\xe9n")
+    terminal.wait_for("New project")
+    terminal.send(b"caf\xe9.onnx")
+    terminal.wait_for("caf\ufffd.onnx")
+    terminal.type("\x11")
+    assert terminal.end() == 0
+    assert "Traceback" not in terminal.shown

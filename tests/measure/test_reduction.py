@@ -17,12 +17,33 @@ NS = st.lists(st.integers(1, 10**10), min_size=1, max_size=80).map(lambda v: np.
 
 
 @given(NS, st.integers(1, 256))
-def test_every_call_is_counted_once_and_nothing_lies_below_the_bins(values: np.ndarray, most: int) -> None:
+def test_every_call_is_counted_once_and_none_lies_below_bins_that_reach_far_enough(
+    values: np.ndarray, most: int
+) -> None:
     stored = histogram(values, most)
     assert stored["under"] + sum(stored["counts"]) + stored["over"] == len(values)
-    assert stored["under"] == 0
+    assert stored["under"] == (values < stored["low_ns"]).sum()
+    assert stored["under"] == 0 or values.max() / values.min() > 1.01 ** (most - 1) * (1 - 1e-9)
     assert len(stored["counts"]) <= most
     assert edges(stored["low_ns"], stored["ratio"], 1)[1] / stored["low_ns"] <= 1.01 + 1e-9 or stored["low_ns"] < 100
+
+
+def test_the_bins_lie_where_most_calls_are() -> None:
+    """One call that was far too fast took the bins of all others, which then counted as beyond them."""
+    disturbed = np.array([2_345_046] + [11_600_000] * 8 + [24_000_000] * 36 + [43_000_000] * 9, dtype=np.int64)
+    stored = histogram(disturbed, 150)
+    assert (stored["under"], stored["over"]) == (1, 0)
+    slow_half = np.array([2_000_000] * 46 + [90_000_000] * 54, dtype=np.int64)
+    assert histogram(slow_half, 150)["over"] == 0 and histogram(slow_half, 150)["under"] == 46
+
+
+def test_few_bins_of_a_steady_model_reach_its_slowest_calls() -> None:
+    steady = np.linspace(1_000_000, 1_030_000, 2000).astype(np.int64)
+    for most in (48, 150):
+        stored = histogram(steady, most)
+        assert (stored["under"], stored["over"]) == (0, 0) and np.count_nonzero(stored["counts"]) > 40
+    outlier = np.append(steady, 1_900_000)
+    assert histogram(outlier, 150)["ratio"] < 1.0007, "one slow call does not make the bins of all others wide"
 
 
 def test_the_series_keeps_every_extreme_in_its_place() -> None:

@@ -1,14 +1,20 @@
 from __future__ import annotations
 
+import math
 from dataclasses import replace
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.plots import data, golden
 from tests.report import build
 from tuibench.core.cell import Estimate
+from tuibench.measure.reduction import histogram as reduce_to_bins
 from tuibench.plots.baseline import marks_of, merged_histogram, samples_figure
 from tuibench.plots.figure import draw
+from tuibench.plots.histogram import Histogram
 from tuibench.plots.styled import text_of
 
 
@@ -16,15 +22,49 @@ def binned(low_ns: float, ratio: float, counts: list[int], **outside: int) -> di
     return {"low_ns": low_ns, "ratio": ratio, "counts": counts, "under": 0, "over": 0, **outside}
 
 
+def merged(*histograms: dict[str, object]) -> Histogram:
+    found = merged_histogram(build.ok_cell(executions=tuple(build.execution(histogram=each) for each in histograms)))
+    assert found is not None
+    return found
+
+
 def test_histograms_of_one_grid_add_up() -> None:
-    executions = (
-        build.execution(histogram=binned(1e6, 2.0, [1, 2, 3], over=1)),
-        build.execution(histogram=binned(2e6, 2.0, [10, 20], under=4)),
-    )
-    merged = merged_histogram(build.ok_cell(executions=executions))
-    assert merged is not None
-    assert merged.edges == pytest.approx((1, 2, 4, 8)) and merged.counts == pytest.approx((1, 12, 23))
-    assert (merged.under, merged.over, round(merged.total, 9)) == (4, 1, 41)
+    both = merged(binned(1e6, 2.0, [1, 2, 3], over=1), binned(1e6, 2.0, [0, 10, 20]))
+    assert both.edges == pytest.approx((1, 2, 4, 8)) and both.counts == pytest.approx((1, 12, 23))
+    assert (both.under, both.over, round(both.total, 9)) == (0, 1, 37)
+
+
+def test_the_figure_ends_where_an_execution_has_uncounted_calls() -> None:
+    """46 of 54 calls lay beyond the bins of one execution, so nobody knows whether beyond those of the other."""
+    both = merged(binned(1e6, 2.0, [3, 5], over=46), binned(1e6, 2.0, [0, 1, 20, 25], over=1))
+    assert both.edges == pytest.approx((1, 2, 4)) and both.counts == pytest.approx((3, 6))
+    assert both.over == pytest.approx(46 + 45 + 1) and (both.perhaps_over, round(both.total, 9)) == (0, 101)
+    low = merged(binned(1e6, 2.0, [1, 2, 3]), binned(2e6, 2.0, [10, 20], under=4))
+    assert low.edges == pytest.approx((2, 4, 8)) and low.under == pytest.approx(5) and low.perhaps_under == 0
+
+
+def test_a_handful_that_is_not_known_does_not_shorten_it_but_is_not_claimed() -> None:
+    both = merged(binned(1e6, 2.0, [100, 299], over=1), binned(1e6, 2.0, [0, 0, 400]))
+    assert both.edges[-1] == pytest.approx(8) and (both.over, both.perhaps_over) == (0, 1)
+
+
+def test_bins_that_share_no_span_are_shown_with_what_is_not_known() -> None:
+    both = merged(binned(1e6, 2.0, [1, 2], over=9), binned(3.2e7, 2.0, [4, 5], under=1))
+    assert both.total == pytest.approx(22) and math.fsum(both.counts) > 0
+    assert both.perhaps_over + both.perhaps_under > 0
+
+
+@given(st.lists(st.lists(st.integers(10**6, 10**8), min_size=1, max_size=40), min_size=1, max_size=5))
+def test_what_is_said_to_lie_outside_does(executions: list[list[int]]) -> None:
+    both = merged(*(reduce_to_bins(np.array(calls), 48) for calls in executions))
+    every, total = [call for calls in executions for call in calls], both.total
+    assert total == pytest.approx(len(every))
+    high, low = both.edges[-1] * 1e6, both.edges[0] * 1e6
+    # A bin that lies across the last edge may have its calls on either side.
+    assert both.over <= sum(call >= high / 1.0101 for call in every) + 1e-6
+    assert both.over + both.perhaps_over >= sum(call > high * 1.0101 for call in every) - 1e-6
+    assert both.under <= sum(call <= low * 1.0101 for call in every) + 1e-6
+    assert both.under + both.perhaps_under >= sum(call < low / 1.0101 for call in every) - 1e-6
 
 
 def test_counts_of_different_grids_are_shared_out_and_none_is_lost() -> None:

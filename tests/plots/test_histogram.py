@@ -52,6 +52,13 @@ def test_the_slowest_few_do_not_press_the_rest_together() -> None:
     assert rows[-1].endswith("0.3 % beyond 3") and rows[-2].split()[-1] == "3"
 
 
+def test_what_may_lie_outside_is_not_said_to() -> None:
+    drawn = draw_histogram(Histogram((1, 2, 3), (50, 40), under=2, over=3, perhaps_over=5), 70, 9)
+    assert text_of(drawn).splitlines()[-1].split("  ")[1:] == ["up to 8.0 % beyond 3", "2.0 % below 1"]
+    drawn = draw_histogram(Histogram((1, 2, 3), (50, 40), perhaps_under=10), 70, 9)
+    assert text_of(drawn).splitlines()[-1].split("  ")[1:] == ["up to 10 % below 1"]
+
+
 def test_the_rarest_call_leaves_a_trace() -> None:
     rows = text_of(draw_histogram(Histogram((1, 2, 3, 4, 5), (1000, 0, 0, 6)), 43, 9)).splitlines()
     assert rows[-4][-5:] == "▁▁▁▁▁" and rows[-4][20] == " "

@@ -9,7 +9,7 @@ from tests.report import build
 from tuibench.core.run import Comparison, RunResult
 from tuibench.plots.scaling import scaling
 from tuibench.plots.selection import Selection
-from tuibench.plots.sentence import point_words, serial_share
+from tuibench.plots.sentence import of_the_work, point_words, serial_share
 
 
 def said(run: RunResult, selection: Selection | None = None) -> dict[str, str]:
@@ -38,6 +38,24 @@ def test_the_serial_share_of_a_law_abiding_line_is_found(serial: float) -> None:
     speedups = [(float(n), 1 / (serial + (1 - serial) / n)) for n in (1, 2, 4, 8, 16)]
     assert serial_share(speedups) == pytest.approx(serial, abs=1e-12)
     assert serial_share([(1.0, 1.0)]) is None and serial_share([]) is None
+
+
+@pytest.mark.parametrize("serial", [0.0, 0.05, 0.5, 1.0])
+@pytest.mark.parametrize("base", [1, 2, 8])
+def test_the_share_of_the_work_is_the_same_whatever_count_was_measured_first(serial: float, base: int) -> None:
+    def time(n: int) -> float:
+        return serial + (1 - serial) / n
+
+    speedups = [(n / base, time(base) / time(n)) for n in (base, 2 * base, 4 * base)]
+    found = serial_share(speedups)
+    assert found is not None and of_the_work(found, base) == pytest.approx(serial, abs=1e-12)
+
+
+def test_a_line_that_begins_with_two_cores_has_the_serial_part_of_the_whole_one() -> None:
+    rates = {n: 1000 / (0.1 + 0.9 / n) for n in (1, 2, 4, 8, 16)}
+    assert said(data.cores_run(rates=rates))["Amdahl"].startswith("10 % serial part [")
+    del rates[1]
+    assert said(data.cores_run(rates=rates))["Amdahl"].startswith("10 % serial part [")
 
 
 def test_a_line_that_follows_the_law_has_no_but() -> None:

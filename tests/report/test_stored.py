@@ -64,8 +64,9 @@ def test_nothing_foreign_arrives_raw() -> None:
 
 def test_figures_stand_between_head_and_result() -> None:
     run = data.cores_run()
-    head, cores, batch, body = page(run, figures=70).split("\n\n", 3)
+    head, cores, batch, choices, body = page(run, figures=70).split("\n\n", 4)
     assert head == page(run).split("\n\n")[0] and body == summary(run)
+    assert choices.startswith("Best Trade-offs")
     assert cores.startswith("Core scaling, batch 1\n") and cores.count("●") == 6 and "\nBest: 16 cores" in cores
     assert batch.startswith("Batch scaling, 16 cores\n") and max(map(len, batch.splitlines())) <= 70
     assert "●" not in page(run)

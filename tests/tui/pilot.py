@@ -18,6 +18,7 @@ from textual.widget import Widget
 from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from tests.store.build import NOW
+from tuibench.core.errors import TuibenchError
 from tuibench.tui.app import Dashboard, Opening
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk
@@ -50,17 +51,29 @@ async def open_app(
     now: Callable[[], float] = lambda: NOW,
     headless: bool = True,
     driver: type[Any] | None = None,
+    forgiving: bool = False,
 ) -> AsyncIterator[tuple[Dashboard, Pilot[int]]]:
-    """A running dashboard whose first screen has come to rest; the clock stands still unless another is given."""
+    """A running dashboard whose first screen has come to rest; the clock stands still unless another is given.
+
+    An error that is none of ours ends it, unless `forgiving` makes news of it as for users.
+    """
     bench = Workbench()
     state = StateFile(Path(bench.settings.places.state) / STATE)
     opening = Opening(path)
     app = Dashboard(desk or make_desk(bench), display or Display(), config or Config(), state, opening, now)
+    if not forgiving:
+        app.known_error = _only_ours  # type: ignore[method-assign]
     if driver is not None:
         app.driver_class = driver
     async with app.run_test(headless=headless, size=size) as pilot:
         await settle(pilot)
         yield app, pilot
+
+
+def _only_ours(error: Exception) -> TuibenchError:
+    if isinstance(error, TuibenchError):
+        return error
+    raise error
 
 
 async def settle(pilot: Pilot[Any]) -> None:

@@ -33,6 +33,7 @@ from tuibench.core.errors import (
 )
 from tuibench.core.project import FileStamp, ModelReference
 from tuibench.core.reference import CHANGED, GONE, UNCHANGED
+from tuibench.store import index
 from tuibench.store.store import Store
 from tuibench.tui.bridge import Bridge
 from tuibench.workbench.hall import Workbench
@@ -255,8 +256,8 @@ def test_paths_are_completed_with_the_samples(bridge: Bridge, tmp_path: Path) ->
 def test_a_damaged_record_is_listed_and_hides_nothing_else(bridge: Bridge, store: Store, data: Path) -> None:
     add(store, 1, 2)
     record_of(data, 1).write_bytes(b"{")
-    for index in data.glob("hosts/*/tuibench.json*"):
-        index.unlink()
+    for path in data.glob("hosts/*/tuibench.json*"):
+        path.unlink()
     assert [(row.id, row.status) for row in bridge.benchmarks()] == [(make_id(2), "finished"), (make_id(1), DAMAGED)]
     assert bridge.open(make_id(2)).card.name == "run 2"
     with pytest.raises(StoreDamaged) as caught:
@@ -308,13 +309,39 @@ def test_an_id_that_is_unknown_says_which_there_are(bridge: Bridge, store: Store
 def test_sizes_of_many_records_come_with_the_second_look(bridge: Bridge, store: Store) -> None:
     project = store.projects.create("mine", MODEL).id
     add(store, *range(1, 61), project=project)
-    (first,) = bridge.projects()
-    assert (first.benchmarks, first.size_bytes) == (60, -1)
-    stamp = bridge.pulse().stamp
-    (second,) = bridge.projects()
-    assert second.size_bytes > 60 * 500
-    assert bridge.pulse().stamp != stamp
+    first = bridge.pulse().stamp
+    for _ in range(2):
+        assert [(row.benchmarks, row.size_bytes) for row in bridge.projects()] == [(60, -1)]
+    second = bridge.pulse().stamp
+    assert second != first
+    (row,) = bridge.projects()
+    assert row.size_bytes > 60 * 500
+    assert bridge.pulse().stamp != second
     assert bridge.pulse().stamp == bridge.pulse().stamp
+
+
+def test_lists_that_are_asked_for_at_the_same_time_are_read_once(
+    bridge: Bridge, store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    add(store, *range(1, 30))
+    reads: list[object] = []
+    read = index.to_rows
+
+    def count(tables: Any) -> Any:
+        reads.append(1)
+        both.wait(0.2)
+        return read(tables)
+
+    # The first reader waits for a second one, which must not come.
+    both = threading.Event()
+    monkeypatch.setattr(index, "to_rows", count)
+    asks: list[Callable[[], object]] = [bridge.projects, bridge.benchmarks, bridge.projects]
+    threads = [threading.Thread(target=ask) for ask in asks]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len(reads) == 1
 
 
 def test_threads_that_ask_at_the_same_time_get_the_same(bridge: Bridge, store: Store) -> None:

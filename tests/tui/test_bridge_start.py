@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import shutil
 import signal
+import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import replace
@@ -168,6 +170,16 @@ def test_a_form_says_what_it_comes_to(bridge: Bridge, project: str) -> None:
     assert check.limit_s == 40
     assert check.memory_bytes is not None and 60e6 < check.memory_bytes < 70e6
     assert check.command.endswith("net.onnx -ncores 1 -b 1,8 --quick")
+
+
+def test_a_form_says_what_a_dry_run_of_its_command_says(bridge: Bridge) -> None:
+    start = bridge.form(path="sample:text")
+    values = replace(start.values, cores="1", batches="1,4", dims=((start.values.dims[0][0], "16,32"),))
+    check = bridge.check_form(values, start.summary)
+    words = [sys.executable, "-m", *shlex.split(check.command), "--dry-run", "--json"]
+    plan = json.loads(subprocess.run(words, capture_output=True, check=True).stdout)
+    assert (check.cells, check.expected_s, check.limit_s) == (len(plan["cells"]), plan["expected_s"], plan["limit_s"])
+    assert check.memory_bytes == plan["memory_bytes"]
 
 
 def test_every_wrong_field_is_named_and_nothing_else_said(bridge: Bridge, project: str) -> None:
@@ -361,3 +373,11 @@ def test_a_benchmark_of_another_tool_has_nothing_to_repeat(bridge: Bridge) -> No
     assert "its settings are not known" in bridge.plan_rerun(make_id(1)).error
     with pytest.raises(UsageError):
         bridge.rerun(make_id(1))
+
+
+def test_a_run_of_a_model_that_is_new_here_has_its_project_at_once(bridge: Bridge, model: Path) -> None:
+    run, _ = bridge.start(brief(bridge.form(path=str(model))))
+    (row,) = bridge.projects()
+    assert row.project.versions[0].model.file.path == str(model)
+    assert follow(bridge, run).project == row.project.id
+    assert [stored.project for stored in bridge.benchmarks()] == [row.project.id]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from textual.keys import Keys, _character_to_key
 
-from tuibench.tui.key_name import is_typed, spelled, written
+from tuibench.tui.key_name import is_text, is_typed, spelled, written
 
 
 @pytest.mark.parametrize("sign", sorted(set(string.ascii_letters + string.digits + string.punctuation)))
@@ -67,3 +67,8 @@ def test_arrows_are_words_where_there_is_only_ascii() -> None:
 def test_what_a_field_would_take() -> None:
     assert all(is_typed(name) for name in ("a", "f", "question_mark", "enter", "left", "space", "shift+tab"))
     assert not any(is_typed(name) for name in ("ctrl+a", "alt+x", "f1", "f24", "ctrl+shift+f5"))
+
+
+def test_what_a_text_that_has_the_focus_keeps_to_itself() -> None:
+    assert all(is_text(name) for name in ("a", "G", "7", "question_mark", "space", "left", "ctrl+u"))
+    assert not any(is_text(name) for name in ("enter", "escape", "up", "tab", "f1", "ctrl+p", "pageup"))

@@ -10,7 +10,7 @@ from textual.screen import Screen
 from tests.tui.pilot import press, settle
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens.detail import TABS
+from tuibench.tui.screens.detail_tabs import TABS
 
 Visit = Callable[[str], Awaitable[object]]
 Dialog = tuple[str, tuple[str, ...]]
@@ -33,7 +33,7 @@ def ways(project: str, ids: tuple[str, ...], model: str) -> Iterator[Way]:
     yield "project", lambda: route.project(project), (*_DIALOGS, ("filter", ("slash", "o")), ("re-run", ("r",)))
     yield "settings", lambda: route.project(project, "settings"), (("fields", ("e",)), ("palette", ("colon",)))
     for tab in TABS:
-        dialogs = _DIALOGS if tab == TABS[0] else ()
+        dialogs: tuple[tuple[str, tuple[str, ...]], ...] = _DIALOGS if tab == TABS[0] else ()
         yield f"detail {tab}", lambda tab=tab: route.detail(one, tab), dialogs  # type: ignore[misc]
     yield "comparison", lambda: route.comparison(other, one), (("help", ("f1",)),)
     yield "form of a project", lambda: route.form(project_id=project), (("help", ("f1",)),)
@@ -60,16 +60,16 @@ async def visit_all(
     """
     await visit("home")
     at_home: tuple[Dialog, ...] = (*_DIALOGS, ("copy", ("D",)), ("filter", ("slash", "r")))
-    for dialog, keys in at_home:
-        await _open_and_close(app, pilot, f"home, {dialog}", keys, visit)
-    for name, way, dialogs in ways(project, ids, model):
+    for dialog, pressed in at_home:
+        await _open_and_close(app, pilot, f"home, {dialog}", pressed, visit)
+    for name, way, extra in ways(project, ids, model):
         app.go(way())
         await settle(pilot)
         await visit(name)
-        for dialog, keys in dialogs:
-            if (dialog, keys) in _DIALOGS and not everywhere:
+        for dialog, pressed in extra:
+            if (dialog, pressed) in _DIALOGS and not everywhere:
                 continue
-            await _open_and_close(app, pilot, f"{name}, {dialog}", keys, visit)
+            await _open_and_close(app, pilot, f"{name}, {dialog}", pressed, visit)
         await go_home(app, pilot)
 
 

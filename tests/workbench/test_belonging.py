@@ -38,7 +38,7 @@ def test_the_project_is_that_of_the_model(store: Store) -> None:
 def test_a_named_project_is_taken_or_made(store: Store) -> None:
     card, said = place(store, measured(), Card(project="servers"))
     assert said == "a project was made for it: servers"
-    assert place(store, measured("b"), Card(project="servers")) == (card, "")
+    assert place(store, measured("b", "/models/other.onnx"), Card(project="servers")) == (card, "")
     assert place(store, measured(), Card(project=(card.project or "")[-4:].lower())) == (card, "")
     assert [row.project.name for row in store.projects.rows()] == ["servers"]
 
@@ -85,5 +85,13 @@ def test_a_project_that_is_only_named_gets_no_versions(store: Store) -> None:
     card, _ = place(store, measured(), Card())
     store.benchmarks.add(measured(), card)
     place(store, measured("c"), Card(project="another"))
-    placed, said = place(store, measured("b"), Card(project="another", rerun_of=measured().id))
+    placed, said = place(store, measured("b", "/models/b.onnx"), Card(project="another", rerun_of=measured().id))
     assert said == "" and len(store.projects.get(placed.project or "").versions) == 1
+
+
+def test_what_a_file_of_a_named_project_has_become_is_a_version_of_it(store: Store) -> None:
+    card, _ = place(store, measured(), Card(project="servers"))
+    placed, said = place(store, measured("b"), Card(project="servers"))
+    assert placed == card and "measured as v2 of servers" in said
+    (project,) = store.projects.all()
+    assert [version.model.sha256[0] for version in project.versions] == ["a", "b"]

@@ -67,6 +67,13 @@ def test_names_that_cannot_be_shown_are_not_offered(folder: Path) -> None:
     assert all(path.isprintable() for path in complete(f"{folder}/"))
 
 
+def test_what_cannot_be_looked_at_hides_no_other(folder: Path) -> None:
+    (folder / "loop").symlink_to("loop")
+    (folder / "loop.onnx").symlink_to("loop.onnx")
+    found = complete(f"{folder}/")
+    assert found and not any("loop" in path for path in found)
+
+
 def test_no_more_than_anybody_reads(folder: Path) -> None:
     for number in range(2 * MOST):
         (folder / f"n{number:03}.onnx").write_bytes(b"x")

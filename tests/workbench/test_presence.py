@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import zlib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,12 @@ def run(places: Places) -> Iterator[ScriptedRun]:
 
 def look(presence: Presence, store: Store) -> tuple[RunRow, ...]:
     return presence.look(store.mark())
+
+
+def add_line(directory: Path, body: bytes) -> None:
+    """An event as another version may have written it, its checksum right."""
+    with (directory / journal.NAME).open("ab") as handle:
+        handle.write(b"%08x %s\n" % (zlib.crc32(body), body))
 
 
 def the(rows: tuple[RunRow, ...]) -> RunRow:
@@ -191,6 +198,67 @@ def test_what_becomes_of_the_store_is_seen_in_ended_runs(presence: Presence, sto
     assert the(look(presence, store)).info.state == activity.INTERRUPTED
     store.benchmarks.add(make_small(1), Card())
     assert look(presence, store) == ()
+
+
+@pytest.mark.parametrize(
+    ("end", "state", "detail"),
+    [
+        ({"status": "cancelled", "reason": "SIGTERM", "saved": True}, activity.CANCELLED, "SIGTERM"),
+        ({"status": "finished", "saved": True}, activity.FINISHED, ""),
+        ({"status": "interrupted", "reason": "x", "saved": True}, activity.FINISHED, "saved as far as it was measured"),
+    ],
+)
+@pytest.mark.parametrize("tidies", [False, True])
+def test_how_a_run_ended_that_was_seen_to_go_on_is_told(
+    presence: Presence, store: Store, run: ScriptedRun, end: dict[str, Any], state: str, detail: str, tidies: bool
+) -> None:
+    run.hold()
+    run.begin(host_id="")
+    run.plan()
+    run.done(0, 1)
+    look(presence, store)
+    assert not presence.ended
+    store.benchmarks.add(make_small(1), Card())
+    run.say("run_end", **end, cells=2, cells_done=1, executions=1)
+    if not tidies:
+        run.let_go()
+    assert look(presence, store) == ()
+    (info,) = presence.ended
+    assert (info.id, info.state, info.detail, info.executions) == (run.id, state, detail, 1)
+    assert look(presence, store) == () and presence.ended == (info,)
+
+
+def test_a_run_that_was_cancelled_while_it_waited_has_ended_so(
+    presence: Presence, store: Store, run: ScriptedRun
+) -> None:
+    run.hold()
+    run.begin()
+    run.say("waiting", place=1, holder=None)
+    assert the(look(presence, store)).info.state == activity.WAITING
+    run.end("cancelled", reason="", executions=0)
+    assert look(presence, store) == ()
+    assert [(info.state, info.executions) for info in presence.ended] == [(activity.CANCELLED, 0)]
+
+
+def test_what_ended_before_the_first_look_is_not_told(presence: Presence, store: Store, run: ScriptedRun) -> None:
+    run.begin()
+    run.plan()
+    run.end("cancelled", reason="")
+    assert look(presence, store) == () and presence.ended == ()
+
+
+@pytest.mark.parametrize("damage", ["spec", "end", "time"])
+def test_a_journal_that_makes_no_sense_hides_no_other_run(
+    presence: Presence, store: Store, places: Places, run: ScriptedRun, damage: str
+) -> None:
+    other = ScriptedRun(places.runs, 2)
+    other.begin()
+    run.begin(**({"spec": {"models": 3}} if damage == "spec" else {}))
+    run.plan()
+    if damage == "time":
+        add_line(run.directory.path, b'{"ev":"execution_start","seq":9,"t_ns":1e999,"cell":"x","n":1}')
+    run.end("failed", **({"error": [], "executions": "many"} if damage == "end" else {}))
+    assert [row.info.id for row in look(presence, store)] == [other.id, run.id]
 
 
 def test_a_run_whose_traces_are_removed_is_gone(presence: Presence, store: Store, run: ScriptedRun) -> None:

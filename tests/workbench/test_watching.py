@@ -11,6 +11,7 @@ from tests.build import QUIET
 from tests.workbench.script import HERE, SECOND_NS, SHA, ScriptedRun
 from tuibench.core import activity
 from tuibench.core.cell import Noise
+from tuibench.core.errors import StoreError
 from tuibench.core.watch import Live, RunView
 from tuibench.runs import journal as journal_module
 from tuibench.runs.state import Observer
@@ -317,3 +318,16 @@ def test_the_log_of_a_long_run_stays_bounded(run: ScriptedRun, monkeypatch: pyte
     view = watch(run).look()
     assert len(view.log) == 10
     assert words(view)[-1] == "warning 39"
+
+
+@pytest.mark.parametrize(
+    ("ev", "fields"),
+    [("plan", {"models": 3, "points": [], "cells": []}), ("waiting", {}), ("run_start", {"spec": "of another kind"})],
+)
+def test_a_journal_of_another_version_is_an_error_with_words(
+    run: ScriptedRun, ev: str, fields: dict[str, object]
+) -> None:
+    run.begin()
+    run.say(ev, **fields)
+    with pytest.raises(StoreError, match="journal of run 0001 cannot be understood"):
+        watch(run).look()

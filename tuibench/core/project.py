@@ -57,6 +57,14 @@ class Project:
     """Symbolic dims other than the batch, asked once and remembered."""
     generation: int = 1
 
+    def holds_file(self, path: str) -> bool:
+        """Whether one of its versions was measured from that file, whatever lies there now."""
+        return any(version.model.file.path == path for version in self.versions)
+
+    def holds(self, sha256: str) -> bool:
+        """Whether one of its versions has this content."""
+        return any(version.model.sha256 == sha256 for version in self.versions)
+
 
 @dataclass(frozen=True, slots=True)
 class ProjectRow:

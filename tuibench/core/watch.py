@@ -79,6 +79,8 @@ class RunView:
     """None while it goes on; then whether its result is in the store."""
     result: RunResult | None = None
     """Once it has ended and has one."""
+    other_machine: bool = False
+    """Whether it broke off since the machine does not measure as before: it goes on only as one of two machines."""
 
     @property
     def ended(self) -> bool:

@@ -10,13 +10,15 @@ import numpy as np
 
 from tuibench.core.cell import Samples
 from tuibench.measure.recording import Ns
-from tuibench.stats.histogram import bins
+from tuibench.stats.histogram import bins, bulk
 from tuibench.stats.percentile import effective_n, needed_samples, rank_autocorrelation
 from tuibench.stats.sample_file import spans, write_samples
 
 QUANTILES = (25.0, 50.0, 75.0, 90.0, 95.0, 99.0, 99.9)
 FLOOR_QUANTILE = 5.0
 _LAG_SAMPLES = 20_000
+_LEVELS = tuple(n / 2 for n in range(200))
+"""Percentiles up to 99.5 that tell where most calls lie: the slowest few would make the bins of all others wide."""
 
 
 def percentiles(durations: Ns, independent: float) -> dict[str, float]:
@@ -37,8 +39,8 @@ def independent_n(durations: Ns, total: int) -> float:
 
 def histogram(durations: Ns, most: int) -> dict[str, Any]:
     """Counts in log-wide bins; what lies outside them is counted too."""
-    least, most_ns = (float(v) for v in np.percentile(durations, (0, 99.5)))
-    low_ns, ratio, count = bins(least, most_ns, most)
+    low, high = bulk(np.percentile(durations, _LEVELS).tolist(), most)
+    low_ns, ratio, count = bins(low, high, most, float(durations.max()))
     edges = low_ns * ratio ** np.arange(count + 1)
     counts, _ = np.histogram(durations, bins=edges)
     under = int((durations < edges[0]).sum())

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from tuibench.core.cell import CellResult
 from tuibench.plots.figure import Figure, Point, Series
@@ -15,34 +17,80 @@ Moment = tuple[float, float, float]
 _MS = 1e-6
 _MOST_BINS = 512
 _MOST_POINTS = 1024
+_UNTOLD = 0.005
+"""The share of calls that may be known less exactly than the figure shows: its legend says how many."""
 _GAP = 0.02
 """What stays free on both sides of each execution."""
 _MARKS = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9"))
 
 
+@dataclass(frozen=True, slots=True)
+class _Kept:
+    """The histogram of one execution, its edges as logarithms of ns."""
+
+    low: float
+    width: float
+    counts: tuple[float, ...]
+    under: float
+    over: float
+
+    @property
+    def high(self) -> float:
+        """The last edge."""
+        return self.low + self.width * len(self.counts)
+
+
 def merged_histogram(cell: CellResult) -> Histogram | None:
     """The histograms of all executions as one in ms; None where none was kept.
 
-    Each was binned by itself, in equal ratios: their counts are shared out over common bins of the finest ratio.
+    Each was binned by itself, in equal ratios: their counts are shared out over common bins of the finest ratio. Where
+    an execution has calls outside its own bins, nobody knows how far, so the common ones do not go beyond these.
     """
-    kept = [e.histogram for e in cell.executions if e.histogram.get("counts")]
-    kept = [stored for stored in kept if float(stored["low_ns"]) > 0 and float(stored["ratio"]) > 1]
+    kept = [each for each in (_read(e.histogram) for e in cell.executions) if each is not None]
     if not kept:
         return None
-    low = min(math.log(float(stored["low_ns"])) for stored in kept)
-    high = max(math.log(float(s["low_ns"])) + len(s["counts"]) * math.log(float(s["ratio"])) for s in kept)
-    finest = min(math.log(float(stored["ratio"])) for stored in kept)
+    low, high = _told(kept)
+    finest = min(each.width for each in kept)
     count = min(max(math.ceil((high - low) / finest - 1e-9), 1), _MOST_BINS)
+    # One more on each side for what is known to lie there.
+    counts = [0.0] * (count + 2)
     step = (high - low) / count
-    counts = [0.0] * count
-    for stored in kept:
-        start, width = math.log(float(stored["low_ns"])) - low, math.log(float(stored["ratio"]))
-        for i, amount in enumerate(stored["counts"]):
+    for each in kept:
+        start, width = (each.low - low) / step + 1, each.width / step
+        for i, amount in enumerate(each.counts):
             if amount:
-                _share_out(counts, (start + i * width) / step, (start + (i + 1) * width) / step, float(amount))
-    edges = tuple(math.exp(low + step * i) * _MS for i in range(count + 1))
-    under, over = (math.fsum(float(stored.get(name, 0)) for stored in kept) for name in ("under", "over"))
-    return Histogram(edges, tuple(counts), under, over)
+                _share_out(counts, start + i * width, start + (i + 1) * width, amount)
+    return Histogram(
+        edges=tuple(math.exp(low + step * i) * _MS for i in range(count + 1)),
+        counts=tuple(counts[1:-1]),
+        under=counts[0] + math.fsum(each.under for each in kept if each.low <= low),
+        over=counts[-1] + math.fsum(each.over for each in kept if each.high >= high),
+        perhaps_under=math.fsum(each.under for each in kept if each.low > low),
+        perhaps_over=math.fsum(each.over for each in kept if each.high < high),
+    )
+
+
+def _read(stored: Mapping[str, Any]) -> _Kept | None:
+    counts = stored.get("counts")
+    if not counts or float(stored["low_ns"]) <= 0 or float(stored["ratio"]) <= 1:
+        return None
+    low, width = math.log(float(stored["low_ns"])), math.log(float(stored["ratio"]))
+    under, over = float(stored.get("under", 0)), float(stored.get("over", 0))
+    return _Kept(low, width, tuple(float(count) for count in counts), under, over)
+
+
+def _told(kept: Sequence[_Kept]) -> tuple[float, float]:
+    """The widest span of which nearly all calls are known to lie in, below or above; else that of which most are."""
+    few = _UNTOLD * math.fsum(each.under + each.over + math.fsum(each.counts) for each in kept)
+
+    def untold(span: tuple[float, float]) -> float:
+        low, high = span
+        return math.fsum(each.under * (each.low > low) + each.over * (each.high < high) for each in kept)
+
+    lows, highs = {each.low for each in kept}, {each.high for each in kept}
+    # It touches the bins of each, so that what lies beyond these is not below it, nor the other way round.
+    spans = [(low, high) for low in lows for high in highs if low < high and low <= min(highs) and high >= max(lows)]
+    return min(spans, key=lambda span: (max(untold(span) - few, 0.0), span[0] - span[1]))
 
 
 def marks_of(cell: CellResult) -> tuple[tuple[str, float], ...]:
@@ -97,6 +145,9 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def _share_out(counts: list[float], first: float, last: float, amount: float) -> None:
-    for place in range(max(int(first + 1e-9), 0), min(math.ceil(last - 1e-9), len(counts))):
-        inside = min(last, place + 1) - max(first, place)
+    """Give each place its part; the first and the last one have all that lies on their side."""
+    end = len(counts) - 1
+    for place in range(min(max(math.floor(first + 1e-9), 0), end), min(max(math.ceil(last - 1e-9), 1), end + 1)):
+        left, right = -math.inf if place == 0 else place, math.inf if place == end else place + 1
+        inside = min(last, right) - max(first, left)
         counts[place] += amount * max(inside, 0.0) / (last - first)

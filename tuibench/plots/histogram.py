@@ -32,11 +32,16 @@ class Histogram:
     under: float = 0
     over: float = 0
     unit: str = "ms/batch"
+    perhaps_under: float = 0
+    """Of whom only some upper bound within the edges is known."""
+    perhaps_over: float = 0
+    """Of whom only some lower bound within the edges is known."""
 
     @property
     def total(self) -> float:
         """All that was counted."""
-        return math.fsum(self.counts) + self.under + self.over
+        outside = self.under + self.over + self.perhaps_under + self.perhaps_over
+        return math.fsum(self.counts) + outside
 
 
 def draw_histogram(
@@ -57,10 +62,7 @@ def draw_histogram(
     frame, shares = _fitted(histogram, low, high, width, height - with_marks, ascii_only)
     inner = [filled([(line, "series-1")], frame.columns) for line in _lines(frame, shares)]
     x = Scale(low, high, 0, frame.columns - 1)
-    legend: list[Span] = [(f"% of calls by {histogram.unit}", "dim")]
-    beyond = _beyond(histogram, high)
-    legend += [(f"{percent(beyond)} beyond {_sharp(high)}", "dim")] if beyond else []
-    rows = list(frame_rows(frame, inner, _ticks(x, frame), legend))
+    rows = list(frame_rows(frame, inner, _ticks(x, frame), _legend(histogram, low, high)))
     if with_marks:
         spans: list[Span] = [(" " * frame.margin, "plain"), *_marks(marks, x, ascii_only)]
         rows.insert(frame.lines + frame.has_axis, filled(spans, width))
@@ -87,9 +89,17 @@ def _range(histogram: Histogram) -> tuple[float, float]:
     return histogram.edges[first], histogram.edges[last + 1]
 
 
-def _beyond(histogram: Histogram, high: float) -> float:
+def _legend(histogram: Histogram, low: float, high: float) -> list[Span]:
+    """What is drawn, and how much lies outside; what is not known to lie there is never said to."""
     above = zip(histogram.edges, histogram.counts, strict=False)
-    return (histogram.over + math.fsum(count for left, count in above if left >= high)) / histogram.total
+    over = histogram.over + math.fsum(count for left, count in above if left >= high)
+    legend = [f"% of calls by {histogram.unit}"]
+    outside = ((over, histogram.perhaps_over, "beyond", high), (histogram.under, histogram.perhaps_under, "below", low))
+    for known, perhaps, where, edge in outside:
+        if known + perhaps > 0:
+            amount = percent((known + perhaps) / histogram.total)
+            legend.append(f"{'up to ' if perhaps else ''}{amount} {where} {_sharp(edge)}")
+    return [(text, "dim") for text in legend]
 
 
 def _columns(histogram: Histogram, low: float, high: float, width: int) -> list[float]:

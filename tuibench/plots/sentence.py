@@ -132,8 +132,10 @@ def _amdahl(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
     low, high = ends
     between = ""
     if low is not None and high is not None and all(point.throughput.low is not None for point in points):
-        between = f" [{max(low, 0.0) * 100:.1f}, {min(high, 1.0) * 100:.1f}]"
-    yield Sentence("Amdahl", f"{percent(middle)} serial part{between}{_misfit(points, middle)}")
+        low, high = (of_the_work(share, points[0].value) for share in (max(low, 0.0), min(high, 1.0)))
+        between = f" [{low * 100:.1f}, {high * 100:.1f}]"
+    serial = of_the_work(middle, points[0].value)
+    yield Sentence("Amdahl", f"{percent(serial)} serial part{between}{_misfit(points, middle)}")
 
 
 def _misfit(points: Sequence[ScalingPoint], serial: float) -> str:
@@ -155,6 +157,11 @@ def serial_share(speedups: Sequence[tuple[float, float]]) -> float | None:
     rows = [(1 - 1 / m, 1 / speedup - 1 / m) for m, speedup in speedups if m > 1 and speedup > 0]
     total = math.fsum(x * x for x, _ in rows)
     return math.fsum(x * y for x, y in rows) / total if total > 0 else None
+
+
+def of_the_work(share: float, cores: int) -> float:
+    """The serial share of the work, from that of the time which it takes on so many cores: there it weighs more."""
+    return share if share >= 1 else share / (cores * (1 - share) + share)
 
 
 def _speedup(point: ScalingPoint, base: ScalingPoint, end: str) -> tuple[float, float]:

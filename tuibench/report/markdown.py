@@ -15,6 +15,7 @@ from tuibench.report.label import axis_value, describe, failure_text, plus_minus
 from tuibench.report.lines import check_text, differences
 from tuibench.report.missing import no_interval_notes
 from tuibench.report.provenance import provenance_lines
+from tuibench.report.tradeoff import TITLE, tradeoff_lines
 
 _MARKUP = re.compile(r"([\\`*_\[\]#!|~$])")
 _LONGEST = 100_000
@@ -29,6 +30,8 @@ def dumps(run: RunResult) -> str:
     parts += _figures_of(run)
     said = [comparison.sentence for comparison in run.comparisons] + list(run.conclusions)
     parts += ["## Conclusions", _bullets(said)] if said else []
+    choices = tradeoff_lines(run)
+    parts += [f"## {TITLE}", "\n".join(f"    {line}".rstrip() for line in choices)] if choices else []
     parts += ["## Warnings", _bullets(list(run.warnings))] if run.warnings else []
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]

@@ -13,6 +13,7 @@ from tuibench.report.age import moment_words
 from tuibench.report.figures import drawings
 from tuibench.report.style import to_ascii
 from tuibench.report.summary import summary
+from tuibench.report.tradeoff import TITLE, tradeoff_lines
 
 _LONGEST = 4096
 
@@ -34,6 +35,8 @@ def stored_page(
     blocks = ["\n".join(lines)]
     drawn = drawings(stored.result, figures, ascii_only) if figures is not None else ()
     blocks += ["\n".join([drawing.title, drawing.text, *drawing.sentences]) for drawing in drawn]
+    choices = tradeoff_lines(stored.result)
+    blocks += ["\n".join([TITLE, *choices])] if choices else []
     text = "\n\n".join(blocks) + "\n\n"
     return (to_ascii(text) if ascii_only else text) + summary(stored.result, ascii_only)
 

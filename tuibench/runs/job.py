@@ -12,7 +12,7 @@ from tuibench.stats.histogram import MOST_BINS
 
 _MOST_POINTS = 512
 _CELL_POINTS = 450
-_CELL_BINS = 1500
+_CELL_BINS = 2250
 """Of the series and histograms of all executions of a cell: a stored cell stays below 64 kB with them."""
 
 

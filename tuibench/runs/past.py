@@ -12,6 +12,8 @@ from tuibench.runs.regular import open_regular
 from tuibench.runs.replay import Replay, replay
 
 _TAIL_BYTES = 1 << 14
+NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError)
+"""What comes of events whose lines are whole and that make no sense: another version wrote them, or nobody of ours."""
 COUNTS = ("cells", "cells_done", "executions")
 
 
@@ -23,8 +25,7 @@ def read_past(run: RunDirectory) -> tuple[Replay, History]:
         past.take(head_of(run.request()))
     try:
         return replay(history.events, past), history
-    except (KeyError, ValueError, TypeError, IndexError, AttributeError) as error:
-        # Each line is whole, and yet they do not make sense: another version wrote them.
+    except NONSENSE as error:
         raise StoreError(f"the journal of run {run.id} cannot be understood: {type(error).__name__} {error}") from error
 
 

@@ -120,9 +120,9 @@ class Replay:
         """How long it has measured so far, over all sittings."""
         return self._before_s + (self._last_ns - self._first_ns) / 1e9
 
-    def cell(self, key: str) -> CellResult:
-        """One cell as it stands."""
-        return self._summarize(self.tracks[key])
+    def cell(self, key: str, *, pooling: bool = True) -> CellResult:
+        """One cell as it stands; without `pooling`, most of the time of it, no figure over all iterations together."""
+        return self._summarize(self.tracks[key], pooling)
 
     def result(self, again: str | None = None) -> RunResult:
         """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
@@ -189,7 +189,7 @@ class Replay:
         anchor = self.anchor
         return _drift([execution.p50_ns / 1e6 for key, execution in self._anchor if key == anchor])
 
-    def _summarize(self, track: Track) -> CellResult:
+    def _summarize(self, track: Track, pooling: bool = True) -> CellResult:
         executions = [done.execution for done in track.executions]
         point = next(p for p in self.points if p.id == track.cell.point)
         stopped_by = track.stopped_by
@@ -202,7 +202,7 @@ class Replay:
         else:
             status, stopped_by = "skipped", _why_early(self.end, 0)
         pooled = track.pooled
-        if pooled is None and executions:
+        if pooled is None and executions and pooling:
             pooled = pool(executions, items=point.items)
         return summarize(
             track.cell,

@@ -19,7 +19,7 @@ from tuibench.core.wish import ON_REQUEST
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME
-from tuibench.runs.past import COUNTS, count, read_ends, read_past
+from tuibench.runs.past import COUNTS, NONSENSE, count, read_ends, read_past
 from tuibench.runs.replay import Replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
@@ -53,11 +53,16 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
         if not (run.path / NAME).exists():
             return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
         ends = None if held else read_ends(run)
-        if ends is not None:
-            return _read_ended(run, observer, request, *ends)
-        past, history = read_past(run)
+        return _read_ended(run, observer, request, *ends) if ends else _read_whole(run, observer, request, held)
     except StoreError as error:
         return _unreadable(run, held, "it just begins" if held else error.message)
+    except NONSENSE:
+        return _unreadable(run, held, "its journal makes no sense")
+
+
+def _read_whole(run: RunDirectory, observer: Observer, request: dict[str, Any], held: bool) -> RunInfo:
+    """A run that goes on or broke off, by every line of its journal."""
+    past, history = read_past(run)
     if not past.start:
         return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
     latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})

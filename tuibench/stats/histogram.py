@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections.abc import Sequence
 from itertools import accumulate
 from typing import Any
 
@@ -14,17 +16,33 @@ _WIDEST = 1.01
 _FEWEST = 64
 
 
-def bins(low: float, high: float, most: int = MOST_BINS) -> tuple[float, float, int]:
+def bins(low: float, high: float, most: int = MOST_BINS, last: float = 0.0) -> tuple[float, float, int]:
     """(low_ns, ratio, count) of bins from `low` up: at most `most`, at most 1 % and where that allows 1 ns wide.
 
-    A span that so many bins cannot cover leaves its slow end to the count above them.
+    How wide is told by `high`; they go on to `last` if that is more. A span that so many bins cannot cover leaves its
+    slow end to the count above them.
     """
     start = max(float(low), 1.0)
     span = math.log(max(float(high), start) / start)
+    whole = math.log(max(float(high), float(last), start) / start)
     finest = math.log1p(1 / start)
-    step = min(math.log(_WIDEST), max(span / _FEWEST, finest))
+    step = min(math.log(_WIDEST), max(span / max(min(_FEWEST, most - 1), 1), finest))
     # One more than the quotient, so that `high` itself lies inside the last bin and not on its edge.
-    return start, math.exp(step), min(math.floor(span / step + 1e-9) + 1, most)
+    return start, math.exp(step), min(math.floor(whole / step + 1e-9) + 1, most)
+
+
+def bulk(levels: Sequence[float], most: int = MOST_BINS) -> tuple[float, float]:
+    """(low, high) that so many bins can cover, such that most of the ascending `levels` lie between them.
+
+    One call that was far too fast, or a slow half, must not leave the others outside all bins.
+    """
+    reach = _WIDEST ** (most - 1)
+    if levels[-1] <= max(levels[0], 1.0) * reach:
+        return levels[0], levels[-1]
+    ends = [bisect_right(levels, max(low, 1.0) * reach) for low in levels]
+    first = max(range(len(levels)), key=lambda n: ends[n] - n)
+    low = max(levels[first], 1.0)
+    return low, low * reach
 
 
 def edges(low_ns: float, ratio: float, count: int) -> list[float]:

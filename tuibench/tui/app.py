@@ -6,8 +6,8 @@ import asyncio
 import gc
 import signal
 import time
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -15,23 +15,25 @@ from textual.screen import Screen
 from textual.worker import get_current_worker
 
 from tuibench.core import activity
-from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode, TuibenchError
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, seconds
 from tuibench.tui import key, route
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse
+from tuibench.tui.ending import ends_between
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.message import PulseTaken
 from tuibench.tui.screens.base import Page
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
-from tuibench.tui.textual_seam import CalmApp
+from tuibench.tui.textual_seam import CalmApp, known_error
 from tuibench.tui.thread import DaemonThreads
 
 LOOK_S = 1.0
 """Between two looks at what others do."""
+_PATIENCE_S = 10.0
+"""For the first rows; a store that takes longer must not leave the dashboard without its garbage collector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Dashboard(CalmApp):
         if self.config.problems:
             self.call_after_refresh(self._tell_problems)
         self.set_interval(LOOK_S, self.look)
+        self.set_timer(_PATIENCE_S, _look_for_garbage)
 
     def _tell_problems(self) -> None:
         """What is wrong in the config file; the rest of it holds."""
@@ -109,13 +112,9 @@ class Dashboard(CalmApp):
 
     def begin_to_look(self) -> None:
         """Take the first look once the first screen has its rows, which would come later for it."""
-        if self._begun:
-            return
-        if not gc.isenabled():
-            # As `start` left it.
-            gc.freeze()
-            gc.enable()
-        self.look()
+        _look_for_garbage()
+        if not self._begun:
+            self.look()
 
     def look(self) -> None:
         """Ask for one look, unless the last one still goes on: looks never pile up."""
@@ -130,10 +129,8 @@ class Dashboard(CalmApp):
         worker = get_current_worker()
         try:
             pulse = self.desk.pulse()
-        except TuibenchError as error:
-            # The same look is taken again in a second; what keeps it from succeeding is news once.
-            last = self.pulse
-            pulse = Pulse(last.stamp if last else "", last.runs if last else (), (error.message,))
+        except Exception as error:  # the same look is taken again in a second; what keeps it from succeeding is news
+            pulse = replace(self.pulse or Pulse("", ()), notices=(known_error(error).message,))
         if not worker.is_cancelled:
             self.post_message(PulseTaken(pulse))
 
@@ -154,23 +151,19 @@ class Dashboard(CalmApp):
         page.pulse_changed(message.pulse, before)
 
     def _tell_ended(self, before: Pulse | None, now: Pulse) -> None:
-        """A run that went on at the last look and does not at this one has ended: say how, ring once."""
-        if before is None:
+        """Say of runs that went on at the last look and do not at this one how they ended; ring once."""
+        ends = ends_between(before, now) if before is not None else ()
+        if not ends:
             return
-        alive = {row.info.id for row in now.runs if row.info.state in activity.ALIVE}
-        for row in before.runs:
-            if row.info.state in activity.ALIVE and row.info.id not in alive:
-                left = next((each.info for each in now.runs if each.info.id == row.info.id), None)
-                self.tell_end(row.info, left)
-
-    def tell_end(self, was: RunInfo, left: RunInfo | None) -> None:
-        """`left` is what is still to be done about it: None for a run whose result is in the store."""
-        name = short_id(was.id)
-        words = "finished and saved" if left is None else f"{left.state}: {left.detail}".rstrip(": ")
-        self.page.say(f"run {name} {words}", "info" if left is None else "warn")
+        self.page.say("; ".join(end.words for end in ends), "info" if all(end.well for end in ends) else "warn")
         if self.config.bell:
             self.bell()
-        self.set_terminal_title(f"tuibench: {name} {words.partition(':')[0]}")
+        self.set_terminal_title(f"tuibench: {'; '.join(end.words.partition(':')[0] for end in ends)}")
+
+    def forget_runs(self, ids: Collection[str]) -> None:
+        """Their user ended them here and was told so: the next look has nothing to add."""
+        if self.pulse is not None:
+            self.pulse = replace(self.pulse, runs=tuple(row for row in self.pulse.runs if row.info.id not in ids))
 
     def going_words(self) -> str:
         """What goes on on this machine, for the right end of every title."""
@@ -186,6 +179,10 @@ class Dashboard(CalmApp):
         words += [f"{waiting} waiting"] if waiting else []
         words += [f"{count_of(broken, 'run')} to resume"] if broken else []
         return f" {self.glyphs.dot} ".join(words)
+
+    def known_error(self, error: Exception) -> TuibenchError:
+        """What the user is told of an error that the desk raised."""
+        return known_error(error)
 
     # Ways between screens
 
@@ -261,3 +258,10 @@ class Dashboard(CalmApp):
     def _tell_undone(self, words: str) -> None:
         self.page.say(words)
         self.look()
+
+
+def _look_for_garbage() -> None:
+    """From now on; `start` left it off until the first rows are there."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()

@@ -15,6 +15,7 @@ from tuibench.tui.desk import Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
 
 if TYPE_CHECKING:
+    from tuibench.core.activity import RunInfo
     from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.comparison import SideBySide
     from tuibench.core.machine import Machine
@@ -38,6 +39,8 @@ class Bridge:
         self._bench = bench or Workbench()
         self._hidden = hidden
         self._making = threading.RLock()
+        # Several that ask for the list at the same time would each read all of it.
+        self._reading = threading.Lock()
         # Made here, as threads that ask first at the same time would each make their own.
         self._store, self._library = self._bench.store, self._bench.library
         self._projects = self._bench.projects
@@ -66,9 +69,10 @@ class Bridge:
         """See Desk."""
         self._pulses += 1
         mark = self._store.mark()
-        runs = self._presence.look(mark)
-        # Rows without their sizes are to be asked for once more.
-        return Pulse(mark + (" unweighed" if self._unweighed else ""), runs, self._bench.notices())
+        runs, ended = self._presence.look(mark), self._presence.ended
+        # Rows without their sizes are to be asked for once more, when the first ones are on the screen.
+        later = " weigh" if self._unweighed and self._pulses > 1 else ""
+        return Pulse(mark + later, runs, self._bench.notices(), ended)
 
     def machine(self) -> Machine:
         """See Desk."""
@@ -88,7 +92,8 @@ class Bridge:
     def projects(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
         """See Desk."""
         # The sizes of thousands of records take their time, and no first frame should wait for it.
-        rows = self._projects.list(by, text, weigh=self._pulses > 0)
+        with self._reading:
+            rows = self._projects.list(by, text, weigh=self._pulses > 1)
         self._unweighed = any(row.size_bytes < 0 for row in rows)
         return rows
 
@@ -140,27 +145,18 @@ class Bridge:
 
     def remove_projects(self, tokens: Sequence[str]) -> Removed:
         """See Desk."""
-        self._refuse_going(tokens)
+        wanted = {self._projects.get(token).project.id for token in tokens}
+        _refuse_going([row.info for row in self._presence.look(self._store.mark()) if row.project in wanted])
         entry = self._projects.remove(*tokens)
         held = count_of(len(entry.benchmarks), "benchmark")
         return Removed(f"removed {_held(entry)} with {held}", entry)
-
-    def _refuse_going(self, projects: Sequence[str]) -> None:
-        """What is still measured for a project would come back into a list without it."""
-        from tuibench.core.activity import ALIVE
-        from tuibench.core.errors import UsageError
-
-        wanted = {self._projects.get(token).project.id for token in projects}
-        rows = self._presence.look(self._store.mark())
-        going = [short_id(row.info.id) for row in rows if row.project in wanted and row.info.state in ALIVE]
-        if going:
-            raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
 
     # Benchmarks
 
     def benchmarks(self, project: str = "") -> tuple[BenchmarkRow, ...]:
         """See Desk."""
-        return self._library.list(project=project or None)
+        with self._reading:
+            return self._library.list(project=project or None)
 
     def open(self, benchmark: str) -> StoredBenchmark:
         """See Desk."""
@@ -284,3 +280,13 @@ def _held(entry: TrashEntry) -> str:
     from tuibench.report.trash_list import held_words
 
     return held_words(entry)
+
+
+def _refuse_going(runs: Sequence[RunInfo]) -> None:
+    """What is still measured for a project would come back into a list without it."""
+    from tuibench.core.activity import ALIVE
+    from tuibench.core.errors import UsageError
+
+    going = [short_id(run.id) for run in runs if run.state in ALIVE]
+    if going:
+        raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")

@@ -146,11 +146,26 @@ class Starter:
             raise UsageError(f"{field.removeprefix('dim:')}: {words}")
         spec, notes = to_spec(to_request(values, reading), topology, self._bench.fetch)
         partner = self._bench.library.find(values.compare_to).id if values.compare_to.strip() else None
+        # Made now and not when it is done, so that the run can be found meanwhile.
+        project, moved = self._belonging(spec.models[0], project, rerun_of)
         card = Card(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
         run, said = self._launch(spec, card, reading.fields)
         if project:
             self.filler.keep(project, values)
-        return run, (*notes, *said)
+        return run, (*notes, *moved, *said)
+
+    def _belonging(self, source: ModelSource, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
+        """Where the result will belong, and what to say where that is not where its form was opened."""
+        if project and rerun_of:
+            return project, ()
+        try:
+            found = self._bench.projects.belonging(source, project)
+        except StoreError:
+            # The launch says that the store cannot be written; what is measured is kept with the run.
+            return project, ()
+        if found is None or not project or found.id == project:
+            return found.id if found is not None else project, ()
+        return found.id, (f"{source.asked} is no model of this project: the result belongs to {found.name}",)
 
     def plan_rerun(self, benchmark: str) -> RerunPlan:
         """See Desk."""

@@ -14,6 +14,7 @@ from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.watch import Live, RunRow, RunView
 
 if TYPE_CHECKING:  # 20 ms before the first frame, which needs none of them
+    from tuibench.core.activity import RunInfo
     from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.comparison import SideBySide
     from tuibench.core.model import ModelSummary
@@ -50,6 +51,8 @@ class Pulse:
     runs: tuple[RunRow, ...]
     notices: tuple[str, ...] = ()
     """What the store met that somebody should know."""
+    ended: tuple[RunInfo, ...] = ()
+    """Runs that have ended since this session saw them go on, and are in `runs` no more: how each of them ended."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tuibench.tui.key_name import is_typed, spelled, written
+from tuibench.tui.key_name import is_text, is_typed, spelled, written
 
 if TYPE_CHECKING:
     from textual.binding import BindingType
@@ -135,9 +135,13 @@ def bindings(*groups: str, only: Iterable[str] = ()) -> list[BindingType]:
     ]  # fmt: skip
 
 
-def shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False) -> str:
-    """The first key of an action as people write it, with what the user bound it to."""
-    return written(_names(KEYS[key_id], keymap)[0], arrows=not ascii_only)
+def shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False, typing: bool = False) -> str:
+    """The first key of an action as people write it, with what the user bound it to.
+
+    While somebody is `typing` the first that is no text; '' where all are.
+    """
+    names = [name for name in _names(KEYS[key_id], keymap) if not (typing and is_text(name))]
+    return written(names[0], arrows=not ascii_only) if names else ""
 
 
 def all_shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False) -> str:

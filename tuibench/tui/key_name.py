@@ -14,6 +14,7 @@ _NAMED = frozenset(
         *(f"f{number}" for number in range(1, 25)),
     }
 )
+_EDITING = frozenset({"space", "backspace", "delete", "left", "right", "home", "end", "ctrl+d", "ctrl+u"})
 _ALSO = {"esc": "escape", "return": "enter", "del": "delete", "ins": "insert", "pgup": "pageup", "pgdn": "pagedown"}
 _SHORTER = {
     "SOLIDUS": "slash", "REVERSE SOLIDUS": "backslash", "COMMERCIAL AT": "at", "HYPHEN-MINUS": "minus",
@@ -72,3 +73,8 @@ def is_typed(name: str) -> bool:
     modified = name.startswith(("ctrl+", "alt+"))
     function = name[:1] == "f" and name[1:].isdigit()
     return not modified and not function
+
+
+def is_text(name: str) -> bool:
+    """Whether a text that has the focus takes the key for itself."""
+    return len(name) == 1 or name in _SIGNS or name in _EDITING

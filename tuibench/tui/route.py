@@ -46,11 +46,11 @@ def run(run_id: str) -> Screen[None]:
     return RunScreen(run_id)
 
 
-def detail(benchmark: str, tab: str = "") -> Screen[None]:
-    """One benchmark; `tab` is one of baseline, cores, batches, shapes, comparison, environment, log."""
+def detail(benchmark: str, tab: str = "", cell: str = "") -> Screen[None]:
+    """One benchmark; `tab` is one of baseline, cores, batches, shapes, comparison, environment, log; `cell` a key."""
     from tuibench.tui.screens.detail import DetailScreen
 
-    return DetailScreen(benchmark, tab)
+    return DetailScreen(benchmark, tab, cell)
 
 
 def comparison(old: str, new: str) -> Screen[None]:

@@ -5,9 +5,16 @@ from __future__ import annotations
 import select
 import sys
 import traceback
+from codecs import IncrementalDecoder, getincrementaldecoder
+from collections.abc import Callable
+from functools import partial
 
+from rich.console import RenderableType
+from textual import events
 from textual.app import App
+from textual.driver import Driver
 
+from tuibench.core.errors import TuibenchError
 from tuibench.core.text import show
 
 
@@ -33,8 +40,45 @@ class CalmApp(App[int]):
         poll.register(number, 0)
         return bool(poll.poll(0))
 
+    def get_driver_class(self) -> type[Driver]:
+        """Textual's reads UTF-8 alone, and ends the app at the first byte that is none."""
+        from textual.drivers import linux_driver  # what has no terminal needs no driver of one
+
+        setattr(linux_driver, "getincrementaldecoder", _lenient)  # noqa: B010 - it is imported there, and not exported
+        return super().get_driver_class()
+
+    def panic(self, *renderables: RenderableType) -> None:
+        """Textual's prints what its thread of keys met, with the values of all variables."""
+        self._return_code = 1
+        self._fatal_error()
+
+    def on_app_blur(self, event: events.AppBlur) -> None:
+        """Textual takes the focus away, which answers questions with no, and sends the whole screen again."""
+        event.prevent_default()
+
+    def on_app_focus(self, event: events.AppFocus) -> None:
+        """Likewise: whether another window has the focus makes no difference here."""
+        event.prevent_default()
+
+    def _handle_exception(self, error: Exception) -> None:
+        """A screen that is still being built while the app ends misses its parts, and nobody misses the screen."""
+        if not self._exit:
+            super()._handle_exception(error)
+
     def _fatal_error(self) -> None:
         """Textual prints a traceback with the values of all variables, which are foreign text."""
         lines = traceback.format_exception(sys.exception() or self._exception)
         self.last_words = "\n".join(show(line, 1000) for text in lines for line in text.splitlines())
         self._close_messages_no_wait()
+
+
+def known_error(error: Exception) -> TuibenchError:
+    """An error in words: what is none of ours is a defect of ours, and says so."""
+    if isinstance(error, TuibenchError):
+        return error
+    return TuibenchError(f"internal error: {type(error).__name__}: {error}")
+
+
+def _lenient(name: str) -> Callable[[], IncrementalDecoder]:
+    """A decoder that shows what it cannot read: an accent from a Latin-1 terminal, noise on a serial line."""
+    return partial(getincrementaldecoder(name), "replace")

@@ -65,9 +65,9 @@ def _named(store: Store, wanted: str, model: ModelReference | None, rerun_of: st
     try:
         found = store.projects.resolve(wanted)
         repeated = any(row.id == rerun_of and row.project == found for row in store.benchmarks.rows())
-        if model is None or not repeated:
+        if model is None or not (repeated or store.projects.get(found).holds_file(model.file.path)):
             return store.projects.touch(found).id, ""
-        # What stands in for a model of this project is a version of it, even under another path.
+        # What stands in for a model of this project is a version of it: measured again, or as its file is now.
         return found, store.projects.add_version(found, model)[1]
     except UnknownId:
         if model is None:

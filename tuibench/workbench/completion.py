@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 MOST = 50
 _MODELS = (".onnx", ".ort")
@@ -20,8 +20,16 @@ def complete(text: str, names: Iterable[str] = ()) -> tuple[str, ...]:
     with entries:
         # Hidden ones only for whoever asks for them.
         fitting = [e for e in entries if e.name.startswith(begun) and (begun[:1] == "." or e.name[:1] != ".")]
-    folders = sorted(os.path.join(folder, entry.name, "") for entry in fitting if entry.is_dir())
-    models = sorted(os.path.join(folder, e.name) for e in fitting if e.name.endswith(_MODELS) and e.is_file())
+    folders = sorted(os.path.join(folder, entry.name, "") for entry in fitting if _is(entry.is_dir))
+    models = sorted(os.path.join(folder, e.name) for e in fitting if e.name.endswith(_MODELS) and _is(e.is_file))
     # What the bytes of a name cannot be shown as cannot be typed either.
     found = [path for path in (*known, *folders, *models) if path.isprintable()]
     return tuple(found[:MOST])
+
+
+def _is(question: Callable[[], bool]) -> bool:
+    """Whether an entry is of a kind; one that cannot be looked at, such as a link to itself, is of none."""
+    try:
+        return question()
+    except OSError:
+        return False

@@ -20,6 +20,7 @@ from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.report.export import check_target, files_beside, form_of, render, spare, write_export
 from tuibench.report.privacy import without_private
+from tuibench.runs.past import NONSENSE
 from tuibench.runs.side_by_side import compare_results
 from tuibench.store.store import Store
 from tuibench.workbench.asking import ask_child
@@ -128,7 +129,7 @@ class Exchange:
             raise UsageError(f"{short} is still going on", f"tuibench attach {short} follows it to its end")
         try:
             return result_of(runs.directory(info.id))
-        except (KeyError, ValueError, TypeError) as error:
+        except NONSENSE as error:
             raise TuibenchError(f"the journal of run {short} cannot be understood: {info.detail}") from error
 
     def _text(self, result: RunResult, form: str, include_private: bool) -> str:

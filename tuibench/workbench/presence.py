@@ -16,6 +16,7 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.watch import RunRow
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, Follower
+from tuibench.runs.past import NONSENSE
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.runs.tally import Tally
 from tuibench.workbench.belonging import find_project
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 _LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
 """What has ended like this is in the list of results, or had nothing for it."""
-_NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError)
 
 _Stamp = tuple[int, int] | None
 
@@ -46,6 +46,8 @@ class _Known:
     judged: tuple[object, ...] = ()
     row: RunRow | None = None
     """None for one that is listed elsewhere."""
+    ended: RunInfo | None = None
+    """How one ended that is listed elsewhere now, and went on at a look before."""
 
 
 class Presence:
@@ -74,6 +76,12 @@ class Presence:
                 self._update(known, self._observer, mark)
             return tuple(known.row for known in self._known.values() if known.row is not None)
 
+    @property
+    def ended(self) -> tuple[RunInfo, ...]:
+        """How those ended that went on at some look and were in no row of the last one."""
+        with self._one_at_a_time:
+            return tuple(known.ended for known in self._known.values() if known.ended is not None)
+
     def _update(self, known: _Known, observer: Observer, mark: str) -> None:
         stamp = _stamp(known.directory)
         rests = not known.held and known.stamp is not None and known.stamp == stamp
@@ -95,7 +103,10 @@ class Presence:
         # Of another machine's run that has ended, that machine's list has the result.
         listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
         # A runner that only tidies up has its result in the list already.
-        listed = listed or (held and bool(known.tally.end.get("saved")))
+        tidies = held and bool(known.tally.end.get("saved"))
+        listed = listed or tidies
+        if listed and known.row is not None and known.row.info.state in activity.ALIVE:
+            known.ended = _ended(known, info, observer) if tidies else info
         known.row = None if listed else self._row(known, info)
 
     def _is_as_before(self, known: _Known, observer: Observer) -> bool:
@@ -117,7 +128,7 @@ class Presence:
                 return None
             info = describe_run(known.directory, tally, known.request, tally.counts, tally.latest)
             return judge_run(info, tally, observer, held=True)
-        except _NONSENSE:
+        except NONSENSE:
             return None
 
     def _row(self, known: _Known, info: RunInfo) -> RunRow:
@@ -145,6 +156,14 @@ class Presence:
         if wanted not in self._projects:
             self._projects[wanted] = find_project(self._store, *wanted)
         return self._projects[wanted]
+
+
+def _ended(known: _Known, info: RunInfo, observer: Observer) -> RunInfo:
+    """What a run will be once its runner, which has saved it, is gone."""
+    try:
+        return judge_run(info, known.tally, replace(observer, is_saved=lambda _: True), held=False)
+    except NONSENSE:
+        return info
 
 
 def _basis(run: RunDirectory, observer: Observer) -> tuple[object, ...]:

@@ -66,6 +66,21 @@ class Projects:
         made = self._store.projects.create(name or name_after(model), model, description, dims)
         return self._store.projects.row(made.id), summary
 
+    def belonging(self, source: ModelSource, asked: str = "") -> Project | None:
+        """The project that a model is measured for: `asked` where it holds that file or content, else the model's own.
+
+        That is made where there is none. ModelError where it is no model.
+        """
+        from tuibench.workbench.model import inspect  # as above
+
+        wanted = self._store.projects.get(asked) if asked else None
+        if wanted is not None and wanted.holds_file(source.path):
+            return wanted
+        model = refer(source.asked, inspect(source, self.places))
+        if model is None or (wanted is not None and wanted.holds(model.sha256)):
+            return wanted
+        return self._store.projects.adopt(model)[0]
+
     def adopt(self, model: ModelReference) -> tuple[Project, str]:
         """The project of a model that was measured, and what to tell the user about it, '' where nothing."""
         return self._store.projects.adopt(model)

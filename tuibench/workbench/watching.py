@@ -12,8 +12,10 @@ from typing import Any
 
 from tuibench.core.activity import RunInfo
 from tuibench.core.cell import CellResult, Execution
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
 from tuibench.core.watch import Live, RunView
 from tuibench.report.preamble import preamble_lines
 from tuibench.report.run_list import reason_words
@@ -70,16 +72,21 @@ class RunWatch:
         self._view: RunView | None = None
 
     def look(self) -> RunView:
-        """The run as it stands; the very same view where nothing happened."""
+        """The run as it stands, the very same view where nothing happened; StoreError where it makes no sense."""
         # In this order: what was written before the lock was free is read after it.
         alive = self._directory.is_held()
         events = self._follower.read()
         if self._view is not None and not events and alive == self._alive:
             return self._view
         self._alive = alive
-        for event in events:
-            self._take(event)
-        self._view = self._make()
+        try:
+            for event in events:
+                self._take(event)
+            self._view = self._make()
+        except (KeyError, ValueError, TypeError, IndexError, AttributeError, StopIteration) as error:
+            # Each line is whole, and yet they do not make sense: another version wrote them.
+            short, what = short_id(self._directory.id), type(error).__name__
+            raise StoreError(f"the journal of run {short} cannot be understood: {what} {show(error, 80)}") from error
         return self._view
 
     def close(self) -> None:
@@ -122,7 +129,8 @@ class RunWatch:
             replay.end = {"status": "interrupted", "reason": "its runner died"}
             self._changed |= replay.tracks.keys()
         for key in self._changed & replay.tracks.keys():
-            self._cells[key] = replay.cell(key)
+            # Tails over all iterations are for who reads results, and would be most of what watching costs.
+            self._cells[key] = replay.cell(key, pooling=ended)
             self._halves[key] = _half_widths([done.execution for done in replay.tracks[key].executions])
         self._changed.clear()
         cells = tuple(self._cells[key] for key in replay.tracks)
@@ -162,6 +170,7 @@ class RunWatch:
             reason=reason,
             saved=bool(end.get("saved") or self._observe().is_saved(self._directory.id)),
             result=unfile_points(self._replay.result()) if view.cells else None,
+            other_machine=int(end.get("exit_code") or 0) == ExitCode.NOT_COMPARABLE,
         )
 
     def _info(self, ended: bool) -> RunInfo:

@@ -73,7 +73,7 @@ def timers(monkeypatch: pytest.MonkeyPatch) -> Timers:
 @pytest.fixture(autouse=True)
 def neighbours(monkeypatch: pytest.MonkeyPatch) -> None:
     """The screens before and behind the form."""
-    land(monkeypatch, "home", "run")
+    land(monkeypatch, "home", "run", "system")
 
 
 @asynccontextmanager

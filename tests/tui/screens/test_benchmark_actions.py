@@ -11,10 +11,11 @@ from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import settle, type_text
 from tests.tui.screens.stage import Shown, shown, with_runs
-from tests.tui.stock import make_broken, make_id
+from tests.tui.stock import make_broken, make_going, make_id
 from tuibench.core.errors import StoreBusy
 from tuibench.core.short_id import short_id
 from tuibench.tui.desk import Removed, RerunPlan
+from tuibench.tui.screens.remove_words import remove_words
 from tuibench.workbench.hall import Workbench
 
 
@@ -165,6 +166,33 @@ async def test_d_of_a_run_that_was_never_saved_says_that_nothing_brings_it_back(
         assert "is not saved: nothing brings back" in said(seen)
         await seen.press("y")
         assert calls == [((make_id(11, 600),), False, True)]
+
+
+async def test_d_of_runs_that_go_on_and_others_names_what_is_lost_for_good() -> None:
+    async with shown() as seen:
+        going, broken = make_going(seen.project)[0], make_broken(seen.project)
+        with_runs(seen.app.desk, going, broken)
+        seen.app.look()
+        await settle(seen.pilot)
+        calls = script(seen, "remove", lambda *_: Removed("gone", None))
+        for one in (going, broken):
+            seen.page.benchmarks.table.move_to(one.info.id)
+            await seen.press("space")
+        await seen.press("d")
+        assert f"Remove unsaved {short_id(broken.info.id)} for good, cancel {short_id(going.info.id)}?" in said(seen)
+        await seen.press("y")
+        assert [(set(ids), *flags) for ids, *flags in calls] == [({going.info.id, broken.info.id}, True, True)]
+
+
+def test_what_is_asked_before_a_removal_says_of_each_kind_what_becomes_of_it() -> None:
+    a, b, c = (make_id(number) for number in (1, 2, 3))
+    x, y, z = map(short_id, (a, b, c))
+    assert remove_words([a], [], []) == (f"Remove {x}? u brings it back.", "remove")
+    assert remove_words([a, b], [a, b], []) == (f"{x}, {y} are still measured: cancel and remove?", "cancel and remove")
+    assert remove_words([a, b], [b], []) == (f"Cancel {y}, and remove {x}, {y}?", "cancel and remove")
+    assert remove_words([a, b, c], [], [a]) == (f"Remove unsaved {x} for good, and 2 more?", "remove")
+    both = f"Remove unsaved {y} for good, cancel {z}?"
+    assert remove_words([a, b, c], [c], [b]) == (both, "cancel and remove")
 
 
 async def test_what_the_store_refuses_is_said() -> None:

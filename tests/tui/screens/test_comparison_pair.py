@@ -71,5 +71,5 @@ def test_streams_are_told_in_items() -> None:
 
 
 def test_names_of_cells_in_a_narrow_column() -> None:
-    assert brief_name("openvino, sync, 16 cores, batch 32") == "openvino sync 16c b32"
+    assert brief_name("openvino, sync, 16 cores, batch 32") == "ov sync 16c b32"
     assert brief_name("async, 1 core, batch 1, 4 streams, seq=128") == "async 1c b1 s4 seq=128"

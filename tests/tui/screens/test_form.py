@@ -56,6 +56,24 @@ async def test_there_is_no_way_back_from_a_run_to_its_form() -> None:
         assert app.screen_stack[-2] is home
 
 
+@pytest.mark.parametrize("over", ["f2", "ctrl+p"])
+async def test_a_run_that_starts_behind_another_screen_waits_for_it(over: str) -> None:
+    desk = FormDesk()
+    desk.gate.clear()
+    async with open_form(desk, path=MODEL) as (app, pilot):
+        form = app.screen
+        await pilot.press("ctrl+r", over)
+        while app.screen is form:
+            await pilot.pause()
+        above = app.screen
+        desk.gate.set()
+        await settle(pilot)
+        assert app.screen is above and desk.started == [(VALUES, "", "")]
+        await press(pilot, "escape")
+        assert isinstance(app.page, Landing) and app.page.called == ("run", (RUN,), {})
+        assert form not in app.screen_stack
+
+
 async def test_what_is_to_be_said_of_a_start_is_said_on_the_page_of_the_run() -> None:
     desk = FormDesk()
     desk.notes = ("4 given more than once, measured once", "saved nowhere")

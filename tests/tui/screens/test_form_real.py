@@ -92,7 +92,7 @@ async def test_a_benchmark_goes_from_the_form_to_the_store_and_back_into_the_for
         project = newest.project
         assert project
         await open_page(app, pilot, project)
-        assert "the settings of" in frame(app) and form_of(app).column.values().batches == "4"
+        assert "this project's last values" in frame(app) and form_of(app).column.values().batches == "4"
 
 
 async def test_everything_that_is_wrong_is_found_at_once() -> None:

@@ -8,8 +8,9 @@ import pytest
 from tests.report.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import make_desk, open_app, press, settle, type_text
-from tests.tui.stock import add, add_project, rich_project, sweep
+from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
+from tests.tui.screens.stage import with_runs
+from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.terminal import Display
@@ -205,3 +206,21 @@ async def test_names_of_files_drive_nothing() -> None:
     async with open_app((120, 36), desk=desk) as (app, _):
         assert not [char for char in frame(app) if char != "\n" and not char.isprintable()]
         assert "\\e" in frame(app)
+
+
+async def test_runs_stand_with_their_project_and_those_of_none_come_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench, names = three_projects()
+    land(monkeypatch, "run")
+    mine, lost = make_going(names["bert"])
+    desk = with_runs(make_desk(bench), mine, replace(lost, project=""))
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        await look(app, pilot)
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        line = next(row for row in rows(app) if " bert " in row)
+        assert "▶ 9/15 ~3m10" in line
+        assert home.table.keys[0] == lost.info.id
+        assert "… waiting" in next(row for row in rows(app) if "(no project yet)" in row)
+        home.table.move_to(lost.info.id)
+        await press(pilot, "enter")
+        assert landed(app) == ("run", (lost.info.id,), {})

@@ -1,18 +1,25 @@
 from __future__ import annotations
 
+import asyncio
 import os
+import threading
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.landing import land, landed
-from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.pilot import make_desk, open_app, press, send_key, settle, type_text
+from tests.tui.screens.form_desk import RUN
+from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.remote import FetchProgress
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.desk import Desk
+from tuibench.tui.desk import Desk, FormValues
+from tuibench.tui.screens.form import FormScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.widgets.text_field import TextField
@@ -25,6 +32,11 @@ def page_of(app: Dashboard) -> NewProjectScreen:
     page = app.page
     assert isinstance(page, NewProjectScreen)
     return page
+
+
+@pytest.fixture
+def finder(home: Path) -> Finder:
+    return Finder()
 
 
 async def put(app: Dashboard, pilot: Any, text: str, name: str = "model") -> None:
@@ -59,6 +71,82 @@ async def test_enter_does_not_wait_until_the_model_is_looked_at(monkeypatch: pyt
         await pilot.press("enter")
         await settle(pilot)
         assert landed(app)[0] == "form"
+
+
+class SlowDesk:
+    """The real desk, whose answers about the model wait until the test lets them come."""
+
+    def __init__(self) -> None:
+        self._desk = make_desk()
+        self.looked, self.read = threading.Event(), threading.Event()
+        self.started: list[str] = []
+
+    def find_model(self, *given: Any) -> Any:
+        self.looked.wait(30)
+        return self._desk.find_model(*given)
+
+    def form(self, *given: Any, **options: Any) -> Any:
+        self.read.wait(30)
+        return self._desk.form(*given, **options)
+
+    def start(self, values: FormValues, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
+        self.started.append(values.model)
+        return RUN, ()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._desk, name)
+
+
+@pytest.mark.parametrize("held", ["looked", "read", "neither"])
+async def test_the_third_enter_starts_the_run_however_early_it_comes(
+    monkeypatch: pytest.MonkeyPatch, held: str
+) -> None:
+    land(monkeypatch, "run")
+    desk = SlowDesk()
+    for gate in (desk.looked, desk.read):
+        gate.set()
+    async with open_app(desk=cast(Desk, desk)) as (app, pilot):
+        if held != "neither":
+            getattr(desk, held).clear()
+        send_key(app, "enter")
+        if held == "read":
+            await _until(pilot, lambda: isinstance(app.page, NewProjectScreen))
+        send_key(app, "enter")
+        if held == "read":
+            await _until(pilot, lambda: isinstance(app.page, FormScreen))
+        elif held == "looked":
+            await _until(pilot, lambda: isinstance(app.page, NewProjectScreen) and app.page._wanted is not None)
+        send_key(app, "enter")
+        for _ in range(20):
+            await pilot.pause()
+        assert held == "neither" or desk.started == []
+        desk.looked.set()
+        desk.read.set()
+        await _until(pilot, lambda: bool(desk.started))
+        await settle(pilot)
+        assert desk.started == ["sample"] and landed(app)[0] == "run"
+
+
+async def _until(pilot: Any, holds: Callable[[], bool]) -> None:
+    for _ in range(2000):
+        if holds():
+            return
+        await pilot.pause()
+    raise AssertionError("it never came to that")
+
+
+async def test_a_path_that_is_typed_before_there_is_a_field_is_in_it() -> None:
+    async with open_app() as (app, pilot):
+        send_key(app, "n")
+        for _ in range(1000):
+            if isinstance(app.screen, NewProjectScreen):
+                break
+            await asyncio.sleep(0)
+        assert app.focused is None
+        for char in "/no/such":
+            send_key(app, char)
+        await settle(pilot)
+        assert page_of(app).column.fields["model"].answer == "/no/such"
 
 
 async def test_a_project_can_be_made_without_measuring() -> None:
@@ -193,3 +281,86 @@ async def test_addresses_are_fetched_by_enter_alone_and_tell_how_far_they_are() 
         await press(pilot, "enter")
         assert asked == ["https://example.com/model.onnx"]
         assert any("5.00 MB of 10.0 MB are here" in said for said in heard), heard
+
+
+class Finder:
+    """The real desk, but for models, of which it finds what the test says; each look waits for the gate."""
+
+    def __init__(self) -> None:
+        self.desk: Desk = make_desk()
+        self.asked: list[str] = []
+        self.gate = threading.Event()
+        self.gate.set()
+        self.problem: TuibenchError | None = None
+        self.name = ""
+        real = self.desk.find_model
+
+        def find(text: str, tell: Any = None) -> Any:
+            self.asked.append(text)
+            self.gate.wait(30)
+            if self.problem is not None:
+                raise self.problem
+            return replace(real("sample:tiny"), name=self.name or text)
+
+        self.desk.find_model = find  # type: ignore[method-assign]
+
+
+async def test_another_model_brings_another_name_but_not_over_the_users(finder: Finder) -> None:
+    async with open_app(desk=finder.desk) as (app, pilot):
+        await press(pilot, "n")
+        for name in ("alpha", "beta"):
+            finder.name = name
+            await put(app, pilot, f"{name}.onnx")
+            assert page_of(app).column.fields["name"].answer == name
+        await put(app, pilot, "mine", "name")
+        finder.name = "gamma"
+        await put(app, pilot, "gamma.onnx")
+        assert page_of(app).column.fields["name"].answer == "mine"
+
+
+async def test_what_failed_is_looked_at_again_by_a_key(finder: Finder, monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "form")
+    finder.problem = ModelError("no such file", "put it there")
+    async with open_app(desk=finder.desk) as (app, pilot):
+        await press(pilot, "n")
+        await put(app, pilot, "m.onnx")
+        page_of(app)._look_when_typed()
+        await settle(pilot)
+        assert len(finder.asked) == 1, "a pause alone asks once"
+        page_of(app).column.focus_field("model")
+        await press(pilot, "enter", "ctrl+r")
+        assert len(finder.asked) == 3
+        finder.problem = None
+        await press(pilot, "ctrl+r")
+        assert landed(app)[0] == "form"
+
+
+async def test_what_is_wrong_with_a_model_takes_no_focus_from_who_types(finder: Finder) -> None:
+    finder.problem = ModelError("no such file", "put it there")
+    async with open_app(desk=finder.desk) as (app, pilot):
+        await press(pilot, "n")
+        finder.gate.clear()
+        for key in ("m", "enter", "m", "y"):
+            await pilot.press(key)
+        finder.gate.set()
+        await settle(pilot)
+        assert "no such file" in page_of(app).column.fields["model"].error
+        await type_text(pilot, " net")
+        fields = page_of(app).column.fields
+        assert (fields["model"].answer, fields["name"].answer) == ("m", "my net")
+
+
+async def test_a_project_that_is_made_behind_another_screen_waits_for_it(
+    finder: Finder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    land(monkeypatch, "form", "system")
+    async with open_app(desk=finder.desk) as (app, pilot):
+        await press(pilot, "n")
+        finder.gate.clear()
+        page = page_of(app)
+        await pilot.press("m", "ctrl+r", "f2")
+        finder.gate.set()
+        await settle(pilot)
+        assert landed(app)[0] == "system"
+        await press(pilot, "escape")
+        assert landed(app)[0] == "form" and page not in app.screen_stack

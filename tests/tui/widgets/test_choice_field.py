@@ -75,6 +75,8 @@ async def test_a_button_is_pressed_by_enter_and_space() -> None:
     async with staged(button) as (stage, pilot):
         assert seen(stage) == ["            [ RUN ]"]
         button.focus()
+        await settle(pilot)
+        assert seen(stage) == [">           [ RUN ]"], "where one is shows without colour"
         await press(pilot, "enter", "space", "x")
         assert len(told(stage, ButtonField.Pressed)) == 2
 

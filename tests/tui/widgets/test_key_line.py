@@ -12,7 +12,7 @@ async def test_pairs_fill_two_rows_the_most_important_first() -> None:
     async with staged(line, size=(40, 4)) as (stage, pilot):
         assert seen(stage) == [" enter open  n new  r re-run", " R re-run+edit  c compare  ? help"]
         await resize(pilot, 200, 4)
-        assert seen(stage)[0].endswith("d remove")
+        assert seen(stage)[0].endswith("d remove  ? help")
         assert await bytes_of(pilot, lambda: line.show(PAIRS, [("?", "help")])) == 0
         line.show(PAIRS[:1])
         await settle(pilot)
@@ -24,6 +24,11 @@ def test_the_last_ones_stay_where_nothing_else_fits() -> None:
     assert rows == [((" ?", "key"), (" help ", "dim"))]
     assert fill_rows(PAIRS, [], 80, 0) == []
     assert fill_rows([], [], 80, 2) == [(), ()]
+
+
+def test_where_one_row_holds_all_the_second_is_free() -> None:
+    first, second = fill_rows(PAIRS[:2], [("?", "help")], 80, 2)
+    assert first[-2:] == ((" ?", "key"), (" help ", "dim")) and second == ()
 
 
 def test_a_pair_is_never_broken() -> None:

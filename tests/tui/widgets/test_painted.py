@@ -56,6 +56,19 @@ async def test_a_change_that_is_taken_back_before_it_is_painted_leaves_the_scree
         assert "newer" in await sent_by(pilot, lines.repaint)
 
 
+async def test_what_changed_while_it_was_hidden_is_right_when_it_is_shown_again() -> None:
+    lines, other = Lines("old"), Lines("other")
+    async with staged(lines, other) as (stage, pilot):
+        lines.display = False
+        await settle(pilot)
+        lines.lines[0] = "new"
+        lines.repaint()
+        await settle(pilot)
+        lines.display = True
+        await settle(pilot)
+        assert seen(stage)[0] == "new"
+
+
 async def test_a_style_that_changes_is_a_change() -> None:
     lines = Lines("text")
     async with staged(lines) as (_, pilot):

@@ -45,7 +45,7 @@ async def test_an_answer_is_the_key_that_was_pressed_and_no_key_does_anything_el
         assert (answers, table.cursor_key, stage.floor.passed) == (["y"], "1", ["y"])
 
 
-async def test_escape_answers_nothing_and_older_news_come_back() -> None:
+async def test_escape_answers_nothing_and_only_newer_news_are_shown_then() -> None:
     line = StatusLine()
     answers: list[str] = []
     async with staged(line) as (stage, pilot):
@@ -58,6 +58,9 @@ async def test_escape_answers_nothing_and_older_news_come_back() -> None:
         assert answers == [""]
         assert seen(stage) == [" newer"]
         assert stage.focused is None
+        line.ask("Cancel?", {"X": "cancel the run"}, answers.append)
+        await press(pilot, "escape")
+        assert seen(stage) == [""], "what was said before the question is long known"
 
 
 async def test_a_second_question_gives_up_the_first_and_so_does_going_elsewhere() -> None:

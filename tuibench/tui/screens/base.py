@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
+from textual import events
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import Screen
 from textual.widget import Widget
+from textual.widgets import Input
 from textual.worker import get_current_worker
 
 from tuibench.core.errors import TuibenchError
@@ -36,9 +38,18 @@ class Page(Calm, Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
     hints: tuple[str, ...] = ()
     """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
+    last_hint = "help"
+    """The one that stays in sight however narrow it is; '' for none."""
     about: ClassVar[str] = ""
     """What the screen shows, in a paragraph for its help."""
     _was_left = False
+    _due: Callable[[], object] | None = None
+    """What waits until this screen is shown again."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._typing = False
+        """Whether a text had the focus when the keys were shown."""
 
     @property
     def dashboard(self) -> Dashboard:
@@ -75,8 +86,10 @@ class Page(Calm, Screen[None]):
         self.load()
 
     def on_screen_suspend(self) -> None:
-        """Another screen is shown."""
+        """Another screen is shown; who comes back later no longer knows what the news was about."""
         self._was_left = True
+        if self.is_mounted:
+            self.say("")
 
     def on_screen_resume(self) -> None:
         """Others may have changed things while another screen was shown; when it first appears it loads anyway."""
@@ -84,6 +97,17 @@ class Page(Calm, Screen[None]):
             self._was_left = False
             self.show_title()
             self.load()
+        if self._due is not None:
+            # Not in the middle of the change of screens that this tells of.
+            self.call_later(self._due)
+            self._due = None
+
+    def when_shown(self, then: Callable[[], object]) -> None:
+        """Go on to another screen from this one, once nothing that its user opened meanwhile stands over it."""
+        if self.app.screen is self:
+            then()
+        else:
+            self._due = then
 
     def load(self) -> None:
         """Ask for what is shown; called when the screen appears and whenever something may have changed."""
@@ -99,10 +123,35 @@ class Page(Calm, Screen[None]):
         self.query_one("#title", TitleLine).show(place, self.dashboard.going_words())
 
     def show_keys(self) -> None:
-        """The keys of this screen, as the user has bound them."""
-        app = self.dashboard
-        pairs = [(key.shown(each, app.keymap, app.ascii_only), key.KEYS[each].word) for each in self.hints]
-        self.query_one("#keys", KeyLine).show(pairs)
+        """The keys of this screen, as the user has bound them; in a text those that are not typed into it."""
+        app, self._typing = self.dashboard, isinstance(self.focused, Input)
+
+        def pairs(ids: Iterable[str]) -> list[tuple[str, str]]:
+            found = [(key.shown(each, app.keymap, app.ascii_only, self._typing), key.KEYS[each].word) for each in ids]
+            return [(name, word) for name, word in found if name]
+
+        last = (self.last_hint,) if self.last_hint else ()
+        self.query_one("#keys", KeyLine).show(pairs(each for each in self.hints if each not in last), pairs(last))
+
+    def on_descendant_focus(self) -> None:
+        """In a text other keys do something than elsewhere."""
+        if self.is_mounted and self._typing != isinstance(self.focused, Input):
+            self.show_keys()
+
+    def on_descendant_blur(self) -> None:
+        """Likewise."""
+        self.on_descendant_focus()
+
+    def on_key(self, event: events.Key) -> None:
+        """What was said was about what was done before."""
+        self.say("")
+
+    def press_again(self, key_name: str, character: str | None) -> None:
+        """A key that came before its place was there, as if it came now."""
+        event = events.Key(key_name, character)
+        # What a screen sends itself does not bubble beyond it, and keys are carried out by the app.
+        event.set_sender(self.app)
+        self.app.post_message(event)
 
     def say(self, text: str, kind: str = "info") -> None:
         """One line of news; warn and bad say so in words, too."""
@@ -118,16 +167,16 @@ class Page(Calm, Screen[None]):
     ) -> None:
         """Call `work` in a thread and `then` with its answer on this screen; a newer one of the group makes it void.
 
-        A TuibenchError goes to `otherwise`, else into the news.
+        An error goes to `otherwise`, else into the news.
         """
 
         def carry_out() -> None:
             worker = get_current_worker()
             try:
                 value = work()
-            except TuibenchError as error:
+            except Exception as error:  # one question that nobody can answer ends neither the screen nor the others
                 if not worker.is_cancelled:
-                    self.post_message(Refused(error, otherwise))
+                    self.post_message(Refused(self.dashboard.known_error(error), otherwise))
                 return
             if not worker.is_cancelled:
                 self.post_message(Answered(then, value))

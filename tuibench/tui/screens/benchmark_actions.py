@@ -14,6 +14,7 @@ from tuibench.core.units import count_of, seconds
 from tuibench.tui import route
 from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.remove_words import remove_words
 from tuibench.tui.widgets.question import Notice, ask
 
 if TYPE_CHECKING:
@@ -145,21 +146,23 @@ class BenchmarkActions(Page):
             self.with_target(lambda one: self._ask_remove((one,)))
 
     def _ask_remove(self, wanted: tuple[str, ...]) -> None:
-        runs = [run for run in map(self.run_of, wanted) if run is not None]
-        going = any(run.info.state in activity.ALIVE for run in runs)
-        lost = any(run.info.state not in activity.ALIVE for run in runs)
-        names = ", ".join(map(short_id, wanted[:3])) + (f" and {len(wanted) - 3} more" if len(wanted) > 3 else "")
-        verb = "is" if len(wanted) == 1 else "are"
-        if going:
-            text, word = f"{names} {verb} still measured: cancel and remove?", "cancel and remove"
-        elif lost:
-            text, word = f"{names} {verb} not saved: nothing brings back what you remove", "remove"
-        else:
-            text, word = f"Remove {names}? u brings it back.", "remove"
-        ask(self, text, {"y": word}, lambda answer: self._remove(wanted, going, lost) if answer == "y" else None)
+        runs = [run.info for run in map(self.run_of, wanted) if run is not None]
+        going = [run.id for run in runs if run.state in activity.ALIVE]
+        lost = [run.id for run in runs if run.state not in activity.ALIVE]
+        text, word = remove_words(wanted, going, lost)
+
+        def answer(key: str) -> None:
+            if key == "y":
+                self._remove(wanted, bool(going), bool(lost))
+
+        ask(self, text, {"y": word}, answer)
 
     def _remove(self, wanted: tuple[str, ...], cancel: bool, discard: bool) -> None:
-        self.ask(lambda: self.desk.remove(wanted, cancel=cancel, discard=discard), self._show_removed, group="remove")
+        def done(removed: Removed) -> None:
+            self.dashboard.forget_runs(wanted)
+            self._show_removed(removed)
+
+        self.ask(lambda: self.desk.remove(wanted, cancel=cancel, discard=discard), done, group="remove")
 
     def _show_removed(self, removed: Removed) -> None:
         self.went_on(removed.words + ("; u brings it back" if removed.entry is not None else ""))

@@ -15,16 +15,12 @@ from tuibench.core.watch import RunRow
 from tuibench.report.age import age
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.best import Best, best_of, engine_word, half_of, order_of
+from tuibench.tui.screens.run_cell import SIGNS
 from tuibench.tui.widgets.record_table import Column, Line
 
 SORTS = ("age", "engine", "scenario", "cores", "best", "±", "grade", "name")
 """What `s` goes through; the first is newest first."""
 _MOST_VALUES = 3
-_SIGNS = {
-    activity.RUNNING: "running", activity.WAITING: "waiting", activity.FAILED: "failed",
-    activity.INTERRUPTED: "interrupted", activity.REBOOTED: "interrupted", activity.CANCELLED: "interrupted",
-    activity.UNSAVED: "interrupted", activity.ELSEWHERE: "running",
-}  # fmt: skip
 _STYLES = {"running": "accent", "waiting": "accent", "failed": "bad", "interrupted": "warn", "differs": "warn"}
 
 
@@ -167,7 +163,7 @@ def _state_of(row: BenchmarkRow, best: Best) -> str:
 
 def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
     info = row.info
-    state = _SIGNS.get(info.state, "")
+    state = SIGNS.get(info.state, "")
     cells = (
         getattr(glyphs, state) if state else "",
         short_id(info.id),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.binding import BindingType
 from textual.message import Message
 
@@ -12,26 +13,26 @@ from tuibench.core.text import show
 from tuibench.tui import key
 from tuibench.tui.screens.grid_plan import GridPlan
 from tuibench.tui.widgets.moving import Moving
-from tuibench.tui.widgets.row import Row, Span, fit
+from tuibench.tui.widgets.row import LineLike, Row, Span, fit, shown, wrapped
 
 _LABEL = 11
-_NARROWEST, _WIDEST = 15, 30
+_NARROWEST, _WIDEST, _LONGEST_NAME = 15, 30, 24
 
 
 class CellGrid(Moving):
-    """Lines and columns may be more than fit: what is under the cursor stays in sight."""
+    """Lines and columns may be more than fit: what is under the cursor stays in sight, and so does its side's title."""
 
-    BINDINGS: ClassVar[list[BindingType]] = key.bindings("open", only=("previous-value", "next-value"))
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("open", only=("previous-value", "next-value", "side"))
 
     class Moved(Message):
-        """Another cell is under the cursor."""
+        """The user went to another cell."""
 
         def can_replace(self, message: Message) -> bool:
             """A held key makes many, of which the last one counts."""
             return isinstance(message, CellGrid.Moved)
 
     class Opened(Message):
-        """Enter on a cell."""
+        """Enter, on a cell where there are any."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -46,18 +47,28 @@ class CellGrid(Moving):
         super().__init__(id=id, classes=classes)
         self._plan = GridPlan((), ())
         self._cells: Mapping[str, Span] = {}
+        self._rows: tuple[int | str, ...] = ()
+        """What stands in each row: the number of a line, or the title of a block."""
         self._line = 0
         self._column = 0
         self._top = 0
         self._first = 0
-        self._message: tuple[str, ...] = ()
+        self._message: tuple[LineLike, ...] = ()
+        self._width, self._seen = _NARROWEST, 1
+        """Of each column, and how many columns there is room for."""
 
-    def show_cells(self, plan: GridPlan, cells: Mapping[str, Span], message: tuple[str, ...] = ()) -> None:
-        """Show cells by their keys; `message` stands where there is no plan."""
-        self._plan, self._cells, self._message = plan, cells, message
-        self._line = min(self._line, max(len(plan.lines) - 1, 0))
-        self._column = min(self._column, max(len(plan.columns) - 1, 0))
-        self._follow()
+    def show_cells(
+        self, plan: GridPlan, cells: Mapping[str, Span], message: Sequence[LineLike] = (), cursor: str = ""
+    ) -> None:
+        """Show cells by their keys; `message` stands where there is no plan; `cursor`, if any, is put on that."""
+        if plan is not self._plan:
+            self._plan, self._rows = plan, tuple(_rows(plan))
+            self._line = min(self._line, max(len(plan.lines) - 1, 0))
+            self._column = min(self._column, max(len(plan.columns) - 1, 0))
+            self._measure()
+        if cursor and cursor != self.cursor_key:
+            self._go_to(cursor)
+        self._cells, self._message = cells, tuple(message)
         self.repaint()
 
     @property
@@ -66,12 +77,11 @@ class CellGrid(Moving):
         lines = self._plan.lines
         return lines[self._line].keys[self._column] if lines and self._plan.columns else ""
 
-    def go_to(self, wanted: str) -> None:
-        """Put the cursor on a cell."""
+    def _go_to(self, wanted: str) -> None:
         for at, line in enumerate(self._plan.lines):
             if wanted in line.keys:
                 self._line, self._column = at, line.keys.index(wanted)
-                self._moved()
+                self._follow()
 
     # Where the cursor is
 
@@ -99,88 +109,113 @@ class CellGrid(Moving):
         self._column = min(self._column + 1, max(len(self._plan.columns) - 1, 0))
         self._moved()
 
+    def action_side(self) -> None:
+        """The first line of the next side, after the last one of the first."""
+        starts = [0]
+        for block in self._plan.blocks:
+            starts.append(starts[-1] + len(block.lines))
+        self._line = next((start for start in starts[:-1] if start > self._line), 0)
+        self._moved()
+
     def action_open(self) -> None:
         """The cell under the cursor."""
-        if self.cursor_key:
-            self.post_message(self.Opened(self.cursor_key))
+        self.post_message(self.Opened(self.cursor_key))
 
     def _moved(self) -> None:
         self._follow()
         self.repaint()
         self.post_message(self.Moved())
 
+    @property
+    def _height(self) -> int:
+        """Rows below the names of the columns; where there is but one row at all, it is the cursor's."""
+        return max(self.size.height - 1, 1)
+
     def _follow(self) -> None:
-        height = self.size.height - 1
-        if height < 1:
-            return
-        at = next((n for n, found in enumerate(self._painted()) if found == self._line), 0)
-        # With a line of its own the title of the block is seen, too.
-        if at - 1 < self._top:
-            self._top = max(at - 1, 0)
+        height = self._height
+        at = next((n for n, found in enumerate(self._rows) if found == self._line), 0)
+        # The row above the cursor's is the title of its side, or becomes it.
+        margin = 1 if height > 1 else 0
+        if at - margin < self._top:
+            self._top = max(at - margin, 0)
         elif at >= self._top + height:
             self._top = at - height + 1
-        self._top = max(min(self._top, len(self._painted()) - height), 0)
-        shown = self._shown_columns()
+        self._top = max(min(self._top, len(self._rows) - height), 0)
+        seen = self._seen
         if self._column < self._first:
             self._first = self._column
-        elif self._column >= self._first + shown:
-            self._first = self._column - shown + 1
-        self._first = max(min(self._first, len(self._plan.columns) - shown), 0)
+        elif self._column >= self._first + seen:
+            self._first = self._column - seen + 1
+        self._first = max(min(self._first, len(self._plan.columns) - seen), 0)
 
     def on_resize(self) -> None:
         """The cursor stays in sight."""
-        self._follow()
+        self._measure()
         self.repaint()
 
     # What is painted
 
-    def _painted(self) -> list[int | str]:
-        """What stands in each row: the number of a line, or the title of a block."""
-        rows: list[int | str] = []
-        number = 0
-        for block in self._plan.blocks:
-            rows.append(block.title)
-            rows += range(number, number + len(block.lines))
-            number += len(block.lines)
-        return rows
-
-    def _width(self) -> int:
+    def _measure(self) -> None:
+        """Of columns as wide as there is room for, as many as there is room for."""
         room = self.size.width - _LABEL - 1
-        return min(max(room // max(len(self._plan.columns), 1) - 1, _NARROWEST), _WIDEST)
-
-    def _shown_columns(self) -> int:
-        return max((self.size.width - _LABEL - 1) // (self._width() + 1), 1)
+        longest = max((cell_len(name) for name in self._plan.columns), default=0)
+        narrowest = max(_NARROWEST, min(longest + 2, _LONGEST_NAME))
+        self._width = min(max(room // max(len(self._plan.columns), 1) - 1, narrowest), _WIDEST)
+        self._seen = max(room // (self._width + 1), 1)
+        self._follow()
 
     def row(self, y: int) -> Row:
         """The names of the columns, then titles and lines of cells."""
-        painted = self._painted()
-        if not painted:
-            return ((" " + show(self._message[y]), "dim"),) if y < len(self._message) else ()
+        if not self._rows:
+            return self._message_row(y)
+        if self.size.height == 1:
+            return self._cells_row(self._line)
         if y == 0:
             return self._headings()
         at = self._top + y - 1
-        if at >= len(painted):
+        if at >= len(self._rows):
             return ()
-        found = painted[at]
-        return ((f" {show(found)}", "title"),) if isinstance(found, str) else self._cells_row(found)
+        found = self._rows[at]
+        # A side whose title is scrolled away would be one that nobody can name.
+        if y == 1 and self._height > 1 and not isinstance(found, str):
+            found = next(title for title in reversed(self._rows[:at]) if isinstance(title, str))
+        return ((f" {show(found, 200)}", "title"),) if isinstance(found, str) else self._cells_row(found)
+
+    def _message_row(self, y: int) -> Row:
+        width = max(self.size.width - 2, 1)
+        rows = [part for line in self._message for part in wrapped(self.legible_row(shown(line)), width)]
+        return ((" ", ""), *rows[y]) if y < len(rows) else ()
 
     def _headings(self) -> Row:
-        width, glyphs = self._width(), self.glyphs
-        last = self._first + self._shown_columns()
+        width, glyphs = self._width, self.glyphs
+        last = self._first + self._seen
         row: list[Span] = [(" " * _LABEL + (glyphs.before if self._first else " "), "dim")]
         names = self._plan.columns[self._first : last]
         row += [(fit(" " + show(name, 60), width, glyphs.ellipsis) + " ", "dim") for name in names]
         return (*row, (glyphs.after if last < len(self._plan.columns) else "", "dim"))
 
     def _cells_row(self, at: int) -> Row:
-        line, glyphs, width = self._plan.lines[at], self.glyphs, self._width()
+        line, glyphs, width = self._plan.lines[at], self.glyphs, self._width
         row: list[Span] = [(fit(line.label, _LABEL, glyphs.ellipsis, right=True) + " ", "dim")]
-        last = self._first + self._shown_columns()
+        last = min(self._first + self._seen, len(line.keys))
+        # Why a cell failed goes on to the edge where no other cell is in its way.
+        spare = self.size.width - _LABEL - 1 - (last - self._first) * (width + 1)
         for n, one in enumerate(line.keys[self._first : last], self._first):
             text, style = self._cells.get(one, ("", "")) if one else ("", "")
             here = at == self._line and n == self._column
             sign = glyphs.cursor if here else " "
-            cell = fit(f"{sign}{show(text, 200)}", width, glyphs.ellipsis)
-            row.append((cell, f"{style} cursor".strip() if here and self.has_focus else style))
-            row.append((" ", ""))
+            room = width + (max(spare, 0) if n == last - 1 else 0)
+            cell = fit(self.legible(f"{sign}{show(text, 200)}"), room, glyphs.ellipsis)
+            marked = f"{style} cursor".strip() if here and self.has_focus else style
+            row += [(cell[:width], marked), (cell[width:] + " ", style)]
         return tuple(row)
+
+
+def _rows(plan: GridPlan) -> Sequence[int | str]:
+    rows: list[int | str] = []
+    number = 0
+    for block in plan.blocks:
+        rows.append(block.title)
+        rows += range(number, number + len(block.lines))
+        number += len(block.lines)
+    return rows

@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
-from tuibench.core.cell import CellResult, Estimate
+import math
+
+from tuibench.core.cell import CellResult, Estimate, Noise
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.core.watch import Live, RunView
 from tuibench.plots.sparkline import sparkline
 from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.lines import check_text, differences
+from tuibench.report.run_log import drift_words
 from tuibench.tui.glyph import Glyphs
-from tuibench.tui.widgets.row import LineLike, Span
+from tuibench.tui.screens.run_words import Labelled, target_words
+from tuibench.tui.widgets.row import Span
+
+_SPARK = 20
+_MOST_MORE = 99
 
 
 def main_estimate(cell: CellResult) -> Estimate:
@@ -36,82 +43,114 @@ def cell_span(cell: CellResult, live: Live | None, glyphs: Glyphs) -> Span:
             return f"{glyphs.running}{now}", "accent"
         return "-", "dim"
     half = plus_minus(found).replace("±", glyphs.plus_minus).replace(" ", "")
-    count = len(cell.executions)
-    trust = half or count_of(count, "run")
+    trust = half or count_of(len(cell.executions), "run")
     sign = glyphs.running if here else _sign(cell, glyphs)
     text = " ".join(filter(None, (value_words(cell, found.value), trust, sign)))
     return text, _style(cell, here)
 
 
 def _sign(cell: CellResult, glyphs: Glyphs) -> str:
-    if cell.check is not None and cell.check.state == "differs":
-        return glyphs.differs
     if cell.failure is not None:
         return glyphs.failed
+    if cell.check is not None and cell.check.state == "differs":
+        return glyphs.differs
     return cell.grade.letter if cell.grade is not None else ""
 
 
 def _style(cell: CellResult, here: bool) -> str:
-    if here:
-        return "accent"
     if cell.failure is not None or (cell.check is not None and cell.check.state == "differs"):
         return "bad"
+    if here:
+        return "accent"
     return "warn" if cell.grade is not None and cell.grade.letter == "D" else ""
 
 
-def now_words(view: RunView, name: str) -> str:
+def now_words(view: RunView, cell: CellResult, name: str) -> str:
     """What is measured at this moment; `name` is the cell's."""
     live = view.live
     if live is None:
         return ""
-    words = [name, f"execution {live.n} of at least {view.executions_min}" if live.n else "anchor", live.phase]
+    least = f" of ≥{view.executions_min}" if live.n <= view.executions_min else ""
+    words = [f"now  {name}", f"execution {live.n}{least}" if live.n else "anchor"]
+    if live.p50_ms is None or live.phase != "measuring":
+        words.append(live.phase)
     if live.p50_ms is not None:
         half = f" ±{percent(live.half_width)}" if live.half_width is not None else ""
         words.append(f"{ms(live.p50_ms)}{half}")
-    return "   ".join(words)
+    words.append(more_words(view, cell))
+    return "  ".join(filter(None, words))
 
 
-def cell_details(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
-    """The cell under the cursor: how its interval narrowed, what the machine did, whether its outputs are right."""
+def more_words(view: RunView, cell: CellResult) -> str:
+    """About how many executions a cell still lacks: an interval narrows with the root of their number."""
+    target = view.spec.effort.target if view.spec is not None else None
+    halves, count = view.half_widths.get(cell.key, ()), len(cell.executions)
+    if target is None or not halves or halves[-1] <= 0 or not math.isfinite(halves[-1]):
+        return ""
+    missing = max(math.ceil(count * (halves[-1] / target) ** 2), view.executions_min) - count
+    if missing <= 0:
+        return ""
+    return f"~{missing if missing <= _MOST_MORE else f'>{_MOST_MORE}'} more to {target_words(target)}"
+
+
+def cell_details(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bool) -> list[Labelled]:
+    """The cell under the cursor: why it failed, what the machine did, whether its outputs are right."""
     if cell.status == "failed":
-        tail = (cell.failure.log_tail or "").strip().splitlines() if cell.failure else []
-        lines: list[LineLike] = [(failure_text(cell), "bad")]
-        return lines + ([(f"last words: {tail[-1]}", "dim")] if tail else [])
-    lines = [_interval_line(cell, view, ascii_only)]
-    if cell.grade is not None:
-        lines.append((f"grade {cell.grade.letter}: {cell.grade.cause}", "warn" if cell.grade.letter in "CD" else ""))
-    lines.append(_machine_line(cell, glyphs))
+        tail = (cell.failure.log_tail or "").strip().splitlines() if cell.failure is not None else []
+        return [("failed", failure_text(cell), "bad"), ("last words", tail[-1] if tail else "", "dim")]
+    lines = [("failed", failure_text(cell), "bad")] if cell.failure is not None else []
+    bad_grade = cell.grade is not None and cell.grade.letter in "CD"
+    lines.append(("noise", noise_words(cell, view, glyphs, ascii_only), "warn" if bad_grade else ""))
+    lines.append(("machine", _machine_words(cell, glyphs), ""))
     wrong = cell.check is not None and cell.check.state == "differs"
-    words = [f"outputs {check_text(cell.check)}", *differences(cell)] if cell.executions else []
-    lines.append((f" {glyphs.dot} ".join(words), "bad" if wrong else ""))
+    words = [check_text(cell.check), *differences(cell)] if cell.executions else []
+    lines.append(("outputs", f" {glyphs.dot} ".join(words), "bad" if wrong else ""))
     return lines
 
 
-def _interval_line(cell: CellResult, view: RunView, ascii_only: bool) -> LineLike:
-    halves = view.half_widths.get(cell.key, ())
-    done = f"{count_of(len(cell.executions), 'execution')}"
-    words = [done]
-    if halves:
-        words.append(f"±{percent(halves[0])} {sparkline(halves, ascii_only, width=20)} ±{percent(halves[-1])}")
-    if cell.stopped_by:
-        words.append(cell.stopped_by)
-    if cell.failure is not None:
-        words.append(failure_text(cell))
-    return ("   ".join(words), "bad" if cell.failure is not None else "")
-
-
-def _machine_line(cell: CellResult, glyphs: Glyphs) -> LineLike:
-    used = cell.used
-    if used is None:
+def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
+    """How the interval of a cell narrowed, and why no more is measured of it."""
+    if cell.status == "failed":
         return ""
-    words = []
-    if used.cpu_seconds_per_second is not None:
-        words.append(f"used {short(used.cpu_seconds_per_second)} of {count_of(cell.asked.cores, 'core')}")
-    latest = cell.executions[-1].noise if cell.executions else None
-    if latest is not None:
-        mhz = latest.frequency_mhz
-        words += [f"{short(mhz[-1] / 1000)} GHz"] if mhz else []
-        if latest.steal_share:
-            words.append(f"steal {percent(latest.steal_share)}")
-        words += ["throttled"] if latest.throttled_us else []
+    halves = [half for half in view.half_widths.get(cell.key, ()) if math.isfinite(half)]
+    words = [count_of(len(cell.executions), "execution") if cell.executions else "nothing measured yet"]
+    if halves:
+        line = sparkline(halves, ascii_only, width=_SPARK) if len(halves) > 1 else ""
+        first = f"±{percent(halves[0])} {line} " if line else ""
+        words.append(f"{first}±{percent(halves[-1])}")
+    if cell.stopped_by and not cell.stopped_by.startswith("going on"):
+        words.append(cell.stopped_by)
+    return "  ".join(words)
+
+
+def noise_words(cell: CellResult, view: RunView, glyphs: Glyphs, ascii_only: bool) -> str:
+    """The cell's grade with its cause, and how much of their time the latest executions of all waited for a CPU."""
+    words = [f"{cell.grade.letter}: {cell.grade.cause}"] if cell.grade is not None else []
+    shares = [min(share, 1.0) for share in view.waiting_shares if share is not None]
+    if shares:
+        line = sparkline(shares, ascii_only, width=_SPARK, low=0.0, high=max(*shares, 0.05))
+        words.append(f"{line} latest waited {percent(shares[-1])} for a CPU")
+    drift = drift_words(view.drift)
+    words += [f"drift {drift}"] if drift else []
     return f" {glyphs.dot} ".join(words)
+
+
+def _machine_words(cell: CellResult, glyphs: Glyphs) -> str:
+    words = []
+    if cell.used is not None and cell.used.cpu_seconds_per_second is not None:
+        words.append(f"used {short(cell.used.cpu_seconds_per_second)} of {count_of(cell.asked.cores, 'core')}")
+    if cell.executions:
+        words += _reading_words(cell.executions[-1].noise)
+    return f" {glyphs.dot} ".join(words)
+
+
+def _reading_words(noise: Noise) -> list[str]:
+    """What the kernel said of the latest execution."""
+    words = [f"{short(noise.frequency_mhz[-1] / 1000)} GHz"] if noise.frequency_mhz else []
+    if noise.throttled_us is not None:
+        words.append("throttled" if noise.throttled_us else "no throttling")
+    if noise.steal_share is not None:
+        words.append(f"steal {percent(noise.steal_share)}" if noise.steal_share else "steal 0")
+    if noise.disturbed_blocks:
+        words.append(f"{noise.disturbed_blocks} of {noise.blocks} blocks disturbed")
+    return words

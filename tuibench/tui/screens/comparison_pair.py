@@ -19,6 +19,8 @@ _BRIEF = (
     (re.compile(r"(\d+) cores?\b"), r"\1c"),
     (re.compile(r"batch (\d+)"), r"b\1"),
     (re.compile(r"(\d+) streams?\b"), r"s\1"),
+    (re.compile(r"\bonnxruntime\b"), "ort"),
+    (re.compile(r"\bopenvino\b"), "ov"),
     (re.compile(", "), " "),
 )
 

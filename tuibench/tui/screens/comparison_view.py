@@ -16,7 +16,8 @@ from tuibench.tui import key
 from tuibench.tui.screens.benchmark_preview import fold
 from tuibench.tui.screens.comparison_figure import Material, figures_of, has_metric, make_figure
 from tuibench.tui.screens.comparison_pair import Pair, amount, brief_name, ratio_words, side_line, verdict_words
-from tuibench.tui.widgets.plot_view import PlotView
+from tuibench.tui.widgets.calm import Bare
+from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.selector_line import Selector, SelectorLine
@@ -30,7 +31,7 @@ _NOTHING = ("No cell of one was asked for what a cell of the other was: nothing 
 _STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
 
 
-class ComparisonView(Vertical):
+class ComparisonView(Bare, Vertical):
     """Either side can be the base; the figure shows the pair under the cursor, and can be another one by a key."""
 
     DEFAULT_CSS = """
@@ -62,7 +63,7 @@ class ComparisonView(Vertical):
         yield SelectorLine(id="choices")
         yield RecordTable(id="pairs")
         yield RuleLine()
-        yield PlotView(id="figure", focusable=False)
+        yield FigureView(id="figure")
         yield TextBlock(id="words")
 
     @property
@@ -113,7 +114,7 @@ class ComparisonView(Vertical):
         self.query_one("#choices", SelectorLine).show(selectors)
 
     def _show_pair(self) -> None:
-        self.query_one("#words", TextBlock).show_lines(fold(list(self._words()), self.size.width))
+        self.query_one("#words", TextBlock).show_lines(fold(list(self._words()), self.app.size.width))
         self._draw()
 
     def _words(self) -> Iterator[LineLike]:
@@ -134,17 +135,12 @@ class ComparisonView(Vertical):
             yield (f" {line}", "dim")
 
     def _draw(self) -> None:
-        view = self.query_one("#figure", PlotView)
-        if self._material is None or not view.size.height:
+        if self._material is None:
             return
-        figure = make_figure(self._material, self._figure, self.pair, self._metric)
-        width, height = view.size
-        view.show_rows(draw(figure, width, height, ascii_only=self.dashboard.ascii_only))
-
-    def on_plot_view_resized(self, message: PlotView.Resized) -> None:
-        """Draw in the room that there is."""
-        message.stop()
-        self._draw()
+        figure = make_figure(self._material, self._figure, self.pair, self._metric, turned=self.is_turned)
+        ascii_only = self.dashboard.ascii_only
+        view = self.query_one("#figure", FigureView)
+        view.show_figure(lambda width, height: draw(figure, width, height, ascii_only=ascii_only))
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
         """Another pair."""

@@ -2,47 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable
 from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.widget import Widget
-from textual.widgets import ContentSwitcher
 
 from tuibench.core.card import StoredBenchmark
-from tuibench.core.errors import TuibenchError
+from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.short_id import short_id
-from tuibench.plots.scaling import axes_of
 from tuibench.report.age import age
 from tuibench.report.listing import headline_words
 from tuibench.tui import key
-from tuibench.tui.desk import Pulse
+from tuibench.tui.desk import Pulse, Removed
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
 from tuibench.tui.screens.detail_baseline import BaselinePane
-from tuibench.tui.screens.detail_comparison import ComparisonPane
-from tuibench.tui.screens.detail_pane import DetailPane
-from tuibench.tui.screens.detail_scaling import PointList, ScalingPane
-from tuibench.tui.screens.detail_text import environment_lines, log_lines
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.screens.detail_comparison import Past, needs_past
+from tuibench.tui.screens.detail_fact import Fact, FactBlock, hung
+from tuibench.tui.screens.detail_key import AXES, COMMON, LAST, WITHOUT_RECORD, hints_of, pairs_of
+from tuibench.tui.screens.detail_points import PointList
+from tuibench.tui.screens.detail_scaling import ScalingPane
+from tuibench.tui.screens.detail_tabs import NAMES, TABS, DetailTabs, refusals
+from tuibench.tui.screens.detail_text import log_facts
+from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.tab_line import TabLine
-from tuibench.tui.widgets.text_block import ScrollBlock, TextBlock
+from tuibench.tui.widgets.text_block import TextBlock
 
-TABS = ("baseline", "cores", "batches", "shapes", "comparison", "environment", "log")
-_NAMES = ("Base", "Cores", "Batch", "Shape", "Compare", "Env", "Log")
-_AXES = {"cores": "cores", "batches": "batch", "shapes": "shape"}
-_WHY = {
-    "cores": "only one number of cores was measured: R with more of them shows how they scale",
-    "batches": "only one batch was measured: R with several shows how they scale",
-    "shapes": "no shape has several values: R with several of them shows how they scale",
-    "comparison": "",
-}
-_HINTS = {
-    "baseline": ("previous-value", "next-value", "figure"),
-    "scaling": ("previous-value", "next-value", "metric", "statistic", "side", "open"),
-    "comparison": ("side", "metric", "figure", "compare"),
-    "text": (),
-}
-_COMMON = ("tab-next", "rerun", "rerun-changed", "compare", "copy-command", "export", "edit", "back", "palette", "help")
+_WHOLE = 80
+"""Columns that the keys of all tabs take."""
 
 
 class DetailScreen(BenchmarkActions):
@@ -58,23 +45,30 @@ class DetailScreen(BenchmarkActions):
         "cursor, and the line below it says all of the point it is on."
     )
 
-    def __init__(self, benchmark: str, tab: str = "") -> None:
+    def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
+        """`cell` is the key of the one that is shown first; '' for the first with numbers."""
         super().__init__()
         self.benchmark = benchmark
+        self._cell = cell
         self._tab = TABS.index(tab) if tab in TABS else 0
         self.stored: StoredBenchmark | None = None
+
+        self._is_gone = False
+        self._refusals = refusals(None)
 
     def body(self) -> Iterable[Widget]:
         """Tabs, one line about all of it, and the tab that is shown."""
         yield TabLine(id="tabs")
         yield TextBlock(id="about")
-        yield ContentSwitcher(id="panes")
+        yield DetailTabs(self._cell)
 
     def title_parts(self) -> tuple[str, ...]:
-        """Id and name."""
+        """Id and name, what was measured, and by what."""
         stored = self.stored
-        name = f' "{stored.card.name}"' if stored is not None and stored.card.name else ""
-        return ("benchmark " + short_id(self.benchmark) + name, stored.row.models if stored is not None else "")
+        if stored is None:
+            return (f"benchmark {short_id(self.benchmark)}",)
+        name = f' "{stored.card.name}"' if stored.card.name else ""
+        return (short_id(self.benchmark) + name, stored.row.models, _settings(stored))
 
     def target(self) -> str | None:
         """This one."""
@@ -93,112 +87,164 @@ class DetailScreen(BenchmarkActions):
             self.load()
 
     def _show(self, stored: StoredBenchmark) -> None:
-        before, self.stored = self.stored, stored
+        before, self.stored, self._is_gone = self.stored, stored, False
+        self._refusals = refusals(stored)
         self.show_title()
-        row, app = stored.row, self.dashboard
-        self.query_one("#about", TextBlock).show_lines([f" {headline_words(row)}"])
+        self._show_headline()
         if before is None:
-            self._show_tab()
-        self._show_tabs(f"{age(row.started_utc, app.now())} ago")
+            wanted, self._tab = self._tab, 0
+            self.call_next(self._show_first, wanted)
+        elif before.card != stored.card and self.query("#log"):
+            self.query_one("#log", FactBlock).show_facts(log_facts(stored, self.dashboard.now()))
+        self._show_tabs()
+
+    def _show_headline(self) -> None:
+        """The best number, where no figure needs the line more. That somebody removed it is said on every tab."""
+        about = self.query_one("#about", TextBlock)
+        if self._is_gone:
+            gone = "it was removed meanwhile: u brings back what was removed last"
+            about.show_lines([(f" {self.dashboard.glyphs.differs} {gone}", "warn")])
+        elif self.stored is not None:
+            about.show_lines([f" {headline_words(self.stored.row)}"])
+        about.display = self._is_gone or TABS[self._tab] not in (*AXES, "comparison")
 
     def _refuse(self, error: TuibenchError) -> None:
-        """A damaged record says what is wrong with it; one that is gone is no page."""
+        """A damaged record says what is wrong with it; one that was removed meanwhile says so, and stays in sight."""
         if self.stored is None:
-            what = "d removes it, and u brings it back"
-            lines: list[LineLike] = [(f" ! {error.message}", "bad"), f" {error.hint}", "", f" {what}"]
-            self.query_one("#about", TextBlock).show_lines(lines)
+            about = self.query_one("#about", TextBlock)
+            width = max(self.size.width - 1, 20)
+            facts = [
+                Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"),
+                Fact(" ", error.hint),
+                Fact(" ", ""),
+            ]
+            facts.append(Fact(" ", "d moves it to the trash, from where u brings it back; others are not touched"))
+            about.show_lines([row for fact in facts for row in hung(fact, 3, width, about.legible)])
+            self.hints = WITHOUT_RECORD
+            self.show_keys()
+        elif isinstance(error, UnknownId):
+            self._is_gone = True
+            self._show_headline()
         else:
             self.explain(error)
 
-    def _show_tabs(self, right: str = "") -> None:
-        disabled = [n for n, name in enumerate(TABS) if self._refusal(name)]
-        self.query_one("#tabs", TabLine).show(_NAMES, self._tab, disabled=disabled, right=(f"{right} ", "dim"))
+    def _show_removed(self, removed: Removed) -> None:
+        """What was removed here is not looked at any longer."""
+        if removed.entry is None:
+            super()._show_removed(removed)
+            return
+        self.dashboard.look()
+        self.dashboard.go_back()
+        self.dashboard.page.say(f"{removed.words}; u brings it back")
 
-    def _refusal(self, name: str) -> str:
-        """Why a tab has nothing to show; '' where it has."""
-        stored = self.stored
-        if stored is None:
-            return "it is not read yet"
-        if name in _AXES:
-            return "" if _AXES[name] in axes_of(stored.result) else _WHY[name]
-        if name == "comparison" and not stored.result.comparisons and not stored.card.partner:
-            return "one side alone was measured, and it is no re-run: R with another engine compares two"
-        return ""
+    def show_keys(self) -> None:
+        """As on other pages, two keys of one word together, and the way to help in any case."""
+        app = self.dashboard
+        # What is the same on all tabs stands in a line of its own, which need not be sent again.
+        last = (*COMMON, *LAST) if app.size.width >= _WHOLE else LAST
+        hints = [each for each in self.hints if each not in last]
+        some, rest = (pairs_of(each, app.keymap, app.ascii_only) for each in (hints, last))
+        self.query_one("#keys", KeyLine).show(some, rest)
 
-    def _show_tab(self) -> None:
+    def _show_tabs(self) -> None:
         stored = self.stored
+        disabled = [n for n, name in enumerate(TABS) if self._refusals[name]]
+        when = f"{age(stored.row.started_utc, self.dashboard.now())} ago" if stored is not None else ""
+        grade = f"grade {stored.row.grade}" if stored is not None and stored.row.grade else ""
+        # Where the tabs themselves need the line, age and grade give way.
+        parts = (when, grade) if self.app.size.width >= _WHOLE else ()
+        right = f" {self.dashboard.glyphs.dot} ".join(filter(None, parts))
+        self.query_one("#tabs", TabLine).show(
+            NAMES, self._tab, disabled=disabled, right=(f"{right} " if right else "", "dim")
+        )
+
+    async def _show_tab(self) -> None:
+        stored, app = self.stored, self.dashboard
         if stored is None:
             return
-        if self._refusal(TABS[self._tab]):
-            self._tab = 0
         name = TABS[self._tab]
-        panes = self.query_one("#panes", ContentSwitcher)
-        if not panes.query(f"#{name}"):
-            panes.mount(self._make(name, stored))
-        panes.current = name
-        kind = name if name in ("baseline", "comparison") else "scaling" if name in _AXES else "text"
-        self.hints = (*_HINTS[kind], *_COMMON)
+        await self.query_one(DetailTabs).show_tab(name, stored, app.glyphs, app.now())
+        self.hints = hints_of(name, stored.result)
         self.show_keys()
-        self._show_tabs(f"{age(stored.row.started_utc, self.dashboard.now())} ago")
-        self.call_after_refresh(self._focus_tab)
-
-    def _focus_tab(self) -> None:
-        panes = self.query_one("#panes", ContentSwitcher)
-        shown = panes.query_one(f"#{panes.current}") if panes.current else None
-        if isinstance(shown, DetailPane):
-            shown.focus_first()
-        elif shown is not None:
-            shown.focus()
-
-    def _make(self, name: str, stored: StoredBenchmark) -> Widget:
-        makers: dict[str, Callable[[], Widget]] = {
-            "baseline": lambda: BaselinePane(stored, id=name),
-            "comparison": lambda: ComparisonPane(stored, id=name),
-            "environment": lambda: ScrollBlock(environment_lines(stored.result, self.dashboard.glyphs), id=name),
-            "log": lambda: ScrollBlock(log_lines(stored, self.dashboard.now()), wrap=True, id=name),
-        }
-        return makers[name]() if name in makers else ScalingPane(stored, _AXES[name], id=name)
+        self._show_headline()
+        self._show_tabs()
 
     # Tabs
 
-    def _go_to_tab(self, tab: int) -> None:
-        if self.stored is None or tab == self._tab:
+    async def _show_first(self, wanted: int) -> None:
+        """The tab that was asked for; the first one where that has nothing, or must be read yet."""
+        if wanted and not self._refusals[TABS[wanted]]:
+            await self.go_to_tab(wanted)
+        if self.query_one(DetailTabs).current is None:
+            await self._show_tab()
+
+    async def go_to_tab(self, tab: int) -> None:
+        """Show a tab by its place, or say why it has nothing to show."""
+        if tab == self._tab and self.stored is not None:
             return
-        if why := self._refusal(TABS[tab]):
+        if why := self._refusals[TABS[tab]]:
             self.say(why, "warn")
             return
+        if TABS[tab] == "comparison" and self._read_past(tab):
+            return
         self._tab = tab
-        self._show_tab()
+        await self._show_tab()
 
-    def _step(self, by: int) -> None:
-        open_tabs = [n for n, name in enumerate(TABS) if not self._refusal(name)]
+    def _read_past(self, tab: int) -> bool:
+        """Whether the other benchmark must be read first; the tab that is shown stays in sight meanwhile."""
+        stored, one = self.stored, self.benchmark
+        if stored is None or not needs_past(stored) or self.query_one(DetailTabs).past is not None:
+            return False
+        base = stored.card.partner or ""
+        self.ask(
+            lambda: Past(self.desk.compare(base, one), self.desk.open(base)),
+            lambda past: self._open_comparison(past, tab),
+            group="past",
+        )
+        return True
+
+    def _open_comparison(self, past: Past, tab: int) -> None:
+        self.query_one(DetailTabs).past = past
+        self.call_next(self.go_to_tab, tab)
+
+    async def _step(self, by: int) -> None:
+        open_tabs = [n for n, name in enumerate(TABS) if not self._refusals[name]]
         if self._tab in open_tabs:
-            self._go_to_tab(open_tabs[(open_tabs.index(self._tab) + by) % len(open_tabs)])
+            await self.go_to_tab(open_tabs[(open_tabs.index(self._tab) + by) % len(open_tabs)])
 
-    def action_tab_next(self) -> None:
+    async def action_tab_next(self) -> None:
         """The next that has something to show."""
-        self._step(1)
+        await self._step(1)
 
-    def action_tab_previous(self) -> None:
+    async def action_tab_previous(self) -> None:
         """The one before."""
-        self._step(-1)
+        await self._step(-1)
 
-    def on_point_list_opened(self, message: PointList.Opened) -> None:
+    def action_log(self) -> None:
+        """The tab of that name."""
+        self.call_next(self.go_to_tab, TABS.index("log"))
+
+    async def on_point_list_opened(self, message: PointList.Opened) -> None:
         """Enter on a point: all numbers of its cell."""
         message.stop()
         name = TABS[self._tab]
-        pane = self.query_one(f"#{name}", ScalingPane) if name in _AXES else None
+        pane = self.query_one(f"#{name}", ScalingPane) if name in AXES else None
         point = pane.point if pane is not None else None
         if point is not None:
-            self._tab = 0
-            self._show_tab()
-            cell = point.cell_key
-            self.call_after_refresh(lambda: self.query_one(BaselinePane).go_to(cell))
+            await self.go_to_tab(0)
+            self.query_one(BaselinePane).go_to(point.cell_key)
 
 
-def _tab_action(place: int) -> Callable[[DetailScreen], None]:
-    def go(screen: DetailScreen) -> None:
-        screen._go_to_tab(place)
+def _settings(stored: StoredBenchmark) -> str:
+    """Engine with its version where there is one, precision and scenarios."""
+    row, run = stored.row, stored.result
+    version = run.versions.get(row.engines, "")
+    return " ".join(filter(None, (row.engines, version, run.spec.precision, row.scenarios)))
+
+
+def _tab_action(place: int) -> Callable[[DetailScreen], Awaitable[None]]:
+    async def go(screen: DetailScreen) -> None:
+        await screen.go_to_tab(place)
 
     return go
 

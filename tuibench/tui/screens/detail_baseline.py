@@ -1,4 +1,4 @@
-"""All numbers of one cell, with how its calls spread and went over time."""
+"""All numbers of one cell, with how its calls spread and went over time; of a sweep also which cells to choose."""
 
 from __future__ import annotations
 
@@ -7,28 +7,27 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
 
-from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.units import count_of, ms, percent, short, size
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.cell import CellResult
+from tuibench.core.run import RunResult
 from tuibench.plots.baseline import marks_of, merged_histogram, samples_figure
 from tuibench.plots.figure import draw
 from tuibench.plots.histogram import draw_histogram
 from tuibench.plots.styled import Row, message_rows
-from tuibench.report.label import describe, failure_text, varying
-from tuibench.report.lines import check_text, differences
-from tuibench.report.missing import missing_numbers
+from tuibench.report.label import describe, varying
+from tuibench.report.tradeoff import HEAD, tradeoff_rows
 from tuibench.tui import key
-from tuibench.tui.screens.detail_pane import DetailPane
-from tuibench.tui.widgets.plot_view import PlotView
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.screens.detail_fact import Fact, FactBlock
+from tuibench.tui.screens.detail_number import number_facts
+from tuibench.tui.screens.detail_pane import Beside, DetailPane
+from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.selector_line import Selector, SelectorLine
-from tuibench.tui.widgets.text_block import ScrollBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
+ADVICE = "advice"
+_INDENT = len(HEAD) + 1
 FIGURES = ("histogram", "samples")
-_TAILS = ("p90", "p95", "p99", "p99_9")
-_LATENCY = {name: name.replace("_", ".") for name in ("p50", "mean", "std", "floor", *_TAILS)}
 
 
 class BaselinePane(DetailPane):
@@ -36,26 +35,35 @@ class BaselinePane(DetailPane):
 
     DEFAULT_CSS = """
     BaselinePane #beside { height: 1fr; width: 100%; }
-    BaselinePane #numbers { width: 39; height: 100%; }
-    .-wide BaselinePane #numbers { width: 50; }
+    BaselinePane #numbers { width: 41; height: 100%; margin: 0 1 0 1; }
     BaselinePane #spread { width: 1fr; height: 100%; }
+    BaselinePane #advice { width: 1fr; height: 100%; display: none; }
     """
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("previous-value", "next-value", "figure"))
+
+    def __init__(self, stored: StoredBenchmark, *, id: str, cell: str = "") -> None:  # noqa: A002 - Textual's name
+        """`cell` is the key of the one to begin with; without it the first that has numbers."""
+        super().__init__(stored, id=id)
+        run = stored.result
+        first = next((n for n, cell in enumerate(run.cells) if cell.pooled is not None), 0)
+        self._at = next((n for n, one in enumerate(run.cells) if one.key == cell), first)
+        self._figures = (ADVICE, *FIGURES) if tradeoff_rows(run) else FIGURES
+        self._figure = 0
+        self._axes = varying(run)
 
     def compose(self) -> ComposeResult:
         """Selectors, numbers, figure."""
         yield SelectorLine(id="baseline-choices")
         yield RuleLine()
-        with Horizontal(id="beside"):
-            yield ScrollBlock(wrap=True, id="numbers")
-            yield PlotView(id="spread", focusable=False)
+        with Beside(id="beside"):
+            yield FactBlock(id="numbers")
+            yield FigureView(id="spread")
+            yield FactBlock(advice_facts(self.stored.result), _INDENT, id="advice")
 
     def on_mount(self) -> None:
-        """The first cell that has numbers."""
-        self._at = next((n for n, cell in enumerate(self._cells) if cell.pooled is not None), 0)
+        """The figure that was chosen last."""
         wanted = self.chosen("figure")
-        self._figure = FIGURES.index(wanted) if wanted in FIGURES else 0
-        self._axes = varying(self.stored.result)
+        self._figure = self._figures.index(wanted) if wanted in self._figures else 0
         self.refresh_cell()
 
     @property
@@ -65,35 +73,32 @@ class BaselinePane(DetailPane):
     def go_to(self, wanted: str) -> None:
         """Show another cell."""
         self._at = next((n for n, cell in enumerate(self._cells) if cell.key == wanted), self._at)
-        self.refresh_cell()
+        if self.is_mounted:
+            self.refresh_cell()
 
     def refresh_cell(self) -> None:
         """Selectors, numbers and figure of the cell that is chosen."""
-        run = self.stored.result
         if not self._cells:
-            self.query_one("#numbers", ScrollBlock).show_lines(["no cell was planned before it ended"])
+            self.query_one("#numbers", FactBlock).show_facts([Fact("", "no cell was planned before it ended", "warn")])
             return
         cell = self._cells[self._at]
-        place = f"{describe(run, cell, self._axes)} ({self._at + 1} of {len(self._cells)})"
-        around = f"{self.shown_key('previous-value')}{self.shown_key('next-value')}"
-        many = (place, "") if len(self._cells) > 1 else (place,)
-        selectors = [Selector("cell", many, 0, around)]
-        selectors.append(Selector("figure", FIGURES, self._figure, self.shown_key("figure")))
+        place = describe(self.stored.result, cell, self._axes)
+        many = len(self._cells) > 1
+        number = f"cell {self._at + 1} of {len(self._cells)}" if many else "cell"
+        selectors = [Selector(number, (place, "") if many else (place,), 0, self.around)]
+        selectors.append(Selector("figure", self._figures, self._figure, self.shown_key("figure")))
         self.query_one("#baseline-choices", SelectorLine).show(selectors)
-        self.query_one("#numbers", ScrollBlock).show_lines(list(number_lines(cell)))
-        self._draw()
+        self.query_one("#numbers", FactBlock).show_facts(number_facts(cell))
+        self._show_figure()
 
-    def on_plot_view_resized(self, message: PlotView.Resized) -> None:
-        """Another size to draw in."""
-        message.stop()
-        self._draw()
-
-    def _draw(self) -> None:
-        view = self.query_one("#spread", PlotView)
-        width, height = view.size
-        if width and height and self._cells:
-            ascii_only = self.dashboard.ascii_only
-            view.show_rows(draw_cell(self._cells[self._at], FIGURES[self._figure], width, height, ascii_only))
+    def _show_figure(self) -> None:
+        figure, cell = self._figures[self._figure], self._cells[self._at]
+        is_advice, ascii_only = figure == ADVICE, self.dashboard.ascii_only
+        self.query_one("#advice").display = is_advice
+        view = self.query_one("#spread", FigureView)
+        view.display = not is_advice
+        if not is_advice:
+            view.show_figure(lambda width, height: draw_cell(cell, figure, width, height, ascii_only))
 
     def _step(self, by: int) -> None:
         if self._cells:
@@ -110,8 +115,8 @@ class BaselinePane(DetailPane):
 
     def action_figure(self) -> None:
         """The other figure."""
-        self._figure = (self._figure + 1) % len(FIGURES)
-        self.choose(figure=FIGURES[self._figure])
+        self._figure = (self._figure + 1) % len(self._figures)
+        self.choose(figure=self._figures[self._figure])
         self.refresh_cell()
 
 
@@ -128,58 +133,17 @@ def draw_cell(cell: CellResult, figure: str, width: int, height: int, ascii_only
     return message_rows("no samples were kept", width, height)
 
 
-def number_lines(cell: CellResult) -> Iterator[LineLike]:
-    """Name, value and ± of everything that is known of a cell; why, where something is not."""
-    if cell.status != "ok":
-        yield (failure_text(cell), "bad" if cell.failure is not None else "warn")
-        yield ""
-    yield from _speed(cell)
-    if cell.grade is not None:
-        style = "warn" if cell.grade.letter in "CD" else ""
-        yield (f"grade {cell.grade.letter}: {cell.grade.cause}", style)
-    if cell.executions:
-        wrong = cell.check is not None and cell.check.state == "differs"
-        yield (f"outputs {check_text(cell.check)}", "bad" if wrong else "")
-    yield ""
-    yield from _costs(cell)
-    for reason, names in missing_numbers(cell).items():
-        yield (f"{', '.join(names)}: {reason}", "dim")
-    yield from ((f"not as asked: {each}", "warn") for each in differences(cell))
-    if cell.stopped_by:
-        yield (f"stopped: {cell.stopped_by}", "dim")
-
-
-def _speed(cell: CellResult) -> Iterator[LineLike]:
-    for name, label in _LATENCY.items():
-        found = cell.latency_ms.get(name)
-        if found is not None and found.value is not None:
-            yield _line(label, f"{ms(found.value)}/batch" if name == "p50" else ms(found.value), found)
-    p50 = cell.latency_ms.get("p50")
-    if p50 is not None and p50.value is not None and cell.items > 1:
-        yield _line("per item", ms(p50.value / cell.items))
-    if cell.items_per_sec.value is not None:
-        yield _line("items/s", short(cell.items_per_sec.value, 4), cell.items_per_sec)
-    if cell.items_per_cpu_sec.value is not None:
-        yield _line("per CPU s", f"{short(cell.items_per_cpu_sec.value, 4)} items", cell.items_per_cpu_sec)
-
-
-def _costs(cell: CellResult) -> Iterator[LineLike]:
-    if cell.load_ms is not None:
-        yield _line("load", ms(cell.load_ms))
-    if cell.first_ms is not None:
-        yield _line("first", ms(cell.first_ms))
-    for name, amount in cell.memory_bytes.items():
-        yield _line(name.replace("_", " "), size(amount))
-    used = cell.used
-    if used is not None and used.cpu_seconds_per_second is not None:
-        yield _line("CPU used", f"{short(used.cpu_seconds_per_second)} of {count_of(cell.asked.cores, 'core')}")
-    if used is not None:
-        yield _line("engine", f"{cell.asked.engine} {used.engine_version}, {used.precision or 'precision unknown'}")
-    if cell.pooled is not None:
-        yield _line("calls", f"{cell.pooled.iterations} in {count_of(len(cell.executions), 'execution')}")
-
-
-def _line(label: str, value: str, estimate: Estimate | None = None) -> LineLike:
-    half = estimate.half_width if estimate is not None else None
-    trust = f"  ±{percent(half)}" if half is not None else ""
-    return ((f"{label:<10} ", "dim"), (f"{value}{trust}", ""))
+def advice_facts(run: RunResult) -> Iterator[Fact]:
+    """The cells that no other beats in both latency and items/s, then what to choose for what."""
+    rows = tradeoff_rows(run)
+    if rows:
+        alone = len({cell.asked.scenario for cell in run.cells}) == 1
+        yield Fact("", "Pareto set: none is better at both", "title")
+        yield Fact("", HEAD, "dim")
+        for figures, name in rows:
+            yield Fact(figures, name.partition(", ")[2] if alone and name.startswith("sync, ") else name, "", "")
+        yield Fact("", "")
+    for sentence in run.conclusions:
+        what, _, rest = sentence.partition(": ")
+        yield Fact("", what if rest else "", "title")
+        yield Fact("", f"  {rest}" if rest else sentence)

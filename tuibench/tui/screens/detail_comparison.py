@@ -1,14 +1,13 @@
-"""The sides of one benchmark against each other, and all of it against what it re-ran."""
+"""The sides of one benchmark against each other, or all of it against what it re-ran."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, cast
+from dataclasses import dataclass
 
 from textual.app import ComposeResult
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.comparison import SideBySide
-from tuibench.core.errors import TuibenchError
 from tuibench.core.short_id import short_id
 from tuibench.tui.screens.comparison_figure import Material
 from tuibench.tui.screens.comparison_pair import pairs_of_run, pairs_of_sides
@@ -16,8 +15,18 @@ from tuibench.tui.screens.comparison_view import ComparisonView
 from tuibench.tui.screens.detail_pane import DetailPane
 from tuibench.tui.widgets.text_block import TextBlock
 
-if TYPE_CHECKING:
-    from tuibench.tui.screens.base import Page
+
+@dataclass(frozen=True, slots=True)
+class Past:
+    """What a benchmark re-ran, and how the two compare."""
+
+    side: SideBySide
+    old: StoredBenchmark
+
+
+def needs_past(stored: StoredBenchmark) -> bool:
+    """Whether the tab compares with what was re-run: only where the benchmark has no sides of its own."""
+    return not stored.result.comparisons and bool(stored.card.partner)
 
 
 class ComparisonPane(DetailPane):
@@ -25,39 +34,27 @@ class ComparisonPane(DetailPane):
 
     DEFAULT_CSS = "ComparisonPane TextBlock { height: auto; }"
 
+    def __init__(self, stored: StoredBenchmark, past: Past | None, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(stored, id=id)
+        self._past = past
+
     def compose(self) -> ComposeResult:
         """What is compared, and the comparison."""
         yield TextBlock(id="compared")
         yield ComparisonView(id="sides")
 
     def on_mount(self) -> None:
-        """The sides, or ask for the older one."""
-        run, base = self.stored.result, self.stored.card.partner
-        pairs = pairs_of_run(run)
-        about = self.query_one("#compared", TextBlock)
-        if pairs:
-            more = f"; c compares with {short_id(base)}{self._why()}" if base else ""
-            about.show_lines([f" measured in turns{more}"])
-            self.query_one(ComparisonView).show(Material(run, run, pairs))
-        elif base:
-            about.show_lines([f" with {short_id(base)}{self._why()}: measured at different times"])
-            page = cast("Page", self.screen)
-            one = self.stored.row.id
-            page.ask(
-                lambda: (page.desk.compare(base, one), page.desk.open(base)),
-                self._show_past,
-                group="past",
-                otherwise=self._refuse,
-            )
-
-    def _why(self) -> str:
-        card = self.stored.card
-        return ", which it re-ran" if card.partner == card.rerun_of else ", as its form asked"
-
-    def _show_past(self, found: tuple[SideBySide, StoredBenchmark]) -> None:
-        side, old = found
-        material = Material(old.result, self.stored.result, pairs_of_sides(side), side)
-        self.query_one(ComparisonView).show(material, side.environment)
-
-    def _refuse(self, error: TuibenchError) -> None:
-        self.query_one("#compared", TextBlock).show_lines([(f" {error.message}", "warn"), f" {error.hint}"])
+        """Both sides, and what may be said of them."""
+        run, card, past = self.stored.result, self.stored.card, self._past
+        why = "which it re-ran" if card.partner == card.rerun_of else "as its form asked"
+        name = f"{short_id(card.partner)}, {why}" if card.partner else ""
+        about, view = self.query_one("#compared", TextBlock), self.query_one(ComparisonView)
+        if past is not None:
+            about.show_lines([f" beside {name}: measured at different times, so no verdict"])
+            material = Material(past.old.result, run, pairs_of_sides(past.side), past.side)
+            view.show(material, past.side.environment)
+        else:
+            key = self.shown_key("compare")
+            more = f"; {key} compares with {name}" if name else ""
+            about.show_lines([f" measured in turns: a verdict holds{more}"])
+            view.show(Material(run, run, pairs_of_run(run)))

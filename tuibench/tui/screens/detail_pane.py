@@ -4,16 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, cast
 
-from textual.containers import Vertical
+from textual.containers import Horizontal, Vertical
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.tui import key
+from tuibench.tui.widgets.calm import Bare
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
 
 
-class DetailPane(Vertical):
+class DetailPane(Bare, Vertical):
     """One tab; subclasses show `self.stored`."""
 
     DEFAULT_CSS = "DetailPane { height: 1fr; width: 1fr; }"
@@ -21,10 +22,6 @@ class DetailPane(Vertical):
     def __init__(self, stored: StoredBenchmark, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self.stored = stored
-
-    def on_mount(self) -> None:
-        """Keys of a tab work as soon as it is there."""
-        self.call_after_refresh(self.focus_first)
 
     @property
     def dashboard(self) -> Dashboard:
@@ -36,17 +33,31 @@ class DetailPane(Vertical):
         app = self.dashboard
         return key.shown(name, app.keymap, app.ascii_only)
 
-    def chosen(self, name: str) -> Any:
+    @property
+    def around(self) -> str:
+        """The two keys to the values before and after, as short as they can be told apart."""
+        keys = self.shown_key("previous-value"), self.shown_key("next-value")
+        return ("" if max(map(len, keys)) == 1 else " ").join(keys)
+
+    @property
+    def remembered(self) -> dict[str, Any]:
         """What was chosen last, here or in another session."""
         found = self.dashboard.remembered.read().get("detail", {})
-        return found.get(name) if isinstance(found, dict) else None
+        return found if isinstance(found, dict) else {}
+
+    def chosen(self, name: str) -> Any:
+        """One of the choices; None where nobody made it."""
+        return self.remembered.get(name)
 
     def choose(self, **values: Any) -> None:
-        """Remember a choice."""
-        found = self.dashboard.remembered.read().get("detail", {})
-        self.dashboard.remember(detail={**(found if isinstance(found, dict) else {}), **values})
+        """Remember choices."""
+        self.dashboard.remember(detail={**self.remembered, **values})
 
     def focus_first(self) -> None:
         """Give the focus to what moves."""
         first = next((widget for widget in self.query("*") if widget.focusable), None)
         self.screen.set_focus(first)
+
+
+class Beside(Bare, Horizontal):
+    """Parts of a tab beside each other."""

@@ -7,106 +7,41 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
-from textual.containers import Horizontal
-from textual.message import Message
 
 from tuibench.core.card import StoredBenchmark
-from tuibench.core.units import percent, short
 from tuibench.plots.figure import draw
 from tuibench.plots.line import ScalingPoint
-from tuibench.plots.quantity import METRICS, UNITS
 from tuibench.plots.scaling import Scaling, figure_of, scaling
-from tuibench.plots.selection import Selection
-from tuibench.plots.sentence import point_words
+from tuibench.plots.selection import MOST_SIDES, Selection
+from tuibench.plots.trace import signs
 from tuibench.tui import key
-from tuibench.tui.screens.detail_pane import DetailPane
-from tuibench.tui.widgets.moving import Moving
-from tuibench.tui.widgets.plot_view import PlotView
-from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
-from tuibench.tui.widgets.selector_line import Selector, SelectorLine
+from tuibench.tui.screens.detail_choice import open_axes, remembered_selection, selectors_of, to_remember
+from tuibench.tui.screens.detail_pane import Beside, DetailPane
+from tuibench.tui.screens.detail_point_line import point_rows, sentence_facts, table, values_of
+from tuibench.tui.screens.detail_points import PointList
+from tuibench.tui.widgets.figure_view import FigureView
+from tuibench.tui.widgets.selector_line import SelectorLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
-_SIDE = 36
-
-
-class PointList(Moving):
-    """The points of the first side as a table with a cursor, and below it what the figure says."""
-
-    BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
-
-    class Moved(Message):
-        """Another point is under the cursor."""
-
-    class Opened(Message):
-        """Enter on a point."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._head: Row = ()
-        self._lines: list[Row] = []
-        self._below: list[LineLike] = []
-        self._rows: list[Row] = []
-        self._count = 0
-        self.at = 0
-
-    def show_points(self, head: LineLike, lines: list[LineLike], below: list[LineLike]) -> None:
-        """Show these; the cursor stays at its place as far as there is one."""
-        self._count = len(lines)
-        self.at = min(self.at, max(self._count - 1, 0))
-        self._head, self._lines, self._below = shown(head), [shown(line) for line in lines], below
-        self._lay_out()
-
-    def on_resize(self) -> None:
-        """Sentences are broken at another width."""
-        self._lay_out()
-
-    def _lay_out(self) -> None:
-        room = max(self.size.width - 2, 1)
-        said = [row for line in self._below for row in wrapped(shown(line), room)]
-        self._rows = [self._head, *self._lines, (), *said]
-        self.repaint()
-
-    def move(self, by: int) -> None:
-        """Another point."""
-        self.at = min(max(self.at + by, 0), max(self._count - 1, 0))
-        self.repaint()
-        self.post_message(self.Moved())
-
-    def move_to_end(self, last: bool) -> None:
-        """The first point or the last."""
-        self.move(self._count if last else -self._count)
-
-    def action_open(self) -> None:
-        """The cell of the point."""
-        self.post_message(self.Opened())
-
-    def row(self, y: int) -> Row:
-        """The table, then sentences; as many points as fit before the cursor are left out."""
-        hidden = max(self.at + 2 - self.size.height, 0)
-        at = y if y == 0 else y + hidden
-        if at >= len(self._rows):
-            return ()
-        if not 1 <= at <= self._count:
-            return ((" ", ""), *self._rows[at])
-        here = at - 1 == self.at
-        sign = self.glyphs.cursor if here else " "
-        lit = " cursor" if here and self.has_focus else ""
-        return ((sign, ""), *((text, f"{style}{lit}".strip()) for text, style in self._rows[at]))
+_WIDE = 100
+"""Columns from which the panel has room for intervals in its sentences."""
 
 
 class ScalingPane(DetailPane):
     """One axis; every selector is one key, and the choices are remembered."""
 
-    DEFAULT_CSS = f"""
-    ScalingPane #scaled {{ height: 1fr; width: 100%; }}
-    ScalingPane #curve {{ width: 1fr; height: 100%; }}
-    ScalingPane PointList {{ width: {_SIDE}; height: 100%; }}
-    .-wide ScalingPane PointList {{ width: 52; }}
-    ScalingPane #point {{ height: auto; max-height: 2; }}
+    DEFAULT_CSS = """
+    ScalingPane #scaled { height: 1fr; width: 100%; }
+    ScalingPane #curve { width: 1fr; height: 100%; }
+    ScalingPane PointList { width: 38; height: 100%; }
+    ScalingPane.-all #curve { display: none; }
+    ScalingPane.-all PointList { width: 1fr; }
+    ScalingPane #point { height: 2; }
+    ScalingPane.-three #point { height: 3; }
     """
     BINDINGS: ClassVar[list[BindingType]] = [
-        *key.bindings(only=("previous-value", "next-value", "metric", "statistic", "side", "figure")),
+        *key.bindings(only=("previous-value", "next-value", "metric", "statistic", "side", "figure", "wide")),
     ]
 
     def __init__(self, stored: StoredBenchmark, axis: str, *, id: str) -> None:  # noqa: A002 - Textual's name
@@ -120,16 +55,19 @@ class ScalingPane(DetailPane):
         """Selectors, figure with table, the point under the cursor."""
         yield SelectorLine(id="scaling-choices")
         yield RuleLine()
-        with Horizontal(id="scaled"):
-            yield PlotView(id="curve", focusable=False)
+        with Beside(id="scaled"):
+            yield FigureView(id="curve")
             yield PointList()
         yield TextBlock(id="point")
 
     def on_mount(self) -> None:
-        """As it was left."""
-        metric, statistic = self.chosen("metric"), self.chosen("statistic")
-        metric = metric if metric in METRICS else self._selection.metric
-        self._selection = replace(self._selection, metric=metric, statistic=str(statistic or ""))
+        """As it was left, here or in another benchmark, as far as this one has it."""
+        self.take_up()
+
+    def take_up(self) -> None:
+        """Show what was chosen last, perhaps on another tab."""
+        self._selection = remembered_selection(self.remembered, self._selection.axis)
+        self.set_class(bool(self.chosen("wide")), "-all")
         self.refresh_selection()
 
     @property
@@ -138,86 +76,73 @@ class ScalingPane(DetailPane):
         return self.query_one(PointList)
 
     @property
-    def _fixed(self) -> tuple[str, ...]:
-        """The axes that have something to choose from."""
-        shown = self._shown
-        return tuple(n for n, values in shown.choices.fixed.items() if len(values) > 1) if shown is not None else ()
+    def _axis_held(self) -> str:
+        """What left and right change; '' where there is nothing to choose."""
+        axes = open_axes(self._shown) if self._shown is not None else ()
+        return axes[self._held % len(axes)] if axes else ""
 
     def refresh_selection(self) -> None:
         """Everything anew, for another selection."""
         self._shown = scaling(self.stored.result, self._selection)
         self._selection = self._shown.selection
-        self._show_choices(self._shown)
+        self.set_class(len(self._shown.lines) == MOST_SIDES, "-three")
+        self.query_one("#scaling-choices", SelectorLine).show(
+            selectors_of(self._shown, self._axis_held, self.around, self.shown_key)
+        )
         self._show_points(self._shown)
         self._draw()
 
     # What is shown
 
-    def _show_choices(self, shown: Scaling) -> None:
-        selectors = []
-        around = f"{self.shown_key('previous-value')}{self.shown_key('next-value')}"
-        for n, name in enumerate(self._fixed):
-            values = shown.choices.fixed[name]
-            at = values.index(self._selection.fixed[name])
-            held = around if n == self._held % len(self._fixed) else self.shown_key("figure")
-            label = name.removeprefix("dim ")
-            selectors.append(Selector(label, tuple(map(str, values)), at, held, spread=True))
-        metrics = shown.choices.metrics
-        units = tuple(UNITS[each] if each != "efficiency" else "efficiency %" for each in metrics)
-        selectors.append(Selector("metric", units, metrics.index(self._selection.metric), self.shown_key("metric")))
-        statistics = shown.choices.statistics
-        if statistics:
-            at = statistics.index(self._selection.statistic)
-            selectors.append(Selector("stat", statistics, at, self.shown_key("statistic")))
-        labels = [line.side.label for line in shown.lines]
-        if len(shown.choices.sides) > 1:
-            selectors.append(Selector("side", (" + ".join(labels), ""), 0, self.shown_key("side")))
-        self.query_one("#scaling-choices", SelectorLine).show(selectors)
-
     def _show_points(self, shown: Scaling) -> None:
-        first = shown.lines[0].points if shown.lines else ()
-        name = shown.axis_name[:8]
-        head = (f"{name:>8} {shown.unit:>10} {'±':>7} {'eff':>5} G", "dim")
-        below: list[LineLike] = [((f"{each.kind:<7}", "dim"), (each.text, "")) for each in shown.sentences]
-        self.points.show_points(head, [_point_line(point) for point in first], below)
+        whole = self.has_class("-all")
+        head, rows = table(shown, wide=whole, missing=signs(self.dashboard.ascii_only).missing)
+        about = f"{shown.lines[0].side.label}:" if len(shown.lines) > 1 else ""
+        facts = sentence_facts(shown.sentences, wide=whole or self.app.size.width >= _WIDE)
+        self.points.show_points(head, rows, facts, about)
         self._show_point()
 
     def _show_point(self) -> None:
-        shown = self._shown
-        point = self.point
-        words = point_words(point, shown.selection.metric) if shown is not None and point is not None else ""
-        sign = self.dashboard.glyphs.running
-        rows = wrapped(((f" {sign} {words}", ""),), max(self.size.width, 20))
-        self.query_one("#point", TextBlock).show_lines(rows[:2])
+        # The whole width of the screen, which is known before that of the pane.
+        shown, width = self._shown, self.app.size.width
+        if shown is not None:
+            app = self.dashboard
+            block = self.query_one("#point", TextBlock)
+            rows = point_rows(shown, self._value, width, ascii_only=app.ascii_only, legible=block.legible)
+            block.show_lines(rows)
+
+    @property
+    def _value(self) -> int | None:
+        """The one on the axis that the cursor is on."""
+        values = values_of(self._shown) if self._shown is not None else ()
+        return values[self.points.at] if self.points.at < len(values) else None
 
     @property
     def point(self) -> ScalingPoint | None:
-        """The point under the cursor."""
-        shown = self._shown
-        if shown is None or not shown.lines or not shown.lines[0].points:
-            return None
-        return shown.lines[0].points[self.points.at]
+        """The point under the cursor, of the first side that has one there."""
+        lines = self._shown.lines if self._shown is not None else ()
+        return next((point for line in lines for point in line.points if point.value == self._value), None)
 
     def _draw(self) -> None:
-        view, shown = self.query_one("#curve", PlotView), self._shown
-        width, height = view.size
-        if not width or not height or shown is None:
-            return
-        view.show_rows(
-            draw(figure_of(shown), width, height, ascii_only=self.dashboard.ascii_only, cursor=self._cursor(shown))
-        )
+        shown = self._shown
+        if shown is not None:
+            ascii_only, cursor, figure = self.dashboard.ascii_only, self._cursor(shown), figure_of(shown)
+            self.query_one("#curve", FigureView).show_figure(
+                lambda width, height: draw(figure, width, height, ascii_only=ascii_only, cursor=cursor)
+            )
 
     def _cursor(self, shown: Scaling) -> tuple[int, int] | None:
         """The figure has the measured points alone."""
-        point = self.point
-        measured = shown.lines[0].measured if shown.lines else ()
-        return (0, measured.index(point)) if point is not None and point in measured else None
+        for number, line in enumerate(shown.lines):
+            for place, point in enumerate(line.measured):
+                if point.value == self._value:
+                    return number, place
+        return None
 
-    def on_plot_view_resized(self, message: PlotView.Resized) -> None:
-        """Another size to draw in."""
-        message.stop()
-        self._draw()
-        self._show_point()
+    def on_resize(self) -> None:
+        """More room shows more of each point."""
+        if self._shown is not None:
+            self._show_points(self._shown)
 
     def on_point_list_moved(self, message: PointList.Moved) -> None:
         """Another point."""
@@ -230,12 +155,12 @@ class ScalingPane(DetailPane):
     def _choose(self, selection: Selection) -> None:
         self._selection = selection
         self.refresh_selection()
-        self.choose(metric=self._selection.metric, statistic=self._selection.statistic)
+        if self._shown is not None:
+            self.choose(**to_remember(self._shown, self.remembered))
 
     def _step(self, by: int) -> None:
-        if self._fixed and self._shown is not None:
-            name = self._fixed[self._held % len(self._fixed)]
-            self._choose(self._selection.next_fixed(self._shown.choices, name, by))
+        if self._axis_held and self._shown is not None:
+            self._choose(self._selection.next_fixed(self._shown.choices, self._axis_held, by))
 
     def action_previous_value(self) -> None:
         """The value before, of the axis that is held."""
@@ -246,17 +171,18 @@ class ScalingPane(DetailPane):
         self._step(1)
 
     def action_figure(self) -> None:
-        """Another one of the axes that are held is changed by left and right; over shapes another dim."""
+        """Left and right change the next of the axes that are held; after the last, a figure goes over the next dim."""
         shown = self._shown
-        if shown is not None and self._selection.axis == "shape" and len(shown.choices.dims) > 1:
+        self._held = (self._held + 1) % max(len(open_axes(shown)) if shown is not None else 0, 1)
+        if shown is not None and self._held == 0 and self._selection.axis == "shape" and len(shown.choices.dims) > 1:
             self._choose(self._selection.next_dim(shown.choices))
         else:
-            self._held += 1
             self.refresh_selection()
 
     def action_metric(self) -> None:
-        """The next metric."""
-        self._choose(self._selection.next_metric())
+        """The next metric; one that has a single statistic does not choose that for the next one."""
+        wanted = remembered_selection(self.remembered, self._selection.axis).statistic
+        self._choose(replace(self._selection.next_metric(), statistic=wanted))
 
     def action_statistic(self) -> None:
         """The next statistic."""
@@ -268,12 +194,9 @@ class ScalingPane(DetailPane):
         if self._shown is not None:
             self._choose(self._selection.next_sides(self._shown.choices))
 
-
-def _point_line(point: ScalingPoint) -> LineLike:
-    found = point.estimate
-    if found.value is None:
-        return ((f"{point.value:>7} ", ""), (point.note or point.status, "bad"))
-    half = percent(found.half_width).replace(" ", "") if found.half_width is not None else ""
-    share = f"{100 * point.efficiency:.0f}" if point.efficiency is not None else ""
-    style = "" if point.is_clean else "warn"
-    return (f"{point.value:>7} {short(found.value, 4):>10} {half:>7} {share:>5} {point.grade}", style)
+    def action_wide(self) -> None:
+        """All numbers and sentences in place of the figure, or both beside each other."""
+        self.choose(wide=not self.has_class("-all"))
+        self.toggle_class("-all")
+        if self._shown is not None:
+            self._show_points(self._shown)

@@ -1,4 +1,4 @@
-"""The environment of a benchmark and its log, as lines."""
+"""The environment of a benchmark and its log, as facts."""
 
 from __future__ import annotations
 
@@ -11,29 +11,35 @@ from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, percent, seconds
 from tuibench.report.age import moment_words
 from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.model_words import model_lines
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.row import LineLike, shown
 
+INDENT = 29
 _DEEPEST = 6
-_LABEL = 26
 _FIRST = ("env", "cpu", "versions")
+_BLANK = Fact("", "")
 
 
-def environment_lines(run: RunResult, glyphs: Glyphs) -> list[LineLike]:
+def environment_facts(run: RunResult, glyphs: Glyphs) -> Iterator[Fact]:
     """Models, packages, then every fact about the machine under the name it is exported by."""
-    lines: list[LineLike] = []
     for source, model in zip(run.spec.models, run.models, strict=False):
-        lines += [(source.asked, "title"), *model_lines(model, glyphs), ""]
-    lines += [("packages", "title"), *(_fact(name, version) for name, version in sorted(run.versions.items())), ""]
+        yield _title(source.asked)
+        yield from (Fact("", _plain(line)) for line in model_lines(model, glyphs))
+        yield _BLANK
+    yield _title("packages")
+    yield from (_fact(name, version) for name, version in sorted(run.versions.items()))
     if not run.environment:
-        return [*lines, ("nothing is known about the machine: the file it came from does not say", "dim")]
+        yield _BLANK
+        yield Fact("", "nothing is known about the machine: the file it came from does not say", "dim")
     for name, block in sorted(run.environment.items(), key=lambda item: (item[0] not in _FIRST, item[0])):
-        lines += [(str(name), "title"), *_facts(block, "", 0), ""]
-    return lines[:-1]
+        yield _BLANK
+        yield _title(str(name))
+        yield from _facts(block, "", 0)
 
 
-def _facts(block: Any, path: str, depth: int) -> Iterator[LineLike]:
-    """One line per value; what is nested is named by its way."""
+def _facts(block: Any, path: str, depth: int) -> Iterator[Fact]:
+    """One per value; what is nested is named by its way."""
     if isinstance(block, Mapping) and block and depth < _DEEPEST:
         for name, value in block.items():
             yield from _facts(value, f"{path}.{name}" if path else str(name), depth + 1)
@@ -53,38 +59,58 @@ def _text(value: Any) -> str:
     return str(value)
 
 
-def _fact(name: str, value: str) -> LineLike:
-    return ((f"  {name:<{_LABEL}} ", "dim"), (value, ""))
-
-
-def log_lines(stored: StoredBenchmark, now: float) -> list[LineLike]:
+def log_facts(stored: StoredBenchmark, now: float) -> Iterator[Fact]:
     """How it came to be, what was said on the way, what follows from it, and the command that repeats it."""
     run, card = stored.result, stored.card
-    lines: list[LineLike] = [_fact("measured", moment_words(run.started_utc, now))]
-    lines += [_fact("took", seconds(run.seconds)), _fact("status", run.status)]
-    lines += [_fact("waited for the machine", seconds(run.waited_s))] if run.waited_s >= 1 else []
-    lines += [_fact("beside another benchmark", "yes: numbers suffered")] if run.shared_host else []
-    lines += [_fact("measured by", run.foreign)] if run.foreign else []
-    lines += [_fact("re-run of", short_id(card.rerun_of))] if card.rerun_of else []
-    lines += [_fact("host", run.host)] if run.host else []
+    yield from _history(run, card.rerun_of or "", now)
+    for title, told in (("warnings", run.warnings), ("conclusions", run.conclusions)):
+        yield from _section(title, told)
+    yield from _section("note", card.note.splitlines())
+    for cell in run.cells:
+        failure = cell.failure
+        if failure is not None and failure.log_tail:
+            yield from _section(
+                f"last words of {cell.asked.engine} in {failure.phase}", failure.log_tail.strip().splitlines()
+            )
+    yield from _section("measures it again", [run.again] if run.again else [])
+
+
+def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:
+    yield _fact("measured", moment_words(run.started_utc, now) or "at an unknown time")
+    yield _fact("took", seconds(run.seconds))
+    yield _fact("status", run.status)
+    if run.waited_s >= 1:
+        yield _fact("waited for the machine", seconds(run.waited_s))
+    if run.shared_host:
+        yield _fact("beside another benchmark", "yes: numbers suffered", "warn")
+    if run.foreign:
+        yield _fact("measured by", f"{run.foreign}: no grade, no interval", "warn")
+    if rerun_of:
+        yield _fact("re-run of", short_id(rerun_of))
+    if run.host:
+        yield _fact("host", run.host)
     for number, sitting in enumerate(run.sittings if len(run.sittings) > 1 else (), 1):
         changed = f"; changed before it: {', '.join(sitting.mixed)}" if sitting.mixed else ""
         text = f"{count_of(sitting.executions, 'execution')}, {moment_words(sitting.started_utc, now)}{changed}"
-        lines.append(_fact(f"sitting {number}", text))
+        yield _fact(f"sitting {number}", text)
     if isinstance(drift := run.anchor.get("drift"), (int, float)):
-        lines.append(_fact("anchor drift over the run", f"{'+' if drift >= 0 else '-'}{percent(abs(drift))}"))
-    for title, told in (("warnings", run.warnings), ("conclusions", run.conclusions), ("note", _note(card.note))):
-        lines += ["", (title, "title"), *(f"  {each}" for each in told)] if told else []
-    failed = [cell for cell in run.cells if cell.failure is not None]
-    for cell in failed:
-        failure = cell.failure
-        if failure is not None and failure.log_tail:
-            said = failure.log_tail.strip().splitlines()
-            lines += ["", (f"last words of {cell.asked.engine} in {failure.phase}", "title")]
-            lines += [f"  {each}" for each in said]
-    again = run.again or ""
-    return lines + (["", ("measures it again", "title"), f"  {again}"] if again else [])
+        yield _fact("anchor drift over the run", f"{'+' if drift >= 0 else '-'}{percent(abs(drift))}")
 
 
-def _note(note: str) -> tuple[str, ...]:
-    return tuple(note.splitlines())
+def _section(title: str, told: Sequence[str]) -> Iterator[Fact]:
+    if told:
+        yield _BLANK
+        yield _title(title)
+        yield from (Fact("", f"  {each}") for each in told)
+
+
+def _title(text: str) -> Fact:
+    return Fact("", text, "title")
+
+
+def _fact(name: str, value: str, style: str = "") -> Fact:
+    return Fact(f"  {name}", value, style)
+
+
+def _plain(line: LineLike) -> str:
+    return "".join(text for text, _ in shown(line))

@@ -106,7 +106,7 @@ class FormScreen(CheckedForm):
         self.check()
         ahead, self._ahead = self._ahead, None
         for event in ahead:
-            self.app.post_message(events.Key(event.key, event.character))
+            self.press_again(event.key, event.character)
 
     @property
     def ready(self) -> bool:
@@ -125,7 +125,8 @@ class FormScreen(CheckedForm):
         if action not in _MOVES:
             return True
         waits = not self.ready or self.query_one("#news", StatusLine).asking
-        return not waits and (action != "next_field" or not self.summary.button.has_focus)
+        # The button learns of its focus later than the screen, and the next key may be there by then.
+        return not waits and (action != "next_field" or self.focused is not self.summary.button)
 
     def on_resize(self) -> None:
         """Where there is hardly any room, fields and RUN have it."""
@@ -231,6 +232,12 @@ class FormScreen(CheckedForm):
         run, notes = begun
         app = self.dashboard
         app.started = run
+        if app.screen is not self:
+            app.page.say(f"run {short_id(run)} was started")
+        self.when_shown(lambda: self._go_to_run(run, notes))
+
+    def _go_to_run(self, run: str, notes: tuple[str, ...]) -> None:
+        app = self.dashboard
         app.go(route.run(run), replace=True)
         if notes:
             # The run's screen has no line of news before it is composed.

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 from tuibench.core.cell import Asked, CellResult
 from tuibench.core.label import name_cell, varying_axes
@@ -32,14 +33,14 @@ class Block:
     lines: tuple[GridLine, ...]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class GridPlan:
     """Where each cell stands."""
 
     columns: tuple[str, ...]
     blocks: tuple[Block, ...]
 
-    @property
+    @cached_property
     def lines(self) -> tuple[GridLine, ...]:
         """Of all blocks, from the top."""
         return tuple(line for block in self.blocks for line in block.lines)
@@ -67,7 +68,15 @@ def plan_grid(cells: Sequence[CellResult], names: Mapping[str, str]) -> GridPlan
         for side, lines in sides.items()
     )
     several = len({dims for _, dims in columns}) > 1
-    return GridPlan(tuple(_heading(column, several) for column in columns), blocks)
+    return GridPlan(tuple(_heading(column, several) for column in columns), _numbered(blocks))
+
+
+def _numbered(blocks: tuple[Block, ...]) -> tuple[Block, ...]:
+    """Of several, each says how many there are: not all may be in sight."""
+    many = len(blocks)
+    if many < 2:
+        return blocks
+    return tuple(replace(block, title=f"{block.title} ({n} of {many})") for n, block in enumerate(blocks, 1))
 
 
 def _side(asked: Asked) -> tuple[object, ...]:

@@ -34,6 +34,7 @@ class HelpScreen(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("help",))
     hints: tuple[str, ...] = ("back", "down", "page-down", "page-up", "last", "first")
+    last_hint = ""
 
     def __init__(self, page: Page, focused: Widget | None) -> None:
         super().__init__()

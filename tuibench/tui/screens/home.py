@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from functools import partial
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -12,13 +11,14 @@ from textual.widget import Widget
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.project import ProjectRow
-from tuibench.core.units import count_of, size
+from tuibench.core.units import size
 from tuibench.report.age import age
 from tuibench.tui import key, route
-from tuibench.tui.desk import Pulse, Removed
-from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.desk import Pulse, RunRow
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.project_actions import ProjectActions
+from tuibench.tui.screens.run_cell import run_cell
 from tuibench.tui.widgets.filter_line import FilterLine
-from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -27,6 +27,7 @@ SORTS = ("modified", "name", "created")
 _COLUMNS = (
     Column("name", "PROJECT", 16, grow=True),
     Column("model", "MODEL", 14, grow=True, rank=2),
+    Column("now", "NOW", 14, wide=24),
     Column("count", "MEASURED", 8, right=True),
     Column("modified", "CHANGED", 7, right=True),
     Column("created", "MADE", 7, right=True, rank=3),
@@ -41,7 +42,7 @@ _EMPTY = (
 )
 
 
-class HomeScreen(BenchmarkActions):
+class HomeScreen(ProjectActions):
     """Projects, the one that changed last first; keys of benchmarks mean the newest of the project under the cursor."""
 
     CSS_PATH = "home.tcss"
@@ -61,6 +62,8 @@ class HomeScreen(BenchmarkActions):
     def __init__(self) -> None:
         super().__init__()
         self._rows: dict[str, ProjectRow] = {}
+        self._lost: dict[str, RunRow] = {}
+        """Runs that no project has yet: started in a shell, with a model that is new here."""
         self._loaded = False
         self._by = SORTS[0]
         self._reverse = False
@@ -108,19 +111,36 @@ class HomeScreen(BenchmarkActions):
     def _show(self, found: Sequence[ProjectRow]) -> None:
         rows = reversed(found) if self._reverse else found
         self._rows = {row.project.id: row for row in rows}
-        now = self.dashboard.now()
-        self.table.empty = (f"No project has all of these words: {self._text}",) if self._text else _EMPTY
-        self.table.show_rows(_COLUMNS, list(self._rows), lambda one: _line(self._rows[one], now))
+        self._list()
         if not self._loaded:
             self._loaded = True
             self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
         self.show_title()
         self._show_panel()
 
+    def _list(self) -> None:
+        """Runs that no project has yet, then projects with what goes on in them."""
+        now, glyphs = self.dashboard.now(), self.dashboard.glyphs
+        pulse = self.dashboard.pulse
+        runs = pulse.runs if pulse is not None else ()
+        # Of a filtered list the projects that are left out still have their runs.
+        self._lost = {run.info.id: run for run in runs if not run.project} if not self._text else {}
+        going = {run.project: run for run in reversed(runs)}
+
+        def line(one: str) -> Line:
+            if one in self._lost:
+                return _run_line(self._lost[one], now, glyphs)
+            return _line(self._rows[one], going.get(one), now, glyphs)
+
+        self.table.empty = (f"No project has all of these words: {self._text}",) if self._text else _EMPTY
+        self.table.show_rows(_COLUMNS, [*self._lost, *self._rows], line)
+
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What is stored is read again where that changed."""
+        """What is stored is read again where that changed; runs come with the pulse."""
         if before is None or pulse.stamp != before.stamp:
             self.load()
+        if self._loaded and (before is None or pulse.runs != before.runs):
+            self._list()
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
         """Another project."""
@@ -132,7 +152,7 @@ class HomeScreen(BenchmarkActions):
         self._show_panel()
 
     def _show_panel(self) -> None:
-        row = self._chosen()
+        row = self.chosen()
         panel = self.query_one("#panel", TextBlock)
         if row is None or not self.has_class("-wide"):
             panel.show_lines(())
@@ -146,14 +166,18 @@ class HomeScreen(BenchmarkActions):
             group="panel",
         )
 
-    def _chosen(self) -> ProjectRow | None:
+    def chosen(self) -> ProjectRow | None:
+        """The project under the cursor."""
         return self._rows.get(self.table.cursor_key or "")
 
     # Keys of projects
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Enter: the project."""
+        """Enter: the project, or the run that has none yet."""
         message.stop()
+        if message.key in self._lost:
+            self.dashboard.go(route.run(message.key))
+            return
         self.dashboard.remember(project=message.key)
         self.dashboard.go(route.project(message.key))
 
@@ -197,72 +221,11 @@ class HomeScreen(BenchmarkActions):
             self._text = ""
             self.load()
 
-    def action_edit(self) -> None:
-        """Name and description."""
-        self._with_project(self._ask_edit)
-
-    def _ask_edit(self, row: ProjectRow) -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
-
-        fields = (("name", row.project.name), ("description", row.project.description))
-        question = TextQuestion("Name and description of the project", fields, check=_named)
-        self.app.push_screen(question, partial(self._edit_project, row))
-
-    def _edit_project(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
-        if answers is None or answers == (row.project.name, row.project.description):
-            return
-        name, description = answers
-        self.ask(
-            lambda: self.desk.edit_project(row.project, name, description, None),
-            lambda _: self.went_on("the project is changed"),
-            group="edit",
-        )
-
-    def action_copy_project(self) -> None:
-        """A second one of the same model."""
-        self._with_project(self._ask_copy)
-
-    def _ask_copy(self, row: ProjectRow) -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # as above
-
-        question = TextQuestion("Name of the copy", (("name", f"{row.project.name} copy"),), check=_named)
-        self.app.push_screen(question, partial(self._copy, row))
-
-    def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
-        if answers is not None:
-            self.ask(
-                lambda: self.desk.copy_project(row.project.id, answers[0]),
-                lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
-                group="copy",
-            )
-
-    def action_remove(self) -> None:
-        """The project with its benchmarks, after one question."""
-        self._with_project(self._ask_remove_project)
-
-    def _ask_remove_project(self, row: ProjectRow) -> None:
-        held = f" with {count_of(row.benchmarks, 'benchmark')}" if row.benchmarks else ""
-        text = f"Remove {row.project.name}{held}? u brings all back; the model's file stays."
-        ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
-
-    def _remove_project(self, row: ProjectRow) -> None:
-        self.ask(lambda: self.desk.remove_projects((row.project.id,)), self._show_gone, group="remove")
-
-    def _show_gone(self, removed: Removed) -> None:
-        self.went_on(f"{removed.words}; u brings it back")
-
-    def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
-        row = self._chosen()
-        if row is None:
-            self.say("there is no project yet: n makes one", "warn")
-        else:
-            then(row)
-
     # Keys of benchmarks
 
     def with_target(self, then: Callable[[str], object]) -> None:
         """The newest benchmark of the project under the cursor."""
-        row = self._chosen()
+        row = self.chosen()
         if row is None:
             self.say("there is no project yet: n makes one", "warn")
             return
@@ -277,12 +240,13 @@ class HomeScreen(BenchmarkActions):
         self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest")
 
 
-def _line(row: ProjectRow, now: float) -> Line:
+def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Line:
     project = row.project
     asked = project.versions[-1].model.asked if project.versions else ""
     cells = (
         project.name,
         asked.rstrip("/").rpartition("/")[2] or asked,
+        run_cell(run, glyphs) if run is not None else "",
         str(row.benchmarks),
         age(project.modified_utc, now),
         age(project.created_utc, now),
@@ -291,5 +255,7 @@ def _line(row: ProjectRow, now: float) -> Line:
     return Line(project.id, cells)
 
 
-def _named(answers: tuple[str, ...]) -> str:
-    return "" if answers[0].strip() else "a project needs a name"
+def _run_line(run: RunRow, now: float, glyphs: Glyphs) -> Line:
+    info = run.info
+    cells = ("(no project yet)", ", ".join(info.models), run_cell(run, glyphs), "", age(info.started_utc, now), "", "")
+    return Line(info.id, cells, "accent")

@@ -9,6 +9,7 @@ from textual import events
 from textual.binding import BindingType
 from textual.timer import Timer
 from textual.widget import Widget
+from textual.widgets import Input
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.project import ProjectRow
@@ -56,10 +57,14 @@ class NewProjectScreen(Page):
         self._looking = ""
         self._named = False
         """Whether the user gave the name; until then the model does."""
+        self._suggested = ""
+        """The name that the model gave."""
         self._timer: Timer | None = None
         self._wanted: bool | None = None
         """Whether to go on to the form, of a project that is to be made once the model is looked at."""
         self._making = False
+        self._ahead = False
+        """Whether enter came once more while it is made: it is meant for the form's RUN."""
 
     # What is shown
 
@@ -99,10 +104,10 @@ class NewProjectScreen(Page):
         """Another path, or another name."""
         message.stop()
         if message.field.key == "name":
-            self._named = bool(message.field.answer)
+            self._named = message.field.answer not in ("", self._suggested)
         # Setting a text tells of it later, when it may be looked at already.
         if message.field.key == "model" and self._text("model") not in (self._looked, self._looking):
-            self._wanted = None
+            self._wanted, self._ahead = None, False
             self._forget()
             if self._timer is not None:
                 self._timer.stop()
@@ -123,9 +128,11 @@ class NewProjectScreen(Page):
             self.column.fields["model"].show_hint("")
             self._show_summary((("enter fetches it and looks at it", "dim"),))
 
-    def _look_now(self) -> None:
+    def _look_now(self, *, again: bool = False) -> None:
+        """Unless that was done; `again` also where it failed, as what was wrong may have been mended."""
         text = self._text("model")
-        if not text or text in (self._looked, self._looking):
+        done = text == self._looked and not (again and self._found is None)
+        if not text or done or text == self._looking:
             return
         self._looking = text
         remote = is_remote(text)
@@ -153,8 +160,13 @@ class NewProjectScreen(Page):
     def _show_wrong(self, text: str, error: TuibenchError) -> None:
         if text != self._looking:
             return
-        self._looked, self._looking, self._wanted = text, "", None
-        self.column.focus_field("model")
+        wanted = self._wanted is not None
+        self._looked, self._looking, self._wanted, self._ahead = text, "", None, False
+        # Whoever types something else by now would type it over the path.
+        if not isinstance(self.focused, Input):
+            self.column.focus_field("model")
+        elif wanted:
+            self.say("the model cannot be taken: what is wrong stands beside its path", "bad")
         self.column.fields["model"].show_error(f"{error.message}{': ' if error.hint else ''}{error.hint}")
         self._show_summary()
 
@@ -167,8 +179,8 @@ class NewProjectScreen(Page):
         if not self._named:
             name = self.column.fields["name"]
             assert isinstance(name, TextField)
+            self._suggested = found.name
             name.put(found.name)
-            self._named = False
         self._show_dims(found)
         self._show_summary()
         if self._wanted is not None:
@@ -199,13 +211,20 @@ class NewProjectScreen(Page):
 
     def on_key(self, event: events.Key) -> None:
         """Enter in the path looks at once; only so what lies elsewhere is fetched."""
-        if event.key == "enter" and self.column.fields["model"].has_focus_within:
-            self._look_now()
+        if event.is_printable and isinstance(self.focused, Input):
+            # It came before the text had the focus.
+            event.stop()
+            self.press_again(event.key, event.character)
+        elif event.key == "enter" and self.column.fields["model"].has_focus_within:
+            self._look_now(again=True)
 
     def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
         """Make it."""
         message.stop()
-        self._make(message.field.key == "measure")
+        measure = message.field.key == "measure"
+        if self._making or self._wanted is not None:
+            self._ahead = measure
+        self._make(measure)
 
     def action_run_form(self) -> None:
         """Make it and measure, from any field."""
@@ -216,13 +235,12 @@ class NewProjectScreen(Page):
         if not text:
             self.column.fields["model"].show_error("which model? sample is built in")
             self.column.focus_field("model")
-        elif self._looked != text:
+        elif self._looked != text or self._found is None:
             self._wanted = measure
-            self._look_now()
-        elif self._found is None:
-            self.column.focus_field("model")
+            self._look_now(again=True)
         elif self._found.project:
-            self._open(self._found.project, measure)
+            project = self._found.project
+            self.when_shown(lambda: self._open(project, measure))
         else:
             self._create(self._found, measure)
 
@@ -243,11 +261,11 @@ class NewProjectScreen(Page):
         name, description = fields["name"], fields["description"]
 
         def fail(error: TuibenchError) -> None:
-            self._making = False
+            self._making = self._ahead = False
             self.explain(error)
 
         def done(row: ProjectRow) -> None:
-            self._open(row.project.id, measure)
+            self.when_shown(lambda: self._open(row.project.id, measure))
 
         self.ask(lambda: self.desk.create_project(found, name, description, dims), done, group="create", otherwise=fail)
 
@@ -257,3 +275,5 @@ class NewProjectScreen(Page):
         dashboard.go(route.project(project), replace=True)
         if measure:
             dashboard.go(route.form(project_id=project))
+            if self._ahead:
+                self.press_again("enter", "\r")

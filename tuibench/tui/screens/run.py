@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import threading
 from collections.abc import Iterable
 from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.widget import Widget
 
+from tuibench.core import activity
 from tuibench.core.cell import CellResult
 from tuibench.core.errors import TuibenchError
 from tuibench.core.label import name_cell, varying_axes
@@ -16,17 +18,27 @@ from tuibench.core.watch import RunView
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse, RunFeed
 from tuibench.tui.screens.cell_grid import CellGrid
-from tuibench.tui.screens.cell_words import cell_details, cell_span, now_words
+from tuibench.tui.screens.cell_words import cell_details, cell_span, interval_words, now_words
 from tuibench.tui.screens.grid_plan import GridPlan, plan_grid
 from tuibench.tui.screens.run_keys import RunKeys
-from tuibench.tui.screens.run_words import bar_words, head_words, noise_words, state_lines
-from tuibench.tui.widgets.row import LineLike, shown
+from tuibench.tui.screens.run_words import (
+    LABEL,
+    bar_words,
+    head_words,
+    labelled,
+    laid_out,
+    model_words,
+    news_line,
+    set_in,
+    stage_of,
+    state_lines,
+)
+from tuibench.tui.widgets.row import LineLike, Span, shown, squeezed
 from tuibench.tui.widgets.text_block import TextBlock
-from tuibench.tui.widgets.title_line import RuleLine
+from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
 LOOK_S = 1.0
 """Between two looks: who measures must not be disturbed by who watches."""
-_LOG_SHORT, _LOG_TALL = 2, 8
 
 
 class RunScreen(RunKeys):
@@ -34,12 +46,17 @@ class RunScreen(RunKeys):
 
     CSS_PATH = "run.tcss"
     AUTO_FOCUS = "CellGrid"
-    BINDINGS: ClassVar[list[BindingType]] = [*key.bindings("run", only=("log", "copy-command", "rerun", "remove"))]
+    VERTICAL_BREAKPOINTS = [(0, "-tiny"), (14, "-low"), (20, "-short"), (30, "-tall")]  # noqa: RUF012 - as in Page
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *key.bindings(
+            "run", only=("log", "copy-command", "rerun", "rerun-changed", "compare", "edit", "export", "remove")
+        )
+    ]
     about = (
         "One run. The grid has a block for each side, a line for each number of cores and a column for each batch and "
         "shape; cells fill in round after round, each with its number, its 95 % interval and the grade of the "
-        "machine's quiet. Below stand the cell under the cursor and what happened last. Leaving the page leaves the "
-        "run going, and so does leaving the dashboard."
+        "machine's quiet. The cursor stays on the cell that is measured until you move it; below stand the cell under "
+        "it and what happened last. Leaving the page leaves the run going, and so does leaving the dashboard."
     )
 
     def __init__(self, run_id: str) -> None:
@@ -48,7 +65,11 @@ class RunScreen(RunKeys):
         self.view: RunView | None = None
         self._feed: RunFeed | None = None
         self._looking = False
-        self._spans: dict[str, tuple[CellResult, bool, tuple[str, str]]] = {}
+        self._one_look = threading.Lock()
+        self._follows = True
+        """Whether the cursor stays on the cell that is measured."""
+        self._spans: dict[str, tuple[CellResult, bool, Span]] = {}
+        self._names: dict[str, str] = {}
         self._plan = GridPlan((), ())
         self._planned: tuple[str, ...] = ()
 
@@ -59,11 +80,11 @@ class RunScreen(RunKeys):
         yield CellGrid(id="grid")
         yield RuleLine()
         yield TextBlock(id="cell")
-        yield RuleLine()
+        yield RuleLine(classes="below-cell")
         yield TextBlock(id="log")
 
     def on_mount(self) -> None:
-        """Look now, and once a second while it goes on."""
+        """Look now, and once a second."""
         super().on_mount()
         self.set_interval(LOOK_S, self.load)
 
@@ -73,10 +94,22 @@ class RunScreen(RunKeys):
             self._feed.close()
 
     def title_parts(self) -> tuple[str, ...]:
-        """The run, and what it measures."""
-        name = self.view.info.name if self.view is not None else ""
-        words = head_words(self.view) if self.view is not None else ""
-        return (f"run {short_id(self.run_id)}" + (f" {name!r}" if name else ""), words)
+        """What is measured, and the run."""
+        view = self.view
+        name = f' "{view.info.name}"' if view is not None and view.info.name else ""
+        return (model_words(view) if view is not None else "", f"run {short_id(self.run_id)}{name}")
+
+    def show_title(self) -> None:
+        """At the right this run's own state, which says more than what goes on on the machine."""
+        view, glyphs = self.view, self.dashboard.glyphs
+        if view is None:
+            super().show_title()
+            return
+        parts: list[Span] = []
+        for part in filter(None, self.title_parts()):
+            parts += [(f" {glyphs.place} ", "")] if parts else []
+            parts.append((part, "title"))
+        self.query_one("#title", TitleLine).show(parts, head_words(view, glyphs))
 
     @property
     def grid(self) -> CellGrid:
@@ -86,30 +119,27 @@ class RunScreen(RunKeys):
     # Looking
 
     def load(self) -> None:
-        """One look, unless the last one still goes on or nothing more can come."""
-        if self._looking or (self.view is not None and self.view.ended):
-            return
-        if not self.is_current and self.view is not None:
+        """One look, unless the last one still goes on, another screen is shown, or all that can come has come."""
+        view = self.view
+        if self._looking or (view is not None and (view.saved or self.dashboard.page is not self)):
             return
         self._looking = True
-        self.ask(self._look, self._show, group="watch", otherwise=self._cannot)
+        self.ask(self.look, self._show, group="watch", otherwise=self._cannot)
 
-    def _look(self) -> RunView:
-        if self._feed is None:
-            self._feed = self.desk.watch(self.run_id)
-        return self._feed.look()
-
-    def look_again(self) -> None:
-        """It may have begun anew."""
-        self.view, self._feed, self._looking = None, None, False
-        self.load()
+    def look(self) -> RunView:
+        """For threads: the run as it stands. The log looks, too, while it is shown."""
+        with self._one_look:
+            if self._feed is None:
+                self._feed = self.desk.watch(self.run_id)
+            return self._feed.look()
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """The run has its own looks."""
 
     def _cannot(self, error: TuibenchError) -> None:
         self._looking = False
-        self.grid.show_cells(GridPlan((), ()), {}, (error.message, error.hint))
+        self.view = None
+        self.grid.show_cells(GridPlan((), ()), {}, [(error.message, "bad"), error.hint])
 
     def _show(self, view: RunView) -> None:
         self._looking = False
@@ -117,17 +147,22 @@ class RunScreen(RunKeys):
         if before is view:
             return
         self._show_grid(view)
-        self._show_around(view)
-        if before is None or before.status != view.status or before.info.state != view.info.state:
-            self.show_title()
+        self._show_around()
+        self.show_title()
+        if before is None or stage_of(before) != stage_of(view):
             self.set_hints()
-        if before is not None and view.ended:
+        if before is not None and view.ended and not before.ended:
             self.dashboard.look()
 
     def _show_grid(self, view: RunView) -> None:
         keys = tuple(cell.key for cell in view.cells)
-        if keys != self._planned:
+        if keys != self._planned or not self._plan.blocks:
             self._planned, self._plan = keys, plan_grid(view.cells, view.names)
+            axes = varying_axes(cell.asked for cell in view.cells)
+            self._names = {
+                cell.key: name_cell(cell.asked, axes, model=view.names.get(cell.asked.model_sha256, ""))
+                for cell in view.cells
+            }
         glyphs = self.dashboard.glyphs
         for cell in view.cells:
             here = view.live is not None and view.live.cell == cell.key
@@ -135,41 +170,56 @@ class RunScreen(RunKeys):
             if known is None or known[0] is not cell or here or known[1]:
                 self._spans[cell.key] = cell, here, cell_span(cell, view.live, glyphs)
         spans = {one: found[2] for one, found in self._spans.items()}
-        self.grid.show_cells(self._plan, spans, state_lines(view))
+        cursor = view.live.cell if self._follows and view.live is not None else ""
+        self.grid.show_cells(self._plan, spans, () if view.cells else self._state_lines(view)[1:], cursor)
 
-    def _show_around(self, view: RunView) -> None:
+    def _state_lines(self, view: RunView) -> tuple[LineLike, ...]:
         app = self.dashboard
-        width = max(self.size.width - 2, 10)
-        live = next((cell for cell in view.cells if view.live is not None and cell.key == view.live.cell), None)
-        now = now_words(view, self.cell_name(live)) if live is not None else ""
-        bar = bar_words(view, width, app.ascii_only)
-        self.query_one("#progress", TextBlock).show_lines([f" {bar}", f" {now}" if now else f" {self._state(view)}"])
-        self._show_cell()
-        rows = _LOG_TALL if self.has_class("-tall") else _LOG_SHORT
-        self.query_one("#log", TextBlock).show_lines([f" {line}" for line in view.log[-rows:]])
+        return state_lines(view, lambda one: key.shown(one, app.keymap, app.ascii_only))
 
-    def _state(self, view: RunView) -> str:
-        return next(iter(state_lines(view)), "")
+    def _show_around(self) -> None:
+        view = self.view
+        if view is None:
+            return
+        self.query_one("#progress", TextBlock).show_lines(map(set_in, self._progress_lines(view)))
+        self._show_cell()
+        log = self.query_one("#log", TextBlock)
+        log.show_lines([f" {line}" for line in view.log[-max(log.size.height, 1) :]])
+
+    def _progress_lines(self, view: RunView) -> list[LineLike]:
+        told = self._state_lines(view)
+        if not view.cells:
+            return ["", told[0]]
+        if view.ended:
+            return list(told)
+        bar = bar_words(view, max(self.size.width - 2, 10), self.dashboard.ascii_only)
+        live = next((cell for cell in view.cells if view.live is not None and cell.key == view.live.cell), None)
+        if view.info.detail or view.info.state == activity.WAITING or live is None:
+            return [bar, told[0]]
+        return [bar, now_words(view, live, self.cell_name(live))]
+
+    @property
+    def has_sides(self) -> bool:
+        """Whether the grid has several blocks."""
+        return len(self._plan.blocks) > 1
 
     def cell_name(self, cell: CellResult) -> str:
         """What tells it from the other cells."""
-        view = self.view
-        if view is None:
-            return ""
-        axes = varying_axes(each.asked for each in view.cells)
-        return name_cell(cell.asked, axes, model=view.names.get(cell.asked.model_sha256, ""))
+        return self._names.get(cell.key, cell.key)
 
     def _show_cell(self) -> None:
-        view = self.view
-        cell = self.cell_under_cursor()
+        view, cell = self.view, self.cell_under_cursor()
+        block = self.query_one("#cell", TextBlock)
         if view is None or cell is None:
-            self.query_one("#cell", TextBlock).show_lines(())
+            block.show_lines(())
             return
-        app = self.dashboard
-        lines = cell_details(cell, view, app.glyphs, app.ascii_only)
-        noise = noise_words(view, app.ascii_only)
-        told = [(self.cell_name(cell), "title"), *lines, *([noise] if noise else [])]
-        self.query_one("#cell", TextBlock).show_lines([_set_in(line) for line in told])
+        app, width = self.dashboard, max(self.size.width - LABEL - 2, 1)
+        name, reached = self.cell_name(cell), interval_words(cell, view, app.ascii_only)
+        # Of a long name the end goes, never what was reached.
+        first = squeezed(shown(((name, "title"), (f"  {reached}" if reached else "", ""))), width, app.glyphs.ellipsis)
+        told = [*cell_details(cell, view, app.glyphs, app.ascii_only), news_line(view, cell.key, self.cell_name)]
+        rows = [row for line in told if line[1] for row in laid_out(line, width)]
+        block.show_lines([labelled("this cell", first), *rows])
 
     def cell_under_cursor(self) -> CellResult | None:
         """As it stands."""
@@ -179,24 +229,19 @@ class RunScreen(RunKeys):
         return next((cell for cell in self.view.cells if cell.key == wanted), None)
 
     def on_resize(self) -> None:
-        """Another width."""
-        if self.view is not None:
-            self._show_around(self.view)
+        """Another width, and another number of lines for the log."""
+        self.call_after_refresh(self._show_around)
 
     def on_cell_grid_moved(self, message: CellGrid.Moved) -> None:
-        """Another cell."""
+        """Who moves the cursor wants to see that cell, whatever is measured now."""
         message.stop()
+        self._follows = False
         self._show_cell()
 
     def on_cell_grid_opened(self, message: CellGrid.Opened) -> None:
         """All numbers of a cell once they are stored; until then what is known of it."""
         message.stop()
-        view = self.view
-        if view is not None and view.saved:
-            self.dashboard.go(route.detail(self.run_id), replace=True)
+        if self.view is not None and self.view.saved:
+            self.dashboard.go(route.detail(self.run_id, cell=message.key), replace=True)
         else:
             self.open_cell()
-
-
-def _set_in(line: LineLike) -> LineLike:
-    return f" {line}" if isinstance(line, str) else ((" ", ""), *shown(line))

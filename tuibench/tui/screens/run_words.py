@@ -2,96 +2,166 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from tuibench.core import activity
+from tuibench.core.cell import CellResult
 from tuibench.core.label import model_names
 from tuibench.core.short_id import short_id
-from tuibench.core.units import count_of, percent, seconds
+from tuibench.core.units import count_of, seconds
 from tuibench.core.watch import RunView
 from tuibench.plots.bar import progress_bar
-from tuibench.plots.sparkline import sparkline
-from tuibench.report.run_log import drift_words
+from tuibench.report.label import failure_text
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
 
 _BAR = 30
+LABEL = 12
+"""Columns of what a line is about."""
+Labelled = tuple[str, str, str]
+"""What a line is about, its text, its style."""
 
 
-def head_words(view: RunView) -> str:
-    """Models, engines, precision, scenarios, target."""
+def model_words(view: RunView) -> str:
+    """What is measured."""
+    return ", ".join(model_names(view.spec.models)) if view.spec is not None else ""
+
+
+def head_words(view: RunView, glyphs: Glyphs) -> str:
+    """How it is measured and in what state that is, for the right end of the title."""
     spec = view.spec
-    if spec is None:
-        return ""
-    target = f"to ±{percent(spec.effort.target)}" if spec.effort.target is not None else "fixed time"
-    words = [", ".join(model_names(spec.models)), ", ".join(spec.engines), spec.precision, ",".join(spec.scenarios)]
-    return " ".join([*words, target])
+    sign = {activity.RUNNING: glyphs.running, activity.WAITING: glyphs.waiting}.get(view.info.state, "")
+    words = [view.status if view.ended else f"{sign} {view.info.state}".strip()]
+    if spec is not None:
+        words.append(" ".join([", ".join(spec.engines), spec.precision, ",".join(spec.scenarios)]))
+        words.append(f"to {target_words(spec.effort.target)}" if spec.effort.target is not None else "fixed time")
+    return f" {glyphs.dot} ".join(words)
+
+
+def target_words(target: float) -> str:
+    """How narrow an interval is to be, as people ask for it."""
+    return f"±{100 * target:g} %"
 
 
 def bar_words(view: RunView, width: int, ascii_only: bool) -> str:
     """How many cells are done, how long it took and how long it may take."""
     total = len(view.cells)
-    done = sum(is_done(view, n) for n in range(total))
-    words = [f"{done}/{total}", f"{seconds(view.elapsed_s)} gone"] if total else []
-    if view.eta_s is not None and not view.ended:
+    if not total:
+        return ""
+    done = sum(map(is_done, view.cells))
+    words = [f"{done}/{total}", f"{seconds(view.elapsed_s)} gone"]
+    if view.eta_s is not None:
         words.append(f"~{seconds(view.eta_s)} left")
-    if view.limit_s is not None and not view.ended:
+    if view.limit_s is not None:
         words.append(f"(at most {seconds(view.limit_s)})")
     text = "  ".join(words)
     room = min(max(width - len(text) - 2, 0), _BAR)
-    bar = progress_bar(done, total, room, ascii_only) if total and room > 4 else ""
+    bar = progress_bar(done, total, room, ascii_only) if room > 4 else ""
     return f"{bar}  {text}".strip()
 
 
-def is_done(view: RunView, number: int) -> bool:
+def is_done(cell: CellResult) -> bool:
     """Whether nothing more will be measured of a cell."""
-    cell = view.cells[number]
-    return cell.status in ("ok", "failed") or (view.ended and cell.status != "skipped") or cell.failure is not None
+    return cell.status in ("ok", "failed") or cell.failure is not None
 
 
-def noise_words(view: RunView, ascii_only: bool) -> str:
-    """How much of the latest executions waited for a CPU, and how the machine has drifted."""
-    shares = [share for share in view.waiting_shares if share is not None]
-    if not shares:
-        return ""
-    line = sparkline([min(share, 1.0) for share in view.waiting_shares if share is not None], ascii_only, width=20)
-    words = f"noise {line} latest waited {percent(shares[-1])} for a CPU"
-    drift = drift_words(view.drift)
-    return f"{words}, anchor drift {drift}" if drift else words
-
-
-def state_lines(view: RunView) -> tuple[str, ...]:
-    """What state it is in, and what to do; the first line says the most."""
+def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
+    """What state it is in, and what to do; the first line says the most. Keys are named as the user has bound them."""
     info = view.info
     if view.ended:
-        return _end_lines(view)
+        return _end_lines(view, shown_key)
     if info.state == activity.WAITING:
-        return _waiting_lines(view)
+        return _waiting_lines(view, shown_key)
+    if info.detail:
+        return ((info.detail, "warn"),)
     if view.spec is None:
         return ("it begins ...",)
     if not view.cells:
         return ("preparing: the model is read, inputs are made, a first inference is tried",)
-    return (info.detail,) if info.detail else ("between two executions",)
+    return ("between two executions",)
 
 
-def _waiting_lines(view: RunView) -> tuple[str, ...]:
+def _waiting_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
     info, holder = view.info, view.info.holder
-    place = f"waits for the machine, place {info.place}" if info.place else "waits for the machine"
-    if holder is None:
-        return (place,)
-    run = f" (run {short_id(holder.run)})" if holder.run else ""
-    eta = f", ~{seconds(holder.eta_s)} left" if holder.eta_s is not None else ""
-    lines = [place, f"held by pid {holder.pid} of {holder.user}{run}{eta}"]
-    if holder.stopped:
-        lines.append("its process is stopped, so this may take for ever: X cancels this run")
+    lines: list[LineLike] = [f"waits for the machine, place {info.place}" if info.place else "waits for the machine"]
+    if holder is not None:
+        run = f", run {short_id(holder.run)}" if holder.run else ""
+        eta = f", ~{seconds(holder.eta_s)} left" if holder.eta_s is not None else ""
+        lines.append(f"held by pid {holder.pid} of {holder.user}{run}{eta}")
+        if holder.stopped:
+            lines.append(("its process is stopped, so this may take for ever", "warn"))
+    lines += ["", f"It begins by itself, also when you leave ({shown_key('back')}); {shown_key('cancel')} cancels it."]
     return tuple(lines)
 
 
-def _end_lines(view: RunView) -> tuple[str, ...]:
+def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
     result = view.result
-    lines = [result.headline] if result is not None and result.headline else []
-    lines += [f"{view.status}: {view.reason}" if view.reason else view.status]
-    if view.saved:
-        lines.append("enter opens the result, r measures it again")
-    elif view.info.resumable:
-        done = count_of(view.info.executions, "execution")
-        lines.append(f"o takes it up where it broke off ({done} kept); d removes it")
-    elif view.saved is False:
-        lines.append("nothing of it is stored; d removes its traces")
+    lines: list[LineLike] = [(result.headline, "title")] if result is not None and result.headline else []
+    style = "" if view.status == "finished" and not _lost(view) else "warn"
+    lines.append((_end_words(view), "bad" if view.status == "failed" else style))
+    if view.reason and view.reason != view.status:
+        lines.append((view.reason, style))
+    lines.append((_next_words(view, shown_key), "accent"))
     return tuple(lines)
+
+
+def _end_words(view: RunView) -> str:
+    words, total, lost = f"{view.status} after {seconds(view.elapsed_s)}", len(view.cells), _lost(view)
+    if not total:
+        return words
+    measured = sum(bool(cell.executions) for cell in view.cells)
+    return f"{words}: {measured} of {count_of(total, 'cell')} measured" + (f", {lost} failed" if lost else "")
+
+
+def _lost(view: RunView) -> int:
+    return sum(cell.failure is not None for cell in view.cells)
+
+
+def _next_words(view: RunView, shown_key: Callable[[str], str]) -> str:
+    """What can be done now that it has ended."""
+    key = shown_key
+    if view.saved:
+        return f"{key('open')} opens the result, {key('rerun')} measures again, {key('rerun-changed')} with changes"
+    remove = key("remove")
+    if view.info.resumable:
+        kept = count_of(view.info.executions, "execution")
+        return f"{key('resume')} takes it up ({kept} kept), {key('finish')} saves what there is, {remove} removes it"
+    return f"nothing of it is stored; {remove} removes its traces"
+
+
+def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> Labelled:
+    """What should not be missed of other cells than the one whose key is `beside`, or of the run."""
+    lost = [cell for cell in view.cells if cell.failure is not None]
+    other = next((cell for cell in reversed(lost) if cell.key != beside), None)
+    if other is not None:
+        return f"{len(lost)} failed", f"{name(other)}: {failure_text(other)}", "bad"
+    if view.warnings:
+        return "warning", view.warnings[-1], "warn"
+    if view.ended or view.spec is None or view.spec.effort.target is None or len(view.cells) < 2:
+        return "", "", ""
+    target = target_words(view.spec.effort.target)
+    return "", f"round 1 gives every cell a first value; rounds go on to {target} or the limit", "dim"
+
+
+def laid_out(line: Labelled, width: int) -> list[Row]:
+    """A label, and beside it the text; what went wrong in as many lines as it takes."""
+    label, text, style = line
+    row = shown((text, style))
+    parts = wrapped(row, width) if style == "bad" else [row]
+    heads = [label, *[""] * (len(parts) - 1)]
+    return [labelled(head, part) for head, part in zip(heads, parts, strict=True)]
+
+
+def labelled(label: str, row: Row) -> Row:
+    """A line behind its label."""
+    return ((f" {label:<{LABEL}}", "dim"), *row)
+
+
+def stage_of(view: RunView) -> tuple[object, ...]:
+    """What it depends on which keys mean something."""
+    return view.status, view.info.state, view.saved, bool(view.cells)
+
+
+def set_in(line: LineLike) -> LineLike:
+    """A line behind a blank, as all of a screen are."""
+    return ((" ", ""), *shown(line))

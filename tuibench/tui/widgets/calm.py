@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from typing import Self
+
+from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.widget import Widget
 
@@ -11,3 +14,31 @@ class Calm:
 
     # Screen declares it with repaint: each tab key would send the whole screen, 5 to 9 kB.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
+
+class Steady:
+    """First among the bases of a widget: what a layout has just painted is not sent once more for its new size."""
+
+    # No widget itself, as Textual takes the default CSS of the first base that is one.
+    _size: Size
+    _repaint_regions: set[Region]
+
+    def _size_updated(self, size: Size, virtual_size: Size, container_size: Size, layout: bool = True) -> bool:
+        is_new = self._size != size
+        changed: bool = super()._size_updated(size, virtual_size, container_size, layout)  # type: ignore[misc]
+        if is_new:
+            # The layout that gave the size paints all of it; Textual asks for the same again.
+            self._repaint_regions.clear()
+        return changed
+
+
+class Bare(Steady):
+    """First among the bases of a container: it has nothing to paint itself, so that no change of it paints its parts.
+
+    What parts leave when they go or shrink is painted by the layout that takes it from them.
+    """
+
+    def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
+        """Only a layout."""
+        refreshed: Self = super().refresh(*regions, repaint=False, layout=layout, recompose=recompose)  # type: ignore[misc]
+        return refreshed

@@ -219,7 +219,7 @@ class ButtonField(Field, can_focus=True):
         return ""
 
     def _label_row(self) -> Row:
-        return ((" " * self.label_width, ""),)
+        return ((f"{self.glyphs.cursor if self.has_focus else ' '}{' ' * (self.label_width - 1)}", "title"),)
 
     def control_row(self) -> Row:
         """Its label in brackets."""

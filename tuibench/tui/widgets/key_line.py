@@ -28,7 +28,7 @@ class KeyLine(Painted):
         self._pairs = (tuple(pairs), tuple(last))
 
     def show(self, pairs: Sequence[Pair], last: Sequence[Pair] = ()) -> None:
-        """Show these; `last` come at the end of the last row and stay however narrow it is."""
+        """Show these; `last` come at the end and stay however narrow it is."""
         self._pairs = (tuple(pairs), tuple(last))
         self.repaint()
 
@@ -40,7 +40,7 @@ class KeyLine(Painted):
 
 
 def fill_rows(pairs: Sequence[Pair], last: Sequence[Pair], width: int, height: int) -> list[Row]:
-    """Put pairs into rows from the left, `last` into the last row after whatever fits before them."""
+    """Put pairs into rows from the left, `last` behind whatever fits; into one row if all fits there."""
     if height < 1:
         return []
     tail = _spans(last)
@@ -53,7 +53,8 @@ def fill_rows(pairs: Sequence[Pair], last: Sequence[Pair], width: int, height: i
         if at == height:
             break
         rows[at] += spans
-    rows[-1] += tail
+    first = height == 1 or (not rows[1] and _fits(rows[0], [], tail, width))
+    rows[0 if first else -1] += tail
     return [tuple(row) for row in rows]
 
 

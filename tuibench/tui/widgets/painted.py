@@ -18,10 +18,11 @@ from textual.widget import Widget
 from tuibench.report.style import to_ascii
 from tuibench.tui.glyph import Glyphs, glyphs_of
 from tuibench.tui.theme import style_of
+from tuibench.tui.widgets.calm import Steady
 from tuibench.tui.widgets.row import Row, changed_end, filled, safe
 
 
-class Painted(Widget):
+class Painted(Steady, Widget):
     """A widget made of lines: a subclass says what is in each, and calls `repaint` when that may have changed."""
 
     ALLOW_SELECT = False
@@ -57,8 +58,13 @@ class Painted(Widget):
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
         """Textual's, which sends all of a widget, as it does for each that gets or loses the focus."""
-        if regions or not repaint or layout or recompose or not self.is_mounted or not self._on_screen:
+        is_partial = bool(regions) or not repaint or layout or recompose
+        if is_partial or not self.is_mounted or (self.size and not self._on_screen):
             return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
+        if not self.size:
+            # Not shown: it must not come back with the lines it had, and what is shown has not changed.
+            self._styles_cache.clear()
+            return self
         changed = list(self._changed_regions())
         return super().refresh(*changed) if changed else self
 

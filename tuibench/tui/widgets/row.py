@@ -144,12 +144,20 @@ def wrapped(row: Row, width: int) -> list[Row]:
     used = 0
     for word, style in _words(row, max(width - indent, 1)):
         if used and used + cell_len(word.rstrip(" ")) > width:
-            rows.append(tuple(current))
+            rows.append(_ended(current))
             current, used = ([(" " * indent, "")] if indent else []), indent
         kept = word if used > indent or not rows else word.lstrip(" ")
         current.append((kept, style))
         used += cell_len(kept)
-    return [*rows, tuple(current)]
+    return [*rows, _ended(current)]
+
+
+def _ended(spans: Sequence[Span]) -> Row:
+    """The parts without the blanks at their end: past the width they would be cut, and a letter with them."""
+    kept = list(spans)
+    while kept and not kept[-1][0].rstrip(" "):
+        kept.pop()
+    return (*kept[:-1], (kept[-1][0].rstrip(" "), kept[-1][1])) if kept else ()
 
 
 def _words(row: Row, most: int) -> Iterable[Span]:

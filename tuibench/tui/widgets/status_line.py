@@ -59,6 +59,7 @@ class StatusLine(Painted):
     def ask(self, text: str, answers: Mapping[str, str], then: Callable[[str], object]) -> None:
         """Ask; `then` gets the key of an answer, or '' for escape. Until then no key does what it does elsewhere."""
         self._answer("")
+        self.clear()
         self._asked = _Asked(safe(text), dict(answers), then, self.screen.focused)
         self.can_focus = True
         self.screen.set_focus(self)

@@ -1,0 +1,38 @@
+from __future__ import annotations
+
+from tests.report import build
+from tests.report.test_stored import page
+from tests.tui.stock import sweep
+from tuibench.report import markdown
+from tuibench.report.tradeoff import TITLE, tradeoff_lines
+
+
+def test_a_sweep_says_what_is_worth_choosing() -> None:
+    # By Amdahl and the gain from batches only 16 cores are worth it; batch 32 gives 610 against 606 of batch 8.
+    assert tradeoff_lines(sweep(faster=1.06)) == [
+        "ms/batch  items/s",
+        "    1.76      569  sync, 16 cores, batch 1",
+        "    13.2      606  sync, 16 cores, batch 8",
+        "    52.4      610  sync, 16 cores, batch 32 (no sure gain)",
+    ]
+
+
+def test_one_cell_can_be_best_at_both() -> None:
+    cells = [build.ok_cell(8.0 / n, 100.0 * n, {"cores": n}) for n in (1, 2, 4)]
+    assert tradeoff_lines(build.run(*cells)) == ["sync, 4 cores, batch 1 is best at both"]
+
+
+def test_without_a_choice_nothing_is_said() -> None:
+    assert tradeoff_lines(build.default_run()) == []
+    assert tradeoff_lines(build.run(*(build.failed_cell({"cores": n}) for n in (1, 2, 4)))) == []
+
+
+def test_the_page_and_the_markdown_have_it() -> None:
+    assert f"\n\n{TITLE}\nms/batch  items/s\n    1.76      569  sync, 16 cores, batch 1\n" in page(sweep(faster=1.06))
+    assert f"\n\n## {TITLE}\n\n    ms/batch  items/s\n" in markdown.dumps(sweep())
+
+
+def test_hostile_names_stay_text() -> None:
+    cells = [build.ok_cell(8.0 * n, 100.0 * n, {"dims": {build.HOSTILE: n}}) for n in (1, 2, 4)]
+    text = "".join(tradeoff_lines(build.run(*cells)))
+    assert len(tradeoff_lines(build.run(*cells))) == 4 and text.isprintable() and "\x1b" not in text

@@ -1,0 +1,92 @@
+"""One benchmark's screen over a store of its own, as the tests of its tabs need it."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+from textual.pilot import Pilot
+
+from tests.tui.frame import frame, rows
+from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.stock import add, add_project
+from tuibench.core.run import RunResult
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.screens.detail import DetailScreen
+from tuibench.tui.screens.detail_tabs import TABS
+from tuibench.tui.terminal import Display
+from tuibench.workbench.hall import Workbench
+
+
+class Detail:
+    """A benchmark's screen with what it stands on."""
+
+    def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, one: str) -> None:
+        self.app, self.pilot, self.bench, self.one = app, pilot, bench, one
+
+    @property
+    def page(self) -> DetailScreen:
+        page = self.app.page
+        assert isinstance(page, DetailScreen)
+        return page
+
+    async def press(self, *keys: str) -> None:
+        await press(self.pilot, *keys)
+
+    @property
+    def tab(self) -> str:
+        """The tab in brackets."""
+        line = rows(self.app)[1]
+        return TABS[int(line.partition("[")[2][0]) - 1]
+
+    @property
+    def text(self) -> str:
+        return frame(self.app)
+
+    @property
+    def rows(self) -> list[str]:
+        return rows(self.app)
+
+    @property
+    def choices(self) -> str:
+        """The line of selectors of the tab in sight."""
+        return next(line for line in self.rows[2:5] if "]" in line)
+
+    @property
+    def said(self) -> str:
+        """The line of news, and of questions."""
+        return self.rows[-3]
+
+    @property
+    def remembered(self) -> dict[str, Any]:
+        found = self.app.remembered.read().get("detail", {})
+        assert isinstance(found, dict)
+        return found
+
+
+@asynccontextmanager
+async def detail(
+    result: RunResult | str,
+    *others: RunResult,
+    size: tuple[int, int] = (80, 24),
+    tab: str = "",
+    display: Display | None = None,
+    driver: type[Any] | None = None,
+    **card: str,
+) -> AsyncIterator[Detail]:
+    """The screen of a result, stored beside `others`; or of what is in the store under that id."""
+    bench = Workbench()
+    if isinstance(result, str):
+        one = result
+    else:
+        project = next((each.id for each in bench.store.projects.all()), "") or add_project(bench)
+        for other in others:
+            add(bench, other, project)
+        one = add(bench, result, project, **card)
+    headless = driver is None
+    async with open_app(size, desk=make_desk(bench), display=display, driver=driver, headless=headless) as (app, pilot):
+        app.go(route.detail(one, tab))
+        await settle(pilot)
+        yield Detail(app, pilot, bench, one)

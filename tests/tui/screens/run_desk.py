@@ -1,0 +1,237 @@
+"""A desk with one run that stands as the test says; wishes are written down, all else is answered by the real one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any, cast
+
+from tests.report.build import OTHER_SHA, SHA, asked, estimate, execution, failed_cell, model, ok_cell, spec
+from tests.store.build import NOW, make_id
+from tests.tui.pilot import make_desk
+from tuibench.core import activity
+from tuibench.core.activity import Holder, RunInfo
+from tuibench.core.cell import CellResult, Estimate, Noise
+from tuibench.core.errors import TuibenchError
+from tuibench.core.spec import ModelSource
+from tuibench.core.watch import Live, RunRow, RunView
+from tuibench.tui.desk import Desk, Pulse, RunFeed
+
+RUN = make_id(7)
+CORES, BATCHES = (1, 2, 4, 8, 16), (1, 8, 32)
+QUIET = Noise(1000, 200_000_000, 0.0, 0, 0.001, 3, 0, 40, frequency_mhz=(2900.0, 2900.0))
+
+
+class RunDesk:
+    """Each look takes the next of the views, and the last one for ever."""
+
+    def __init__(self, *views: RunView | TuibenchError, log: Sequence[str] = ()) -> None:
+        self.views = list(views)
+        self.log = tuple(log)
+        self.looks = 0
+        self.asked: list[tuple[Any, ...]] = []
+        """Wishes, in their order."""
+        self.answers: dict[str, Any] = {}
+        """What a wish is answered with where the test wants another answer: a value, or an error to raise."""
+        self.closed = 0
+        self._real = make_desk()
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._real, name)
+
+    def as_desk(self) -> Desk:
+        """For the app."""
+        return cast(Desk, self)
+
+    def pulse(self) -> Pulse:
+        """The run as long as it is in no list of results."""
+        view = self.views[0]
+        if isinstance(view, TuibenchError):
+            return Pulse("1", ())
+        if view.saved:
+            return Pulse("1", (), ended=(view.info,))
+        return Pulse("1", (RunRow(view.info, "", "onnxruntime", "sync", "1", "1"),))
+
+    def watch(self, run: str) -> RunFeed:
+        """The feed of the one run."""
+        self.asked.append(("watch", run))
+        return cast(RunFeed, _Feed(self))
+
+    def look(self) -> RunView:
+        """The next view."""
+        self.looks += 1
+        view = self.views[0]
+        if len(self.views) > 1:
+            self.views.pop(0)
+        if isinstance(view, TuibenchError):
+            raise view
+        return view
+
+    def cancel(self, run: str) -> str:
+        """See Desk."""
+        return str(self._wish("cancel", run))
+
+    def finish(self, run: str) -> str:
+        """See Desk."""
+        return str(self._wish("finish", run))
+
+    def extend(self, run: str) -> str:
+        """See Desk."""
+        return str(self._wish("extend", run))
+
+    def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
+        """See Desk."""
+        return str(self._wish("resume", run, mixed, finish))
+
+    def command(self, benchmark: str = "", run: str = "") -> str:
+        """See Desk."""
+        return str(self._wish("command", benchmark, run))
+
+    def run_log(self, run: str) -> tuple[str, ...]:
+        """See Desk."""
+        return self.log
+
+    def _wish(self, name: str, *given: Any) -> Any:
+        self.asked.append((name, *given))
+        answer = self.answers.get(name, f"{name} done")
+        if isinstance(answer, list):
+            answer = answer.pop(0)
+        if isinstance(answer, TuibenchError):
+            raise answer
+        return answer
+
+
+class _Feed:
+    def __init__(self, desk: RunDesk) -> None:
+        self._desk = desk
+
+    def look(self) -> RunView:
+        return self._desk.look()
+
+    def close(self) -> None:
+        self._desk.closed += 1
+
+
+def make_info(state: str = activity.RUNNING, **changes: Any) -> RunInfo:
+    """The run in a list of runs."""
+    started = datetime.fromtimestamp(NOW - 112, UTC).isoformat()
+    base = RunInfo(RUN, state, "", started, ("resnet50.onnx",), "after AMX fix", "", 4711, 15, 9, 45, 190.0)
+    return replace(base, **changes)
+
+
+def make_view(cells: Iterable[CellResult], **changes: Any) -> RunView:
+    """A run of those cells, going on unless told otherwise."""
+    every = tuple(cells)
+    asks = [cell.asked for cell in every]
+    base = RunView(
+        info=make_info(),
+        project="",
+        spec=spec(
+            models=(ModelSource("dir/resnet50.onnx", "/models/resnet50.onnx"),),
+            engines=tuple(dict.fromkeys(a.engine for a in asks)) or ("openvino",),
+            scenarios=tuple(dict.fromkeys(a.scenario for a in asks)) or ("sync",),
+        ),
+        models=(model(path="/models/resnet50.onnx"),),
+        names={SHA: "resnet50.onnx", OTHER_SHA: "resnet18.onnx"},
+        cells=every,
+        live=None,
+        executions_min=5,
+        half_widths={cell.key: (0.09, 0.07, 0.05, 0.04, 0.031) for cell in every if cell.executions},
+        waiting_shares=(0.01, 0.01, 0.02, 0.12, 0.01, 0.004),
+        log=(
+            "12:41:03  sync, 1 core, batch 32: 473 ms ±1.9 %, grade A (reached ±2 %)",
+            "12:41:09  sync, 16 cores, batch 32: worker died: SIGSEGV while loading",
+            "12:41:10  round 3",
+        ),
+        warnings=(),
+        drift=0.004,
+        elapsed_s=112.0,
+        eta_s=190.0,
+        limit_s=360.0,
+        status="",
+    )
+    return replace(base, **changes)
+
+
+def done_cell(cores: int, batch: int | None = 1, half: float = 0.007, **asks: Any) -> CellResult:
+    """Measured and precise enough."""
+    time = 16.2 * (batch or 1) * (0.93 + 0.07 / (batch or 1)) * (0.056 + 0.944 / cores)
+    cell = ok_cell(time, 1000 * (batch or 1) / time, {"engine": "openvino", "cores": cores, "batch": batch, **asks})
+    latency = {name: estimate(e.value or 0.0, half) for name, e in cell.latency_ms.items()}
+    ran = tuple(execution(noise=QUIET) for _ in range(5))
+    return replace(cell, latency_ms=latency, executions=ran, stopped_by="reached ±2 %")
+
+
+def going_cell(cores: int, batch: int | None = 1, runs: int = 3, half: float = 0.031, **asks: Any) -> CellResult:
+    """Some executions, more to come."""
+    cell = done_cell(cores, batch, half, **asks)
+    latency = cell.latency_ms
+    if runs < 3:
+        latency = {name: Estimate(e.value, n=runs, reason="too few") for name, e in latency.items()}
+    return replace(cell, status="partial", latency_ms=latency, executions=cell.executions[:runs],
+                   stopped_by=f"going on, {runs} executions")  # fmt: skip
+
+
+def lost_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
+    """Its worker died."""
+    return failed_cell({"engine": "openvino", "cores": cores, "batch": batch, **asks})
+
+
+def new_cell(cores: int, batch: int | None = 1, **asks: Any) -> CellResult:
+    """Nothing yet."""
+    what = asked(engine="openvino", cores=cores, batch=batch, **asks)
+    return CellResult(what.key, what, "skipped", stopped_by="going on, 0 executions")
+
+
+def sketch_cells() -> tuple[CellResult, ...]:
+    """The cells of a sweep in its second round: two columns done, one begun, one cell lost."""
+    cells = [done_cell(c, b, 0.006 + 0.003 * math.log2(c)) for b in BATCHES[:2] for c in CORES[:4]]
+    cells[-1] = going_cell(8, 8, 4, 0.031)
+    cells += [
+        done_cell(16, 1, 0.017),
+        going_cell(16, 8, 1),
+        *(going_cell(c, 32, 1) for c in CORES[:4]),
+        lost_cell(16, 32),
+    ]
+    return tuple(sorted(cells, key=lambda cell: ((cell.asked.batch or 0), cell.asked.cores)))
+
+
+def sketch_view(**changes: Any) -> RunView:
+    """The run of the sketch: 8 cores at batch 8 are measured."""
+    cells = sketch_cells()
+    here = next(cell for cell in cells if (cell.asked.cores, cell.asked.batch) == (8, 8))
+    live = Live(here.key, 3, 2, "measuring", 17.1, 0.031, "A")
+    return make_view(cells, **{"live": live, **changes})
+
+
+def many_cells(count: int = 200) -> tuple[CellResult, ...]:
+    """Models, engines and scenarios times cores and batches."""
+    sides = [(sha, engine, scenario) for sha in (SHA, OTHER_SHA) for engine in ("onnxruntime", "openvino")
+             for scenario in ("sync", "async")]  # fmt: skip
+    cells = [
+        done_cell(c, b, engine=engine, scenario=scenario, model_sha256=sha)
+        for sha, engine, scenario in sides for c in CORES for b in (1, 2, 4, 8, 16)
+    ]  # fmt: skip
+    return tuple(cells[:count])
+
+
+def make_waiting(**changes: Any) -> RunView:
+    """Second in the line."""
+    holder = Holder(4242, "ann", make_id(9), 190.0)
+    info = make_info(activity.WAITING, detail="for the machine", place=2, eta_s=None, holder=holder)
+    return make_view((), info=info, eta_s=None, limit_s=None, elapsed_s=0.0, log=(), waiting_shares=(), **changes)
+
+
+def make_broken(**changes: Any) -> RunView:
+    """Its runner was killed."""
+    info = make_info(activity.INTERRUPTED, detail="its runner died", resumable=True, eta_s=None, pid=None)
+    ended = {"status": "interrupted", "reason": "its runner died", "saved": False, "live": None, "eta_s": None}
+    return sketch_view(**{"info": info, **ended, **changes})
+
+
+def make_done(**changes: Any) -> RunView:
+    """Finished and saved."""
+    info = make_info(activity.FINISHED, eta_s=None, pid=None)
+    return sketch_view(**{"info": info, "status": "finished", "saved": True, "live": None, "eta_s": None, **changes})

@@ -1,0 +1,65 @@
+"""What all pages share: news go when they are old, and the bottom lines name what works where the focus is."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.frame import frame, rows
+from tests.tui.landing import land
+from tests.tui.pilot import open_app, press, settle
+from tests.tui.screens.form_desk import FormDesk
+from tests.tui.screens.form_stage import open_form
+from tuibench.tui.config import Config
+
+
+async def test_news_go_with_the_next_key() -> None:
+    async with open_app() as (app, pilot):
+        await press(pilot, "r")
+        assert "there is no project yet" in frame(app)
+        await press(pilot, "down")
+        assert "there is no project yet" not in frame(app)
+
+
+async def test_what_a_key_says_itself_stays() -> None:
+    async with open_app() as (app, pilot):
+        await press(pilot, "r", "r")
+        assert "there is no project yet" in frame(app)
+
+
+async def test_news_are_of_the_page_they_were_said_on() -> None:
+    async with open_app() as (app, pilot):
+        app.page.say("old news")
+        await settle(pilot)
+        assert "old news" in frame(app)
+        app.action_system()
+        await settle(pilot)
+        app.go_back()
+        await settle(pilot)
+        assert "old news" not in frame(app)
+
+
+@pytest.mark.parametrize("width", [20, 40, 80, 120])
+async def test_help_is_in_sight_however_narrow_it_is(width: int) -> None:
+    async with open_app((width, 24)) as (app, _):
+        assert "? help" in "".join(rows(app)[-2:])
+
+
+async def test_in_a_text_only_keys_that_are_not_typed_are_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "home")
+    async with open_form(FormDesk(), project="p1") as (app, pilot):
+        assert "y copy command" in frame(app) and "? help" in frame(app)
+        await press(pilot, "down")
+        below = " ".join(rows(app)[-2:])
+        assert "ctrl+p palette" in below and "f1 help" in below
+        assert "copy command" not in below and ": palette" not in below and "? help" not in below
+        await press(pilot, "ctrl+p", "escape", "f1")
+        assert "The keys" in frame(app) or "Help" in rows(app)[0]
+
+
+async def test_a_key_that_the_user_bound_is_named_in_a_text_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "home")
+    config = Config(keys={"copy-command": "y,ctrl+y"})
+    async with open_form(FormDesk(), project="p1", config=config) as (app, pilot):
+        assert "y copy command" in frame(app)
+        await press(pilot, "down")
+        assert "ctrl+y copy command" in frame(app)

@@ -1,0 +1,184 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.report import build
+from tests.tui.frame import frame
+from tests.tui.landing import land, landed
+from tests.tui.pilot import look, settle
+from tests.tui.screens.detail_stage import detail
+from tests.tui.screens.stage import shown
+from tests.tui.stock import make, sweep, sweep_cell
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.screens.detail_tabs import TABS
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project import ProjectScreen
+
+OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
+
+
+async def test_title_and_tab_line_say_what_this_is() -> None:
+    async with detail(NEW, OLD, name="after AMX fix", rerun_of=OLD.id) as seen:
+        title = f' {short_id(NEW.id)} "after AMX fix" › resnet50.onnx › onnxruntime 1.31.1 f32 sync'
+        assert seen.rows[0] == title
+        assert seen.rows[1].startswith("[1 Base] 2 Cores 3 Batch 4 Shape") and "1h ago · grade A" in seen.rows[1]
+        assert seen.rows[2] == " 1.76 ms ±1.5 %"
+
+
+async def test_brackets_go_through_the_tabs_that_have_something_to_show() -> None:
+    async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
+        went = []
+        for _ in range(6):
+            await seen.press("]")
+            went.append(seen.tab)
+        assert went == ["cores", "batches", "comparison", "environment", "log", "baseline"]
+        await seen.press("[", "[")
+        assert seen.tab == "environment"
+
+
+async def test_numbers_go_to_their_tab() -> None:
+    async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
+        for number, tab in enumerate(TABS, 1):
+            if tab != "shapes":
+                await seen.press(str(number))
+                assert seen.tab == tab
+
+
+@pytest.mark.parametrize(
+    ("number", "why"),
+    [
+        ("2", "only one number of cores was measured: R with more"),
+        ("3", "only one batch was measured: R with several"),
+        ("4", "no shape has several values: R with several"),
+        ("5", "one side alone was measured, and it is no re-run: R with another engine"),
+    ],
+)
+async def test_a_tab_without_anything_says_why(number: str, why: str) -> None:
+    async with detail(make(5, 60, sweep_cell(4, 1))) as seen:
+        await seen.press(number)
+        assert seen.tab == "baseline" and why in seen.said
+        # The keys below name nothing that would do nothing.
+        assert "value" not in seen.rows[-2] and "h figure" in seen.rows[-2]
+
+
+async def test_a_page_can_open_on_a_tab_and_falls_back_to_the_first() -> None:
+    async with detail(NEW, tab="batches") as seen:
+        assert seen.tab == "batches"
+    async with detail(make(5, 60, sweep_cell(4, 1)), tab="cores") as seen:
+        assert seen.tab == "baseline" and "p50" in seen.text
+
+
+async def test_log_is_a_tab_of_this_page() -> None:
+    async with detail(NEW, note="new kernel") as seen:
+        pages = len(seen.app.screen_stack)
+        await seen.press("L")
+        assert seen.tab == "log" and len(seen.app.screen_stack) == pages
+        assert "new kernel" in seen.text and "measures it again" in seen.text
+        assert "anchor drift over the run  +0.4 %" in seen.text
+
+
+async def test_escape_and_q_go_back() -> None:
+    async with shown() as seen:
+        for leave in ("escape", "q"):
+            await seen.press("enter")
+            assert type(seen.app.page).__name__ == "DetailScreen"
+            await seen.press(leave)
+            assert type(seen.app.page).__name__ == "ProjectScreen"
+
+
+async def test_the_keys_of_benchmarks_mean_this_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "form", "comparison")
+    async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
+        await seen.press("r")
+        assert f"{short_id(NEW.id)}" in seen.said
+        await seen.press("escape", "R")
+        assert landed(seen.app) == ("form", (), {"benchmark": NEW.id})
+        await seen.press("q", "c")
+        assert landed(seen.app) == ("comparison", (OLD.id, NEW.id), {})
+        await seen.press("q", "y")
+        assert "copied, and kept in" in seen.said
+        await seen.press("x")
+        assert short_id(NEW.id) in frame(seen.app) and "Export" in frame(seen.app)
+
+
+async def test_a_new_name_and_note_are_seen_at_once() -> None:
+    async with detail(NEW, name="before", tab="log") as seen:
+        await seen.press("e", "end", "2", "enter", "x", "y", "enter")
+        await look(seen.app, seen.pilot)
+        assert '"before2"' in seen.rows[0]
+        assert "note\n" in seen.text and "  xy\n" in seen.text
+
+
+async def test_what_is_removed_here_is_left_and_comes_back() -> None:
+    async with shown() as seen:
+        await seen.press("enter", "d", "y")
+        assert isinstance(seen.app.page, ProjectScreen)
+        assert seen.ids[0] not in seen.keys and "u brings it back" in frame(seen.app)
+        await seen.press("u")
+        await look(seen.app, seen.pilot)
+        assert seen.ids[0] in seen.keys
+
+
+async def test_what_another_session_removes_stays_in_sight_and_says_so() -> None:
+    async with detail(NEW, OLD, tab="cores") as seen:
+        before = seen.text
+        entry = seen.bench.library.remove([NEW.id])
+        await look(seen.app, seen.pilot)
+        assert "! it was removed meanwhile: u brings back what was removed last" in seen.text
+        assert "16 cores  569 items/s" in seen.text
+        assert entry is not None
+        await seen.press("2", "1")
+        assert "it was removed meanwhile" in seen.text
+        await seen.press("u", "2")
+        await look(seen.app, seen.pilot)
+        assert "removed meanwhile" not in seen.text and before.splitlines()[3:-3] == seen.rows[3:-3]
+
+
+async def test_a_damaged_record_says_what_is_wrong_and_what_to_do() -> None:
+    async with detail(NEW, OLD) as seen:
+        path = next(p for p in seen.bench.settings.places.data.rglob("*") if p.is_file() and NEW.id in p.name)
+        path.write_bytes(path.read_bytes()[:200])
+        seen.app.go_back()
+        await settle(seen.pilot)
+        seen.app.go(route.detail(NEW.id))
+        await settle(seen.pilot)
+        assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
+        assert seen.rows[0] == f" benchmark {short_id(NEW.id)}"
+        await seen.press("2")
+        assert "not read" in seen.said
+        await seen.press("]", "h", "m", "enter")
+        assert "d remove" in seen.rows[-2]
+        await seen.press("d", "y")
+        assert isinstance(seen.app.page, HomeScreen)
+
+
+async def test_a_look_that_finds_nothing_new_reads_nothing() -> None:
+    async with detail(NEW, OLD, rerun_of=OLD.id, tab="cores") as seen:
+        opened: list[str] = []
+        real = seen.app.desk.open
+
+        def count(benchmark: str) -> StoredBenchmark:
+            opened.append(benchmark)
+            return real(benchmark)
+
+        seen.app.desk.open = count  # type: ignore[method-assign]
+        # The first one may still count what was written a moment ago as fresh.
+        await look(seen.app, seen.pilot)
+        opened.clear()
+        await look(seen.app, seen.pilot)
+        assert opened == []
+
+
+@pytest.mark.parametrize("status", ["cancelled", "interrupted"])
+async def test_a_run_that_did_not_end_says_so(status: str) -> None:
+    async with detail(make(6, 60, sweep_cell(1, 1), build.skipped_cell(cores=4), status=status)) as seen:
+        assert seen.rows[2].startswith(f" {status} · ")
+        await seen.press("2")
+        assert "skipped: --max-time reached" in seen.text
+
+
+async def test_on_a_narrow_terminal_the_tabs_have_the_line_to_themselves() -> None:
+    async with detail(NEW, size=(60, 20)) as seen:
+        assert seen.rows[1] == "[1 Base] 2 Cores 3 Batch 4 Shape 5 Compare 6 Env 7 Log"

@@ -1,0 +1,83 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.landing import land, landed
+from tests.tui.screens.detail_stage import detail
+from tests.tui.stock import make, sweep, sweep_cell
+from tuibench.core.run import Comparison, RunResult
+from tuibench.core.short_id import short_id
+
+OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
+
+
+def versus() -> RunResult:
+    """Two engines that took turns."""
+    pair = [sweep_cell(8, 1, engine) for engine in ("onnxruntime", "openvino")]
+    found = Comparison(
+        pair[0].key, pair[1].key, "p50", 0.85, 0.84, 0.86, 8, True, "faster", None,
+        "openvino is faster than onnxruntime: 15 % less time; ratio 0.850 [0.840, 0.860]",
+    )  # fmt: skip
+    return make(3, 1800, *pair, comparisons=(found,))
+
+
+async def test_sides_that_took_turns_have_a_verdict() -> None:
+    async with detail(versus(), tab="comparison") as seen:
+        assert "measured in turns: a verdict holds" in seen.rows[2] and "re-ran" not in seen.rows[2]
+        assert "openvino is faster than onnxruntime: 15 % less time" in seen.text
+        assert "0.850 [0.840, 0.860]" in seen.text
+        await seen.press("f")
+        assert "base ‹ onnxruntime [openvino]" in seen.choices or "base ‹ [openvino] onnxruntime" in seen.choices
+        assert "onnxruntime is slower than openvino" in seen.text and "1.176 [1.163, 1.190]" in seen.text
+
+
+async def test_sides_and_what_was_re_run(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "comparison")
+    run = versus()
+    async with detail(run, OLD, tab="comparison", rerun_of=OLD.id) as seen:
+        assert f"; c compares with {short_id(OLD.id)}, which it re-ran" in seen.rows[2]
+        assert "15 % less time" in seen.text
+        await seen.press("c")
+        assert landed(seen.app) == ("comparison", (OLD.id, run.id), {})
+
+
+async def test_a_re_run_is_beside_what_it_re_ran_and_has_no_verdict() -> None:
+    async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
+        await seen.press("5")
+        assert seen.tab == "comparison"
+        name = short_id(OLD.id)
+        assert seen.rows[2] == f" beside {name}, which it re-ran: measured at different times, so no verdict"
+        assert "0.943 [0.937, 0.950]" in seen.text and "no verdict" in seen.text
+        await seen.press("h", "m", "down")
+        assert "over batch" in seen.choices and "[ms/batch]" in seen.choices
+        await seen.press("1", "5")
+        assert "over batch" in seen.choices
+
+
+async def test_what_was_re_run_is_read_once() -> None:
+    async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
+        compared = []
+        real = seen.app.desk.compare
+
+        def count(old: str, new: str) -> object:
+            compared.append((old, new))
+            return real(old, new)
+
+        monkey = pytest.MonkeyPatch()
+        monkey.setattr(seen.app.desk, "compare", count)
+        await seen.press("5", "1", "5", "[", "]")
+        monkey.undo()
+        assert compared == [(OLD.id, NEW.id)]
+
+
+async def test_one_whose_past_is_gone_says_so_and_stays_where_it_is() -> None:
+    async with detail(NEW, rerun_of=OLD.id, tab="cores") as seen:
+        await seen.press("5")
+        assert (seen.tab == "cores" and short_id(OLD.id) in seen.said) or OLD.id in seen.said
+        await seen.press("m")
+        assert "[ms/batch]" in seen.choices
+
+
+async def test_opened_on_a_comparison_that_must_be_read_first() -> None:
+    async with detail(NEW, OLD, rerun_of=OLD.id, tab="comparison") as seen:
+        assert seen.tab == "comparison" and "0.943" in seen.text

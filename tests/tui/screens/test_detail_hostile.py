@@ -1,0 +1,63 @@
+"""Names from models, engines, notes and other machines on every tab: they are text, and nothing else."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.report import build
+from tests.tui.counting import CountingDriver, sent_by
+from tests.tui.screens.detail_stage import detail
+from tests.tui.stock import make_id
+from tests.tui.widgets.stage import HOSTILE
+from tuibench.core.cell import Check, Failure, Grade
+from tuibench.core.run import Comparison, RunResult
+from tuibench.core.spec import ModelSource
+from tuibench.tui.terminal import Display
+
+NAMES = [build.HOSTILE, *(name for name in HOSTILE if name)]
+
+
+def hostile(number: int, name: str) -> RunResult:
+    """A sweep in which everything that others can name has that name."""
+    cells = [
+        build.ok_cell(8.0 / n * m, 100.0 * n / m, {"cores": n, "batch": m, "engine": engine, "dims": {name: m}},
+                      grade=Grade("C", name, None, None, None), stopped_by=name,
+                      check=Check("differs", 0.5, 1e-3, name))
+        for n in (1, 2) for m in (1, 8) for engine in ("onnxruntime", name)
+    ]  # fmt: skip
+    failed = build.failed_cell({"cores": 4, "dims": {name: 1}}, failure=Failure("exception", "load", name, None, name))
+    versus = Comparison(cells[0].key, cells[1].key, "p50", 0.9, 0.8, 1.0, 5, True, "faster", None, name)
+    base = build.hostile_run()
+    return replace(
+        base, id=make_id(number, 60), cells=(*cells, failed), comparisons=(versus,), headline=name, again=name,
+        conclusions=(f"{name}: {name}", name), warnings=(name,), environment={name: {name: [name, {name: name}]}},
+        versions={name: name}, host=name, foreign=name, started_utc=name, anchor={"drift": name},
+        spec=build.spec(models=(ModelSource(name, name),), engines=("onnxruntime", name)),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("number", range(len(NAMES)))
+async def test_no_name_does_anything_on_any_tab(number: int) -> None:
+    name = NAMES[number]
+    async with detail(hostile(100 + number, name), name=name, note=name, driver=CountingDriver) as seen:
+
+        async def tour() -> None:
+            for key in "h2mtfw34h1567":
+                await seen.press(key, "down", "G", "up")
+
+        sent = await sent_by(seen.pilot, tour)
+        for bad in ("\x07", "\x9b", "\u202e", "\x1b]", "\x1b[99", "\udcff", "\u200b"):
+            assert bad not in sent
+        assert all(row.isprintable() for row in seen.rows)
+        assert len(seen.app.screen_stack) == 3
+
+
+async def test_hostile_names_in_ascii_on_a_small_terminal() -> None:
+    async with detail(
+        hostile(150, build.HOSTILE), size=(40, 12), display=Display(ascii_only=True), name=build.HOSTILE
+    ) as seen:
+        for key in "h2mtfw34h1567":
+            await seen.press(key, "down")
+            assert all(len(row) <= 40 for row in seen.rows)

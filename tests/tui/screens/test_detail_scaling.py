@@ -1,0 +1,263 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.report import build
+from tests.tui.frame import rows
+from tests.tui.screens.detail_stage import Detail, detail
+from tests.tui.stock import make, sweep, sweep_cell
+from tuibench.core.cell import CellResult
+from tuibench.core.run import RunResult
+from tuibench.tui.terminal import Display
+
+ONE = sweep(1)
+BOTH = sweep(2, engines=("onnxruntime", "openvino"))
+
+
+def shape_run() -> RunResult:
+    """Sequences of several lengths at two batches, on one and on four cores."""
+    cells = [
+        build.ok_cell(0.05 * seq * batch / cores, 1000 / (0.05 * seq) * cores,
+                      {"cores": cores, "batch": batch, "dims": {"seq": seq}}, items=batch)
+        for cores in (1, 4) for batch in (1, 8) for seq in (32, 64, 128)
+    ]  # fmt: skip
+    return make(7, 60, *cells)
+
+
+def panel(seen: Detail) -> list[str]:
+    """What stands right of the figure, blanks at both ends cut."""
+    return [line[42:].strip() for line in seen.rows[4:19]]
+
+
+def point(seen: Detail) -> str:
+    """All of the point under the cursor."""
+    return " ".join(line.strip() for line in seen.rows[19:21]).strip()
+
+
+async def test_figure_table_and_sentences_stand_side_by_side() -> None:
+    async with detail(ONE, tab="cores") as seen:
+        assert seen.choices == " batch ‹ [1] 8 32 › ←→   metric [items/s] m   stat [p50] t"
+        said = panel(seen)
+        assert said[0].split() == ["cores", "items/s", "±", "eff", "G"]
+        assert said[1].split() == [">", "1", "61.73", "0.7%", "100%", "A"]
+        assert said[5].split() == ["16", "536.8", "1.5%", "54%", "A"]
+        assert said[7:] == [
+            "best    16 cores  537 items/s ±1.5 %",
+            "worst   1 core  61.7 items/s ±0.7 %",
+            "knee    8 cores  efficiency 72 %",
+            "Amdahl  5.6 % serial part [5.2, 6.0]",
+            "step    8 → 16 cores: items/s +51 %",
+            "", "", "",
+        ]  # fmt: skip
+        assert point(seen) == ("◉ 1 core: 61.7 items/s ±0.7 %, 16.2 ms/batch ±0.7 %, efficiency 100 %, grade A")
+        # The legend stands below the data, the log axis says what it is.
+        assert seen.rows[18].startswith("p50 items/s by cores (log2)")
+
+
+async def test_the_cursor_goes_through_points_and_enter_opens_the_cell() -> None:
+    async with detail(ONE, tab="cores") as seen:
+        await seen.press("down", "j", "up")
+        assert point(seen).startswith("◉ 2 cores: 117 items/s")
+        assert next(line for line in panel(seen) if line.startswith(">")).split()[1] == "2"
+        await seen.press("G")
+        assert point(seen).startswith("◉ 16 cores")
+        assert seen.text.count("◉") == 2 and "●◉" not in seen.text
+        await seen.press("right", "enter")
+        assert seen.tab == "baseline" and "cell 14 of 15 [sync, 16 cores, batch 8]" in seen.choices
+        await seen.press("2", "home", "enter")
+        assert "[sync, 1 core, batch 8]" in seen.choices
+
+
+async def test_left_and_right_change_what_is_held() -> None:
+    async with detail(ONE, tab="cores") as seen:
+        await seen.press("right")
+        assert "batch ‹ 1 [8] 32 ›" in seen.choices and "1     65.76" in seen.text
+        await seen.press("right", "right")
+        assert "[1]" in seen.choices
+        await seen.press("left")
+        assert "[32]" in seen.choices
+
+
+async def test_metric_and_statistic_are_one_key_each() -> None:
+    async with detail(ONE, tab="cores") as seen:
+        seen_metrics = []
+        for _ in range(4):
+            await seen.press("m")
+            seen_metrics.append(seen.choices.partition("metric [")[2].partition("]")[0])
+        assert seen_metrics == ["ms/batch", "eff %", "ms/item", "items/s"]
+        await seen.press("t")
+        assert "stat [mean] t" in seen.choices and "mean items/s by cores" in seen.text
+        await seen.press("t")
+        assert "stat [floor] t" in seen.choices
+
+
+async def test_sides_stand_together_or_alone() -> None:
+    async with detail(BOTH, tab="cores") as seen:
+        assert "side [all] f" in seen.choices
+        said = panel(seen)
+        assert said[0].split() == ["cores", "onnxrunt…", "openvino"]
+        assert said[1].split() == [">", "1", "61.73", "67.10"]
+        assert "ratio   16 cores: openvino" in said
+        assert seen.rows[19] == " ● onnxruntime  1 core: 61.7 items/s ±0.7%, 16.2 ms/batch ±0.7%, eff 100%, A"
+        assert seen.rows[20] == " ○ openvino  1 core: 67.1 items/s ±0.7%, 14.9 ms/batch ±0.7%, eff 100%, A"
+        await seen.press("f")
+        assert "side [onnxruntime] f" in seen.choices and "○" not in seen.text
+        await seen.press("f")
+        assert "side [openvino] f" in seen.choices and panel(seen)[1].split()[:3] == [">", "1", "67.10"]
+        await seen.press("f")
+        assert "side [all] f" in seen.choices
+
+
+async def test_wide_shows_all_numbers_and_sentences_instead_of_the_figure() -> None:
+    async with detail(BOTH, tab="cores") as seen:
+        await seen.press("m")
+        assert "w shows all" in seen.text
+        await seen.press("w")
+        assert "w shows all" not in seen.text and "⠤" not in seen.text
+        assert "step    8 → 16 cores: items/s +51 % [+48, +54]" in seen.text
+        line = next(row for row in seen.rows if row.startswith(">"))
+        assert line.split() == [">", "1", "16.20", "0.7%", "100%", "A", "14.90", "0.7%", "100%", "A"]
+        assert seen.remembered["wide"] is True
+        await seen.press("w")
+        assert "⠤" in seen.text
+
+
+async def test_choices_hold_in_the_next_session_and_in_other_benchmarks() -> None:
+    async with detail(BOTH, tab="cores") as seen:
+        await seen.press("right", "m", "t", "f", "f")
+        chosen = seen.choices
+    async with detail(BOTH.id, tab="cores") as seen:
+        assert seen.choices == chosen
+        assert all(word in chosen for word in ("[8]", "[ms/batch]", "[mean]", "[openvino]"))
+        await seen.press("3", "right")
+        assert "metric [ms/batch]" in seen.choices and "side [openvino]" in seen.choices
+        await seen.press("f", "2")
+        # A tab that was made before takes over what was chosen on another one.
+        assert "side [all]" in seen.choices and "[8]" in seen.choices
+        await seen.press("f", "f")
+    async with detail(ONE, tab="cores") as seen:
+        # It has no openvino: its own side is shown, and the rest holds.
+        assert "side" not in seen.choices and "[8]" in seen.choices and "[mean]" in seen.choices
+        assert "onnxruntime" in seen.rows[0] and "16 cores" in seen.text
+
+
+async def test_what_was_remembered_badly_is_chosen_anew() -> None:
+    async with detail(ONE) as seen:
+        seen.app.remember(detail={"metric": 3, "sides": "x", "fixed": [1], "statistic": {}, "dim": 1, "figure": []})
+        await seen.press("2")
+        assert seen.choices == " batch ‹ [1] 8 32 › ←→   metric [items/s] m   stat [p50] t"
+    async with detail(ONE.id) as seen:
+        seen.app.remember(detail=[1])
+        await seen.press("2", "m")
+        assert "[ms/batch]" in seen.choices
+
+
+async def test_shapes_have_two_fixed_axes_and_h_says_which_is_changed() -> None:
+    async with detail(shape_run(), tab="shapes") as seen:
+        assert "cores ‹ 1 [4] › ←→   batch [1] h" in seen.choices
+        assert "growth  time grows as seq^1.00, 32" in seen.text
+        await seen.press("left", "h", "right")
+        assert "cores [1] h   batch ‹ 1 [8] › ←→" in seen.choices
+        assert "3 of 12" not in seen.text
+        await seen.press("down", "down", "enter")
+        assert "[sync, 1 core, batch 8, seq=128]" in seen.choices
+
+
+async def test_batches_say_which_is_enough() -> None:
+    async with detail(ONE, tab="batches") as seen:
+        assert "cores ‹ 1 2 4 8 [16] ›" in seen.choices
+        assert "enough  batch 8  99 % of the most" in seen.text
+
+
+async def test_streams_have_their_own_statistic() -> None:
+    cells = [sweep_cell(c, 1, scenario="async") for c in (1, 4, 16)]
+    async with detail(make(8, 60, *cells), tab="cores") as seen:
+        assert "stat [mean]" in seen.choices and "mean items/s" in seen.text
+        await seen.press("t")
+        assert "stat [mean]" in seen.choices
+        await seen.press("m")
+        assert "[ms/batch] m   stat [p50] t" in seen.choices
+
+
+def _sweep_with(*cells: CellResult) -> RunResult:
+    return make(9, 60, *(sweep_cell(c, 1) for c in (1, 2)), *cells)
+
+
+async def test_cells_without_a_value_keep_their_place_and_their_reason() -> None:
+    failed = build.failed_cell({"cores": 4, "batch": 1})
+    async with detail(_sweep_with(failed, build.skipped_cell(cores=8)), tab="cores") as seen:
+        assert "4 ✗ died by SIGSEGV in load" in seen.text and "8 ✗ skipped" in seen.text
+        await seen.press("down", "down")
+        assert point(seen) == "◉ 4 cores: died by SIGSEGV in load: the worker died"
+        await seen.press("enter")
+        assert seen.tab == "baseline" and "last words fatal: bad kernel" in seen.text
+
+
+async def test_wrong_and_disturbed_cells_are_named_and_never_best() -> None:
+    wrong, noisy = build.differing_cell(cores=8, batch=1), build.noisy_cell(cores=16, batch=1)
+    async with detail(_sweep_with(wrong, noisy, build.partial_cell(cores=4)), tab="cores") as seen:
+        assert "best    2 cores" not in seen.text and "best    4 cores" in seen.text
+        await seen.press("G")
+        assert "grade D: another process took 40 % of the CPUs" in point(seen)
+        await seen.press("up")
+        assert "outputs differ" in point(seen)
+        await seen.press("up")
+        assert "partial: " in point(seen)
+
+
+async def test_all_cells_failed() -> None:
+    cells = [build.failed_cell({"cores": c, "batch": 1}) for c in (1, 2, 4)]
+    async with detail(make(10, 60, *cells)) as seen:
+        assert "died by SIGSEGV in load: the worker died" in seen.text
+        await seen.press("2")
+        assert "nothing measured" in seen.text and "4 ✗ died by SIGSEGV" in seen.text
+        for key in ("m", "t", "f", "h", "left", "right", "down", "w", "enter"):
+            await seen.press(key)
+        assert seen.tab == "baseline"
+
+
+async def test_two_hundred_cells_scroll_while_the_sentences_stay() -> None:
+    cells = [sweep_cell(c, b) for c in range(1, 51) for b in (1, 2, 4, 8)]
+    async with detail(make(11, 60, *cells), tab="cores") as seen:
+        assert "batch ‹ [1] 2 4 8 ›" in seen.choices
+        assert panel(seen)[7] == "1-6 of 50"
+        await seen.press(*["down"] * 20)
+        assert point(seen).startswith("◉ 21 cores") and "16-21 of 50" in seen.text
+        assert any(line.startswith("best    50 cores") for line in panel(seen))
+        await seen.press("G")
+        assert "45-50 of 50" in seen.text
+        await seen.press("enter")
+        assert "cell 197 of 200" in seen.choices
+        await seen.press("right", "right", "right", "right")
+        assert "cell 1 of 200" in seen.choices
+
+
+async def test_a_small_terminal_and_back_keeps_everything() -> None:
+    async with detail(BOTH, tab="cores") as seen:
+        before = seen.text
+        for size in ((20, 5), (40, 10), (200, 60), (80, 24)):
+            await seen.pilot.resize_terminal(*size)
+            await seen.press("down", "up")
+        assert rows(seen.app) == before.splitlines()
+
+
+@pytest.mark.parametrize("tab", ["cores", "batches"])
+async def test_ascii_has_its_own_signs(tab: str) -> None:
+    async with detail(BOTH, tab=tab, display=Display(ascii_only=True)) as seen:
+        assert seen.text.isascii() and " o onnxruntime  " in seen.text and " x openvino  " in seen.text
+
+
+async def test_imported_numbers_have_no_interval_and_no_grade() -> None:
+    lone = [build.lone_cell(cores=c) for c in (1, 2)]
+    cells = [replace(cell, grade=None, check=None, executions=()) for cell in lone]
+    async with detail(make(12, 60, *cells, foreign="deepsparse.benchmark 1.8.0", environment={})) as seen:
+        assert "none: nobody looked at the" in seen.text and "±" not in seen.rows[5]
+        assert "no samples were kept" in seen.text
+        await seen.press("2")
+        assert "- " in panel(seen)[1] or panel(seen)[1].endswith("-")
+        await seen.press("7")
+        assert "deepsparse.benchmark 1.8.0: no grade, no interval" in seen.text
+        await seen.press("6")
+        assert "nothing is known about the machine" in seen.text

@@ -1,0 +1,299 @@
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import pytest
+
+from tests.report.build import HOSTILE
+from tests.store.build import make_id
+from tests.tui.frame import check_frame, rows
+from tests.tui.landing import land, landed
+from tests.tui.pilot import settle
+from tests.tui.screens.run_desk import (
+    RUN,
+    done_cell,
+    lost_cell,
+    make_broken,
+    make_done,
+    make_info,
+    make_view,
+    make_waiting,
+    many_cells,
+    new_cell,
+    sketch_cells,
+    sketch_view,
+)
+from tests.tui.screens.run_stage import watched
+from tuibench.core import activity
+from tuibench.core.activity import Holder
+from tuibench.core.errors import StoreError
+from tuibench.core.short_id import short_id
+from tuibench.core.watch import Live
+from tuibench.tui.config import Config
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.painted import Painted
+
+NAME = short_id(RUN)
+
+
+# What is seen
+
+
+@pytest.mark.parametrize(
+    ("name", "size", "ascii_only"),
+    [("80x24", (80, 24), False), ("120x36", (120, 36), False), ("ascii", (80, 24), True)],
+)
+async def test_a_run_that_goes_on(name: str, size: tuple[int, int], ascii_only: bool) -> None:
+    async with watched(sketch_view(), size=size, display=Display(ascii_only=ascii_only)) as seen:
+        check_frame(seen.app, f"run-{name}")
+        assert not ascii_only or seen.text.isascii()
+
+
+async def test_a_run_that_waits_says_for_whom_and_that_it_begins_by_itself() -> None:
+    async with watched(make_waiting()) as seen:
+        check_frame(seen.app, "run-waiting-80x24")
+        assert "place 2" in seen.text and f"pid 4242 of ann, run {short_id(make_id(9))}, ~3m10 left" in seen.text
+
+
+async def test_a_holder_that_is_stopped_is_said() -> None:
+    stuck = make_waiting()
+    holder = Holder(4242, "ann", "", None, stopped=True)
+    async with watched(replace(stuck, info=replace(stuck.info, holder=holder))) as seen:
+        assert "its process is stopped, so this may take for ever" in seen.text
+
+
+async def test_a_run_that_is_prepared_says_what_takes_so_long() -> None:
+    async with watched(make_view((), eta_s=None, limit_s=None)) as seen:
+        assert "preparing: the model is read" in seen.text
+        await seen.press("enter", "right", "down", "f")
+        assert isinstance(seen.app.page, type(seen.page))
+
+
+async def test_a_run_that_has_ended_says_how_and_what_to_do_next() -> None:
+    async with watched(make_done()) as seen:
+        check_frame(seen.app, "run-finished-80x24")
+        assert "finished after 1m52: 14 of 15 cells measured, 1 failed" in seen.text
+        assert "enter opens the result, r measures again, R with changes" in seen.text
+
+
+async def test_a_run_that_broke_off_offers_what_can_be_done_and_counts_what_is_kept() -> None:
+    async with watched(make_broken()) as seen:
+        check_frame(seen.app, "run-interrupted-80x24")
+        assert "o takes it up (45 executions kept), p saves what there is, d removes it" in seen.text
+
+
+async def test_a_run_that_could_not_begin_says_why_and_nothing_of_cells() -> None:
+    info = make_info(activity.FAILED, eta_s=None, pid=None)
+    view = make_view((), info=info, status="failed", reason="no engine takes it; install one", saved=False, log=())
+    async with watched(view) as seen:
+        assert "failed after 1m52" in seen.text and "no engine takes it; install one" in seen.text
+        assert "nothing of it is stored; d removes its traces" in seen.text
+
+
+async def test_keys_are_named_as_the_user_has_bound_them() -> None:
+    async with watched(make_done(), config=Config(keys={"rerun": "f6"})) as seen:
+        assert "f6 measures again" in seen.text
+
+
+async def test_why_a_cell_failed_is_in_sight_wherever_the_cursor_is() -> None:
+    async with watched(sketch_view()) as seen:
+        assert "1 failed    sync, 16 cores, batch 32: died by SIGSEGV in load" in seen.text
+        await seen.press("G", "right")
+        assert seen.page.grid.cursor_key == lost_cell(16, 32).key
+        assert " failed      died by SIGSEGV in load: the worker died" in seen.text
+        assert " last words  fatal: bad kernel" in seen.text
+
+
+async def test_a_long_reason_takes_more_lines() -> None:
+    lost = lost_cell(1)
+    assert lost.failure is not None
+    lost = replace(lost, failure=replace(lost.failure, message=" ".join(f"word{n}" for n in range(30))))
+    async with watched(make_view([lost])) as seen:
+        assert "word3 " in seen.text and "word29" in seen.text
+
+
+@pytest.mark.parametrize("count", [1, 200])
+async def test_any_number_of_cells(count: int) -> None:
+    async with watched(make_view(many_cells(count))) as seen:
+        check_frame(seen.app, f"run-{count}-80x24")
+        await seen.press("G", *["right"] * 5)
+        assert seen.page.grid.cursor_key == many_cells(count)[-1].key
+        assert ">" in seen.text
+
+
+async def test_a_side_stays_named_while_one_scrolls_through_it() -> None:
+    async with watched(make_view(many_cells()), size=(80, 20)) as seen:
+        titles = []
+        for _ in range(20):
+            await seen.press("down")
+            titles.append(next(row for row in rows(seen.app) if " of 8)" in row))
+        assert any("(2 of 8)" in title for title in titles) and any("(4 of 8)" in title for title in titles)
+
+
+async def test_f_goes_from_side_to_side_and_comes_round() -> None:
+    cells = many_cells()
+    async with watched(make_view(cells)) as seen:
+        await seen.press("down", "right", "f")
+        assert seen.page.grid.cursor_key == cells[26].key, "the first line, the same column"
+        await seen.press(*["f"] * 7)
+        assert seen.page.grid.cursor_key == cells[1].key
+
+
+async def test_a_cell_without_batch_and_several_shapes_have_columns_of_their_own() -> None:
+    shapes = [done_cell(c, None, dims={"sequence": n}) for c in (1, 2) for n in (128, 384)]
+    async with watched(make_view(shapes)) as seen:
+        assert "no batch sequence=128" in seen.text and "no batch sequence=384" in seen.text
+
+
+async def test_many_models_engines_and_scenarios_have_a_block_each() -> None:
+    async with watched(make_view(many_cells()), size=(120, 80)) as seen:
+        for name in ("resnet50.onnx onnxruntime sync, p50 ms/batch", "resnet18.onnx openvino async, items/s"):
+            assert name in seen.text
+
+
+async def test_hostile_names_drive_nothing_anywhere() -> None:
+    view = sketch_view(
+        info=make_info(name=HOSTILE, detail=HOSTILE), names={}, log=(HOSTILE,), warnings=(HOSTILE,),
+    )  # fmt: skip
+    lost = lost_cell(1, engine=HOSTILE, dims={HOSTILE: 3})
+    assert lost.failure is not None
+    lost = replace(lost, failure=replace(lost.failure, message=HOSTILE * 20, log_tail=HOSTILE))
+    other = lost_cell(2, engine=HOSTILE, dims={"x": 3})
+    views = [
+        view,
+        make_view([lost, other]),
+        make_broken(reason=HOSTILE),
+        make_view((), status="failed", reason=HOSTILE),
+    ]
+    for each in views:
+        for size in ((80, 24), (120, 36)):
+            async with watched(each, size=size, log=(HOSTILE,)) as seen:
+                for key in ("down", "enter", "escape", "L", "escape", "o", "escape"):
+                    await seen.press(key)
+                    assert not set(seen.text) & {"\x1b", "\u202e", "\udcff", "\x07"}
+
+
+@pytest.mark.parametrize("size", [(20, 5), (20, 8), (40, 12), (60, 16), (80, 14), (1, 1), (300, 80)])
+async def test_any_terminal_shows_the_cell_under_the_cursor(size: tuple[int, int]) -> None:
+    async with watched(sketch_view(), size=size) as seen:
+        await seen.press("down", "right", "up")
+        assert size[0] < 20 or ">" in seen.text
+
+
+async def test_a_terminal_that_shrinks_to_20x5_and_grows_again_while_it_runs() -> None:
+    views = [sketch_view(elapsed_s=110.0 + n) for n in range(8)]
+    async with watched(*views) as seen:
+        before = seen.text
+        await seen.pilot.resize_terminal(20, 5)
+        await seen.look()
+        small = rows(seen.app)
+        assert len(small) == 5 and "9/15" in seen.text and ">" in seen.text
+        await seen.pilot.resize_terminal(80, 24)
+        await seen.look()
+        assert seen.text.splitlines()[3:-8] == before.splitlines()[3:-8]
+
+
+# The cursor
+
+
+async def test_the_cursor_stays_on_what_is_measured_until_somebody_moves_it() -> None:
+    cells = sketch_cells()
+    at = [next(c for c in cells if (c.asked.cores, c.asked.batch) == where) for where in ((2, 32), (4, 32), (8, 32))]
+    views = [sketch_view(live=Live(cell.key, 2, 2, "measuring", 1.0, None, None)) for cell in at]
+    async with watched(*views) as seen:
+        assert seen.page.grid.cursor_key == at[0].key
+        await seen.look()
+        assert seen.page.grid.cursor_key == at[1].key
+        await seen.press("up")
+        await seen.look()
+        assert seen.page.grid.cursor_key == at[0].key, "where the user put it"
+        assert "8 cores, batch 32  execution 2 of ≥5" in seen.text, "what is measured is said all the same"
+
+
+async def test_enter_shows_what_is_known_of_a_cell_before_it_is_stored() -> None:
+    async with watched(sketch_view()) as seen:
+        await seen.press("G", "right", "enter")
+        assert "sync, 16 cores, batch 32" in seen.text and "fatal: bad kernel" in seen.text
+        await seen.press("escape")
+        assert seen.page.view is not None
+
+
+async def test_enter_of_what_is_not_measured_yet() -> None:
+    async with watched(make_view([new_cell(1), new_cell(2)])) as seen:
+        await seen.press("enter")
+        assert "nothing is measured yet" in seen.text
+
+
+async def test_enter_of_a_finished_run_opens_that_very_cell(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "detail")
+    async with watched(make_done()) as seen:
+        await seen.press("down", "down", "right", "enter")
+        cell = next(c for c in sketch_cells() if (c.asked.cores, c.asked.batch) == (4, 8))
+        assert landed(seen.app) == ("detail", (RUN,), {"cell": cell.key})
+        seen.app.go_back()
+        await settle(seen.pilot)
+        assert isinstance(seen.app.page, HomeScreen), "the page of a run that is done is not come back to"
+
+
+# Looking
+
+
+async def test_an_unchanged_look_reads_once_and_paints_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with watched(sketch_view()) as seen:
+        looks = seen.desk.looks
+        asked: list[Painted] = []
+        with monkeypatch.context() as patch:
+            patch.setattr(Painted, "repaint", _noting(asked))
+            await seen.look()
+        assert seen.desk.looks == looks + 1 and asked == []
+
+
+def _noting(asked: list[Painted]) -> Callable[[Painted], None]:
+    def note(widget: Painted) -> None:
+        asked.append(widget)
+
+    return note
+
+
+async def test_looks_end_with_the_run_once_it_is_saved_and_not_before() -> None:
+    async with watched(sketch_view(), make_broken(), make_broken(), make_done()) as seen:
+        for _ in range(6):
+            await seen.look()
+        assert seen.desk.looks == 4
+        assert "enter opens the result" in seen.text
+
+
+async def test_a_run_that_is_taken_up_elsewhere_is_followed_again() -> None:
+    async with watched(make_broken(), sketch_view()) as seen:
+        assert "o takes it up" in seen.text
+        await seen.look()
+        assert "o takes it up" not in seen.text and "▶ running" in seen.text
+
+
+async def test_nobody_looks_while_another_screen_is_shown() -> None:
+    async with watched(sketch_view(), sketch_view(elapsed_s=113.0), sketch_view(elapsed_s=120.0)) as seen:
+        page = seen.page
+        seen.app.action_system()
+        await settle(seen.pilot)
+        looks = seen.desk.looks
+        page.load()
+        await settle(seen.pilot)
+        assert seen.desk.looks == looks
+        await seen.press("escape")
+        assert seen.app.page is page and "1m53" in seen.text, "who comes back sees the present"
+
+
+async def test_leaving_gives_the_feed_back() -> None:
+    async with watched(sketch_view()) as seen:
+        await seen.press("escape")
+        assert isinstance(seen.app.page, HomeScreen) and seen.desk.closed == 1
+        assert [wish for wish, *_ in seen.desk.asked] == ["watch"]
+
+
+async def test_what_cannot_be_read_is_said_and_tried_again() -> None:
+    async with watched(StoreError("the journal is gone", "look for it"), sketch_view()) as seen:
+        assert "the journal is gone" in seen.text and "look for it" in seen.text
+        await seen.look()
+        assert "the journal is gone" not in seen.text and "p50 ms/batch" in seen.text

@@ -1,0 +1,116 @@
+"""What the page of a run sends to a terminal."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.tui.counting import CountingDriver, bytes_of, sent_by
+from tests.tui.pilot import look
+from tests.tui.screens.run_desk import RUN, make_view, many_cells, sketch_view
+from tests.tui.screens.run_stage import Watched, watched
+from tuibench.core.watch import Live, RunView
+from tuibench.tui.screens import run
+from tuibench.tui.widgets.painted import Painted
+
+SECONDS = 12
+
+
+def busy_seconds(cells_from: RunView) -> list[RunView]:
+    """Another cell in each second, each with a new number and a new line of log: as much as can happen."""
+    views = []
+    for second in range(SECONDS):
+        here = cells_from.cells[second * 7 % len(cells_from.cells)]
+        live = Live(here.key, 1 + second % 9, 2, "measuring", 17.1 + second / 7, 0.031 + second / 900, "A")
+        lines = tuple(f"12:41:{n:02d}  {here.key} has reached something worth a line" for n in range(second))
+        shares = tuple(n % 5 / 10 for n in range(second))
+        views.append(
+            replace(
+                cells_from, live=live, elapsed_s=112.0 + second, eta_s=190.0 - second, log=lines, waiting_shares=shares
+            )
+        )
+    return views
+
+
+async def second(seen: Watched) -> int:
+    """What one look sends."""
+    return await bytes_of(seen.pilot, seen.look)
+
+
+async def test_a_second_of_a_run_sends_less_than_2_kb() -> None:
+    for view in (sketch_view(), make_view(many_cells())):
+        async with watched(*busy_seconds(view), headless=False, driver=CountingDriver) as seen:
+            sent = [await second(seen) for _ in range(SECONDS - 1)]
+            assert 0 < sum(sent) / len(sent) <= 2000, sent
+
+
+async def test_a_large_terminal_gets_little_more() -> None:
+    async with watched(*busy_seconds(sketch_view()), size=(200, 60), headless=False, driver=CountingDriver) as seen:
+        sent = [await second(seen) for _ in range(SECONDS - 1)]
+        assert 0 < sum(sent) / len(sent) <= 3000, sent
+
+
+async def test_an_unchanged_second_sends_nothing() -> None:
+    async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
+        assert [await second(seen) for _ in range(3)] == [0, 0, 0]
+
+
+async def test_an_equal_view_in_a_new_object_sends_nothing() -> None:
+    views = [sketch_view() for _ in range(3)]
+    async with watched(*views, headless=False, driver=CountingDriver) as seen:
+        assert [await second(seen) for _ in range(2)] == [0, 0]
+
+
+async def test_a_cursor_key_sends_less_than_a_kilobyte_and_a_half() -> None:
+    for view in (sketch_view(), make_view(many_cells())):
+        async with watched(view, headless=False, driver=CountingDriver) as seen:
+            for key in ("up", "down", "right", "left", "up"):
+                sent = await bytes_of(seen.pilot, lambda pressed=key: seen.press(pressed))  # type: ignore[misc]
+                assert 0 <= sent <= 1500, (key, sent)
+
+
+async def test_a_question_and_its_answer_cost_a_line_each() -> None:
+    async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
+        assert 0 < await bytes_of(seen.pilot, lambda: seen.press("X")) <= 600
+        assert 0 < await bytes_of(seen.pilot, lambda: seen.press("escape")) <= 600
+
+
+async def test_the_end_rings_once_and_names_the_window() -> None:
+    ended = sketch_view(status="finished", saved=True, live=None, eta_s=None)
+    async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
+        seen.desk.views = [replace(ended, info=replace(ended.info, state="finished", eta_s=None))]
+        sent = await sent_by(seen.pilot, lambda: look(seen.app, seen.pilot))
+        title = f"\x1b]0;tuibench: {RUN[-4:].lower()} finished and saved\x07"
+        assert title in sent
+        assert sent.replace(title, "").count("\x07") == 1
+
+
+async def test_a_second_paints_the_lines_that_changed_and_asks_for_nothing_twice(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    views = busy_seconds(make_view(many_cells()))
+    async with watched(*views, headless=False, driver=CountingDriver) as seen:
+        counts = Counter[str]()
+
+        def counted(owner: Any, name: str) -> None:
+            real = getattr(owner, name)
+
+            def call(*given: Any, **options: Any) -> Any:
+                counts[name] += 1
+                return real(*given, **options)
+
+            monkeypatch.setattr(owner, name, call)
+
+        counted(Painted, "render_line")
+        for name in ("cell_span", "plan_grid", "varying_axes", "name_cell", "head_words"):
+            counted(run, name)
+        looks = seen.desk.looks
+        for _ in range(SECONDS - 1):
+            await second(seen)
+        assert seen.desk.looks - looks == SECONDS - 1
+        assert counts["render_line"] / (SECONDS - 1) <= 15, "of 24"
+        assert counts["cell_span"] <= 2 * SECONDS, "the cell that is measured and the one that was, of 200"
+        assert counts["plan_grid"] == counts["varying_axes"] == counts["name_cell"] == 0

@@ -1,0 +1,219 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.landing import land, landed
+from tests.tui.pilot import look, settle
+from tests.tui.screens.run_desk import (
+    RUN,
+    going_cell,
+    make_broken,
+    make_done,
+    make_info,
+    make_view,
+    make_waiting,
+    new_cell,
+    sketch_view,
+)
+from tests.tui.screens.run_stage import watched
+from tuibench.core import activity
+from tuibench.core.errors import StoreError, UsageError
+from tuibench.core.short_id import short_id
+from tuibench.core.watch import Live, RunView
+from tuibench.tui.config import Config
+from tuibench.tui.screens.run_log import RunLogScreen
+
+NAME = short_id(RUN)
+
+
+# Keys
+
+
+async def test_X_asks_and_only_y_cancels() -> None:  # noqa: N802 - the key
+    async with watched(sketch_view()) as seen:
+        await seen.press("X")
+        assert "Cancel this run? 14 cells measured so far are kept." in seen.news
+        await seen.press("escape")
+        assert ("cancel", RUN) not in seen.desk.asked
+        seen.desk.views = [make_done(status="cancelled")]
+        await seen.press("X", "y")
+        assert ("cancel", RUN) in seen.desk.asked
+        assert "cancelled after 1m52" in seen.text
+
+
+async def test_X_of_a_waiting_run_says_that_nothing_is_lost() -> None:  # noqa: N802 - the key
+    async with watched(make_waiting()) as seen:
+        await seen.press("X")
+        assert "Nothing is measured yet." in seen.news
+
+
+@pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
+async def test_p_and_plus_ask_for_it_at_once_and_say_what_came_of_it(key: str, wish: str) -> None:
+    async with watched(sketch_view()) as seen:
+        await seen.press(key)
+        assert seen.desk.asked[-1] == (wish, RUN)
+        assert f"{wish} done" in seen.news
+        seen.desk.answers[wish] = UsageError("a fixed time cannot be extended", "start another run")
+        await seen.press(key)
+        assert "! a fixed time cannot be extended: start another run" in seen.news
+
+
+@pytest.mark.parametrize("key", ["X", "p", "+"])
+async def test_what_only_goes_while_it_runs_is_refused_afterwards(key: str) -> None:
+    async with watched(make_done()) as seen:
+        await seen.press(key)
+        assert "it has ended already" in seen.news and len(seen.desk.asked) == 1
+
+
+async def test_o_takes_it_up_at_once() -> None:
+    async with watched(make_broken()) as seen:
+        seen.desk.views = [sketch_view()]
+        await seen.press("o")
+        assert seen.desk.asked[-1] == ("resume", RUN, False, False)
+        await seen.look()
+        assert "▶ running" in seen.text
+
+
+async def test_p_of_what_broke_off_saves_what_there_is() -> None:
+    async with watched(make_broken()) as seen:
+        seen.desk.views = [make_done(status="interrupted")]
+        await seen.press("p")
+        assert seen.desk.asked[-1] == ("resume", RUN, False, True)
+        await seen.look()
+        assert "enter opens the result" in seen.text
+
+
+@pytest.mark.parametrize(("key", "mixed", "finish"), [("m", True, False), ("f", False, True), ("o", False, False)])
+async def test_o_asks_where_the_machine_is_not_what_it_was(key: str, mixed: bool, finish: bool) -> None:
+    reason = "the anchor execution is 40 % slower than before the break (allowed 5 %)"
+    async with watched(make_broken(other_machine=True, reason=reason)) as seen:
+        await seen.press("o")
+        assert reason in seen.text
+        assert "The machine changed.  m go on all the same" in seen.news
+        await seen.press("escape")
+        assert len(seen.desk.asked) == 1
+        await seen.press("o", key)
+        assert seen.desk.asked[-1] == ("resume", RUN, mixed, finish)
+
+
+async def test_o_says_why_it_cannot() -> None:
+    async with watched(make_broken()) as seen:
+        seen.desk.answers["resume"] = UsageError("its model is gone", "put it back")
+        await seen.press("o")
+        assert "! its model is gone: put it back" in seen.news
+
+
+@pytest.mark.parametrize(("view", "words"), [(sketch_view(), "it goes on"), (make_done(), "it has ended; r measures")])
+async def test_o_of_what_needs_no_taking_up_says_so(view: RunView, words: str) -> None:
+    async with watched(view) as seen:
+        await seen.press("o")
+        assert words in seen.news and len(seen.desk.asked) == 1
+
+
+@pytest.mark.parametrize("key", ["r", "R", "c", "e", "x"])
+async def test_what_needs_a_result_says_so_before_there_is_one(key: str) -> None:
+    async with watched(sketch_view()) as seen:
+        await seen.press(key)
+        assert "this needs its result" in seen.news
+
+
+async def test_R_of_a_finished_run_opens_the_form(monkeypatch: pytest.MonkeyPatch) -> None:  # noqa: N802 - the key
+    land(monkeypatch, "form")
+    async with watched(make_done()) as seen:
+        await seen.press("R")
+        assert landed(seen.app) == ("form", (), {"benchmark": RUN})
+
+
+async def test_y_copies_the_command_of_a_run_that_is_in_no_list_yet() -> None:
+    async with watched(sketch_view()) as seen:
+        seen.desk.answers["command"] = "tuibench benchmark resnet50.onnx"
+        await seen.press("y")
+        assert seen.desk.asked[-1] == ("command", "", RUN)
+        assert "copied, and kept in" in seen.news and seen.app.clipboard == "tuibench benchmark resnet50.onnx"
+
+
+async def test_L_shows_what_happened_and_goes_on() -> None:  # noqa: N802 - the key
+    later = sketch_view(log=("12:41:03  one", "12:41:11  another"))
+    async with watched(sketch_view(log=("12:41:03  one",)), later, log=("runner.log:", "  it said so")) as seen:
+        await seen.press("L")
+        page = seen.app.page
+        assert isinstance(page, RunLogScreen)
+        page.load()
+        await settle(seen.pilot)
+        assert "12:41:11  another" in seen.text and "it said so" in seen.text
+        await seen.press("q")
+        assert "p50 ms/batch" in seen.text
+
+
+async def test_the_log_of_a_long_run_begins_at_its_end() -> None:
+    lines = tuple(f"12:41:03  line {n}" for n in range(500))
+    async with watched(sketch_view(log=lines)) as seen:
+        await seen.press("L")
+        assert "line 499" in seen.text and "line 0\n" not in seen.text
+        await seen.press("g")
+        assert "line 0\n" in seen.text
+
+
+async def test_a_log_that_cannot_be_read_says_so_and_comes_back() -> None:
+    async with watched(sketch_view(), StoreError("the journal is gone", "look for it"), sketch_view()) as seen:
+        await seen.press("L")
+        assert "the journal is gone" in seen.text and "look for it" in seen.text
+        page = seen.app.page
+        assert isinstance(page, RunLogScreen)
+        page.load()
+        await settle(seen.pilot)
+        assert "the journal is gone" not in seen.text and "round 3" in seen.text
+
+
+# When it ends
+
+
+async def test_a_run_that_ends_under_ones_eyes_is_news_on_the_page_and_one_bell(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    async with watched(sketch_view(), make_done()) as seen:
+        rung: list[int] = []
+        monkeypatch.setattr(seen.app, "bell", lambda: rung.append(1))
+        titles: list[str] = []
+        monkeypatch.setattr(seen.app, "set_terminal_title", titles.append)
+        await seen.look()
+        await look(seen.app, seen.pilot)
+        assert "enter opens the result" in seen.text
+        assert f"run {NAME} finished and saved" in seen.news
+        assert rung == [1] and titles == [f"tuibench: {NAME} finished and saved"]
+
+
+async def test_the_end_is_said_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with watched(sketch_view()) as seen:
+        await seen.press("escape")
+        for end, words in (
+            (make_done(info=make_info(activity.CANCELLED), status="cancelled"), "cancelled"),
+            (make_broken(), "interrupted: its runner died"),
+            (make_done(), "finished and saved"),
+        ):
+            seen.desk.views = [sketch_view()]
+            await look(seen.app, seen.pilot)
+            seen.desk.views = [end]
+            await look(seen.app, seen.pilot)
+            assert f"run {NAME} {words}" in seen.news
+
+
+async def test_no_bell_where_none_is_wanted(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with watched(sketch_view(), config=Config(bell=False)) as seen:
+        rung: list[int] = []
+        monkeypatch.setattr(seen.app, "bell", lambda: rung.append(1))
+        seen.desk.views = [make_done()]
+        await look(seen.app, seen.pilot)
+        assert rung == [] and "finished" in seen.news
+
+
+async def test_a_cell_that_never_ends_leaves_all_keys_alive() -> None:
+    stuck = make_view(
+        [going_cell(1), new_cell(2)], live=Live(new_cell(2).key, 1, 1, "first inference", None, None, None)
+    )
+    async with watched(stuck) as seen:
+        for _ in range(5):
+            await seen.look()
+        assert "2 cores, batch 1  execution 1 of ≥5  first inference" in seen.text
+        await seen.press("X")
+        assert "Cancel this run? 1 cell measured so far is kept." in seen.news

@@ -1,0 +1,283 @@
+"""The page of a run over the real bridge, real runners and the scripted engine."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import signal
+import time
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import pytest
+from textual.pilot import Pilot
+
+from tests.cli.running import FAKE, SCRIPT, detach, end, runner_of, stored
+from tests.cli.shell import PATIENCE_S, Shell, until
+from tests.tui.frame import frame, rows
+from tests.tui.pilot import look, open_app, press, settle
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.bridge import Bridge
+from tuibench.tui.desk import FormValues
+from tuibench.tui.screens.detail import DetailScreen
+from tuibench.tui.screens.detail_baseline import BaselinePane
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.run import RunScreen
+from tuibench.workbench.hall import Workbench
+
+MANY = (*FAKE, "--executions", "300", "-t", "0.05")
+"""Long as a whole, with executions that are done at once."""
+CRASHES = {"default": {"latency_us": 300}, "cores=2": {"timed": "segv"}}
+HANGS = {"default": {"latency_us": 300, "timed": "hang"}}
+SLOW = {"default": {"latency_us": 3000}}
+
+
+@pytest.fixture
+def shell(tmp_path: Path) -> Iterator[Shell]:
+    """Its benchmarks go to the store that the dashboard shows; nothing of them is left behind."""
+    shell = Shell(tmp_path, save=True)
+    yield shell
+    for pid in shell.processes():
+        os.kill(pid, signal.SIGKILL)
+
+
+@pytest.fixture(autouse=True)
+def script(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """What the dashboard starts follows the script, too, and can be told by the test's directory."""
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    for name, value in SCRIPT.items():
+        monkeypatch.setenv(name, value)
+
+
+class Followed:
+    """The app on the page of a run."""
+
+    def __init__(self, app: Dashboard, pilot: Pilot[int]) -> None:
+        self.app, self.pilot = app, pilot
+
+    @property
+    def text(self) -> str:
+        return frame(self.app)
+
+    @property
+    def news(self) -> str:
+        return rows(self.app)[-3]
+
+    @property
+    def page(self) -> RunScreen:
+        page = self.app.page
+        assert isinstance(page, RunScreen), page
+        return page
+
+    async def press(self, *keys: str) -> None:
+        await press(self.pilot, *keys)
+
+    async def show(self, run: str) -> None:
+        self.app.go(route.run(run))
+        await settle(self.pilot)
+
+    async def until(self, found: Callable[[], object]) -> None:
+        """Look again and again until something is seen."""
+        deadline = time.monotonic() + PATIENCE_S
+        while time.monotonic() < deadline:
+            self.page.load()
+            await look(self.app, self.pilot)
+            if found():
+                return
+            await asyncio.sleep(0.02)
+        raise AssertionError(self.text)
+
+    async def until_seen(self, words: str) -> None:
+        await self.until(lambda: words in self.text)
+
+    @property
+    def measured(self) -> int:
+        """Executions so far."""
+        view = self.page.view
+        return sum(len(cell.executions) for cell in view.cells) if view is not None else 0
+
+
+@asynccontextmanager
+async def followed(run: str = "") -> AsyncIterator[Followed]:
+    async with open_app(desk=Bridge(Workbench(), hidden=True), now=time.time) as (app, pilot):
+        seen = Followed(app, pilot)
+        if run:
+            await seen.show(run)
+        yield seen
+
+
+def whole_id(short: str) -> str:
+    return Workbench().runs.info(short).id
+
+
+async def test_a_run_of_the_shell_is_watched_left_found_again_and_finished_now(shell: Shell) -> None:
+    run = whole_id(detach(shell, *MANY, "-b", "1,2"))
+    async with followed(run) as seen:
+        await seen.until(lambda: seen.measured >= 3)
+        assert "▶ running" in seen.text and "0/2" in seen.text and "p50 ms/batch" in seen.text
+        await seen.press("escape")
+        assert not isinstance(seen.app.page, RunScreen)
+        before = len(shell.events())
+        until(lambda: len(shell.events()) > before, "that it goes on without the page")
+        await seen.show(run)
+        await seen.until(lambda: seen.measured >= 5)
+        await seen.press("p")
+        assert "the execution that goes on is the last" in seen.news
+        await seen.until_seen("enter opens the result")
+        assert "finished after" in seen.text and "2 of 2 cells measured" in seen.text
+        assert "finished on request" in seen.text and stored() == [run]
+        await seen.until(lambda: f"run {short_id(run)} finished and saved" in seen.news)
+        await seen.press("right", "enter")
+        detail = seen.app.page
+        assert isinstance(detail, DetailScreen)
+        pane = detail.query_one(BaselinePane)
+        assert pane.stored.result.cells[pane._at].asked.batch == 2, "the very cell under the cursor"
+
+
+async def test_a_run_goes_on_when_the_dashboard_quits_and_X_cancels_it_later(shell: Shell) -> None:  # noqa: N802 - key
+    async with followed() as seen:
+        form = FormValues(
+            model="sample:tiny", engines=("fake",), scenarios="sync", cores="1", effort="fixed", time_s="0.05",
+            warmup_s="0.05", flags="--executions 300",
+        )  # fmt: skip
+        run, _ = await asyncio.to_thread(seen.app.desk.start, form)
+        await seen.show(run)
+        await seen.until(lambda: seen.measured >= 1)
+        await seen.press("ctrl+q")
+    before = len(shell.events())
+    until(lambda: len(shell.events()) > before + 3, "that it goes on without the dashboard")
+    async with followed(run) as seen:
+        await seen.until(lambda: seen.measured >= 3)
+        await seen.press("X")
+        assert "Cancel this run? 1 cell measured so far is kept." in seen.news
+        await seen.press("y")
+        await seen.until_seen("cancelled after")
+        assert "enter opens the result" in seen.text and stored() == [run]
+        # Who asked for it is told by the answer, or by the look that saw it go, whichever comes last.
+        await seen.until(lambda: short_id(run) in seen.news and "cancelled" in seen.news)
+
+
+@pytest.mark.slow
+async def test_more_time_is_told_by_the_page_that_gave_it(shell: Shell) -> None:
+    fixed = detach(shell, *MANY)
+    async with followed(whole_id(fixed)) as seen:
+        await seen.until(lambda: seen.measured >= 1)
+        await seen.press("+")
+        assert "! " in seen.news, "a fixed amount is not extended"
+    end(shell, fixed)
+    aims = (*FAKE, "--quick", "--target", "0.01")
+    run = detach(shell, *aims)
+    async with followed(whole_id(run)) as seen:
+        await seen.until(lambda: seen.measured >= 1)
+        await seen.press("+")
+        assert "gets its time once more" in seen.news
+        await seen.until_seen("more time on request")
+    end(shell, run)
+
+
+async def test_a_runner_that_was_killed_is_taken_up_and_saved(shell: Shell) -> None:
+    run = whole_id(detach(shell, *MANY))
+    async with followed(run) as seen:
+        await seen.until(lambda: seen.measured >= 2)
+        os.kill(runner_of(shell), signal.SIGKILL)
+        await seen.until_seen("o takes it up")
+        assert "interrupted after" in seen.text and "its runner died" in seen.text
+        kept = seen.measured
+        await seen.press("o")
+        await seen.until(lambda: "▶ running" in seen.text and seen.measured > kept)
+        os.kill(runner_of(shell), signal.SIGKILL)
+        await seen.until_seen("o takes it up")
+        await seen.press("p")
+        await seen.until_seen("enter opens the result")
+        assert stored() == [run]
+
+
+@pytest.mark.slow
+async def test_a_machine_that_changed_is_asked_about(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    run = whole_id(detach(shell, *MANY))
+    async with followed(run) as seen:
+        await seen.until(lambda: seen.measured >= 4)
+        os.kill(runner_of(shell), signal.SIGKILL)
+        await seen.until_seen("o takes it up")
+        monkeypatch.setenv("TUIBENCH_FAKE", json.dumps(SLOW))
+        await seen.press("o")
+        await seen.until_seen("slower than before the break")
+        kept = seen.measured
+        await seen.press("o")
+        assert "The machine changed.  m go on all the same" in seen.news
+        await seen.press("m")
+        await seen.until(lambda: seen.measured > kept)
+        await seen.press("X", "y")
+        await seen.until_seen("cancelled after")
+
+
+async def test_why_a_cell_failed_is_seen_without_opening_a_log(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SCRIPT, "TUIBENCH_FAKE", json.dumps(CRASHES))
+    run = detach(shell, *FAKE[:-4], "-ncores", "1,2", "-w", "0.05", "--executions", "300", "-t", "0.05")
+    async with followed(whole_id(run)) as seen:
+        await seen.until_seen("1 failed    sync, 2 cores")
+        assert "SIGSEGV" in seen.text and "✗" in seen.text
+        await seen.press("G")
+        assert "failed      " in seen.text and "last words  about to die" in seen.text
+    end(shell, run)
+
+
+async def test_a_cell_that_never_ends_can_be_cancelled(shell: Shell, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(SCRIPT, "TUIBENCH_FAKE", json.dumps(HANGS))
+    run = whole_id(detach(shell, *MANY))
+    async with followed(run) as seen:
+        await seen.until_seen("now  sync, 1 core")
+        assert "execution 1" in seen.text
+        await seen.press("X", "y")
+        await seen.until_seen("cancelled after")
+        await seen.press("L")
+        assert "cancelled" in seen.text
+
+
+@pytest.mark.slow
+async def test_a_run_that_waits_says_for_which_and_begins_by_itself(shell: Shell) -> None:
+    first = detach(shell, *MANY)
+    second = whole_id(detach(shell, *MANY))
+    async with followed(second) as seen:
+        await seen.until_seen("place 1")
+        assert f"run {first}" in seen.text and "It begins by itself" in seen.text
+        await seen.press("p")
+        assert "! " in seen.news and "is waiting" in seen.news
+        await asyncio.to_thread(end_one, shell, first)
+        await seen.until(lambda: seen.measured >= 1)
+        await seen.press("X", "y")
+        await seen.until_seen("cancelled after")
+
+
+def end_one(shell: Shell, short: str) -> None:
+    assert shell.run("cancel", short, env=SCRIPT).code == 0
+
+
+async def test_r_at_the_end_measures_the_same_again(shell: Shell) -> None:
+    run = whole_id(detach(shell, *FAKE, "--executions", "1", "-t", "0.05"))
+    async with followed(run) as seen:
+        await seen.until_seen("enter opens the result")
+        await seen.press("r")
+        assert f"Re-run {short_id(run)}: 1 cell" in seen.news
+        await seen.press("y")
+        assert seen.page.run_id != run
+        await seen.until_seen("enter opens the result")
+        assert len(stored()) == 2
+        await seen.press("escape")
+        assert seen.page.run_id == run
+
+
+@pytest.mark.slow
+async def test_d_of_a_run_that_goes_on_cancels_and_removes_it(shell: Shell) -> None:
+    run = whole_id(detach(shell, *MANY))
+    async with followed(run) as seen:
+        await seen.until(lambda: seen.measured >= 1)
+        await seen.press("d")
+        assert "is still measured: cancel and remove?" in seen.news
+        await seen.press("y")
+        assert isinstance(seen.app.page, HomeScreen)
+        assert stored() == []

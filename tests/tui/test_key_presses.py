@@ -1,0 +1,132 @@
+"""How many keys what people do most takes from the open dashboard: the numbers that were promised, and no more."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import pytest
+
+from tests.report.build import model
+from tests.tui.frame import frame, rows
+from tests.tui.landing import land, landed
+from tests.tui.pilot import make_desk, open_app, press, settle, type_text
+from tests.tui.stock import rich_project
+from tuibench.core.short_id import short_id
+from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
+from tuibench.tui.screens.comparison import ComparisonScreen
+from tuibench.tui.screens.detail import DetailScreen
+from tuibench.tui.screens.form import FormScreen
+from tuibench.workbench.hall import Workbench
+
+VALUES = FormValues(model="/models/resnet50.onnx", scenarios="sync", cores="1,2,4", batches="1,8")
+
+
+class Counted:
+    """A dashboard with a project of many benchmarks that counts the keys it gets; typing is not counted."""
+
+    def __init__(self, app: Any, pilot: Any, ids: tuple[str, ...]) -> None:
+        self.app, self.pilot, self.ids = app, pilot, ids
+        self.count = 0
+        self.started: list[tuple[Any, ...]] = []
+
+    async def press(self, *keys: str) -> None:
+        for key in keys:
+            self.count += 1
+            await press(self.pilot, key)
+
+    async def type(self, text: str) -> None:
+        await type_text(self.pilot, text)
+
+
+@asynccontextmanager
+async def counted(path: str = "") -> AsyncIterator[Counted]:
+    """Everything but starting is real: what would measure is written down."""
+    bench = Workbench()
+    _, ids = rich_project(bench)
+    desk = make_desk(bench)
+    started: list[tuple[Any, ...]] = []
+
+    def start(values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
+        started.append((values, project, rerun_of))
+        return "01RUN", ()
+
+    def rerun(benchmark: str, *, changed: bool = False) -> tuple[str, tuple[str, ...]]:
+        started.append((benchmark, changed))
+        return "01RUN", ()
+
+    def form(project: str = "", benchmark: str = "", path: str = "") -> FormStart:
+        return FormStart(VALUES, f"the settings of {short_id(benchmark)}" if benchmark else "a new project", model())
+
+    scripted = {
+        "start": start, "rerun": rerun, "form": form,
+        "plan_rerun": lambda one: RerunPlan(one, 15, 360.0, ""),
+        "check_form": lambda values, summary, project="": FormCheck(command="tuibench benchmark", cells=6),
+    }  # fmt: skip
+    for name, answer in scripted.items():
+        setattr(desk, name, answer)
+    async with open_app(desk=desk, path=path) as (app, pilot):
+        await settle(pilot)
+        seen = Counted(app, pilot, ids)
+        seen.started = started
+        yield seen
+
+
+async def test_core_scaling_at_another_batch_in_items_per_second_takes_five() -> None:
+    async with counted() as seen:
+        # Somebody looked at times last: with items/s the last key is not needed.
+        seen.app.remember(detail={"metric": "latency"})
+        await seen.press("enter", "enter", "2", "right", "m")
+        assert seen.count == 5
+        page = seen.app.page
+        assert isinstance(page, DetailScreen) and page.benchmark == seen.ids[0]
+        assert "[2 Cores]" in rows(seen.app)[1]
+        assert "batch ‹ 1 [8] 32 › ←→   metric [items/s] m" in frame(seen.app)
+
+
+async def test_it_takes_four_where_nobody_chose_another_metric() -> None:
+    async with counted() as seen:
+        await seen.press("enter", "enter", "2", "right")
+        assert "batch ‹ 1 [8] 32 › ←→   metric [items/s] m" in frame(seen.app)
+
+
+async def test_the_newest_against_what_it_re_ran_takes_one() -> None:
+    async with counted() as seen:
+        await seen.press("c")
+        page = seen.app.page
+        assert isinstance(page, ComparisonScreen) and (page.old, page.new) == (seen.ids[2], seen.ids[0])
+        assert "0.943 [0.937, 0.950]" in frame(seen.app)
+
+
+async def test_the_newest_again_takes_two(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    async with counted() as seen:
+        await seen.press("r", "y")
+        assert seen.count == 2 and seen.started == [(seen.ids[0], False)]
+        assert landed(seen.app)[:2] == ("run", ("01RUN",))
+
+
+async def test_the_same_with_other_batch_sizes_takes_at_most_five_beside_typing(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    land(monkeypatch, "run")
+    async with counted() as seen:
+        await seen.press("R")
+        assert isinstance(seen.app.page, FormScreen)
+        await seen.press("enter")
+        await seen.type("16,64")
+        await seen.press("ctrl+r")
+        assert seen.count <= 5
+        values, _, rerun_of = seen.started[0]
+        assert (values.cores, values.batches, rerun_of) == ("1,2,4", "16,64", seen.ids[0])
+        assert landed(seen.app)[:2] == ("run", ("01RUN",))
+
+
+async def test_the_first_number_of_a_model_of_mine_takes_one(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    async with counted(path="/models/resnet50.onnx") as seen:
+        assert isinstance(seen.app.page, FormScreen)
+        await seen.press("enter")
+        assert seen.count == 1 and len(seen.started) == 1
+        assert landed(seen.app)[:2] == ("run", ("01RUN",))

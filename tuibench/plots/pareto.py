@@ -1,0 +1,52 @@
+"""Which cells are worth choosing: those that no other cell beats in both latency and items/s."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tuibench.core.cell import CellResult, Estimate
+from tuibench.plots.quantity import quantity
+
+
+@dataclass(frozen=True, slots=True)
+class Tradeoff:
+    """A cell of the Pareto set: whoever wants more items/s than it has must take more latency, too."""
+
+    cell: CellResult
+    latency: Estimate
+    """p50 in ms/batch, as one request waits for its whole batch."""
+    rate: Estimate
+    """Items/s."""
+    is_sure: bool
+    """Whether it has more items/s than any quicker one by more than the intervals leave open."""
+
+
+def tradeoffs(cells: Sequence[CellResult]) -> tuple[Tradeoff, ...]:
+    """The Pareto set of latency against items/s, the least latency first.
+
+    Cells with wrong outputs or grade D are in it only where there are no others, as they may not win anything else.
+    """
+    known = [(cell, quantity(cell, "batch-time", "p50"), cell.items_per_sec) for cell in cells]
+    known = [row for row in known if row[1].value is not None and row[2].value is not None]
+    clean = [row for row in known if _is_clean(row[0])]
+    rows = sorted(clean or known, key=lambda row: (row[1].value or 0.0, -(row[2].value or 0.0)))
+    found: list[Tradeoff] = []
+    for cell, latency, rate in rows:
+        most = max((each.rate.value or 0.0 for each in found), default=-1.0)
+        same = bool(found) and (found[-1].latency.value, found[-1].rate.value) == (latency.value, rate.value)
+        if (rate.value or 0.0) > most or same:
+            found.append(Tradeoff(cell, latency, rate, all(_is_more(rate, each.rate) for each in found)))
+    return tuple(found)
+
+
+def _is_clean(cell: CellResult) -> bool:
+    wrong = cell.check is not None and cell.check.state == "differs"
+    return not wrong and not (cell.grade is not None and cell.grade.letter == "D")
+
+
+def _is_more(rate: Estimate, other: Estimate) -> bool:
+    """A number without an interval stands for itself alone."""
+    low = rate.value if rate.low is None else rate.low
+    high = other.value if other.high is None else other.high
+    return low is not None and high is not None and low > high

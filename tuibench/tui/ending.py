@@ -1,0 +1,41 @@
+"""How runs ended between two looks, in words for the line of news."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.short_id import short_id
+from tuibench.core.units import count_of
+from tuibench.tui.desk import Pulse
+
+
+@dataclass(frozen=True, slots=True)
+class End:
+    """What is said of one run."""
+
+    words: str
+    well: bool
+    """Whether nothing is left to do about it."""
+
+
+def ends_between(before: Pulse, now: Pulse) -> tuple[End, ...]:
+    """The runs that went on at the one look and do not at the other, newest first."""
+    alive = {row.info.id for row in now.runs if row.info.state in activity.ALIVE}
+    gone = [row.info for row in before.runs if row.info.state in activity.ALIVE and row.info.id not in alive]
+    left = {row.info.id: row.info for row in now.runs}
+    done = {info.id: info for info in now.ended}
+    return tuple(_end(was, left.get(was.id), done.get(was.id)) for was in gone)
+
+
+def _end(was: RunInfo, left: RunInfo | None, done: RunInfo | None) -> End:
+    name = f"run {short_id(was.id)}"
+    if left is not None:
+        return End(f"{name} {left.state}: {left.detail}".rstrip(": "), False)
+    if done is None:
+        return End(f"{name} was removed", True)
+    if done.state == activity.CANCELLED:
+        kept = f"{count_of(done.executions, 'execution')} saved" if done.executions else "nothing was measured"
+        return End(f"{name} cancelled, {kept}", True)
+    return End(f"{name} finished and saved" + (f": {done.detail}" if done.detail else ""), True)

@@ -1,0 +1,49 @@
+"""Which keys the bottom lines of a benchmark's tabs name: those that do something on this tab of this benchmark."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from tuibench.core.run import RunResult
+from tuibench.plots.scaling import Selection, scaling
+from tuibench.tui import key
+
+AXES = {"cores": "cores", "batches": "batch", "shapes": "shape"}
+"""Tabs that show how a benchmark scales, and over what."""
+WITHOUT_RECORD = ("remove", "back")
+LAST = ("palette", "help")
+_AROUND = ("previous-value", "next-value")
+_MOVE = ("up", "down")
+_OWN = {
+    "baseline": ("figure", *_MOVE),
+    "comparison": ("side", "figure", "metric", *_MOVE),
+}
+COMMON = ("rerun", "rerun-changed", "compare", "copy-command")
+"""What every benchmark is asked for most."""
+_OTHERS = ("tab-previous", "tab-next", "back", *COMMON, "export", "edit", "log", "remove")
+_ARROWS = ("←", "↑")
+_WORDS = {"up": "line", "down": "line"}
+
+
+def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
+    """Ids of keys, the most important first."""
+    if tab in AXES:
+        choices = scaling(run, Selection(axis=AXES[tab])).choices
+        held = sum(len(values) > 1 for values in choices.fixed.values())
+        own = (*(_AROUND if held else ()), "metric", "statistic")
+        own = (*own, *(("side",) if len(choices.sides) > 1 else ()), *(("figure",) if held > 1 else ()))
+        return (*own, *_MOVE, "open", "wide", *_OTHERS)
+    around = _AROUND if tab == "baseline" and len(run.cells) > 1 else ()
+    return tuple(each for each in (*around, *_OWN.get(tab, _MOVE), *_OTHERS) if each != tab)
+
+
+def pairs_of(hints: Iterable[str], keymap: Mapping[str, str], ascii_only: bool) -> list[tuple[str, str]]:
+    """Keys and words for the bottom lines; two keys of one word stand together."""
+    pairs: list[tuple[str, str]] = []
+    for each in hints:
+        name, word = key.shown(each, keymap, ascii_only), _WORDS.get(each, key.KEYS[each].word)
+        if pairs and pairs[-1][1] == word:
+            before = pairs.pop()[0]
+            name = f"{before}{'' if before in _ARROWS else ' '}{name}"
+        pairs.append((name, word))
+    return pairs

@@ -1,0 +1,87 @@
+"""What the keys of a project do: name it, copy it, remove it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import partial
+
+from tuibench.core.project import ProjectRow
+from tuibench.core.units import count_of
+from tuibench.tui.desk import Removed
+from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.widgets.question import ask
+
+
+class ProjectActions(BenchmarkActions):
+    """To be inherited by a screen with projects; it says by `chosen` which one is meant."""
+
+    def chosen(self) -> ProjectRow | None:
+        """The project that keys mean now; None where there is none."""
+        return None
+
+    def action_edit(self) -> None:
+        """Name and description."""
+        self._with_project(self._ask_edit)
+
+    def _ask_edit(self, row: ProjectRow) -> None:
+
+        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
+
+        fields = (("name", row.project.name), ("description", row.project.description))
+        question = TextQuestion("Name and description of the project", fields, check=_named)
+        self.app.push_screen(question, partial(self._edit_project, row))
+
+    def _edit_project(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
+        if answers is None or answers == (row.project.name, row.project.description):
+            return
+        name, description = answers
+        self.ask(
+            lambda: self.desk.edit_project(row.project, name, description, None),
+            lambda _: self.went_on("the project is changed"),
+            group="edit",
+        )
+
+    def action_copy_project(self) -> None:
+        """A second one of the same model."""
+        self._with_project(self._ask_copy)
+
+    def _ask_copy(self, row: ProjectRow) -> None:
+
+        from tuibench.tui.widgets.text_question import TextQuestion  # as above
+
+        question = TextQuestion("Name of the copy", (("name", f"{row.project.name} copy"),), check=_named)
+        self.app.push_screen(question, partial(self._copy, row))
+
+    def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
+        if answers is not None:
+            self.ask(
+                lambda: self.desk.copy_project(row.project.id, answers[0]),
+                lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
+                group="copy",
+            )
+
+    def action_remove(self) -> None:
+        """The project with its benchmarks, after one question."""
+        self._with_project(self._ask_remove_project)
+
+    def _ask_remove_project(self, row: ProjectRow) -> None:
+        held = f" with {count_of(row.benchmarks, 'benchmark')}" if row.benchmarks else ""
+        text = f"Remove {row.project.name}{held}? u brings all back; the model's file stays."
+        ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
+
+    def _remove_project(self, row: ProjectRow) -> None:
+        self.ask(lambda: self.desk.remove_projects((row.project.id,)), self._show_gone, group="remove")
+
+    def _show_gone(self, removed: Removed) -> None:
+        self.went_on(f"{removed.words}; u brings it back")
+
+    def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
+        row = self.chosen()
+        if row is None:
+            self.say("there is no project yet: n makes one", "warn")
+        else:
+            then(row)
+
+
+def _named(answers: tuple[str, ...]) -> str:
+    return "" if answers[0].strip() else "a project needs a name"
