@@ -180,7 +180,7 @@ async def test_a_run_that_ends_under_ones_eyes_is_news_on_the_page_and_one_bell(
         await look(seen.app, seen.pilot)
         assert "enter opens the result" in seen.text
         assert f"run {NAME} finished and saved" in seen.news
-        assert rung == [1] and titles == [f"tuibench: {NAME} finished and saved"]
+        assert rung == [1] and titles == [f"tuibench: run {NAME} finished and saved"]
 
 
 async def test_the_end_is_said_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:
