@@ -47,6 +47,7 @@ class Bridge:
         self._made_presence: Presence | None = None
         self._made_starter: Starter | None = None
         self._pulses = 0
+        self._doubt: str | None = None
         self._unweighed = False
 
     @property
@@ -72,7 +73,13 @@ class Bridge:
         runs, ended = self._presence.look(mark), self._presence.ended
         # Rows without their sizes are to be asked for once more, when the first ones are on the screen.
         later = " weigh" if self._unweighed and self._pulses > 1 else ""
-        return Pulse(mark + later, runs, self._bench.notices(), ended)
+        return Pulse(mark + later, runs, (*self._doubts(), *self._bench.notices()), ended)
+
+    def _doubts(self) -> tuple[str, ...]:
+        """Why results may not be kept, said before anything is measured; found out once the first frame is there."""
+        if self._pulses > 1 and self._doubt is None:
+            self._doubt = self._store.probe()
+        return (f"results may not be kept: {self._doubt}",) if self._doubt else ()
 
     def machine(self) -> Machine:
         """See Desk."""
