@@ -289,18 +289,6 @@ def test_a_disk_that_takes_nothing_still_shows_everything(store: Store, data: Pa
     assert bridge.pulse().runs == ()
 
 
-def test_a_store_that_takes_no_results_is_said_once_before_anything_is_measured(data: Path) -> None:
-    disk = FailingDisk(1, errno.EROFS, lasting=True)
-    bridge = Bridge(at(data, disk=disk))
-    assert bridge.pulse().notices == (), "the first frame does not wait for it"
-    said = f"results may not be kept: the store is read-only: {data}"
-    assert said in bridge.pulse().notices
-    refused = len(disk.failed)
-    assert said in bridge.pulse().notices and len(disk.failed) == refused, "found out once"
-    fine = Bridge(at(data))
-    assert [fine.pulse().notices for _ in range(2)] == [(), ()]
-
-
 def test_a_record_of_a_newer_version_is_shown_and_left_alone(bridge: Bridge, store: Store, data: Path) -> None:
     add(store, 1)
     path = record_of(data, 1)
