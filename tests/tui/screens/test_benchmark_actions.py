@@ -54,12 +54,12 @@ async def test_r_asks_once_with_cells_minutes_and_host_and_y_starts(monkeypatch:
 
 async def test_r_says_for_whom_it_waits_and_escape_starts_nothing() -> None:
     async with shown() as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 1, 3.0, "behind run abcd of me, 2m00"))
+        script(seen, "plan_rerun", lambda one: RerunPlan(one, 1, 3.0, "pid 7 of me, run abcd, about 2m00 left"))
         calls = script(seen, "rerun", lambda one: ("", ()))
         await seen.press("r")
-        assert "1 cell, ~3.0 s, behind run abcd of me, 2m00?" in said(seen)
+        assert ": 1 cell, ~3.0 s, after run abcd of me (~2m00)?" in said(seen)
         # No key does anything else while something is asked.
-        await seen.press("d", "n", "escape")
+        await seen.press("d", "escape")
         assert calls == [] and "Re-run" not in said(seen) and seen.cursor == seen.ids[0]
 
 
@@ -221,6 +221,17 @@ async def test_e_changes_name_and_note() -> None:
         row = Workbench().store.benchmarks.rows()[0]
         assert (row.name, row.note) == ("warm", "cold room")
         assert "is now called warm" in said(seen) and '"warm"' in frame(seen.app)
+
+
+async def test_e_leaves_what_others_changed_meanwhile() -> None:
+    async with shown() as seen:
+        one = Workbench().store.benchmarks.rows()[0].id
+        await seen.press("e")
+        Workbench().library.edit(one, note="written by another session")
+        await type_text(seen.pilot, "warm")
+        await seen.press("enter", "enter")
+        row = Workbench().store.benchmarks.rows()[0]
+        assert (row.name, row.note) == ("warm", "written by another session")
 
 
 async def test_e_and_escape_change_nothing() -> None:

@@ -50,6 +50,17 @@ class BenchmarkActions(Page):
         else:
             then(one)
 
+    def with_stored(self, then: Callable[[str], object]) -> None:
+        """Likewise for what needs a result, which a run has once it is saved."""
+
+        def take(one: str) -> None:
+            if self.run_of(one) is None:
+                then(one)
+            else:
+                self.say(f"{short_id(one)} has no result in the store yet, which this key needs", "warn")
+
+        self.with_target(take)
+
     def run_of(self, one: str) -> RunRow | None:
         """The run of that id while it is in no list of results."""
         pulse = self.dashboard.pulse
@@ -65,7 +76,7 @@ class BenchmarkActions(Page):
 
     def action_rerun(self) -> None:
         """Measure again, after one question."""
-        self.with_target(self._plan_rerun)
+        self.with_stored(self._plan_rerun)
 
     def _plan_rerun(self, one: str) -> None:
         self.ask(lambda: self.desk.plan_rerun(one), self._ask_rerun, group="rerun")
@@ -100,7 +111,7 @@ class BenchmarkActions(Page):
 
     def action_rerun_changed(self) -> None:
         """Open the form with its settings."""
-        self.with_target(lambda one: self.dashboard.go(route.form(benchmark=one)))
+        self.with_stored(lambda one: self.dashboard.go(route.form(benchmark=one)))
 
     # Compare
 
@@ -191,14 +202,16 @@ class BenchmarkActions(Page):
         if answers is None or answers == (row.name, row.note):
             return
         name, note = answers
+        # What was not changed here may have been changed by others meanwhile.
+        new_name, new_note = (new if new != old else None for new, old in ((name, row.name), (note, row.note)))
         done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
-        self.ask(lambda: self.desk.edit(row.id, name, note), lambda _: self.went_on(done), group="edit")
+        self.ask(lambda: self.desk.edit(row.id, new_name, new_note), lambda _: self.went_on(done), group="edit")
 
     # Out of the dashboard
 
     def action_export(self) -> None:
         """To a file."""
-        self.with_target(self._ask_export)
+        self.with_stored(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
         from tuibench.tui.screens.export_question import ExportQuestion  # as above

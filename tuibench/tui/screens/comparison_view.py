@@ -94,7 +94,7 @@ class ComparisonView(Bare, Vertical):
         self._pairs = {pair.key: pair for pair in pairs}
         table = self.query_one("#pairs", RecordTable)
         table.empty = _NOTHING
-        table.show_lines(_columns(pairs), [_line(pair) for pair in pairs])
+        table.show_lines(*lines_of(pairs))
         self._show_choices()
         self._show_pair()
 
@@ -172,23 +172,34 @@ class ComparisonView(Bare, Vertical):
         self._draw()
 
 
+def lines_of(pairs: Sequence[Pair]) -> tuple[tuple[Column, ...], list[Line]]:
+    """The table of pairs: its columns, named after the sides where these are the same in all rows, and its rows."""
+    return _columns(pairs), [_line(pair, _names(pairs)) for pair in pairs]
+
+
 def _columns(pairs: Sequence[Pair]) -> tuple[Column, ...]:
-    first = pairs[0] if pairs else None
-    names = (show(first.base.name, 16), show(first.new.name, 16)) if first is not None else ("base", "new")
+    base, new = _names(pairs) or ("BASE", "NEW")
     return (
         Column("name", "CELL", 12, grow=True, wide=40),
-        Column("base", names[0], 15, right=True, rank=1),
-        Column("new", names[1], 15, right=True, rank=1),
+        Column("base", show(base, 16), 15, right=True, rank=1),
+        Column("new", show(new, 16), 15, right=True, rank=1),
         Column("ratio", "RATIO of times", 20, right=True),
         Column("verdict", "VERDICT", 10, rank=3),
         Column("grades", "G", 3, rank=2),
     )
 
 
-def _line(pair: Pair) -> Line:
+def _names(pairs: Sequence[Pair]) -> tuple[str, str] | None:
+    """What the two sides are called; None where that is not the same in all pairs, so that each must say it itself."""
+    names = {(pair.base.name, pair.new.name) for pair in pairs}
+    return next(iter(names)) if len(names) == 1 else None
+
+
+def _line(pair: Pair, names: tuple[str, str] | None) -> Line:
+    name = brief_name(pair.name) if names else f"{pair.new.name} / {pair.base.name} {brief_name(pair.name)}"
     grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
     cells = (
-        brief_name(pair.name), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
+        name, amount(pair.base, pair.unit), amount(pair.new, pair.unit),
         ratio_words(pair), verdict_words(pair), grades,
     )  # fmt: skip
     return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))
