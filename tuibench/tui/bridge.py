@@ -48,7 +48,7 @@ class Bridge:
         self._made_presence: Presence | None = None
         self._made_starter: Starter | None = None
         self._pulses = 0
-        self._doubt = Doubt(self._store)
+        self._doubt = Doubt(self._store.probe)
         self._unweighed = False
 
     @property
