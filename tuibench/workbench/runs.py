@@ -297,6 +297,8 @@ def _instead(info: RunInfo) -> str:
     short = short_id(info.id)
     if info.state in activity.ALIVE:
         return f"tuibench attach {short} follows it"
+    if info.state == activity.CANCELLED and not info.executions:
+        return "start it anew"
     if info.state in (activity.FINISHED, activity.CANCELLED):
         return f"tuibench rerun {short} measures it anew"
     return f"tuibench export {short} -x FILE writes what it has" if info.executions else ""

@@ -84,7 +84,8 @@ class RunActions(BenchmarkActions):
         if not view.ended:
             self.say("it goes on; there is nothing to take up", "warn")
         elif not view.info.resumable:
-            self.say("it has ended; r measures it again", "warn")
+            words = "r measures it again" if view.saved else "nothing of it is left to take up"
+            self.say(f"it has ended; {words}", "warn")
         elif view.other_machine:
             choices = {"m": "go on all the same", "o": "try again", "f": "save"}
             ask(self, "The machine changed.", choices, lambda answer: self._answer_resume(view, answer))

@@ -6,6 +6,8 @@ from collections.abc import Callable
 
 from tuibench.core import activity
 from tuibench.core.cell import CellResult
+from tuibench.core.short_id import short_id
+from tuibench.core.units import count_of
 from tuibench.core.watch import RunView
 from tuibench.report.label import failure_text
 from tuibench.report.lines import own_lines
@@ -14,7 +16,7 @@ from tuibench.tui.desk import Removed
 from tuibench.tui.screens.run_actions import RunActions
 from tuibench.tui.screens.run_log import RunLogScreen
 from tuibench.tui.widgets.key_line import KeyLine
-from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.question import Notice, ask
 from tuibench.tui.widgets.row import LineLike
 
 _COMMON = ("log", "copy-command", "palette", "help")
@@ -111,7 +113,10 @@ class RunKeys(RunActions):
     def _is_stored(self) -> bool:
         if self.view is not None and self.view.saved:
             return True
-        self.say("this needs its result, which is stored when it has ended", "warn")
+        if self.view is not None and self.view.ended:
+            self.say("this needs its result, and none is stored", "warn")
+        else:
+            self.say("this needs its result, which is stored when it has ended", "warn")
         return False
 
     def with_stored(self, then: Callable[[str], object]) -> None:
@@ -137,6 +142,17 @@ class RunKeys(RunActions):
             return command, self.desk.keep_copy(command)
 
         self.ask(find, self._show_copied, group="command")
+
+    def _ask_remove(self, wanted: tuple[str, ...]) -> None:
+        """Of what is not stored its own words: the run may be in no list any more, and nothing brings it back."""
+        view = self.view
+        if view is None or not view.ended or view.saved:
+            super()._ask_remove(wanted)
+            return
+        lost = count_of(view.info.executions, "execution") if view.info.executions else ""
+        what = f"{lost} would be gone for good" if lost else "nothing was measured"
+        text = f"Remove run {short_id(self.run_id)}? It is not saved: {what}."
+        ask(self, text, {"y": "remove"}, lambda answer: self._remove(wanted, False, True) if answer == "y" else None)
 
     def _show_removed(self, removed: Removed) -> None:
         """There is nothing left to show here."""
