@@ -265,7 +265,7 @@ async def test_the_model_is_looked_at_again_once_a_run_made_a_version_of_it() ->
         assert looked == []
         project = seen.app.desk.project(seen.project)
         newer = replace(project.project, versions=(*project.project.versions, project.project.versions[0]))
-        seen.app.desk.project = lambda _: replace(project, project=newer)  # type: ignore[method-assign]
+        seen.app.desk.project = lambda _: replace(project, project=newer)  # type: ignore[assignment,method-assign]
         seen.page.load()
         await settle(seen.pilot)
         assert looked == [seen.project]
