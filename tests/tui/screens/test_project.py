@@ -172,6 +172,8 @@ async def test_a_damaged_record_is_listed_and_says_what_is_wrong() -> None:
         assert "is damaged" in "".join(rows(app)[-8:])
         await press(pilot, "down")
         assert "is damaged" not in "".join(rows(app)[-8:-3])
+        line = next(line for line in rows(app) if short_id(ids[0]) in line)
+        assert line.split()[0] == "✗" and "its record is damaged" in line and "1.76" not in line
 
 
 async def test_what_became_of_a_damaged_record_that_was_removed_is_said_before_its_damage() -> None:
