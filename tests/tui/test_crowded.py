@@ -16,7 +16,7 @@ from tests.tui.crowded import fill_home
 COUNT = 10_000
 ROUNDS = 5
 FRAME_SHARE = 120 / 135
-"""The 120 ms that the first rows may need over an empty app, as a share of what that needs where they were agreed on."""
+"""The 120 ms that the first rows may need over an empty app, as a share of its own where they were agreed on."""
 KEY_SHARE = 30 / 135
 """Likewise the 30 ms of a key."""
 

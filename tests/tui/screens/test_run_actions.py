@@ -145,6 +145,10 @@ async def test_at_home_keys_that_need_a_result_or_a_project_say_what_such_a_run_
         for key in "rRx":
             await press(pilot, key)
             assert f"{name} has no result in the store yet" in said(app), key
-        for key, words in (("e", "has no card yet"), ("D", f"run {name} has no project yet"), ("d", "cancel and remove")):
+        for key, words in (
+            ("e", "has no card yet"),
+            ("D", f"run {name} has no project yet"),
+            ("d", "cancel and remove"),
+        ):
             await press(pilot, key)
             assert words in said(app), key
