@@ -32,7 +32,7 @@ _KEPT = 100
 _EMPTY = (
     "No benchmark yet.",
     "",
-    "n   a new one: engines, cores, batches; it says how long it takes before it starts",
+    "n   a new one: engines, cores, batches; it says first how long it takes",
 )
 
 Shown = tuple[str, int, int]

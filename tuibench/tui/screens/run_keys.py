@@ -59,7 +59,8 @@ class RunKeys(RunActions):
         if view is not None and not view.saved:
             words = _BROKEN_WORDS if view.ended else _WORDS
         pairs = [(key.shown(one, app.keymap, app.ascii_only), words.get(one, key.KEYS[one].word)) for one in self.hints]
-        self.query_one("#keys", KeyLine).show(pairs)
+        # Help stands last in each of them, and stays however narrow it is.
+        self.query_one("#keys", KeyLine).show(pairs[:-1], pairs[-1:])
 
     # Which run is meant
 
