@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 
 _KEPT = 100
 """Previews that are not worked out again."""
+_LOW = 10
+"""Lines that leave three for benchmarks beside heads and preview."""
 _EMPTY = (
     "No benchmark yet.",
     "",
@@ -132,7 +134,8 @@ class BenchmarkList(Vertical):
         self._show_preview()
 
     def on_resize(self) -> None:
-        """Another width."""
+        """Another size: where it is low, the lines come before what is told of one of them."""
+        self.set_class(self.size.height < _LOW, "-low")
         self._show_preview()
 
     def _show_preview(self) -> None:
