@@ -1,9 +1,10 @@
-"""Ten thousand benchmarks: what they add to the first frame and to a key, in CPU time of one run."""
+"""A store of ten thousand benchmarks keeps neither the first frame nor a key: held against Textual in the same run."""
 
 from __future__ import annotations
 
 import json
 import os
+import statistics
 import subprocess
 import sys
 from pathlib import Path
@@ -13,44 +14,25 @@ import pytest
 
 from tests.tui.crowded import fill_home
 
-COUNT = 10_000
-ROUNDS = 5
-FRAME_SHARE = 120 / 135
-"""The 120 ms that the first rows may need over an empty app, as a share of what that needs where they were agreed on."""
-KEY_SHARE = 30 / 135
-"""Likewise the 30 ms of a key."""
+MANY, ROUNDS = 10_000, 5
+FRAME = 1.1
+"""Of what an empty app takes: 120 ms are as much as that on a quiet machine, and some room for a busy one."""
+KEY_MS = 30
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Filled once: it takes half a minute."""
-    made = tmp_path_factory.mktemp("crowd")
-    fill_home(made, COUNT)
-    return made
-
-
-def measure(home: Path, what: str) -> dict[str, Any]:
-    environment = {**os.environ, "TUIBENCH_HOME": str(home), "TEXTUAL_ANIMATIONS": "none"}
+def measure(what: str, home: Path) -> dict[str, Any]:
+    """In a process of its own."""
     command = [sys.executable, "-m", "tests.tui.crowded", what]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
-    return dict(json.loads(done.stdout.splitlines()[-1]))
-
-
-def least_ms(home: Path, what: str) -> float:
-    return min(float(measure(home, what)["cpu_ms"]) for _ in range(ROUNDS))
+    done = subprocess.run(command, env={**os.environ, "TUIBENCH_HOME": str(home)}, capture_output=True, check=True)
+    found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
+    return found
 
 
 @pytest.mark.slow
-def test_the_first_frame_with_rows_needs_little_more_than_an_empty_app(home: Path) -> None:
-    bare = least_ms(home, "bare")
-    over = least_ms(home, "home") - bare
-    # A quarter beside the budget for what else runs on the machine that tests.
-    assert over <= 1.25 * FRAME_SHARE * bare, f"{over:.0f} ms over {bare:.0f} ms"
-
-
-@pytest.mark.slow
-def test_no_key_of_the_list_is_felt(home: Path) -> None:
-    bare = least_ms(home, "bare")
-    costs = sorted((cost, key) for key, cost in measure(home, "keys")["keys_ms"])
-    worst, key = costs[int(0.99 * (len(costs) - 1))]
-    assert worst <= 1.25 * KEY_SHARE * bare, f"{key}: {worst:.0f} ms where an empty app starts in {bare:.0f} ms"
+@pytest.mark.timeout(600)
+def test_first_frame_and_keys_among_ten_thousand(tmp_path: Path) -> None:
+    fill_home(tmp_path, MANY)
+    bare, home = (min(measure(what, tmp_path)["cpu_ms"] for _ in range(ROUNDS)) for what in ("bare", "home"))
+    assert home - bare <= FRAME * bare, f"{home:.0f} ms beside {bare:.0f} ms of an empty app"
+    costs = sorted(cost for _, cost in measure("keys", tmp_path)["keys_ms"])
+    assert statistics.quantiles(costs, n=100)[98] <= KEY_MS, costs[-5:]

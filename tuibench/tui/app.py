@@ -145,7 +145,7 @@ class Dashboard(CalmApp):
         for notice in message.pulse.notices:
             if notice not in self._notices:
                 self._notices.add(notice)
-                page.say(notice, "warn")
+                page.say_more(notice)
         self._tell_ended(before, message.pulse)
         page.show_title()
         page.pulse_changed(message.pulse, before)

@@ -57,10 +57,18 @@ async def test_r_says_for_whom_it_waits_and_escape_starts_nothing() -> None:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 1, 3.0, "pid 7 of me, run abcd, about 2m00 left"))
         calls = script(seen, "rerun", lambda one: ("", ()))
         await seen.press("r")
-        assert ": 1 cell, ~3.0 s, after run abcd of me (~2m00)?" in said(seen)
+        assert ": 1 cell, ~3.0 s, after pid 7 of me, run abcd" in said(seen)
         # No key does anything else while something is asked.
         await seen.press("d", "escape")
         assert calls == [] and "Re-run" not in said(seen) and seen.cursor == seen.ids[0]
+
+
+async def test_r_says_behind_which_runs_it_would_be_measured() -> None:
+    async with shown(going=True) as seen:
+        script(seen, "plan_rerun", lambda one: RerunPlan(one, 2, 18.0, "pid 7 of me, run abcd, about 2m00 left"))
+        await seen.press("G", "r")
+        behind = f"after {short_id(make_id(9, 120))} (~3m10) + 1 more?"
+        assert f"Re-run {short_id(seen.ids[-1])}: 2 cells, ~18 s, {behind}  y run" in said(seen)
 
 
 async def test_r_of_a_model_that_changed_offers_to_measure_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.report import build
 from tests.tui.landing import land, landed
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make, sweep, sweep_cell
@@ -29,6 +30,52 @@ async def test_sides_that_took_turns_have_a_verdict() -> None:
         await seen.press("f")
         assert "base ‹ onnxruntime [openvino]" in seen.choices or "base ‹ [openvino] onnxruntime" in seen.choices
         assert "onnxruntime is slower than openvino" in seen.text and "1.176 [1.163, 1.190]" in seen.text
+
+
+def versus_shapes(*engines: str) -> RunResult:
+    """Engines that took turns over shapes, with streams and ratios that take room; the first is the base."""
+    cells = {
+        (engine, seq): build.ok_cell(
+            seq / 8, 640.0,
+            {"engine": engine, "dims": {"seq": seq}, "scenario": "async", "streams": 2},
+            items_per_sec=build.estimate(640.0, 0.54),
+        )
+        for engine in engines for seq in (32, 128)
+    }  # fmt: skip
+    found = tuple(
+        Comparison(cells[engines[0], seq].key, cells[engine, seq].key, "items/s", 20.996, 14.36, 30.69, 8, True,
+                   "slower", None, f"{engine} is slower")
+        for engine in engines[1:] for seq in (32, 128)
+    )  # fmt: skip
+    return make(4, 1800, *cells.values(), comparisons=found)
+
+
+@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
+async def test_pairs_are_told_apart_by_shape_and_keep_ratio_and_verdict(size: tuple[int, int]) -> None:
+    async with detail(versus_shapes("onnxruntime", "openvino"), tab="comparison", size=size) as seen:
+        for seq in (32, 128):
+            (line,) = [row for row in seen.rows if f" async 2c b1 s2 seq={seq} " in row]
+            assert "640 /s ±60 %" in line and "21.0 [14.4, 30.7] slower" in line
+
+
+async def test_a_value_stays_with_its_name() -> None:
+    async with detail(versus_shapes("onnxruntime", "openvino"), tab="comparison") as seen:
+        assert not any(row.strip() == "A" for row in seen.rows) and "grade A" in seen.text
+
+
+async def test_what_few_pairs_leave_is_the_figures() -> None:
+    async with detail(versus_shapes("onnxruntime", "openvino"), tab="comparison") as seen:
+        assert seen.rows[7].startswith("─")
+
+
+async def test_of_three_sides_each_line_says_which_two_it_is_of() -> None:
+    run = versus_shapes("onnxruntime", "openvino", "third")
+    async with detail(run, tab="comparison", size=(120, 36)) as seen:
+        title = next(row for row in seen.rows if "VERDICT" in row)
+        assert title.split()[:3] == ["CELL", "onnxruntime", "NEW"]
+        assert "openvino / onnxruntime async 2c b1 s2 seq=32 " in seen.text
+        assert "third / onnxruntime async 2c b1 s2 seq=128 " in seen.text
+        assert "base ‹ [onnxruntime] openvino third ›" in seen.choices
 
 
 async def test_sides_and_what_was_re_run(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -157,6 +157,11 @@ class Page(Calm, Screen[None]):
         """One line of news; warn and bad say so in words, too."""
         self.query_one("#news", StatusLine).say(text, kind)
 
+    def say_more(self, text: str) -> None:
+        """A warning behind what was just said, which somebody waits for."""
+        said = self.query_one("#news", StatusLine).said
+        self.say(f"{said}; {text}" if said else text, "warn")
+
     def ask(
         self,
         work: Callable[[], T],

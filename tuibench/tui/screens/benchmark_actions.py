@@ -10,11 +10,11 @@ from tuibench.core import activity
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
-from tuibench.core.units import count_of, seconds
 from tuibench.tui import route
 from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.remove_words import remove_words
+from tuibench.tui.screens.rerun_words import rerun_question
 from tuibench.tui.widgets.question import Notice, ask
 
 if TYPE_CHECKING:
@@ -88,9 +88,7 @@ class BenchmarkActions(Page):
         elif plan.changed:
             self._ask(f"The model changed since {name}: measure it as it is now?", "measure", plan.id, True)
         else:
-            about = f"{count_of(plan.cells, 'cell')}, ~{seconds(plan.expected_s)}"
-            host = plan.busy or "host free"
-            self._ask(f"Re-run {name}: {about}, {host}?", "re-run", plan.id, False)
+            self._ask(rerun_question(plan, self.dashboard.pulse), "run", plan.id, False)
 
     def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
         ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import CellResult, Estimate
@@ -11,7 +11,7 @@ from tuibench.core.comparison import SideBySide
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.units import ms, percent, short
-from tuibench.report.label import describe
+from tuibench.report.label import describe, varying
 
 _TURNED = {"faster": "slower", "slower": "faster"}
 _STREAMS = "items/s"
@@ -86,6 +86,7 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
     """Of the sides that one benchmark measured in turn."""
     cells = {cell.key: cell for cell in run.cells}
     pairs = []
+    varied = varying(run)
     for found in run.comparisons:
         base, new = cells.get(found.base), cells.get(found.new)
         if base is None or new is None:
@@ -96,7 +97,8 @@ def pairs_of_run(run: RunResult) -> tuple[Pair, ...]:
             for cell in (base, new)
         ]
         unit = _STREAMS if _STREAMS in found.metric else "ms"
-        pairs.append(_pair(describe(run, new, []), unit, sides[0], sides[1], found, ""))
+        name = describe(run, new, [axis for axis in varied if axis not in axes])
+        pairs.append(_pair(name, unit, sides[0], sides[1], found, ""))
     return tuple(pairs)
 
 
@@ -121,13 +123,22 @@ def ratio_words(pair: Pair) -> str:
     ratio = pair.ratio
     if ratio.value is None:
         return "-"
-    text = f"{ratio.value:.3f}"
-    return text if ratio.low is None or ratio.high is None else f"{text} [{ratio.low:.3f}, {ratio.high:.3f}]"
+    highest = max(ratio.value, ratio.high or 0.0)
+    digits = 3 if highest < 10 else 1 if highest < 100 else 0
+    text = f"{ratio.value:.{digits}f}"
+    if ratio.low is None or ratio.high is None:
+        return text
+    return f"{text} [{ratio.low:.{digits}f}, {ratio.high:.{digits}f}]"
 
 
 def verdict_words(pair: Pair) -> str:
     """The verdict, or that there is none: the lines below the table say why."""
     return pair.verdict or "no verdict"
+
+
+def side_names(pairs: Sequence[Pair]) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What the bases and what the others are called: one name each, unless more than two sides were measured."""
+    return tuple(dict.fromkeys(p.base.name for p in pairs)), tuple(dict.fromkeys(p.new.name for p in pairs))
 
 
 def side_line(side: PairSide, cells: Mapping[str, CellResult]) -> str:

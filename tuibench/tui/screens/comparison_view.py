@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -15,7 +16,16 @@ from tuibench.plots.quantity import METRICS, UNITS
 from tuibench.tui import key
 from tuibench.tui.screens.benchmark_preview import fold
 from tuibench.tui.screens.comparison_figure import Material, figures_of, has_metric, make_figure
-from tuibench.tui.screens.comparison_pair import Pair, amount, brief_name, ratio_words, side_line, verdict_words
+from tuibench.tui.screens.comparison_pair import (
+    Pair,
+    amount,
+    brief_name,
+    ratio_words,
+    side_line,
+    side_names,
+    verdict_words,
+)
+from tuibench.tui.screens.detail_fact import Fact, hung
 from tuibench.tui.widgets.calm import Bare
 from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
@@ -28,6 +38,12 @@ if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
 
 _NOTHING = ("No cell of one was asked for what a cell of the other was: nothing to compare.",)
+_ROLES = ("BASE", "NEW")
+_ROLE = 6
+_FEWEST = 3
+"""Lines for why there are no pairs."""
+_LONGEST = 40
+"""Columns that the name of a cell may take from others."""
 _STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
 
 
@@ -94,14 +110,16 @@ class ComparisonView(Bare, Vertical):
         self._pairs = {pair.key: pair for pair in pairs}
         table = self.query_one("#pairs", RecordTable)
         table.empty = _NOTHING
-        table.show_lines(*lines_of(pairs))
+        columns, lines = lines_of(pairs, table.legible)
+        # What the pairs leave is the figure's.
+        table.styles.max_height = (len(lines) or _FEWEST) + 1
+        table.show_lines(columns, lines)
         self._show_choices()
         self._show_pair()
 
     def _show_choices(self) -> None:
         app = self.dashboard
-        pair = next(iter(self._pairs.values()), None)
-        names = (pair.base.name, pair.new.name) if pair is not None else ("-", "-")
+        names = tuple(" ".join(each) or "-" for each in side_names(tuple(self._pairs.values())))
 
         def shown(name: str) -> str:
             return key.shown(name, app.keymap, app.ascii_only)
@@ -124,8 +142,8 @@ class ComparisonView(Bare, Vertical):
         if pair is not None:
             cells = material.cells
             yield (f" {pair.sentence}", _STYLES.get(pair.verdict, ""))
-            yield f" base {side_line(pair.base, cells[pair.base.name])}"
-            yield f" new  {side_line(pair.new, cells[pair.new.name])}"
+            for role, side in ((" base", pair.base), (" new", pair.new)):
+                yield from hung(Fact(role, side_line(side, cells[side.name]), "", ""), _ROLE, self.app.size.width)
         if self._environment:
             more = f" (and {len(self._environment) - 1} more)" if self._environment[1:] else ""
             yield (f" {self._environment[0]}{more}", "warn")
@@ -172,34 +190,35 @@ class ComparisonView(Bare, Vertical):
         self._draw()
 
 
-def lines_of(pairs: Sequence[Pair]) -> tuple[tuple[Column, ...], list[Line]]:
+def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tuple[Column, ...], list[Line]]:
     """The table of pairs: its columns, named after the sides where these are the same in all rows, and its rows."""
-    return _columns(pairs), [_line(pair, _names(pairs)) for pair in pairs]
+    lines = [_line(pair, max(map(len, side_names(pairs))) > 1) for pair in pairs]
+    return _columns(lines, pairs, legible), lines
 
 
-def _columns(pairs: Sequence[Pair]) -> tuple[Column, ...]:
-    base, new = _names(pairs) or ("BASE", "NEW")
+def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[Column, ...]:
+    """As wide as what is in them; where room is short both sides go first, which stand below the table, too."""
+    names = [show(one[0], 16) if len(one) == 1 else role for one, role in zip(side_names(pairs), _ROLES, strict=True)]
+    titles = ("CELL", *names, "RATIO of times", "VERDICT", "G")
+    columns = zip(titles, *(line.cells for line in lines), strict=True)
+    wide = [max(cell_len(legible(text)) for text in column) for column in columns]
+    no_verdict = not any(pair.verdict for pair in pairs)
     return (
-        Column("name", "CELL", 12, grow=True, wide=40),
-        Column("base", show(base, 16), 15, right=True, rank=1),
-        Column("new", show(new, 16), 15, right=True, rank=1),
-        Column("ratio", "RATIO of times", 20, right=True),
-        Column("verdict", "VERDICT", 10, rank=3),
-        Column("grades", "G", 3, rank=2),
+        Column("name", titles[0], min(wide[0], _LONGEST), grow=True, wide=max(wide[0], _LONGEST)),
+        Column("base", titles[1], wide[1], right=True, rank=1),
+        Column("new", titles[2], wide[2], right=True, rank=1),
+        Column("ratio", titles[3], wide[3], right=True),
+        Column("verdict", titles[4], wide[4], rank=3 if no_verdict else 0),
+        Column("grades", titles[5], wide[5], rank=2),
     )
 
 
-def _names(pairs: Sequence[Pair]) -> tuple[str, str] | None:
-    """What the two sides are called; None where that is not the same in all pairs, so that each must say it itself."""
-    names = {(pair.base.name, pair.new.name) for pair in pairs}
-    return next(iter(names)) if len(names) == 1 else None
-
-
-def _line(pair: Pair, names: tuple[str, str] | None) -> Line:
-    name = brief_name(pair.name) if names else f"{pair.new.name} / {pair.base.name} {brief_name(pair.name)}"
+def _line(pair: Pair, named: bool) -> Line:
+    """`named` says which sides it is of, where the columns cannot."""
     grades = f"{pair.base.grade or '-'}{pair.new.grade or '-'}"
+    sides = f"{show(pair.new.name, 16)} / {show(pair.base.name, 16)} " if named else ""
     cells = (
-        name, amount(pair.base, pair.unit), amount(pair.new, pair.unit),
+        sides + brief_name(pair.name), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
         ratio_words(pair), verdict_words(pair), grades,
     )  # fmt: skip
     return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))

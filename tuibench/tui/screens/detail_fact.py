@@ -12,7 +12,9 @@ from tuibench.tui.widgets.row import Row, Span, safe, wrapped
 from tuibench.tui.widgets.text_block import ScrollBlock
 
 _GLUE = "\N{NO-BREAK SPACE}"
-_UNIT = re.compile(r"(?<=\d) (?=(?:%|ms|µs|us|s|B|kB|MB|GB|TB|cores?|items/s)(?![A-Za-z]))|(?<=batch) (?=\d)")
+_UNIT = re.compile(
+    r"(?<=\d) (?=(?:%|ms|µs|us|s|B|kB|MB|GB|TB|cores?|items/s)(?![A-Za-z]))|(?<=batch) (?=\d)|(?<=grade) (?=[A-Z])"
+)
 """Between a number and its unit no line ends."""
 
 

@@ -38,8 +38,9 @@ _COLUMNS = (
 _EMPTY = (
     "No project yet.",
     "",
-    "enter   take the built-in sample model: enter again makes a project of it, and once more measures it",
-    "n       a project for your own model: a path, a directory, hf:ORG/REPO or https://...",
+    "enter   take the built-in sample model; enter again makes a project of it,",
+    "        and enter once more measures it",
+    "n       a project for your own model: a path, hf:ORG/REPO or https://...",
     "f2      what this machine is, and how quiet",
 )
 
