@@ -267,3 +267,35 @@ def prints(path: str, source: str) -> list[str]:
     """Return the calls of print, which belong to the shell's door alone."""
     calls = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
     return [f"{path}:{n.lineno}: print" for n in calls if isinstance(n.func, ast.Name) and n.func.id == "print"]
+
+
+_MARKUP = frozenset({"Static", "Label", "Button", "Option", "Log", "RichLog", "Markdown", "DataTable", "Tooltip"})
+"""Textual's widgets that take what they are given for markup, or let control characters through."""
+_TELLING = frozenset({"notify"})
+_PLAIN = frozenset({"show", "Text", "Content"})
+
+
+def marked_up(path: str, source: str) -> list[str]:
+    """Return the places where foreign text could reach Textual's markup: it is shown by our own widgets alone."""
+    found = []
+    for node in ast.walk(ast.parse(source)):
+        if not isinstance(node, ast.Call):
+            continue
+        name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+        given = [*node.args, *(pair.value for pair in node.keywords)]
+        if name in _MARKUP | _TELLING and any(map(_may_be_foreign, given)):
+            found.append(f"{path}:{node.lineno}: {name} takes text that did not go through show()")
+        if name in ("from_markup", "render_markup"):
+            found.append(f"{path}:{node.lineno}: {name}")
+        allowed = [pair for pair in node.keywords if pair.arg == "markup" and ast.unparse(pair.value) != "False"]
+        found += [f"{path}:{node.lineno}: markup is on" for _ in allowed]
+    return found
+
+
+def _may_be_foreign(value: ast.expr) -> bool:
+    """Whether a value is text that somebody else may have written: no constant, and not made safe at once."""
+    if isinstance(value, ast.Constant):
+        return False
+    called = value.func if isinstance(value, ast.Call) else None
+    name = called.attr if isinstance(called, ast.Attribute) else getattr(called, "id", "")
+    return name not in _PLAIN

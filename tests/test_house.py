@@ -52,6 +52,10 @@ def test_only_the_shell_prints() -> None:
     hold(rules.prints, {p: s for p, s in SOURCES.items() if not p.startswith(doors)})
 
 
+def test_foreign_text_reaches_no_markup_of_the_dashboard() -> None:
+    hold(rules.marked_up, {p: s for p, s in SOURCES.items() if p.startswith("tui/")})
+
+
 def test_files_stay_small() -> None:
     lengths = {path: source.count("\n") for path, source in {**SOURCES, **TESTS}.items()}
     assert {p: n for p, n in lengths.items() if n > 400} == {}
@@ -114,6 +118,14 @@ def allowed(room: rules.Room) -> tuple[str, ...]:
         ("runner.py", "from tuibench.core.spec import BenchmarkSpec\n", "runner may not import tuibench.core.spec"),
         ("child.py", "import onnx\n", "child may not import onnx"),
         ("cli/x.py", "from tuibench.runs.plan import plan\n", "cli may not import tuibench.runs.plan"),
+        (
+            "tui/screens/x.py",
+            "from tuibench.workbench.hall import Workbench\n",
+            "tui may not import tuibench.workbench",
+        ),
+        ("tui/x.py", "def f():\n    from tuibench.store.store import Store\n", "tui may not import tuibench.store"),
+        ("tui/widgets/x.py", "from tuibench.request.axis import Axis\n", "tui may not import tuibench.request"),
+        ("tui/bridge.py", "from tuibench.runs.state import read_state\n", "tui/bridge may not import tuibench.runs"),
         ("report/__init__.py", "from tuibench.report.text import lines\n", "__init__ imports nothing"),
         ("attic/x.py", "", "stands in no room"),
     ],
@@ -183,3 +195,28 @@ def test_the_other_rules_bite() -> None:
     assert not rules.swallowed("x.py", "try:\n    f()\nexcept Exception as e:  # a child's last word\n    g(e)\n")
     assert not rules.swallowed("x.py", "try:\n    f()\nexcept BaseException:\n    g()\n    raise\n")
     assert rules.prints("x.py", "print('')\n")
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "Static(name)\n",
+        "widgets.Label(f'project {name}')\n",
+        "Button(label=row.name)\n",
+        "self.notify(error.message)\n",
+        "Option('a' + name)\n",
+        "Static(f(name))\n",
+        "super().__init__(markup=True)\n",
+        "Widget(markup=on)\n",
+        "Content.from_markup('[b]x')\n",
+    ],
+)
+def test_text_that_markup_would_read_is_reported(source: str) -> None:
+    assert rules.marked_up("tui/x.py", source)
+
+
+@pytest.mark.parametrize(
+    "source", ["Static('ours')\n", "Label(show(name, 60))\n", "Widget(markup=False)\n", "f(name)\n"]
+)
+def test_text_that_is_safe_is_not_reported(source: str) -> None:
+    assert rules.marked_up("tui/x.py", source) == []

@@ -172,7 +172,7 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
         queue.leave()
     journal.close()
     if not request.get("ephemeral"):
-        tidy(directory)
+        tidy(directory, request)
 
 
 def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
@@ -340,17 +340,20 @@ def saver(directory: RunDirectory, request: dict[str, Any]) -> Callable[[dict[st
     return save
 
 
-def tidy(directory: RunDirectory) -> None:
+def tidy(directory: RunDirectory, request: dict[str, Any]) -> None:
     """Keep of a saved run only what tells how it went, and of old ones nothing."""
     import time
+    from pathlib import Path
 
     from tuibench.runs.directory import prune
     from tuibench.runs.journal import read_history
+    from tuibench.workbench.opening import open_store
+    from tuibench.workbench.saved import remember_saved
 
     events = read_history(directory.path).events
     if events and events[-1].get("saved"):
         directory.thin()
-    prune(directory.path.parent, time.time())
+    prune(directory.path.parent, time.time(), remember_saved(lambda: open_store(Path(request["store"]))))
 
 
 if __name__ == "__main__":

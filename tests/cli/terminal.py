@@ -94,8 +94,12 @@ class Terminal:
         """For the command's end."""
         return as_shell(self.process.wait(PATIENCE_S))
 
-    def _read(self) -> bool:
-        ready, _, _ = select.select([self._main], [], [], 1.0)
+    def read(self, patience_s: float) -> bool:
+        """What has come, or comes before that; whether more may."""
+        return self._read(patience_s)
+
+    def _read(self, patience_s: float = 1.0) -> bool:
+        ready, _, _ = select.select([self._main], [], [], patience_s)
         if not ready:
             return self.process.poll() is None
         try:

@@ -206,4 +206,4 @@ def test_a_benchmark_that_is_cancelled_from_elsewhere_says_so_and_ends_by_its_ce
     assert run(keeper, "cancel", "last").code == 0
     process.communicate(timeout=30)
     assert as_shell(process.returncode) == 1, "143 is for a command that got a signal itself"
-    assert Workbench().runs.info("last").detail == "cancelled by tuibench cancel"
+    assert Workbench().runs.info("last").detail == "cancelled on request"

@@ -74,6 +74,17 @@ def test_ratios_go_over_the_axis_one_line_for_each_rest() -> None:
     assert "no pair has a ratio" in text_of(draw(nothing, 60, 5))
 
 
+def test_ratios_seen_from_the_other_side_are_their_inverse_and_so_are_their_ends() -> None:
+    pairs = (pair(OLD, 1, 32, 0.8), pair(OLD, 2, 32, 1.25))
+    side = SideBySide("a", "b", pairs, (), (), ())
+    (plain,), (turned,) = (ratio_figure(OLD, side, "cores", turned=way).series for way in (False, True))
+    assert [point.y for point in turned.points] == [1.25, 0.8]
+    for one, other in zip(plain.points, turned.points, strict=True):
+        assert one.low is not None and one.high is not None
+        assert (other.low, other.high) == (1 / one.high, 1 / one.low)
+    assert ratio_figure(OLD, side, "cores", turned=True).y_name == "old / new in time"
+
+
 def test_samples_of_two_cells_run_side_by_side() -> None:
     figure = samples_comparison(data.spread_cell(), build.ok_cell(executions=(data.spread_execution(3e6),)))
     assert [(s.name, len(s.points), s.breaks) for s in figure.series] == [("old", 60, (20, 40)), ("new", 20, ())]

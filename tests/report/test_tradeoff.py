@@ -33,6 +33,19 @@ def test_the_page_and_the_markdown_have_it() -> None:
 
 
 def test_hostile_names_stay_text() -> None:
-    cells = [build.ok_cell(8.0 * n, 100.0 * n, {"dims": {build.HOSTILE: n}}) for n in (1, 2, 4)]
+    cells = [
+        build.ok_cell(8.0 * n / cores, 100.0 * n * cores, {"dims": {build.HOSTILE: n}, "cores": cores})
+        for n in (1, 2, 4)
+        for cores in (1, 2)
+    ]
     text = "".join(tradeoff_lines(build.run(*cells)))
     assert len(tradeoff_lines(build.run(*cells))) == 4 and text.isprintable() and "\x1b" not in text
+
+
+def test_a_shorter_sequence_is_less_work_and_no_better_choice() -> None:
+    times = [(n, seq) for seq in (32, 512) for n in (1, 4)]
+    cells = [build.ok_cell(seq / n, 1000.0 * n / seq, {"cores": n, "dims": {"seq": seq}}) for n, seq in times]
+    lines = tradeoff_lines(build.run(*cells))
+    assert [line.split("  ")[-1] for line in lines[1:]] == [
+        "sync, 4 cores, batch 1, seq=32", "sync, 4 cores, batch 1, seq=512",
+    ]  # fmt: skip

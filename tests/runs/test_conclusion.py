@@ -103,9 +103,9 @@ def test_what_the_intervals_cannot_tell_apart_is_tied() -> None:
 
 
 def test_a_long_tie_is_cut_short() -> None:
-    cells = [result(p50=2.0, dims={"n": size}) for size in range(6)]
+    cells = [result(p50=2.0, batch=size) for size in range(1, 7)]
     tie = conclude(cells, NAMES)[0].split("tied with ")[1]
-    assert tie == "sync, 2 cores, batch 1, n=1 / sync, 2 cores, batch 1, n=2 / sync, 2 cores, batch 1, n=3 and 2 more."
+    assert tie == "sync, 2 cores, batch 2 / sync, 2 cores, batch 3 / sync, 2 cores, batch 4 and 2 more."
 
 
 def test_one_cell_is_no_choice_and_one_core_count_no_choice_of_cores() -> None:
@@ -124,3 +124,10 @@ def test_names_of_models_cannot_drive_the_terminal() -> None:
         assert "\x1b" not in text
     assert "\\e[2Jevil.onnx" in headline(cells, NAMES)
     assert "bbbbbbbbbbbb, sync" in headline(cells, {})
+
+
+def test_less_work_is_no_better_choice() -> None:
+    cells = [result(p50=float(seq) / cores, cores=cores, dims={"seq": seq}) for seq in (32, 512) for cores in (1, 4)]
+    least = [sentence for sentence in conclude(cells, NAMES) if sentence.startswith("Least latency")]
+    assert len(least) == 2
+    assert "8.00 ms" in least[0] and "seq=32" in least[0] and "128 ms" in least[1] and "seq=512" in least[1]

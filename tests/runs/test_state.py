@@ -7,6 +7,7 @@ import json
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,6 +87,15 @@ def test_without_a_runner_the_last_event_tells(run: RunDirectory, events: Any, s
     assert word in info.detail
     assert (info.cells, info.cells_done, info.executions) == (1, 0, 1)
     assert (info.name, info.models, info.started_utc) == ("mine", ("model.onnx",), "2026-11-18T10:00:00Z")
+
+
+def test_a_run_that_was_cancelled_before_it_measured_is_not_said_to_be_saved(run: RunDirectory) -> None:
+    counts = {"cells": 0, "cells_done": 0, "executions": 0}
+    write(run, end(status="cancelled", reason="cancelled on request", **counts))
+    info = read_state(run, OBSERVER)
+    assert info.executions == 0
+    assert resume_refusal(info) == "it was cancelled before anything was measured"
+    assert resume_refusal(replace(info, executions=3)).endswith("what it had is saved")
 
 
 def test_a_runner_that_holds_the_lock_is_alive_whatever_the_journal_says(run: RunDirectory) -> None:

@@ -92,7 +92,7 @@ def test_a_migration_that_fails_in_the_middle_leaves_everything_as_it_was(root: 
     try:
         store.migrate()
     except StoreError as error:
-        assert "No space left" in str(error)
+        assert "the disk of the store is full" in str(error)
         assert {path: data for path, data in contents(root).items() if path in before} == before
         assert make_store(root).benchmarks.rows() == rows
     else:

@@ -153,7 +153,7 @@ def main(what: str) -> dict[str, Any]:
         return asyncio.run(bare_frame())
     if what == "keys":
         return asyncio.run(key_costs())
-    return asyncio.run(first_frame(NAME if what == "home" else "model-", what))
+    return asyncio.run(first_frame(NAME if what == "home" else " ort ", what))
 
 
 if __name__ == "__main__":

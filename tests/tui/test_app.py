@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import errno
+import gc
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import replace
@@ -185,6 +186,19 @@ async def test_a_question_that_breaks_is_news_and_ends_nothing(desk: PulseDesk, 
         await settle(pilot)
         words = "internal error: OSError: [Errno 40] Too many levels"
         assert told[0].message.startswith(words) if heard else words in frame(app)
+
+
+async def test_garbage_is_looked_for_once_there_are_rows_whoever_looked_first(desk: PulseDesk) -> None:
+    gc.disable()
+    try:
+        async with dashboard(desk) as (app, pilot):
+            assert not gc.isenabled(), "the timer was first, and there are no rows yet"
+            looks = desk.looks
+            app.page.ask(lambda: None, lambda _: None, group="rows")
+            await settle(pilot)
+            assert gc.isenabled() and desk.looks == looks
+    finally:
+        gc.enable()
 
 
 async def test_a_screen_that_misses_its_parts_while_the_app_ends_is_missed_by_nobody(desk: PulseDesk) -> None:

@@ -136,7 +136,7 @@ def test_a_run_that_goes_on_is_removed_only_on_request(bridge: Bridge, home: Pat
     with pytest.raises(StillRunning, match="still going on"):
         bridge.remove([run.id])
     run.let_go()
-    with pytest.raises(NeverSaved, match="not saved yet"):
+    with pytest.raises(NeverSaved, match="nothing was measured"):
         bridge.remove([run.id])
     assert bridge.remove([run.id], discard=True).words == "removed 0001 for good"
     assert bridge.pulse().runs == ()
@@ -274,7 +274,9 @@ def test_a_store_that_another_session_holds_says_who(bridge: Bridge, store: Stor
             bridge.edit(make_id(1), "x", None)
 
 
-@pytest.mark.parametrize(("code", "words"), [(errno.EROFS, "Read-only"), (errno.ENOSPC, "No space left")])
+@pytest.mark.parametrize(
+    ("code", "words"), [(errno.EROFS, "is read-only"), (errno.ENOSPC, "disk of the store is full")]
+)
 def test_a_disk_that_takes_nothing_still_shows_everything(store: Store, data: Path, code: int, words: str) -> None:
     add(store, 1)
     bridge = Bridge(at(data, disk=FailingDisk(1, code, lasting=True)))

@@ -123,6 +123,8 @@ def test_the_command_says_only_what_is_not_the_default_anyway() -> None:
     words = "tuibench benchmark sample:tiny -ncores 1,2 -b 1,8 --name 'after the fix' --dim=seq=128 --quick"
     assert to_command(values, read_form(values, MACHINE)) == words
     assert to_command(GOOD, read_form(GOOD, MACHINE)) == "tuibench benchmark sample:tiny"
+    beside = replace(GOOD, compare_to=" ne78 ")
+    assert to_command(beside, read_form(beside, MACHINE)) == "tuibench benchmark sample:tiny --compare-to ne78"
 
 
 @settings(max_examples=80, suppress_health_check=[HealthCheck.too_slow])

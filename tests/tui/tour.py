@@ -13,15 +13,23 @@ from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.detail_tabs import TABS
 
 Visit = Callable[[str], Awaitable[object]]
-Way = tuple[str, Callable[[], Screen[None]], tuple[tuple[str, tuple[str, ...]], ...]]
-"""Name, how to get there, and what is opened there by which keys, ended by escape."""
+Dialog = tuple[str, tuple[str, ...]]
+"""Name, and the keys that open it; escape closes it."""
+Way = tuple[str, Callable[[], Screen[None]], tuple[Dialog, ...]]
+"""Name, how to get there, and what is opened there."""
 
-_DIALOGS = (("export", ("x",)), ("name", ("e",)), ("removal", ("d",)), ("palette", ("colon",)), ("help", ("f1",)))
+_DIALOGS: tuple[Dialog, ...] = (
+    ("export", ("x",)),
+    ("name", ("e",)),
+    ("removal", ("d",)),
+    ("palette", ("colon",)),
+    ("help", ("f1",)),
+)
 
 
 def ways(project: str, ids: tuple[str, ...], model: str) -> Iterator[Way]:
     """Every screen with what opens on it; `ids` are stored benchmarks of the project, `model` is a path."""
-    one, other = ids[:2]
+    one, other = ids[0], ids[1]
     yield "project", lambda: route.project(project), (*_DIALOGS, ("filter", ("slash", "o")), ("re-run", ("r",)))
     yield "settings", lambda: route.project(project, "settings"), (("fields", ("e",)), ("palette", ("colon",)))
     for tab in TABS:
@@ -51,8 +59,9 @@ async def visit_all(
     Dialogs that are the same everywhere are opened at home alone, unless `everywhere` is said.
     """
     await visit("home")
-    for name, keys in (*_DIALOGS, ("copy", ("D",)), ("filter", ("slash", "r"))):
-        await _open_and_close(app, pilot, f"home, {name}", keys, visit)
+    at_home: tuple[Dialog, ...] = (*_DIALOGS, ("copy", ("D",)), ("filter", ("slash", "r")))
+    for dialog, pressed in at_home:
+        await _open_and_close(app, pilot, f"home, {dialog}", pressed, visit)
     for name, way, extra in ways(project, ids, model):
         app.go(way())
         await settle(pilot)

@@ -210,3 +210,14 @@ def test_a_check_knows_which_runs_can_save_what_was_lost(
     library, _ = open_library(store, replace(info(2, state), executions=executions))
     (problem,) = library.check().problems
     assert ("tuibench resume 0002 --finish" in problem.detail) == said
+
+
+def test_what_is_not_saved_is_told_by_what_there_is_to_save(store: Store) -> None:
+    measured, empty = info(9, INTERRUPTED, executions=5), info(8, CANCELLED)
+    library, _ = open_library(store, measured, empty)
+    with pytest.raises(NeverSaved, match=r"^0009: what was measured is not saved yet$") as caught:
+        library.remove(["0008", "0009"])
+    assert caught.value.hint == "tuibench resume 0009 saves it"
+    with pytest.raises(NeverSaved, match="0008: nothing was measured") as caught:
+        library.remove(["0008"])
+    assert caught.value.hint == ""

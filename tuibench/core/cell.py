@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -234,3 +235,11 @@ class CellResult:
     samples: Samples | None = None
     sittings: int = 1
     """How many stretches of the run its executions come from; more than one only where the run was resumed."""
+
+
+def by_work(cells: Iterable[CellResult]) -> tuple[tuple[CellResult, ...], ...]:
+    """The cells in groups that did the same work: a model and its dims are what is asked for, all else is a choice."""
+    groups: dict[tuple[str, tuple[tuple[str, int], ...]], list[CellResult]] = {}
+    for cell in cells:
+        groups.setdefault((cell.asked.model_sha256, tuple(sorted(cell.asked.dims.items()))), []).append(cell)
+    return tuple(map(tuple, groups.values()))

@@ -62,8 +62,11 @@ def comparison_figure(old: RunResult, new: RunResult, selection: Selection | Non
     return figure_of(together(old, new, selection))
 
 
-def ratio_figure(old: RunResult, side: SideBySide, axis: str) -> Figure:
-    """New / old in time over an axis of the old result: cores, batch or `dim NAME`; a line per rest of the settings."""
+def ratio_figure(old: RunResult, side: SideBySide, axis: str, *, turned: bool = False) -> Figure:
+    """New / old in time over an axis of the old result: cores, batch or `dim NAME`; a line per rest of the settings.
+
+    `turned` is old / new, as seen from the other side.
+    """
     grid = make_grid(old)
     at = {place.cell.key: place for place in grid.places}
     groups: dict[tuple[tuple[str, str], ...], list[Point]] = {}
@@ -73,16 +76,26 @@ def ratio_figure(old: RunResult, side: SideBySide, axis: str) -> Figure:
         if place is None or pair.comparison is None or axis not in place.at:
             continue
         held = [(key, f"{coordinate_name(key)} {place.at[key]}") for key in sorted(place.at) if key != axis]
-        point = Point(place.at[axis], pair.comparison.ratio, pair.comparison.low, pair.comparison.high)
+        found = pair.comparison
+        point = Point(place.at[axis], found.ratio, found.low, found.high)
+        if turned:
+            if not found.ratio:
+                continue
+            point = Point(place.at[axis], 1 / found.ratio, _inverse(found.high), _inverse(found.low))
         groups.setdefault((("side", labels[place.side]), *held), []).append(point)
     lines = [tuple(sorted(points, key=lambda p: p.x)) for points in groups.values()]
     values = sorted({point.x for points in lines for point in points})
     return Figure(
         series=tuple(Series(name, points) for name, points in zip(_names(list(groups)), lines, strict=True)),
-        x_ticks=tuple((x, f"{x:.0f}") for x in values), x_name=coordinate_name(axis), y_name="new / old in time",
+        x_ticks=tuple((x, f"{x:.0f}") for x in values), x_name=coordinate_name(axis),
+        y_name="old / new in time" if turned else "new / old in time",
         from_zero=False, ideal=(Point(values[0], 1.0), Point(values[-1], 1.0)) if values else (), ideal_name="equal",
         empty="no pair has a ratio",
     )  # fmt: skip
+
+
+def _inverse(value: float | None) -> float | None:
+    return 1 / value if value else None
 
 
 def _names(rests: list[tuple[tuple[str, str], ...]]) -> list[str]:

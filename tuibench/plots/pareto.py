@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.cell import CellResult, Estimate, by_work
 from tuibench.plots.quantity import quantity
 
 
@@ -23,10 +23,14 @@ class Tradeoff:
 
 
 def tradeoffs(cells: Sequence[CellResult]) -> tuple[Tradeoff, ...]:
-    """The Pareto set of latency against items/s, the least latency first.
+    """The Pareto set of latency against items/s, the least latency first: one set for each model and its dims.
 
     Cells with wrong outputs or grade D are in it only where there are no others, as they may not win anything else.
     """
+    return tuple(each for group in by_work(cells) for each in _of_one_work(group))
+
+
+def _of_one_work(cells: Sequence[CellResult]) -> list[Tradeoff]:
     known = [(cell, quantity(cell, "batch-time", "p50"), cell.items_per_sec) for cell in cells]
     known = [row for row in known if row[1].value is not None and row[2].value is not None]
     clean = [row for row in known if _is_clean(row[0])]
@@ -37,7 +41,7 @@ def tradeoffs(cells: Sequence[CellResult]) -> tuple[Tradeoff, ...]:
         same = bool(found) and (found[-1].latency.value, found[-1].rate.value) == (latency.value, rate.value)
         if (rate.value or 0.0) > most or same:
             found.append(Tradeoff(cell, latency, rate, all(_is_more(rate, each.rate) for each in found)))
-    return tuple(found)
+    return found
 
 
 def _is_clean(cell: CellResult) -> bool:

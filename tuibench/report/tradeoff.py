@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tuibench.core.cell import by_work
 from tuibench.core.run import RunResult
 from tuibench.core.units import short
 from tuibench.plots.pareto import tradeoffs
@@ -26,12 +27,13 @@ def tradeoff_rows(run: RunResult) -> list[tuple[str, str]]:
     if sum(cell.pooled is not None for cell in run.cells) < _FEWEST:
         return []
     axes = varying(run)
+    cells = [cell for group in by_work(run.cells) if len(group) > 1 for cell in group]
     return [
         (
             f"{_text(each.latency.value):>8} {_text(each.rate.value):>8}",
             describe(run, each.cell, axes) + ("" if each.is_sure else " (no sure gain)"),
         )
-        for each in tradeoffs(run.cells)
+        for each in tradeoffs(cells)
     ]
 
 

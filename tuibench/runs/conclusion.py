@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.cell import CellResult, Estimate, by_work
 from tuibench.core.failure import failure_words
 from tuibench.core.run import Comparison
 from tuibench.core.text import show
@@ -26,16 +26,23 @@ _MOST_TIED = 3
 
 
 def conclude(cells: Sequence[CellResult], names: Names) -> tuple[str, ...]:
-    """One sentence each for least latency, most items/s and most items/s per core, where there is a choice."""
+    """One sentence each for least latency, most items/s and most items/s per core, where there is a choice.
+
+    A smaller model or a shorter sequence is less work and no better choice, so each has sentences of its own.
+    """
     able = measured(cells)
+    return tuple(sentence for group in by_work(able) for sentence in _conclude(group, able, names))
+
+
+def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[str]:
     # Streams trade the latency of one request for throughput: they answer another question.
     alone = [c for c in able if c.asked.scenario == "sync"] or able
-    sentences = [_sentence("Least latency", _least(alone), alone, names, "ms")]
-    sentences.append(_sentence("Most items/s", choose(able, throughput, most=True), able, names, "items/s"))
+    sentences = [_sentence("Least latency", _least(alone), alone, among, names, "ms")]
+    sentences.append(_sentence("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))
     if "cores" in varying(able):
         best = choose(able, throughput_per_core, most=True)
-        sentences.append(_sentence("Most items/s per core", best, able, names, "items/s per core"))
-    return tuple(s for s in sentences if s)
+        sentences.append(_sentence("Most items/s per core", best, able, among, names, "items/s per core"))
+    return [s for s in sentences if s]
 
 
 def headline(cells: Sequence[CellResult], names: Names, comparisons: Sequence[Comparison] = ()) -> str:
@@ -62,17 +69,19 @@ def _least(cells: Sequence[CellResult]) -> Choice | None:
     return choose(cells, latency, most=False)
 
 
-def _sentence(title: str, best: Choice | None, cells: Sequence[CellResult], names: Names, unit: str) -> str:
+def _sentence(
+    title: str, best: Choice | None, cells: Sequence[CellResult], among: Sequence[CellResult], names: Names, unit: str
+) -> str:
     if best is None or len(cells) < 2:
         return ""
-    words = [f"{title}: {_amount(best.estimate, unit)} ({describe(best.cell, cells, names)})"]
+    words = [f"{title}: {_amount(best.estimate, unit)} ({describe(best.cell, among, names)})"]
     if best.cell.grade is not None:
         words.append(f"grade {best.cell.grade.letter}")
     if best.estimate.low is None and best.estimate.reason:
         words.append(show(best.estimate.reason))
     if not is_clean(best.cell):
         words.append("no cell is clean" if not _differs(best.cell) else "outputs differ, and no cell is clean")
-    return ", ".join(words) + _ties(best, cells, names) + "."
+    return ", ".join(words) + _ties(best, among, names) + "."
 
 
 def _ties(best: Choice, cells: Sequence[CellResult], names: Names) -> str:

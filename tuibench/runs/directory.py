@@ -150,8 +150,11 @@ def list_runs(root: Path) -> list[RunDirectory]:
     return [RunDirectory(root / name) for name in names if _ID.fullmatch(name) and (root / name).is_dir()]
 
 
-def prune(root: Path, now: float) -> None:
-    """Remove what is left of runs that are saved and older than a week, or beyond the newest thirty."""
+def prune(root: Path, now: float, is_saved: Callable[[str], bool | None]) -> None:
+    """Remove what is left of runs that are saved and older than a week, or beyond the newest thirty.
+
+    A journal that says so is not enough: of a record that was lost since, the journal is all there is.
+    """
     for place, run in enumerate(list_runs(root)):
         if run.is_held() or (place < _KEEP_NEWEST and _age_s(run, now) < _KEEP_S):
             continue
@@ -160,7 +163,9 @@ def prune(root: Path, now: float) -> None:
         except StoreError:
             continue
         last = history.events[-1] if history.events else {}
-        if last.get("ev") == "run_end" and (last.get("saved") or _has_nothing(last)):
+        if last.get("ev") != "run_end":
+            continue
+        if is_saved(run.id) if last.get("saved") else _has_nothing(last):
             run.remove()
 
 

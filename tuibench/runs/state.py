@@ -193,7 +193,9 @@ def resume_refusal(info: RunInfo) -> str:
     words = {
         activity.ELSEWHERE: f"it ran on another machine, last heard of {seconds(info.heartbeat_age_s or 0)} ago",
         activity.FINISHED: "it is finished and saved",
-        activity.CANCELLED: "it was cancelled, and what it had is saved",
+        activity.CANCELLED: "it was cancelled, and what it had is saved"
+        if info.executions
+        else "it was cancelled before anything was measured",
         activity.FAILED: f"it failed: {info.detail}",
     }
     return words.get(info.state, info.detail if info.state in activity.RESUMABLE else f"it is {info.state}")

@@ -15,7 +15,7 @@ DETACH = b"detach\n"
 BEGUN = b"begun\n"
 """What a runner whose client leaves at once answers as soon as its run can be found."""
 BEAT_S = 5.0
-BY_WISH = "cancelled by tuibench cancel"
+BY_WISH = "cancelled on request"
 SIGNALS = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 KNOCK = signal.SIGURG
 """Asks a runner to look for wishes at once; a process that does not listen for it is not harmed by it."""

@@ -210,7 +210,7 @@ class Files:
             raise in_the_way(self.name(path), str(error)) from error
         except OSError as error:
             self.forget_directories()
-            raise explain(error, self.name(path)) from error
+            raise explain(error, self.name(path), self.root) from error
 
     def temp(self, path: str) -> str:
         """A free name beside `path` for what is not finished."""

@@ -8,13 +8,15 @@ import os
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
 from tuibench.core.text import show
 
-_NOT_OURS = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
+_NOT_OURS = frozenset({errno.EACCES, errno.EPERM})
+_NO_PLACE = frozenset({errno.EACCES, errno.EPERM, errno.ENOENT})
 _FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 _IN_THE_WAY = frozenset({errno.ELOOP, errno.EISDIR, errno.ENOTDIR, errno.EEXIST})
 
 
 _OF_THE_STORE = " of the store"
 _DAMAGED = " is damaged: "
+_READABLE = "What is in the store can still be read and exported."
 
 
 def damaged(name: str, why: str, hint: str = "") -> StoreDamaged:
@@ -28,15 +30,22 @@ def drop_name(message: str, name: str) -> str:
     return message.removeprefix(name).removeprefix(_OF_THE_STORE).removeprefix(_DAMAGED).removeprefix(": ").lstrip()
 
 
-def explain(error: OSError, name: str) -> StoreError:
-    """The error to raise for what went wrong at the file `name` of the store."""
+def explain(error: OSError, name: str, root: str) -> StoreError:
+    """The error to raise for what went wrong at the file `name` of the store in `root`.
+
+    What is true of all of its files is said of the store, the reason first: lines are cut at their end.
+    """
     why = error.strerror or "the system does not say why"
-    if error.errno in _NOT_OURS:
-        return StoreReadOnly(f"{_call(name)}: {why}", "What is in the store can still be read and exported.")
+    if error.errno == errno.EROFS:
+        return StoreReadOnly(f"the store is read-only: {root}", _READABLE)
     if error.errno in _FULL:
-        return StoreError(
-            f"{_call(name)}: {why}", "Make room on that disk, or empty the trash with `tuibench trash empty`."
-        )
+        full = "the disk of the store is full" if error.errno == errno.ENOSPC else "the quota of the store is used up"
+        return StoreError(f"{full}: {root}", "Make room on that disk, or empty the trash with `tuibench trash empty`.")
+    above = os.path.isabs(name) and error.errno in _NO_PLACE
+    if above or (name == os.curdir and error.errno == errno.ENOENT):
+        return StoreReadOnly(f"the store cannot be made in {root}: {why}", "TUIBENCH_HOME=DIR keeps it elsewhere.")
+    if error.errno in _NOT_OURS:
+        return StoreReadOnly(f"{_call(name)}: {why}", _READABLE)
     if error.errno in _IN_THE_WAY:
         return in_the_way(name, f"something that is not ours is there: {why}")
     return StoreError(f"{_call(name)}: {why}", "`tuibench store check` says whether anything is damaged.")

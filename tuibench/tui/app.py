@@ -32,6 +32,8 @@ from tuibench.tui.thread import DaemonThreads
 
 LOOK_S = 1.0
 """Between two looks at what others do."""
+_PATIENCE_S = 10.0
+"""For the first rows; a store that takes longer must not leave the dashboard without its garbage collector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +94,7 @@ class Dashboard(CalmApp):
         if self.config.problems:
             self.call_after_refresh(self._tell_problems)
         self.set_interval(LOOK_S, self.look)
+        self.set_timer(_PATIENCE_S, _look_for_garbage)
 
     def _tell_problems(self) -> None:
         """What is wrong in the config file; the rest of it holds."""
@@ -109,13 +112,9 @@ class Dashboard(CalmApp):
 
     def begin_to_look(self) -> None:
         """Take the first look once the first screen has its rows, which would come later for it."""
-        if self._begun:
-            return
-        if not gc.isenabled():
-            # As `start` left it.
-            gc.freeze()
-            gc.enable()
-        self.look()
+        _look_for_garbage()
+        if not self._begun:
+            self.look()
 
     def look(self) -> None:
         """Ask for one look, unless the last one still goes on: looks never pile up."""
@@ -146,7 +145,7 @@ class Dashboard(CalmApp):
         for notice in message.pulse.notices:
             if notice not in self._notices:
                 self._notices.add(notice)
-                page.say(notice, "warn")
+                page.say_more(notice)
         self._tell_ended(before, message.pulse)
         page.show_title()
         page.pulse_changed(message.pulse, before)
@@ -259,3 +258,10 @@ class Dashboard(CalmApp):
     def _tell_undone(self, words: str) -> None:
         self.page.say(words)
         self.look()
+
+
+def _look_for_garbage() -> None:
+    """From now on; `start` left it off until the first rows are there."""
+    if not gc.isenabled():
+        gc.freeze()
+        gc.enable()

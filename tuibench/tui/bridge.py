@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
+from tuibench.tui.bridge_doubt import Doubt
 from tuibench.tui.desk import Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
 
@@ -47,6 +48,7 @@ class Bridge:
         self._made_presence: Presence | None = None
         self._made_starter: Starter | None = None
         self._pulses = 0
+        self._doubt = Doubt(self._store.probe)
         self._unweighed = False
 
     @property
@@ -72,7 +74,7 @@ class Bridge:
         runs, ended = self._presence.look(mark), self._presence.ended
         # Rows without their sizes are to be asked for once more, when the first ones are on the screen.
         later = " weigh" if self._unweighed and self._pulses > 1 else ""
-        return Pulse(mark + later, runs, self._bench.notices(), ended)
+        return Pulse(mark + later, runs, (*self._doubt.look(), *self._bench.notices()), ended)
 
     def machine(self) -> Machine:
         """See Desk."""

@@ -100,8 +100,10 @@ def models_of(values: FormValues) -> tuple[str, ...]:
 def to_command(values: FormValues, reading: Reading) -> str:
     """The shell command that does the same, without what is the default anyway."""
     models = models_of(values)
+    partner = values.compare_to.strip()
+    flags = [*reading.words, *([_FLAGS["compare_to"].names[0], partner] if partner else [])]
     guard = ["--"] if any(token.startswith("-") for token in models) else []
-    words = [*reading.words, *guard, *models] if guard else [*models, *reading.words]
+    words = [*flags, *guard, *models] if guard else [*models, *flags]
     return shlex.join(["tuibench", "benchmark", *words])
 
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from functools import partial
 
 from rich.console import RenderableType
+from textual import events
 from textual.app import App
 from textual.driver import Driver
 
@@ -50,6 +51,14 @@ class CalmApp(App[int]):
         """Textual's prints what its thread of keys met, with the values of all variables."""
         self._return_code = 1
         self._fatal_error()
+
+    def on_app_blur(self, event: events.AppBlur) -> None:
+        """Textual takes the focus away, which answers questions with no, and sends the whole screen again."""
+        event.prevent_default()
+
+    def on_app_focus(self, event: events.AppFocus) -> None:
+        """Likewise: whether another window has the focus makes no difference here."""
+        event.prevent_default()
 
     def _handle_exception(self, error: Exception) -> None:
         """A screen that is still being built while the app ends misses its parts, and nobody misses the screen."""

@@ -38,8 +38,12 @@ class NeverSaved(UsageError):
     """What is to be removed is in no list and would be gone for good; somebody must want that."""
 
     def __init__(self, runs: Sequence[RunInfo]) -> None:
-        names = ", ".join(short_id(run.id) for run in runs)
-        super().__init__(f"{names}: what was measured is not saved yet", "tuibench resume ID saves it")
+        measured = [short_id(run.id) for run in runs if run.executions]
+        names = ", ".join(measured or [short_id(run.id) for run in runs])
+        if measured:
+            super().__init__(f"{names}: what was measured is not saved yet", f"tuibench resume {measured[0]} saves it")
+        else:
+            super().__init__(f"{names}: nothing was measured, so nothing could be brought back")
         self.runs = tuple(runs)
 
 

@@ -25,6 +25,7 @@ from tuibench.runs.journal import NAME, read_history
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
 from tuibench.runs.wish import WishBox
 from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
+from tuibench.workbench.saved import remember_saved
 from tuibench.workbench.setting import Settings
 
 if TYPE_CHECKING:  # whoever only lists runs needs none of them: 25 ms
@@ -282,19 +283,7 @@ class Runs:
         return sorted(every, key=lambda run: run.id, reverse=True)
 
     def _observer(self) -> Observer:
-        saved: set[str] = set()
-
-        def is_saved(run: str) -> bool | None:
-            if not saved:
-                try:
-                    saved.update(row.id for row in self._store.benchmarks.rows())
-                    saved.update(self._store.trash.ids())
-                except StoreError:
-                    return None
-                saved.add("")
-            return run in saved
-
-        return Observer(self._host_id(), this_boot(), is_saved=is_saved)
+        return Observer(self._host_id(), this_boot(), is_saved=remember_saved(lambda: self._store))
 
 
 def _start_alone(run_dir: Path, request: dict[str, Any]) -> None:
@@ -308,6 +297,8 @@ def _instead(info: RunInfo) -> str:
     short = short_id(info.id)
     if info.state in activity.ALIVE:
         return f"tuibench attach {short} follows it"
+    if info.state == activity.CANCELLED and not info.executions:
+        return "start it anew"
     if info.state in (activity.FINISHED, activity.CANCELLED):
         return f"tuibench rerun {short} measures it anew"
     return f"tuibench export {short} -x FILE writes what it has" if info.executions else ""

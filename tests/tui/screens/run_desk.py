@@ -17,7 +17,7 @@ from tuibench.core.cell import CellResult, Estimate, Noise
 from tuibench.core.errors import TuibenchError
 from tuibench.core.spec import ModelSource
 from tuibench.core.watch import Live, RunRow, RunView
-from tuibench.tui.desk import Desk, Pulse, RunFeed
+from tuibench.tui.desk import Desk, Pulse, Removed, RunFeed
 
 RUN = make_id(7)
 CORES, BATCHES = (1, 2, 4, 8, 16), (1, 8, 32)
@@ -50,7 +50,7 @@ class RunDesk:
         view = self.views[0]
         if isinstance(view, TuibenchError):
             return Pulse("1", ())
-        if view.saved:
+        if view.saved or view.info.state == activity.CANCELLED:
             return Pulse("1", (), ended=(view.info,))
         return Pulse("1", (RunRow(view.info, "", "onnxruntime", "sync", "1", "1"),))
 
@@ -84,6 +84,10 @@ class RunDesk:
     def resume(self, run: str, *, mixed: bool = False, finish: bool = False) -> str:
         """See Desk."""
         return str(self._wish("resume", run, mixed, finish))
+
+    def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
+        """See Desk."""
+        return Removed(str(self._wish("remove", tuple(ids), cancel, discard)), None)
 
     def command(self, benchmark: str = "", run: str = "") -> str:
         """See Desk."""
@@ -235,3 +239,10 @@ def make_done(**changes: Any) -> RunView:
     """Finished and saved."""
     info = make_info(activity.FINISHED, eta_s=None, pid=None)
     return sketch_view(**{"info": info, "status": "finished", "saved": True, "live": None, "eta_s": None, **changes})
+
+
+def make_cancelled(**changes: Any) -> RunView:
+    """Cancelled while it stood in line: it has measured nothing, and is in no list."""
+    info = make_info(activity.CANCELLED, detail="cancelled on request", cells=0, cells_done=0, executions=0, pid=None)
+    waiting = make_waiting(**changes)
+    return replace(waiting, info=info, status="cancelled", reason="cancelled on request", saved=False)

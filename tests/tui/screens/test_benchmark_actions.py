@@ -11,10 +11,11 @@ from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import settle, type_text
 from tests.tui.screens.stage import Shown, shown, with_runs
-from tests.tui.stock import make_broken, make_id
+from tests.tui.stock import make_broken, make_going, make_id
 from tuibench.core.errors import StoreBusy
 from tuibench.core.short_id import short_id
 from tuibench.tui.desk import Removed, RerunPlan
+from tuibench.tui.screens.remove_words import remove_words
 from tuibench.workbench.hall import Workbench
 
 
@@ -53,13 +54,21 @@ async def test_r_asks_once_with_cells_minutes_and_host_and_y_starts(monkeypatch:
 
 async def test_r_says_for_whom_it_waits_and_escape_starts_nothing() -> None:
     async with shown() as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 1, 3.0, "behind run abcd of me, 2m00"))
+        script(seen, "plan_rerun", lambda one: RerunPlan(one, 1, 3.0, "pid 7 of me, run abcd, about 2m00 left"))
         calls = script(seen, "rerun", lambda one: ("", ()))
         await seen.press("r")
-        assert "1 cell, ~3.0 s, behind run abcd of me, 2m00?" in said(seen)
+        assert ": 1 cell, ~3.0 s, after pid 7 of me, run abcd" in said(seen)
         # No key does anything else while something is asked.
-        await seen.press("d", "n", "escape")
+        await seen.press("d", "escape")
         assert calls == [] and "Re-run" not in said(seen) and seen.cursor == seen.ids[0]
+
+
+async def test_r_says_behind_which_runs_it_would_be_measured() -> None:
+    async with shown(going=True) as seen:
+        script(seen, "plan_rerun", lambda one: RerunPlan(one, 2, 18.0, "pid 7 of me, run abcd, about 2m00 left"))
+        await seen.press("G", "r")
+        behind = f"after {short_id(make_id(9, 120))} (~3m10) + 1 more?"
+        assert f"Re-run {short_id(seen.ids[-1])}: 2 cells, ~18 s, {behind}  y run" in said(seen)
 
 
 async def test_r_of_a_model_that_changed_offers_to_measure_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -167,6 +176,33 @@ async def test_d_of_a_run_that_was_never_saved_says_that_nothing_brings_it_back(
         assert calls == [((make_id(11, 600),), False, True)]
 
 
+async def test_d_of_runs_that_go_on_and_others_names_what_is_lost_for_good() -> None:
+    async with shown() as seen:
+        going, broken = make_going(seen.project)[0], make_broken(seen.project)
+        with_runs(seen.app.desk, going, broken)
+        seen.app.look()
+        await settle(seen.pilot)
+        calls = script(seen, "remove", lambda *_: Removed("gone", None))
+        for one in (going, broken):
+            seen.page.benchmarks.table.move_to(one.info.id)
+            await seen.press("space")
+        await seen.press("d")
+        assert f"Remove unsaved {short_id(broken.info.id)} for good, cancel {short_id(going.info.id)}?" in said(seen)
+        await seen.press("y")
+        assert [(set(ids), *flags) for ids, *flags in calls] == [({going.info.id, broken.info.id}, True, True)]
+
+
+def test_what_is_asked_before_a_removal_says_of_each_kind_what_becomes_of_it() -> None:
+    a, b, c = (make_id(number) for number in (1, 2, 3))
+    x, y, z = map(short_id, (a, b, c))
+    assert remove_words([a], [], []) == (f"Remove {x}? u brings it back.", "remove")
+    assert remove_words([a, b], [a, b], []) == (f"{x}, {y} are still measured: cancel and remove?", "cancel and remove")
+    assert remove_words([a, b], [b], []) == (f"Cancel {y}, and remove {x}, {y}?", "cancel and remove")
+    assert remove_words([a, b, c], [], [a]) == (f"Remove unsaved {x} for good, and 2 more?", "remove")
+    both = f"Remove unsaved {y} for good, cancel {z}?"
+    assert remove_words([a, b, c], [c], [b]) == (both, "cancel and remove")
+
+
 async def test_what_the_store_refuses_is_said() -> None:
     async with shown() as seen:
 
@@ -193,6 +229,17 @@ async def test_e_changes_name_and_note() -> None:
         row = Workbench().store.benchmarks.rows()[0]
         assert (row.name, row.note) == ("warm", "cold room")
         assert "is now called warm" in said(seen) and '"warm"' in frame(seen.app)
+
+
+async def test_e_leaves_what_others_changed_meanwhile() -> None:
+    async with shown() as seen:
+        one = Workbench().store.benchmarks.rows()[0].id
+        await seen.press("e")
+        Workbench().library.edit(one, note="written by another session")
+        await type_text(seen.pilot, "warm")
+        await seen.press("enter", "enter")
+        row = Workbench().store.benchmarks.rows()[0]
+        assert (row.name, row.note) == ("warm", "written by another session")
 
 
 async def test_e_and_escape_change_nothing() -> None:

@@ -8,6 +8,8 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from functools import partial
 
+from textual import events
+
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle
 from tests.tui.screens.stage import Shown, with_runs
@@ -15,6 +17,7 @@ from tests.tui.screens.test_best import ROW, STREAMS, SYNC
 from tests.tui.stock import make_going, make_id, rich_project
 from tuibench.tui import route
 from tuibench.tui.desk import Desk
+from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.workbench.hall import Workbench
 
 KEY, PAGE = 1500, 6000
@@ -74,6 +77,21 @@ async def test_what_is_as_it_was_is_not_sent_again() -> None:
         await settle(seen.pilot)
         await look(seen.app, seen.pilot)
         assert counter_of(seen.app).take() == ""
+
+
+async def test_another_window_takes_the_focus_and_nothing_is_sent_or_answered() -> None:
+    async with listed() as seen:
+        await seen.press("d")
+        line = seen.page.query_one("#news", StatusLine)
+        assert line.asking
+        counter_of(seen.app).take()
+        for event in (events.AppBlur(), events.AppFocus()):
+            seen.app.post_message(event)
+            await settle(seen.pilot)
+            assert counter_of(seen.app).take() == ""
+            assert line.asking
+        await seen.press("escape")
+        assert not line.asking
 
 
 async def test_a_run_that_goes_on_costs_its_own_line() -> None:

@@ -100,15 +100,16 @@ def test_a_run_that_goes_on_and_one_that_waits() -> None:
     lines = texts(preview_of_run(going, 78, UNICODE))
     assert lines[1] == "cores 1,2,4,8,16 · batch 1,8,32"
     assert lines[2] == "running · 9 of 15 cells · 45 executions · about 3m10 left"
-    assert "enter follows it" in lines[3]
+    assert lines[3] == "enter follows it; X cancels, p finishes now, + gives more time"
+    assert texts(preview_of_run(waiting, 78, UNICODE))[-1] == "enter follows it; X takes it out of the line"
     assert "place 1 · behind run" in " ".join(texts(preview_of_run(waiting, 78, UNICODE)))
     assert all(line.isascii() for line in texts(preview_of_run(replace(going, note=""), 78, ASCII)))
 
 
 def test_a_run_that_broke_off_says_what_can_be_done() -> None:
     broken = make_broken("p")
-    assert "then o saves them" in texts(preview_of_run(broken, 78, UNICODE))[-1]
+    assert "o saves them" in texts(preview_of_run(broken, 78, UNICODE))[-1]
     resumable = replace(broken, info=replace(broken.info, state="interrupted"))
-    assert "then o takes it up" in texts(preview_of_run(resumable, 78, UNICODE))[-1]
+    assert "o takes it up" in texts(preview_of_run(resumable, 78, UNICODE))[-1]
     lost = replace(broken, info=replace(broken.info, state="failed", resumable=False))
     assert "enter shows why; d removes it" in texts(preview_of_run(lost, 78, UNICODE))[-1]

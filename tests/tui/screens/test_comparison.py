@@ -89,6 +89,14 @@ async def test_every_figure_is_drawn() -> None:
         assert "[over cores]" in rows(seen.app)[1]
 
 
+async def test_a_figure_of_ratios_turns_with_its_table() -> None:
+    async with shown((120, 36)) as seen:
+        await seen.press("h", "h")
+        assert "[ratio over cores]" in rows(seen.app)[1] and "new / old in time" in frame(seen.app)
+        await seen.press("f")
+        assert "[ratio over cores]" in rows(seen.app)[1] and "old / new in time" in frame(seen.app)
+
+
 async def test_the_words_follow_the_cursor() -> None:
     async with shown((120, 36)) as seen:
         await seen.press("down")

@@ -159,3 +159,10 @@ async def test_a_model_that_takes_long_to_read_can_be_left() -> None:
         desk.reading.set()
         await settle(pilot)
         assert isinstance(app.page, Landing)
+
+
+async def test_a_form_in_which_nothing_was_typed_is_left_without_a_question() -> None:
+    desk = FormDesk(replace(VALUES, scenarios="sync,async", engines=("openvino", "onnxruntime")))
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+        await press(pilot, "escape")
+        assert isinstance(app.page, Landing)

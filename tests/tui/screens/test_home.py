@@ -11,6 +11,7 @@ from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
+from tuibench.core.short_id import short_id
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.terminal import Display
@@ -100,6 +101,18 @@ async def test_the_filter_narrows_while_it_is_typed_and_escape_clears_it() -> No
         await press(pilot, "slash")
         await type_text(pilot, "zzz")
         assert "No project has all of these words: zzz" in frame(app)
+
+
+async def test_a_filter_that_hides_all_projects_is_told_from_having_none() -> None:
+    three_projects()
+    async with open_app() as (app, pilot):
+        await press(pilot, "slash")
+        await type_text(pilot, "zzz")
+        await press(pilot, "enter")
+        assert "esc   all of them again" in frame(app)
+        for key in ("d", "r", "D"):
+            await press(pilot, key)
+            assert "no project has all of these words: esc shows all again" in rows(app)[-3], key
 
 
 async def test_a_project_is_renamed_described_and_needs_a_name() -> None:
@@ -222,5 +235,7 @@ async def test_runs_stand_with_their_project_and_those_of_none_come_first(monkey
         assert home.table.keys[0] == lost.info.id
         assert "… waiting" in next(row for row in rows(app) if "(no project yet)" in row)
         home.table.move_to(lost.info.id)
+        await press(pilot, "D")
+        assert f"run {short_id(lost.info.id)} has no project yet: enter shows it" in frame(app)
         await press(pilot, "enter")
         assert landed(app) == ("run", (lost.info.id,), {})

@@ -171,6 +171,15 @@ async def test_a_damaged_record_is_listed_and_says_what_is_wrong() -> None:
         assert "is damaged" not in "".join(rows(app)[-8:-3])
 
 
+async def test_what_became_of_a_damaged_record_that_was_removed_is_said_before_its_damage() -> None:
+    async with shown((120, 36)) as seen:
+        record = next(seen.bench.settings.places.data.rglob(f"*{seen.ids[0]}*.json"))
+        record.write_bytes(record.read_bytes()[:-50])
+        await seen.press("d", "y")
+        await look(seen.app, seen.pilot)
+        assert rows(seen.app)[-3].startswith(f" removed {short_id(seen.ids[0])}; u brings it back")
+
+
 async def test_hostile_names_reach_no_terminal() -> None:
     bench = Workbench()
     project, _ = rich_project(bench)

@@ -110,3 +110,14 @@ async def test_changes_of_another_session_do_not_overwrite_what_is_typed(model: 
         await settle(pilot)
         found = Workbench().store.projects.get(project)
         assert found.description == "mine now"
+
+
+async def test_a_dim_that_got_no_size_at_first_can_be_given_one(model: Path) -> None:
+    project = project_of(model)
+    async with open_app((120, 36)) as (app, pilot):
+        pane = await settings(app, pilot, project)
+        assert pane.column.fields["dim:sequence"].answer == ""
+        await put(pilot, pane, "dim:sequence", "128")
+        pane.column.focus_field("save")
+        await press(pilot, "enter")
+        assert Workbench().projects.get(project).project.dims == {"sequence": 128}

@@ -83,7 +83,7 @@ async def test_the_end_rings_once_and_names_the_window() -> None:
     async with watched(sketch_view(), headless=False, driver=CountingDriver) as seen:
         seen.desk.views = [replace(ended, info=replace(ended.info, state="finished", eta_s=None))]
         sent = await sent_by(seen.pilot, lambda: look(seen.app, seen.pilot))
-        title = f"\x1b]0;tuibench: {RUN[-4:].lower()} finished and saved\x07"
+        title = f"\x1b]0;tuibench: run {RUN[-4:].lower()} finished and saved\x07"
         assert title in sent
         assert sent.replace(title, "").count("\x07") == 1
 

@@ -8,6 +8,7 @@ from tests.tui.screens.run_desk import (
     RUN,
     going_cell,
     make_broken,
+    make_cancelled,
     make_done,
     make_info,
     make_view,
@@ -180,7 +181,31 @@ async def test_a_run_that_ends_under_ones_eyes_is_news_on_the_page_and_one_bell(
         await look(seen.app, seen.pilot)
         assert "enter opens the result" in seen.text
         assert f"run {NAME} finished and saved" in seen.news
-        assert rung == [1] and titles == [f"tuibench: {NAME} finished and saved"]
+        assert rung == [1] and titles == [f"tuibench: run {NAME} finished and saved"]
+
+
+async def test_what_is_cancelled_in_the_line_is_said_to_have_measured_nothing_and_can_be_removed() -> None:
+    async with watched(make_waiting()) as seen:
+        await look(seen.app, seen.pilot)
+        seen.desk.views = [make_cancelled()]
+        await seen.look()
+        await look(seen.app, seen.pilot)
+        assert f"run {NAME} cancelled, nothing was measured" in seen.news
+        assert "nothing was measured; d removes its traces" in seen.text and " o resume" not in seen.text
+        await seen.press("o")
+        assert "it has ended; nothing of it is left to take up" in seen.news
+        await seen.press("r")
+        assert "this needs its result, and none is stored" in seen.news
+        await seen.press("d")
+        assert f"Remove run {NAME}? It is not saved: nothing was measured." in seen.news
+        await seen.press("y")
+        assert seen.desk.asked[-1] == ("remove", (RUN,), False, True)
+
+
+async def test_what_is_lost_with_a_run_is_said_before_it_is_removed() -> None:
+    async with watched(make_broken(), size=(100, 24)) as seen:
+        await seen.press("d")
+        assert "It is not saved: 45 executions would be gone for good." in seen.news
 
 
 async def test_the_end_is_said_on_every_screen(monkeypatch: pytest.MonkeyPatch) -> None:

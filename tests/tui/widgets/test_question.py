@@ -18,7 +18,7 @@ async def test_asking_uses_the_line_of_news_where_there_is_one_else_a_screen_of_
         ask(stage.screen, "Really?", {"y": "remove"}, answers.append)
         await settle(pilot)
         assert type(stage.screen).__name__ == "Question"
-        assert seen(stage)[-1] == " Really?  y remove  esc back"
+        assert seen(stage)[-1] == " Really?  y remove  n esc back"
         await press(pilot, "d", "y")
         assert answers == ["n", "y"]
         assert stage.screen is stage.floor

@@ -46,6 +46,11 @@ class Page(Calm, Screen[None]):
     _due: Callable[[], object] | None = None
     """What waits until this screen is shown again."""
 
+    def __init__(self) -> None:
+        super().__init__()
+        self._typing = False
+        """Whether a text had the focus when the keys were shown."""
+
     @property
     def dashboard(self) -> Dashboard:
         """The app, by its own type."""
@@ -65,11 +70,6 @@ class Page(Calm, Screen[None]):
         yield from self.body()
         yield StatusLine(id="news")
         yield KeyLine(id="keys")
-
-    def __init__(self) -> None:
-        super().__init__()
-        self._typing = False
-        """Whether a text had the focus when the keys were shown."""
 
     def body(self) -> Iterable[Widget]:
         """What stands between title and news."""
@@ -156,6 +156,11 @@ class Page(Calm, Screen[None]):
     def say(self, text: str, kind: str = "info") -> None:
         """One line of news; warn and bad say so in words, too."""
         self.query_one("#news", StatusLine).say(text, kind)
+
+    def say_more(self, text: str) -> None:
+        """A warning behind what was just said, which somebody waits for."""
+        said = self.query_one("#news", StatusLine).said
+        self.say(f"{said}; {text}" if said else text, "warn")
 
     def ask(
         self,

@@ -10,10 +10,11 @@ from tuibench.core import activity
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
-from tuibench.core.units import count_of, seconds
 from tuibench.tui import route
 from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.remove_words import remove_words
+from tuibench.tui.screens.rerun_words import rerun_question
 from tuibench.tui.widgets.question import Notice, ask
 
 if TYPE_CHECKING:
@@ -49,6 +50,17 @@ class BenchmarkActions(Page):
         else:
             then(one)
 
+    def with_stored(self, then: Callable[[str], object]) -> None:
+        """Likewise for what needs a result, which a run has once it is saved."""
+
+        def take(one: str) -> None:
+            if self.run_of(one) is None:
+                then(one)
+            else:
+                self.say(f"{short_id(one)} has no result in the store yet, which this key needs", "warn")
+
+        self.with_target(take)
+
     def run_of(self, one: str) -> RunRow | None:
         """The run of that id while it is in no list of results."""
         pulse = self.dashboard.pulse
@@ -64,7 +76,7 @@ class BenchmarkActions(Page):
 
     def action_rerun(self) -> None:
         """Measure again, after one question."""
-        self.with_target(self._plan_rerun)
+        self.with_stored(self._plan_rerun)
 
     def _plan_rerun(self, one: str) -> None:
         self.ask(lambda: self.desk.plan_rerun(one), self._ask_rerun, group="rerun")
@@ -76,9 +88,7 @@ class BenchmarkActions(Page):
         elif plan.changed:
             self._ask(f"The model changed since {name}: measure it as it is now?", "measure", plan.id, True)
         else:
-            about = f"{count_of(plan.cells, 'cell')}, ~{seconds(plan.expected_s)}"
-            host = plan.busy or "host free"
-            self._ask(f"Re-run {name}: {about}, {host}?", "re-run", plan.id, False)
+            self._ask(rerun_question(plan, self.dashboard.pulse), "run", plan.id, False)
 
     def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
         ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)
@@ -99,7 +109,7 @@ class BenchmarkActions(Page):
 
     def action_rerun_changed(self) -> None:
         """Open the form with its settings."""
-        self.with_target(lambda one: self.dashboard.go(route.form(benchmark=one)))
+        self.with_stored(lambda one: self.dashboard.go(route.form(benchmark=one)))
 
     # Compare
 
@@ -145,18 +155,16 @@ class BenchmarkActions(Page):
             self.with_target(lambda one: self._ask_remove((one,)))
 
     def _ask_remove(self, wanted: tuple[str, ...]) -> None:
-        runs = [run for run in map(self.run_of, wanted) if run is not None]
-        going = any(run.info.state in activity.ALIVE for run in runs)
-        lost = any(run.info.state not in activity.ALIVE for run in runs)
-        names = ", ".join(map(short_id, wanted[:3])) + (f" and {len(wanted) - 3} more" if len(wanted) > 3 else "")
-        verb = "is" if len(wanted) == 1 else "are"
-        if going:
-            text, word = f"{names} {verb} still measured: cancel and remove?", "cancel and remove"
-        elif lost:
-            text, word = f"{names} {verb} not saved: nothing brings back what you remove", "remove"
-        else:
-            text, word = f"Remove {names}? u brings it back.", "remove"
-        ask(self, text, {"y": word}, lambda answer: self._remove(wanted, going, lost) if answer == "y" else None)
+        runs = [run.info for run in map(self.run_of, wanted) if run is not None]
+        going = [run.id for run in runs if run.state in activity.ALIVE]
+        lost = [run.id for run in runs if run.state not in activity.ALIVE]
+        text, word = remove_words(wanted, going, lost)
+
+        def answer(key: str) -> None:
+            if key == "y":
+                self._remove(wanted, bool(going), bool(lost))
+
+        ask(self, text, {"y": word}, answer)
 
     def _remove(self, wanted: tuple[str, ...], cancel: bool, discard: bool) -> None:
         def done(removed: Removed) -> None:
@@ -192,14 +200,16 @@ class BenchmarkActions(Page):
         if answers is None or answers == (row.name, row.note):
             return
         name, note = answers
+        # What was not changed here may have been changed by others meanwhile.
+        new_name, new_note = (new if new != old else None for new, old in ((name, row.name), (note, row.note)))
         done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
-        self.ask(lambda: self.desk.edit(row.id, name, note), lambda _: self.went_on(done), group="edit")
+        self.ask(lambda: self.desk.edit(row.id, new_name, new_note), lambda _: self.went_on(done), group="edit")
 
     # Out of the dashboard
 
     def action_export(self) -> None:
         """To a file."""
-        self.with_target(self._ask_export)
+        self.with_stored(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
         from tuibench.tui.screens.export_question import ExportQuestion  # as above

@@ -64,12 +64,14 @@ def preview_of_run(row: RunRow, width: int, glyphs: Glyphs) -> list[LineLike]:
 
 def _advice(row: RunRow) -> str:
     state = row.info.state
-    if state in activity.ALIVE:
-        return "enter follows it: there it can be cancelled (X), finished now (p) or given more time (+)"
+    if state == activity.RUNNING:
+        return "enter follows it; X cancels, p finishes now, + gives more time"
+    if state == activity.WAITING:
+        return "enter follows it; X takes it out of the line"
     if state == activity.UNSAVED:
-        return "its numbers are not in the store yet: enter, then o saves them"
+        return "its numbers are not in the store yet: o saves them"
     if row.info.resumable:
-        return "enter, then o takes it up where it broke off; d removes it for good"
+        return "o takes it up where it broke off, p saves what there is; d removes it for good"
     return "enter shows why; d removes it for good" if state != activity.ELSEWHERE else "it runs on another machine"
 
 

@@ -53,12 +53,12 @@ def has_metric(name: str) -> bool:
     return name.startswith(_OVER)
 
 
-def make_figure(material: Material, name: str, pair: Pair | None, metric: str) -> Figure:
-    """One figure, held where the pair is."""
+def make_figure(material: Material, name: str, pair: Pair | None, metric: str, *, turned: bool = False) -> Figure:
+    """One figure, held where the pair is; `turned` where the new side is the base."""
     if pair is None:
         return Figure((), None, "", "", empty="no pair of cells")
     if name.startswith(_RATIO) and material.side is not None:
-        return ratio_figure(material.old, material.side, name.removeprefix(_RATIO))
+        return ratio_figure(material.old, material.side, name.removeprefix(_RATIO), turned=turned)
     if has_metric(name):
         return _over(material, name.removeprefix(_OVER), pair, metric)
     cells = material.cells

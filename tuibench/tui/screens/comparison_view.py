@@ -110,10 +110,10 @@ class ComparisonView(Bare, Vertical):
         self._pairs = {pair.key: pair for pair in pairs}
         table = self.query_one("#pairs", RecordTable)
         table.empty = _NOTHING
-        lines = [_line(pair, max(map(len, side_names(pairs))) > 1) for pair in pairs]
+        columns, lines = lines_of(pairs, table.legible)
         # What the pairs leave is the figure's.
         table.styles.max_height = (len(lines) or _FEWEST) + 1
-        table.show_lines(_columns(lines, pairs, table.legible), lines)
+        table.show_lines(columns, lines)
         self._show_choices()
         self._show_pair()
 
@@ -155,7 +155,7 @@ class ComparisonView(Bare, Vertical):
     def _draw(self) -> None:
         if self._material is None:
             return
-        figure = make_figure(self._material, self._figure, self.pair, self._metric)
+        figure = make_figure(self._material, self._figure, self.pair, self._metric, turned=self.is_turned)
         ascii_only = self.dashboard.ascii_only
         view = self.query_one("#figure", FigureView)
         view.show_figure(lambda width, height: draw(figure, width, height, ascii_only=ascii_only))
@@ -191,6 +191,12 @@ class ComparisonView(Bare, Vertical):
         self.dashboard.remember(comparison={"figure": self._figure, "metric": self._metric})
         self._show_choices()
         self._draw()
+
+
+def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tuple[Column, ...], list[Line]]:
+    """The table of pairs: its columns, named after the sides where these are the same in all rows, and its rows."""
+    lines = [_line(pair, max(map(len, side_names(pairs))) > 1) for pair in pairs]
+    return _columns(lines, pairs, legible), lines
 
 
 def _columns(lines: Sequence[Line], pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[Column, ...]:

@@ -104,6 +104,8 @@ class FormScreen(CheckedForm):
         else:
             self.set_focus(self.summary.button)
         self.check()
+        # Fields may write the same otherwise than it was given, which nobody has typed.
+        self._first = self.column.values()
         ahead, self._ahead = self._ahead, None
         for event in ahead:
             self.press_again(event.key, event.character)

@@ -11,7 +11,9 @@ from textual.widget import Widget
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.project import ProjectRow
+from tuibench.core.short_id import short_id
 from tuibench.core.units import size
+from tuibench.core.watch import RunView
 from tuibench.report.age import age
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse, RunRow
@@ -36,8 +38,9 @@ _COLUMNS = (
 _EMPTY = (
     "No project yet.",
     "",
-    "enter   take the built-in sample model: enter again makes a project of it, and once more measures it",
-    "n       a project for your own model: a path, a directory, hf:ORG/REPO or https://...",
+    "enter   take the built-in sample model; enter again makes a project of it,",
+    "        and enter once more measures it",
+    "n       a project for your own model: a path, hf:ORG/REPO or https://...",
     "f2      what this machine is, and how quiet",
 )
 
@@ -47,7 +50,7 @@ class HomeScreen(ProjectActions):
 
     CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *key.bindings("list", "project", "open"),
+        *key.bindings("list", "project", "open", "run"),
         *key.bindings(only=("rerun", "rerun-changed", "compare", "remove", "edit", "export", "copy-command", "log")),
     ]
     hints = (
@@ -132,7 +135,8 @@ class HomeScreen(ProjectActions):
                 return _run_line(self._lost[one], now, glyphs)
             return _line(self._rows[one], going.get(one), now, glyphs)
 
-        self.table.empty = (f"No project has all of these words: {self._text}",) if self._text else _EMPTY
+        words = (f"No project has all of these words: {self._text}", "", "esc   all of them again")
+        self.table.empty = words if self._text else _EMPTY
         self.table.show_rows(_COLUMNS, [*self._lost, *self._rows], line)
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
@@ -221,13 +225,34 @@ class HomeScreen(ProjectActions):
             self._text = ""
             self.load()
 
-    # Keys of benchmarks
+    # Keys of benchmarks and runs
+
+    def target(self) -> str | None:
+        """The run under the cursor that has no project yet; what keys mean of a project is found when one is typed."""
+        one = self.table.cursor_key
+        return one if one in self._lost else None
+
+    def why_none(self) -> str:
+        """Whether there is none at all, or none in sight."""
+        if (run := self.target()) is not None:
+            return f"run {short_id(run)} has no project yet: enter shows it"
+        return "no project has all of these words: esc shows all again" if self._text else super().why_none()
+
+    def with_run(self, then: Callable[[RunView], object]) -> None:
+        """Of a project's runs none is under the cursor here."""
+        if self.target() is None and (row := self.chosen()) is not None:
+            self.say(f"enter, then X, p, + or o on a run of {row.project.name}", "warn")
+        else:
+            super().with_run(then)
 
     def with_target(self, then: Callable[[str], object]) -> None:
-        """The newest benchmark of the project under the cursor."""
+        """The newest benchmark of the project under the cursor, or the run that has none."""
+        if (run := self.target()) is not None:
+            then(run)
+            return
         row = self.chosen()
         if row is None:
-            self.say("there is no project yet: n makes one", "warn")
+            self.say(self.why_none(), "warn")
             return
         one, name = row.project.id, row.project.name
 

@@ -15,10 +15,10 @@ from tuibench.core.project import ProjectRow
 from tuibench.core.reference import UNCHANGED, ModelState
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse, RunRow
-from tuibench.tui.screens.benchmark_actions import BenchmarkActions
 from tuibench.tui.screens.benchmark_list import BenchmarkList
 from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
+from tuibench.tui.screens.run_actions import RunActions
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.tab_line import TabLine
@@ -34,12 +34,12 @@ _LIST_HINTS = (
 _SETTINGS_HINTS = ("edit", "tab-previous", "system", "trash", "palette", "help")
 
 
-class ProjectScreen(BenchmarkActions):
+class ProjectScreen(RunActions):
     """The benchmarks of one model, runs that go on first; what is under the cursor is told below the list."""
 
     CSS_PATH = "project.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
-        *key.bindings("tab", "benchmark"),
+        *key.bindings("tab", "benchmark", "run"),
         *key.bindings(only=("new",)),
     ]
     hints: tuple[str, ...] = _LIST_HINTS

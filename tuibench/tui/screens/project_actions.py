@@ -6,25 +6,32 @@ from collections.abc import Callable
 from functools import partial
 
 from tuibench.core.project import ProjectRow
+from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.tui.desk import Removed
-from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.screens.run_actions import RunActions
 from tuibench.tui.widgets.question import ask
 
 
-class ProjectActions(BenchmarkActions):
+class ProjectActions(RunActions):
     """To be inherited by a screen with projects; it says by `chosen` which one is meant."""
 
     def chosen(self) -> ProjectRow | None:
         """The project that keys mean now; None where there is none."""
         return None
 
+    def why_none(self) -> str:
+        """Why there is none under the cursor, and what to do."""
+        return "there is no project yet: n makes one"
+
     def action_edit(self) -> None:
-        """Name and description."""
-        self._with_project(self._ask_edit)
+        """Name and description; of a run without a project its own."""
+        if self.target() is not None:
+            super().action_edit()
+        else:
+            self._with_project(self._ask_edit)
 
     def _ask_edit(self, row: ProjectRow) -> None:
-
         from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
 
         fields = (("name", row.project.name), ("description", row.project.description))
@@ -46,7 +53,6 @@ class ProjectActions(BenchmarkActions):
         self._with_project(self._ask_copy)
 
     def _ask_copy(self, row: ProjectRow) -> None:
-
         from tuibench.tui.widgets.text_question import TextQuestion  # as above
 
         question = TextQuestion("Name of the copy", (("name", f"{row.project.name} copy"),), check=_named)
@@ -61,12 +67,15 @@ class ProjectActions(BenchmarkActions):
             )
 
     def action_remove(self) -> None:
-        """The project with its benchmarks, after one question."""
-        self._with_project(self._ask_remove_project)
+        """The project with its benchmarks, or a run without a project, after one question."""
+        if self.target() is not None:
+            super().action_remove()
+        else:
+            self._with_project(self._ask_remove_project)
 
     def _ask_remove_project(self, row: ProjectRow) -> None:
         held = f" with {count_of(row.benchmarks, 'benchmark')}" if row.benchmarks else ""
-        text = f"Remove {row.project.name}{held}? u brings all back; the model's file stays."
+        text = f"Remove {show(row.project.name, 24)}{held}? u undoes it; the model stays."
         ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
 
     def _remove_project(self, row: ProjectRow) -> None:
@@ -78,7 +87,7 @@ class ProjectActions(BenchmarkActions):
     def _with_project(self, then: Callable[[ProjectRow], object]) -> None:
         row = self.chosen()
         if row is None:
-            self.say("there is no project yet: n makes one", "warn")
+            self.say(self.why_none(), "warn")
         else:
             then(row)
 

@@ -13,6 +13,7 @@ from tuibench.core.project import Project, ProjectRow
 from tuibench.core.reference import CHANGED, GONE, ModelState
 from tuibench.core.units import count_of, size
 from tuibench.report.age import age
+from tuibench.tui.desk import Found
 from tuibench.tui.screens.dim_words import PREFIX, dims_of
 from tuibench.tui.screens.model_words import model_lines
 from tuibench.tui.widgets.choice_field import ButtonField
@@ -89,10 +90,17 @@ class ProjectSettings(Vertical):
         self._show_facts()
         if state.state != GONE:
             desk, one = self.page.desk, self.project_id
-            self.page.ask(lambda: desk.summary(one), self._show_model, group="settings-model")
 
-    def _show_model(self, model: ModelSummary) -> None:
-        self._model = model
+            def look() -> Found:
+                return desk.find_model(desk.project(one).project.versions[-1].model.file.path)
+
+            self.page.ask(look, self._show_model, group="settings-model")
+
+    def _show_model(self, found: Found) -> None:
+        self._model = found.summary
+        if self._shown is not None:
+            # Also those that got no size when the project was made.
+            self._show_dims(self._shown.project, found.dims)
         self._show_facts()
 
     def _put(self, name: str, text: str) -> None:

@@ -1,4 +1,4 @@
-"""What the keys of a run do: end it, finish it, give it time, take it up, read its log."""
+"""What the keys of a run do on its own page, and which of them are offered in which state."""
 
 from __future__ import annotations
 
@@ -6,13 +6,14 @@ from collections.abc import Callable
 
 from tuibench.core import activity
 from tuibench.core.cell import CellResult
+from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of
 from tuibench.core.watch import RunView
 from tuibench.report.label import failure_text
 from tuibench.report.lines import own_lines
 from tuibench.tui import key
 from tuibench.tui.desk import Removed
-from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.screens.run_actions import RunActions
 from tuibench.tui.screens.run_log import RunLogScreen
 from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.question import Notice, ask
@@ -28,7 +29,7 @@ _WORDS = {"back": "leave, run goes on", "cancel": "cancel, keep finished", "open
 _BROKEN_WORDS = {"open": "open cell", "finish": "save what there is"}
 
 
-class RunKeys(BenchmarkActions):
+class RunKeys(RunActions):
     """To be inherited by the screen of a run."""
 
     run_id: str
@@ -60,73 +61,18 @@ class RunKeys(BenchmarkActions):
         pairs = [(key.shown(one, app.keymap, app.ascii_only), words.get(one, key.KEYS[one].word)) for one in self.hints]
         self.query_one("#keys", KeyLine).show(pairs)
 
-    # While it goes on
+    # Which run is meant
 
-    def _is_going(self) -> bool:
-        if self.view is not None and not self.view.ended:
-            return True
-        self.say("it has ended already", "warn")
-        return False
-
-    def action_cancel(self) -> None:
-        """End it, after a question."""
-        if not self._is_going():
-            return
-        view = self.view
-        kept = sum(bool(cell.executions) for cell in view.cells) if view is not None else 0
-        words = f"{count_of(kept, 'cell')} measured so far {'is' if kept == 1 else 'are'} kept."
-        text = f"Cancel this run? {words if kept else 'Nothing is measured yet.'}"
-        ask(self, text, {"y": "cancel it"}, lambda answer: self._cancel() if answer == "y" else None)
-
-    def _cancel(self) -> None:
-        self.say("cancelling ...")
-        self._wish(lambda: self.desk.cancel(self.run_id))
-
-    def action_finish(self) -> None:
-        """End it after the present execution; of one that broke off, save what there is."""
-        view = self.view
-        if view is not None and view.ended and view.info.resumable:
-            self._take_up(finish=True)
-        elif self._is_going():
-            self._wish(lambda: self.desk.finish(self.run_id))
-
-    def action_extend(self) -> None:
-        """More time for what is not precise enough yet."""
-        if self._is_going():
-            self._wish(lambda: self.desk.extend(self.run_id))
-
-    def _wish(self, work: Callable[[], str]) -> None:
-        self.ask(work, self._tell, group="wish")
-
-    def _tell(self, words: str) -> None:
-        self.went_on(words)
-
-    # Once it broke off
-
-    def action_resume(self) -> None:
-        """Take it up where it broke off; where the machine is not what it was, somebody must want numbers of two."""
-        view = self.view
-        if view is not None and not view.ended:
-            self.say("it goes on; there is nothing to take up", "warn")
-        elif view is not None and not view.info.resumable:
-            self.say("it has ended; r measures it again", "warn")
-        elif view is not None and view.other_machine:
-            choices = {"m": "go on all the same", "o": "try again", "f": "save"}
-            ask(self, "The machine changed.", choices, self._answer_resume)
+    def with_run(self, then: Callable[[RunView], object]) -> None:
+        """The one that is shown, as it is shown."""
+        if self.view is None:
+            self.say("this run is being read: a moment", "warn")
         else:
-            self._take_up()
+            then(self.view)
 
-    def _answer_resume(self, answer: str) -> None:
-        if answer:
-            self._take_up(mixed=answer == "m", finish=answer == "f")
-
-    def _take_up(self, *, mixed: bool = False, finish: bool = False) -> None:
-        words = "what there is is being saved" if finish else "taken up"
-        self.ask(
-            lambda: self.desk.resume(self.run_id, mixed=mixed, finish=finish),
-            lambda _: self.went_on(words),
-            group="wish",
-        )
+    def run_name(self, view: RunView) -> str:
+        """There is but one here."""
+        return "this run"
 
     # What can be read
 
@@ -167,28 +113,21 @@ class RunKeys(BenchmarkActions):
     def _is_stored(self) -> bool:
         if self.view is not None and self.view.saved:
             return True
-        self.say("this needs its result, which is stored when it has ended", "warn")
+        if self.view is not None and self.view.ended:
+            self.say("this needs its result, and none is stored", "warn")
+        else:
+            self.say("this needs its result, which is stored when it has ended", "warn")
         return False
 
-    def action_rerun(self) -> None:
-        """Measure again."""
+    def with_stored(self, then: Callable[[str], object]) -> None:
+        """Its own page hears sooner than a list that it is saved."""
         if self._is_stored():
-            super().action_rerun()
-
-    def action_rerun_changed(self) -> None:
-        """Measure with changes."""
-        if self._is_stored():
-            super().action_rerun_changed()
+            then(self.run_id)
 
     def action_compare(self) -> None:
         """With what it re-ran."""
         if self._is_stored():
             super().action_compare()
-
-    def action_export(self) -> None:
-        """To a file."""
-        if self._is_stored():
-            super().action_export()
 
     def action_edit(self) -> None:
         """Name and note."""
@@ -203,6 +142,17 @@ class RunKeys(BenchmarkActions):
             return command, self.desk.keep_copy(command)
 
         self.ask(find, self._show_copied, group="command")
+
+    def _ask_remove(self, wanted: tuple[str, ...]) -> None:
+        """Of what is not stored its own words: the run may be in no list any more, and nothing brings it back."""
+        view = self.view
+        if view is None or not view.ended or view.saved:
+            super()._ask_remove(wanted)
+            return
+        lost = count_of(view.info.executions, "execution") if view.info.executions else ""
+        what = f"{lost} would be gone for good" if lost else "nothing was measured"
+        text = f"Remove run {short_id(self.run_id)}? It is not saved: {what}."
+        ask(self, text, {"y": "remove"}, lambda answer: self._remove(wanted, False, True) if answer == "y" else None)
 
     def _show_removed(self, removed: Removed) -> None:
         """There is nothing left to show here."""

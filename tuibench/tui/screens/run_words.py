@@ -126,7 +126,8 @@ def _next_words(view: RunView, shown_key: Callable[[str], str]) -> str:
     if view.info.resumable:
         kept = count_of(view.info.executions, "execution")
         return f"{key('resume')} takes it up ({kept} kept), {key('finish')} saves what there is, {remove} removes it"
-    return f"nothing of it is stored; {remove} removes its traces"
+    what = "nothing of it is stored" if view.info.executions else "nothing was measured"
+    return f"{what}; {remove} removes its traces"
 
 
 def news_line(view: RunView, beside: str, name: Callable[[CellResult], str]) -> Labelled:

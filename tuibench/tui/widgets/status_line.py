@@ -57,7 +57,7 @@ class StatusLine(Painted):
         self.say("")
 
     def ask(self, text: str, answers: Mapping[str, str], then: Callable[[str], object]) -> None:
-        """Ask; `then` gets the key of an answer, or '' for escape. Until then no key does what it does elsewhere."""
+        """Ask; `then` gets the key of an answer, '' for escape and n. Until then no key does what it does elsewhere."""
         self._answer("")
         self.clear()
         self._asked = _Asked(safe(text), dict(answers), then, self.screen.focused)
@@ -83,7 +83,7 @@ class StatusLine(Painted):
         event.prevent_default()
         if event.character is not None and event.character in self._asked.answers:
             self._answer(event.character)
-        elif event.key == "escape":
+        elif event.key == "escape" or event.character == "n":
             self._answer("")
 
     def on_blur(self) -> None:
@@ -101,9 +101,10 @@ class StatusLine(Painted):
     def _question(self, asked: _Asked) -> Row:
         answers: list[Span] = []
         for key, word in asked.answers.items():
-            answers += [(f" {safe(key)}", "key"), (f" {self.legible(safe(word))} ", "")]
+            name = "n esc" if key == "n" else safe(key)
+            answers += [(f" {name}", "key"), (f" {self.legible(safe(word))} ", "")]
         if "n" not in asked.answers:
-            answers += [(" esc", "key"), (" back ", "")]
+            answers += [(" n esc", "key"), (" back ", "")]
         # Of a long question the end goes, never an answer.
         room = self.size.width - width_of(answers) - 2
         return (

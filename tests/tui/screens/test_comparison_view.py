@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tuibench.core.cell import Estimate
+from tuibench.tui.screens.comparison_pair import Pair, PairSide
+from tuibench.tui.screens.comparison_view import lines_of
+
+BASE, NEW, THIRD = (
+    PairSide(name, name, Estimate(value, None, None, 5), "A", "ok")
+    for name, value in (("a.onnx", 2.0), ("b.onnx", 1.0), ("c.onnx", 3.0))
+)
+PAIR = Pair("sync, 2 cores, batch 1", "ms", BASE, NEW, Estimate(0.5), "faster", "", "b is faster")
+
+
+def test_two_sides_that_all_pairs_share_are_the_headers() -> None:
+    columns, lines = lines_of([PAIR, replace(PAIR, name="sync, 4 cores, batch 1")], str)
+    assert [column.title for column in columns[1:3]] == ["a.onnx", "b.onnx"]
+    assert [line.cells[0] for line in lines] == ["sync 2c b1", "sync 4c b1"]
+
+
+def test_of_three_models_every_pair_says_which_two_it_holds_against_each_other() -> None:
+    columns, lines = lines_of([PAIR, replace(PAIR, new=THIRD)], str)
+    assert [column.title for column in columns[1:3]] == ["a.onnx", "NEW"]
+    assert [line.cells[0] for line in lines] == ["b.onnx / a.onnx sync 2c b1", "c.onnx / a.onnx sync 2c b1"]
+    assert [line.cells[2] for line in lines] == ["1.00 ms", "3.00 ms"]
+
+
+def test_no_pair_needs_no_names() -> None:
+    columns, lines = lines_of([], str)
+    assert [column.title for column in columns[1:3]] == ["BASE", "NEW"] and lines == []

@@ -1,0 +1,154 @@
+"""The keys of a run in lists, over scripted runs beside a real store."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.tui.frame import rows
+from tests.tui.pilot import look, make_desk, open_app, press
+from tests.tui.screens.run_desk import make_broken as broken_view
+from tests.tui.screens.run_desk import make_waiting, sketch_view
+from tests.tui.screens.stage import Shown, shown, with_runs
+from tests.tui.stock import make_broken, make_going, rich_project
+from tuibench.core.short_id import short_id
+from tuibench.core.watch import RunView
+from tuibench.tui.app import Dashboard
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.workbench.hall import Workbench
+
+
+class _Feed:
+    def __init__(self, view: RunView) -> None:
+        self.view, self.closed = view, False
+
+    def look(self) -> RunView:
+        return self.view
+
+    def close(self) -> None:
+        self.closed = True
+
+
+def script(app: Dashboard, run: str, view: RunView) -> list[tuple[Any, ...]]:
+    """The run stands like that; what it is asked for."""
+    asked: list[tuple[Any, ...]] = []
+
+    def watch(one: str) -> _Feed:
+        assert one == run
+        return _Feed(replace(view, info=replace(view.info, id=run)))
+
+    def wish(name: str) -> Any:
+        def call(one: str, **options: Any) -> str:
+            asked.append((name, one, *(key for key, value in options.items() if value)))
+            return f"{name} done"
+
+        return call
+
+    app.desk.watch = watch  # type: ignore[assignment,method-assign]
+    for name in ("cancel", "finish", "extend", "resume"):
+        setattr(app.desk, name, wish(name))
+    return asked
+
+
+def said(app: Dashboard) -> str:
+    return rows(app)[-3]
+
+
+async def test_X_in_a_list_asks_by_the_name_of_the_run() -> None:  # noqa: N802 - the key
+    async with shown(going=True) as seen:
+        run = seen.keys[0]
+        asked = script(seen.app, run, sketch_view())
+        await seen.press("g", "X")
+        assert f"Cancel run {short_id(run)}? 14 cells measured so far are kept." in said(seen.app)
+        await seen.press("escape")
+        assert asked == []
+        await seen.press("X", "y")
+        assert asked == [("cancel", run)] and "cancel done" in said(seen.app)
+
+
+@pytest.mark.parametrize(("key", "wish"), [("p", "finish"), ("+", "extend")])
+async def test_p_and_plus_in_a_list_are_done_at_once(key: str, wish: str) -> None:
+    async with shown(going=True) as seen:
+        asked = script(seen.app, seen.keys[0], sketch_view())
+        await seen.press("g", key)
+        assert asked == [(wish, seen.keys[0])] and f"{wish} done" in said(seen.app)
+
+
+async def _show_broken(seen: Shown) -> str:
+    row = make_broken(seen.project)
+    with_runs(seen.app.desk, replace(row, info=replace(row.info, state="interrupted")))
+    await look(seen.app, seen.pilot)
+    await seen.press("g")
+    return row.info.id
+
+
+async def test_o_and_p_in_a_list_take_up_and_save_what_broke_off() -> None:
+    async with shown() as seen:
+        run = await _show_broken(seen)
+        assert "o takes it up where it broke off" in "\n".join(rows(seen.app))
+        asked = script(seen.app, run, broken_view())
+        await seen.press("o")
+        assert asked == [("resume", run)] and "taken up" in said(seen.app)
+        await seen.press("p")
+        assert asked[1:] == [("resume", run, "finish")] and "being saved" in said(seen.app)
+
+
+async def test_o_in_a_list_asks_where_the_machine_is_not_what_it_was() -> None:
+    async with shown() as seen:
+        run = await _show_broken(seen)
+        asked = script(seen.app, run, broken_view(other_machine=True))
+        await seen.press("o")
+        assert "The machine changed." in said(seen.app) and asked == []
+        await seen.press("m")
+        assert asked == [("resume", run, "mixed")]
+
+
+@pytest.mark.parametrize("key", ["X", "p", "+", "o"])
+async def test_on_a_stored_benchmark_they_say_that_it_is_no_run(key: str) -> None:
+    async with shown() as seen:
+        await seen.press(key)
+        assert "there is no run under the cursor" in said(seen.app)
+
+
+async def test_at_home_they_mean_the_run_that_has_no_project_yet() -> None:
+    bench = Workbench()
+    project, _ = rich_project(bench)
+    mine, lost = make_going(project)
+    desk = with_runs(make_desk(bench), mine, replace(lost, project=""))
+    async with open_app(desk=desk) as (app, pilot):
+        await look(app, pilot)
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        asked = script(app, lost.info.id, make_waiting())
+        home.table.move_to(project)
+        await press(pilot, "X")
+        assert "enter, then X, p, + or o on a run of resnet50" in said(app) and asked == []
+        home.table.move_to(lost.info.id)
+        await press(pilot, "X")
+        assert f"Cancel run {short_id(lost.info.id)}? Nothing is measured yet." in said(app)
+        await press(pilot, "y")
+        assert asked == [("cancel", lost.info.id)]
+
+
+async def test_at_home_keys_that_need_a_result_or_a_project_say_what_such_a_run_lacks() -> None:
+    bench = Workbench()
+    project, _ = rich_project(bench)
+    lost = replace(make_going(project)[1], project="")
+    async with open_app(desk=with_runs(make_desk(bench), lost)) as (app, pilot):
+        await look(app, pilot)
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        home.table.move_to(lost.info.id)
+        name = short_id(lost.info.id)
+        for key in "rRx":
+            await press(pilot, key)
+            assert f"{name} has no result in the store yet" in said(app), key
+        for key, words in (
+            ("e", "has no card yet"),
+            ("D", f"run {name} has no project yet"),
+            ("d", "cancel and remove"),
+        ):
+            await press(pilot, key)
+            assert words in said(app), key

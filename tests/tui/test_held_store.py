@@ -1,0 +1,65 @@
+"""A session that has stopped with the store's lock in its hands: the others read on and say who it is."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from tests.store.build import NOW
+from tests.tui.frame import frame
+from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.stock import rich_project
+from tuibench.store.lock import WAIT_S
+from tuibench.tui import route
+from tuibench.tui.screens.project import ProjectScreen
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.opening import open_store
+
+HOLD = """
+import os, signal
+from tuibench.workbench.hall import Workbench
+context = Workbench().store._context
+with context.lock(context.own().lock).hold():
+    os.kill(os.getpid(), signal.SIGSTOP)
+"""
+"""A writer that stops in the middle of its change."""
+BUSY_S = 10.0
+"""The longest that somebody waits to hear it."""
+
+
+@contextmanager
+def stopped_writer() -> Iterator[int]:
+    process = subprocess.Popen([sys.executable, "-c", HOLD])
+    try:
+        _, status = os.waitpid(process.pid, os.WUNTRACED)
+        assert os.WIFSTOPPED(status)
+        yield process.pid
+    finally:
+        process.send_signal(signal.SIGCONT)
+        assert process.wait(30) == 0
+
+
+async def test_what_a_stopped_writer_holds_is_shown_and_who_it_is_when_something_is_to_change() -> None:
+    project, ids = rich_project(Workbench())
+    bench = Workbench()
+    bench.store = open_store(bench.settings.places.data, wait_s=0.2)
+    assert WAIT_S <= BUSY_S
+    async with open_app(desk=make_desk(bench), now=lambda: NOW) as (app, pilot):
+        with stopped_writer() as pid:
+            app.go(route.project(project))
+            await settle(pilot)
+            page = app.page
+            assert isinstance(page, ProjectScreen)
+            assert list(page.benchmarks.table.keys) == list(ids), "reading needs no lock"
+            await press(pilot, "d", "y")
+            assert f"the store is busy: pid {pid}" in frame(app)
+            assert list(page.benchmarks.table.keys) == list(ids)
+        await press(pilot, "d", "y")
+        assert list(page.benchmarks.table.keys) == list(ids[1:])
+        await press(pilot, "u")
+        assert list(page.benchmarks.table.keys) == list(ids)
+    assert not Workbench().store.check().problems

@@ -1,0 +1,62 @@
+"""Terminals that shrink to almost nothing and grow again while a run goes on, with names of 1,000 characters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+from tests.report.build import model
+from tests.tui.frame import rows
+from tests.tui.hostile import LONG, SAMPLE
+from tests.tui.pilot import look, make_desk, open_app, settle
+from tests.tui.screens.run_desk import RUN, RunDesk, sketch_view
+from tests.tui.screens.stage import with_runs
+from tests.tui.stock import add, add_project, make_going, make_id, sweep
+from tests.tui.tour import visit_all
+from tuibench.core.spec import ModelSource
+from tuibench.tui import route
+from tuibench.workbench.hall import Workbench
+
+SMALL, USUAL = (20, 5), (80, 24)
+
+
+def fill_long(bench: Workbench) -> tuple[str, tuple[str, ...]]:
+    """Two benchmarks of one sweep whose names, notes, models and sentences are all as long."""
+    project = add_project(bench)
+    long = {
+        "spec": replace(sweep(1).spec, models=(ModelSource(LONG, f"/{LONG}"),)),
+        "models": (model(path=f"/{LONG}"),), "warnings": (LONG,), "conclusions": (LONG,), "headline": LONG,
+        "again": LONG, "environment": {LONG: LONG},
+    }  # fmt: skip
+    runs = [replace(sweep(number, 60.0 * number), **long) for number in (1, 2)]  # type: ignore[arg-type]
+    newest = add(bench, runs[0], project, name=LONG, note=LONG, rerun_of=make_id(2, 120.0))
+    return project, (newest, add(bench, runs[1], project, name=LONG, note=LONG))
+
+
+async def test_every_screen_survives_twenty_columns_and_five_rows_and_comes_back(home: Path) -> None:
+    bench = Workbench()
+    project, ids = fill_long(bench)
+    async with open_app(USUAL, desk=with_runs(make_desk(bench), *make_going(project))) as (app, pilot):
+
+        async def visit(name: str) -> None:
+            before = rows(app)
+            for size in (SMALL, USUAL):
+                await pilot.resize_terminal(*size)
+                await look(app, pilot)
+                assert max(map(len, rows(app))) <= size[0], name
+            assert rows(app)[0] == before[0], f"{name} is what it was"
+
+        await visit_all(app, pilot, project, ids, str(SAMPLE), visit)
+
+
+async def test_so_does_the_page_of_a_run_while_it_goes_on() -> None:
+    views = [sketch_view(elapsed_s=112.0 + second) for second in range(9)]
+    async with open_app(USUAL, desk=RunDesk(*views).as_desk()) as (app, pilot):
+        app.go(route.run(RUN))
+        await settle(pilot)
+        for size in (SMALL, USUAL, (1, 1), USUAL):
+            await pilot.resize_terminal(*size)
+            app.page.load()
+            await settle(pilot)
+            assert max(map(len, rows(app))) <= size[0]
+        assert "16" in "\n".join(rows(app)) and app.is_running

@@ -1,0 +1,28 @@
+"""What is asked before something is removed: above all what nothing brings back."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tuibench.core.short_id import short_id
+
+
+def remove_words(wanted: Sequence[str], going: Sequence[str], lost: Sequence[str]) -> tuple[str, str]:
+    """What is asked before these are removed, of which some still go on and some were never saved; and what y does."""
+    if going and lost:
+        # First what cannot be taken back, as the line may end before its end.
+        return f"Remove unsaved {_names(lost)} for good, cancel {_names(going)}?", "cancel and remove"
+    verb = "is" if len(wanted) == 1 else "are"
+    if going and len(going) < len(wanted):
+        return f"Cancel {_names(going)}, and remove {_names(wanted)}?", "cancel and remove"
+    if going:
+        return f"{_names(wanted)} {verb} still measured: cancel and remove?", "cancel and remove"
+    if lost and len(lost) < len(wanted):
+        return f"Remove unsaved {_names(lost)} for good, and {len(wanted) - len(lost)} more?", "remove"
+    if lost:
+        return f"{_names(wanted)} {verb} not saved: nothing brings back what you remove", "remove"
+    return f"Remove {_names(wanted)}? u brings it back.", "remove"
+
+
+def _names(ids: Sequence[str]) -> str:
+    return ", ".join(map(short_id, ids[:3])) + (f" and {len(ids) - 3} more" if len(ids) > 3 else "")

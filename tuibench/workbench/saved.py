@@ -1,0 +1,33 @@
+"""Which runs the store holds: what tells a run that is done with from one whose journal is all there is of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from tuibench.core.errors import StoreError
+
+if TYPE_CHECKING:
+    from tuibench.store.store import Store
+
+
+def remember_saved(find_store: Callable[[], Store]) -> Callable[[str], bool | None]:
+    """What tells whether a benchmark is in the store or in its trash; None where the store cannot be read.
+
+    The store is asked with the first question alone: a list of runs asks for each of them.
+    """
+    saved: set[str] = set()
+
+    def is_saved(run: str) -> bool | None:
+        if not saved:
+            try:
+                store = find_store()
+                saved.update(row.id for row in store.benchmarks.rows())
+                saved.update(store.trash.ids())
+            except StoreError:
+                saved.clear()
+                return None
+            saved.add("")
+        return run in saved
+
+    return is_saved
