@@ -16,7 +16,7 @@ from tests.tui.crowded import fill_home
 
 MANY, ROUNDS = 10_000, 5
 FRAME = 1.3
-"""Beside an empty app, in times of what that takes, with room for a busy machine; tests.benchmarks.dashboard prints ms."""
+"""Times what an empty app takes, with room for a busy machine; tests.benchmarks.dashboard holds the milliseconds."""
 KEY_MS = 30
 
 
