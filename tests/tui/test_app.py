@@ -152,6 +152,15 @@ async def test_what_its_user_removed_here_is_not_told_once_more(desk: PulseDesk,
         assert bells == [] and "removed" not in frame(app)
 
 
+async def test_the_head_of_a_narrow_terminal_has_room_for_all_that_goes_on(desk: PulseDesk) -> None:
+    broken = (row(n, activity.INTERRUPTED) for n in (4, 5))
+    desk.show(row(1), row(2, activity.WAITING), row(3, activity.WAITING), *broken)
+    async with dashboard(desk) as (app, _):
+        words = app.going_words()
+        assert words.endswith("2 waiting · 2 to resume") and words.startswith(f"{name(1)} runs ~")
+        assert len(words) <= 45, "beside ' tuibench › Projects (14)' and more"
+
+
 async def test_the_bell_can_be_turned_off(desk: PulseDesk, bells: list[None]) -> None:
     desk.show(row(1))
     async with dashboard(desk, config=Config(bell=False)) as (app, pilot):
