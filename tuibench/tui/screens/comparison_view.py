@@ -177,6 +177,9 @@ class ComparisonView(Bare, Vertical):
         if has_metric(self._figure):
             self._metric = METRICS[(METRICS.index(self._metric) + 1) % len(METRICS)]
             self._chosen()
+        else:
+            app = self.dashboard
+            app.page.say(f"this figure has one metric only; {key.shown('figure', app.keymap, app.ascii_only)} goes on")
 
     def action_figure(self) -> None:
         """The next figure."""

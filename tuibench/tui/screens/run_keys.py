@@ -63,7 +63,8 @@ class RunKeys(RunActions):
             words = _BROKEN_WORDS if view.ended else _WORDS
             words = _UNSAVED_WORDS if view.info.state == activity.UNSAVED else words
         pairs = [(key.shown(one, app.keymap, app.ascii_only), words.get(one, key.KEYS[one].word)) for one in self.hints]
-        self.query_one("#keys", KeyLine).show(pairs)
+        # Help stands last in each of them, and stays however narrow it is.
+        self.query_one("#keys", KeyLine).show(pairs[:-1], pairs[-1:])
 
     # Which run is meant
 
