@@ -36,8 +36,8 @@ def test_how_a_run_ended_is_told_to_who_saw_it_go_on(shell: Shell, command: str,
     assert shell.run(command, run, env=SCRIPT).code == 0
     until(lambda: look(presence, bench) == [], "that it is in the list of results alone")
     look(presence, bench)
-    told = [(info.id[-4:].lower(), info.state) for info in presence.ended]
-    assert told == [(run, state)], "once"
+    told = [(info.id[-4:].lower(), info.state, info.detail) for info in presence.ended]
+    assert told == [(run, state, f"{command}{'l' * (command == 'cancel')}ed on request")], "once"
     assert look(late, bench) == [] and not late.ended, "no news for who comes later"
 
 
