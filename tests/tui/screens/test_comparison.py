@@ -72,6 +72,13 @@ async def test_m_and_h_choose_the_figure_and_are_remembered() -> None:
         assert rows(seen.app)[1] == chosen
 
 
+async def test_a_figure_without_a_choice_of_metrics_says_so() -> None:
+    async with shown((120, 36)) as seen:
+        await seen.press("h", "h", "m")
+        assert "[ratio over cores]" in rows(seen.app)[1]
+        assert "this figure has one metric only; h goes on" in frame(seen.app)
+
+
 async def test_every_figure_is_drawn() -> None:
     async with shown((120, 36)) as seen:
         wanted = ["over cores", "over batch", "ratio over cores", "ratio over batch", "samples"]

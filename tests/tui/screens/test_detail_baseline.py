@@ -44,6 +44,17 @@ async def test_all_numbers_of_a_cell_with_their_intervals() -> None:
         assert numbers(seen)[0].startswith("p50")
 
 
+async def test_the_name_of_a_cell_leaves_room_for_what_stands_beside_it() -> None:
+    cells = [
+        build.ok_cell(1.0, 1000.0, {"engine": engine, "scenario": scenario, "dims": {"seq": seq}})
+        for engine in ("onnxruntime", "openvino") for scenario in ("async", "sync") for seq in (32, 128)
+    ]  # fmt: skip
+    async with detail(make(23, 60, *cells)) as seen:
+        assert seen.choices == " cell 1 of 8 [ort async 2c b1 s1 seq=32] ←→   figure [advice] h"
+    async with detail(make(23, 60, *cells).id, size=(120, 36)) as seen:
+        assert "[onnxruntime, async, 2 cores, batch 1, 1 stream, seq=32] ←→   figure" in seen.choices
+
+
 async def test_h_goes_through_the_figures_and_is_remembered() -> None:
     async with detail(sweep(22)) as seen:
         assert "figure [advice] h" in seen.choices and "Pareto set: none is better at both" in seen.text

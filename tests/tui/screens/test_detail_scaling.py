@@ -110,6 +110,28 @@ async def test_sides_stand_together_or_alone() -> None:
         assert "side [all] f" in seen.choices
 
 
+def scenarios_run() -> RunResult:
+    """Sides whose names begin alike, one of them measured on a busy machine."""
+    kinds = (("onnxruntime", "async"), ("onnxruntime", "sync"), ("openvino", "async"))
+    cells = [sweep_cell(c, 1, *kind) for kind in kinds for c in (1, 2)]
+    return make(8, 60, replace(cells[0], grade=build.noisy_cell().grade), *cells[1:])
+
+
+async def test_sides_whose_names_begin_alike_are_told_apart() -> None:
+    async with detail(scenarios_run(), tab="cores") as seen:
+        assert panel(seen)[0].split() == ["cores", "ort", "async", "ort", "sync", "ov", "async"]
+    async with detail(scenarios_run().id, tab="cores") as seen:
+        await seen.press("f")
+        assert "side [onnxruntime async] f" in seen.choices
+
+
+async def test_the_sign_before_a_number_is_explained_where_one_has_it() -> None:
+    async with detail(scenarios_run(), tab="cores") as seen:
+        assert "!" in panel(seen)[1] and "!       grade D" in panel(seen)
+    async with detail(BOTH, tab="cores") as seen:
+        assert not any("!" in line for line in panel(seen))
+
+
 async def test_wide_shows_all_numbers_and_sentences_instead_of_the_figure() -> None:
     async with detail(BOTH, tab="cores") as seen:
         await seen.press("m")

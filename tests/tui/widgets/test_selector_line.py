@@ -32,6 +32,16 @@ async def test_choices_far_from_the_one_that_holds_go_first() -> None:
         assert seen(stage)[0].startswith(" batch")
 
 
+async def test_a_long_choice_gives_way_to_what_stands_right_of_it() -> None:
+    line = SelectorLine([Selector("cell", ("openvino, async, 16 cores", ""), 0, "keys"), METRIC])
+    async with staged(line, size=(60, 4)) as (stage, pilot):
+        assert seen(stage) == [" cell [openvino, async, 16 cores] keys   metric [items/s] m"]
+        await resize(pilot, 50, 4)
+        assert seen(stage) == [" cell [openvino, async…] keys   metric [items/s] m"]
+        await resize(pilot, 30, 4)
+        assert seen(stage)[0].startswith(" cell [openvin…] keys   metri")
+
+
 async def test_nothing_to_choose_from() -> None:
     async with staged(SelectorLine([Selector("batch", (), 0, "x", spread=True)])) as (stage, _):
         assert seen(stage) == [" batch [-]"]

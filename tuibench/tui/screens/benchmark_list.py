@@ -34,7 +34,7 @@ _LOW = 10
 _EMPTY = (
     "No benchmark yet.",
     "",
-    "n   a new one: engines, cores, batches; it says how long it takes before it starts",
+    "n   a new one: engines, cores, batches; it says first how long it takes",
 )
 
 Shown = tuple[str, int, int]

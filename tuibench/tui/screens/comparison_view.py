@@ -177,6 +177,9 @@ class ComparisonView(Bare, Vertical):
         if has_metric(self._figure):
             self._metric = METRICS[(METRICS.index(self._metric) + 1) % len(METRICS)]
             self._chosen()
+        else:
+            app = self.dashboard
+            app.page.say(f"this figure has one metric only; {key.shown('figure', app.keymap, app.ascii_only)} goes on")
 
     def action_figure(self) -> None:
         """The next figure."""
@@ -192,7 +195,8 @@ class ComparisonView(Bare, Vertical):
 
 def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tuple[Column, ...], list[Line]]:
     """The table of pairs: its columns, named after the sides where these are the same in all rows, and its rows."""
-    lines = [_line(pair, max(map(len, side_names(pairs))) > 1) for pair in pairs]
+    named = max(map(len, side_names(pairs))) > 1
+    lines = [_line(pair, named) for pair in pairs]
     return _columns(lines, pairs, legible), lines
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import ClassVar
 
+from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
 
@@ -18,6 +19,7 @@ from tuibench.plots.styled import Row, message_rows
 from tuibench.report.label import describe, varying
 from tuibench.report.tradeoff import HEAD, tradeoff_rows
 from tuibench.tui import key
+from tuibench.tui.screens.comparison_pair import brief_name
 from tuibench.tui.screens.detail_fact import Fact, FactBlock
 from tuibench.tui.screens.detail_number import number_facts
 from tuibench.tui.screens.detail_pane import Beside, DetailPane
@@ -27,6 +29,8 @@ from tuibench.tui.widgets.title_line import RuleLine
 
 ADVICE = "advice"
 _INDENT = len(HEAD) + 1
+_BESIDE = 30
+"""Columns that the name of the cell leaves to other selectors."""
 FIGURES = ("histogram", "samples")
 
 
@@ -85,6 +89,8 @@ class BaselinePane(DetailPane):
         place = describe(self.stored.result, cell, self._axes)
         many = len(self._cells) > 1
         number = f"cell {self._at + 1} of {len(self._cells)}" if many else "cell"
+        if cell_len(number + place + self.around) > self.app.size.width - _BESIDE:
+            place = brief_name(place)
         selectors = [Selector(number, (place, "") if many else (place,), 0, self.around)]
         selectors.append(Selector("figure", self._figures, self._figure, self.shown_key("figure")))
         self.query_one("#baseline-choices", SelectorLine).show(selectors)

@@ -10,12 +10,10 @@ from tuibench.plots.grid import coordinate_name
 from tuibench.plots.quantity import METRICS, UNITS
 from tuibench.plots.scaling import Scaling
 from tuibench.plots.selection import MOST_SIDES, Selection
-from tuibench.tui.widgets.row import cut
 from tuibench.tui.widgets.selector_line import Selector
 
 _MANY = 4
 """Selectors that fit with their names."""
-_LABEL = 14
 _NAMELESS = ("metric", "stat")
 """What their values tell."""
 
@@ -33,7 +31,7 @@ def selectors_of(shown: Scaling, held: str, around: str, key_of: Callable[[str],
     selectors.append(Selector("stat", choices.statistics, at, key_of("statistic")))
     if len(choices.sides) > 1:
         every = "all" if len(choices.sides) <= MOST_SIDES else f"first {MOST_SIDES}"
-        names = (every, *(cut(side.label, _LABEL) for side in choices.sides))
+        names = (every, *(side.label for side in choices.sides))
         alone = [side.key for side in choices.sides].index(selection.sides[0]) + 1
         selectors.append(Selector("side", names, alone if len(selection.sides) == 1 else 0, key_of("side")))
     if len(selectors) > _MANY:

@@ -6,10 +6,12 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 
 from tuibench.core.units import percent, short
+from tuibench.core.width import fit_end
 from tuibench.plots.line import Line, ScalingPoint, Sentence
 from tuibench.plots.scaling import Scaling
 from tuibench.plots.sentence import point_words
 from tuibench.plots.trace import signs
+from tuibench.tui.screens.comparison_pair import brief_name
 from tuibench.tui.screens.detail_fact import Fact, hung
 from tuibench.tui.widgets.row import Row, cut
 
@@ -35,13 +37,21 @@ def table(shown: Scaling, *, wide: bool, missing: str) -> tuple[Row, list[Row]]:
             for line, label in zip(lines, labels, strict=True)
         ]
     else:
-        head = "".join(f"{cut(line.side.label, _COLUMN - 1):>{_COLUMN}}" for line in lines)
+        head = "".join(f"{label:>{_COLUMN}}" for label in _heads([line.side.label for line in lines], _COLUMN - 1))
         columns = [{point.value: _brief(point, missing) for point in line.points} for line in lines]
     rows = []
     for value in every:
         parts = [(column.get(value) or ((f"{'-':>{_COLUMN}}", "dim"),)) for column in columns]
         rows.append(((f"{value:>{_NAME}}", ""), *(span for part in parts for span in part)))
     return ((name + head, "dim"),), rows
+
+
+def _heads(labels: Sequence[str], width: int) -> list[str]:
+    """Names of sides in so many columns; where two would look the same, their short forms, or else their ends."""
+    brief = [brief_name(label) for label in labels]
+    ways = ([cut(label, width) for label in labels], [cut(label, width) for label in brief])
+    different = (way for way in ways if len(set(way)) == len(way))
+    return next(different, [fit_end(label, width) for label in brief])
 
 
 def _full(point: ScalingPoint, width: int, missing: str) -> Row:
@@ -75,6 +85,14 @@ def sentence_facts(sentences: Sequence[Sentence], *, wide: bool) -> list[Fact]:
         Fact(each.kind, each.text if wide or each.kind != "step" else _INTERVAL.sub("", each.text), _style(each.kind))
         for each in ordered
     ]
+
+
+def sign_facts(shown: Scaling) -> list[Fact]:
+    """What the sign before a number of a narrow table means, where one has it."""
+    points = [point for line in shown.lines for point in line.measured if not point.is_clean]
+    why = ("grade D" if any(point.grade == "D" for point in points) else "",
+           "outputs differ" if any(point.grade != "D" for point in points) else "")  # fmt: skip
+    return [Fact("!", " or ".join(filter(None, why)), "warn", "warn")] if points else []
 
 
 def _style(kind: str) -> str:

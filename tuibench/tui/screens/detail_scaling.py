@@ -17,7 +17,7 @@ from tuibench.plots.trace import signs
 from tuibench.tui import key
 from tuibench.tui.screens.detail_choice import open_axes, remembered_selection, selectors_of, to_remember
 from tuibench.tui.screens.detail_pane import Beside, DetailPane
-from tuibench.tui.screens.detail_point_line import point_rows, sentence_facts, table, values_of
+from tuibench.tui.screens.detail_point_line import point_rows, sentence_facts, sign_facts, table, values_of
 from tuibench.tui.screens.detail_points import PointList
 from tuibench.tui.widgets.figure_view import FigureView
 from tuibench.tui.widgets.selector_line import SelectorLine
@@ -99,6 +99,8 @@ class ScalingPane(DetailPane):
         head, rows = table(shown, wide=whole, missing=signs(self.dashboard.ascii_only).missing)
         about = f"{shown.lines[0].side.label}:" if len(shown.lines) > 1 else ""
         facts = sentence_facts(shown.sentences, wide=whole or self.app.size.width >= _WIDE)
+        if len(shown.lines) > 1 and not whole:
+            facts = [*sign_facts(shown), *facts]
         self.points.show_points(head, rows, facts, about)
         self._show_point()
 

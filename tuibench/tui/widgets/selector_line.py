@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from rich.cells import cell_len
+
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import Row, Span, safe, width_of
+from tuibench.tui.widgets.row import Row, Span, cut, safe, width_of
+
+_MOST = 1000
+_FEWEST = 8
+"""Columns that a choice keeps, however many others stand beside it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +49,7 @@ class SelectorLine(Painted):
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """All choices where there is room, else those around the one that holds, else only that one."""
+        """All choices where there is room, else those around the one that holds, else only that one, cut if it must."""
         if y:
             return ()
         around = max((len(s.choices) for s in self._selectors if s.spread), default=0)
@@ -51,18 +57,24 @@ class SelectorLine(Painted):
         while around and width_of(row) > self.size.width:
             around -= 1
             row = self._line(around)
+        if (excess := width_of(row) - self.size.width) > 0:
+            longest = max(
+                (cell_len(self.legible(text)) for s in self._selectors for text in s.choices[s.index : s.index + 1]),
+                default=0,
+            )
+            row = self._line(around, max(longest - excess, _FEWEST))
         return row
 
-    def _line(self, around: int) -> Row:
+    def _line(self, around: int, most: int = _MOST) -> Row:
         parts: list[Span] = []
         for selector in self._selectors:
-            parts += [("   " if parts else " ", ""), *self._selector(selector, around)]
+            parts += [("   " if parts else " ", ""), *self._selector(selector, around, most)]
         return tuple(parts)
 
-    def _selector(self, selector: Selector, around: int) -> list[Span]:
+    def _selector(self, selector: Selector, around: int, most: int) -> list[Span]:
         name, key, *choices = (self.legible(safe(text)) for text in (selector.name, selector.key, *selector.choices))
         at = selector.index
-        held = choices[at] if 0 <= at < len(choices) else "-"
+        held = cut(choices[at], most, self.glyphs.ellipsis) if 0 <= at < len(choices) else "-"
         spans = [(f"{name} ", "dim"), (f"[{held}]", "title")]
         if selector.spread and len(choices) > 1:
             glyphs = self.glyphs
