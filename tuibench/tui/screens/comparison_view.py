@@ -195,7 +195,8 @@ class ComparisonView(Bare, Vertical):
 
 def lines_of(pairs: Sequence[Pair], legible: Callable[[str], str]) -> tuple[tuple[Column, ...], list[Line]]:
     """The table of pairs: its columns, named after the sides where these are the same in all rows, and its rows."""
-    lines = [_line(pair, max(map(len, side_names(pairs))) > 1) for pair in pairs]
+    named = max(map(len, side_names(pairs))) > 1
+    lines = [_line(pair, named) for pair in pairs]
     return _columns(lines, pairs, legible), lines
 
 
