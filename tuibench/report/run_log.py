@@ -110,7 +110,8 @@ class RunLog:
 
     def _on_run_end(self, event: Event) -> str:
         status, reason = str(event.get("status", "interrupted")), reason_words(str(event.get("reason") or ""))
-        words = status if not reason or reason == status else f"{status}: {reason}"
+        # "finished on request" says both.
+        words = (reason or status) if reason.startswith(status) or not reason else f"{status}: {reason}"
         if event.get("saved"):
             return f"{words}; saved"
         return f"{words}; not saved: {event.get('why', '')}" if event.get("saved") is False else words

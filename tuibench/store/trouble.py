@@ -43,7 +43,9 @@ def explain(error: OSError, name: str, root: str) -> StoreError:
         return StoreError(f"{full}: {root}", "Make room on that disk, or empty the trash with `tuibench trash empty`.")
     above = os.path.isabs(name) and error.errno in _NO_PLACE
     if above or (name == os.curdir and error.errno == errno.ENOENT):
-        return StoreReadOnly(f"the store cannot be made in {root}: {why}", "TUIBENCH_HOME=DIR keeps it elsewhere.")
+        # That there is no such place says nothing of why none can be made.
+        more = "" if error.errno == errno.ENOENT else f": {why}"
+        return StoreReadOnly(f"no store can be made in {root}{more}", "TUIBENCH_HOME=DIR keeps it elsewhere.")
     if error.errno in _NOT_OURS:
         return StoreReadOnly(f"{_call(name)}: {why}", _READABLE)
     if error.errno in _IN_THE_WAY:
