@@ -212,8 +212,9 @@ def finish(directory: RunDirectory, journal: Journal, request: dict[str, Any], p
     if past is None:
         journal.append("run_end", status="cancelled", reason="nothing was measured")
         return
-    reason = str(past.end.get("reason", "its runner died"))
-    end: dict[str, Any] = {"status": str(past.end.get("status", "interrupted")), "reason": reason}
+    # A run that ended by itself and was not saved has no reason to have ended.
+    told = past.end or {"status": "interrupted", "reason": "its runner died"}
+    end: dict[str, Any] = {"status": str(told.get("status", "interrupted")), "reason": str(told.get("reason") or "")}
     end |= saver(directory, request)(dict(end))
     journal.append("run_end", only_saved=True, **end, **count(past))
 

@@ -287,6 +287,9 @@ def test_a_result_whose_record_is_lost_can_be_saved_again_from_its_journal(keepe
     assert after.card.name == "precious"
     assert [cell.latency_ms for cell in after.result.cells] == [cell.latency_ms for cell in before.cells]
     assert after.result.seconds == pytest.approx(before.seconds)
+    (directory,) = keeper.run_root.iterdir()
+    end = read_history(directory).events[-1]
+    assert (end["status"], end["reason"], end["saved"]) == ("finished", "", True), "its runner did not die"
 
 
 def test_a_journal_without_its_head_still_gives_up_what_was_measured(keeper: Shell, broken: Broken) -> None:

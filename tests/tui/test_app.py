@@ -19,6 +19,7 @@ from tests.tui.pilot import look, open_app, settle
 from tests.tui.screens.form_desk import running
 from tuibench.core import activity
 from tuibench.core.errors import StoreError, TuibenchError
+from tuibench.core.wish import AS_FAR, ON_REQUEST
 from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse, RunRow
@@ -101,7 +102,8 @@ async def test_a_look_that_fails_is_news_and_the_next_one_is_taken(desk: PulseDe
     ("left", "ended", "words"),
     [
         ((), (row(1, activity.FINISHED),), "finished and saved"),
-        ((), (row(1, activity.FINISHED, "on request"),), "finished and saved: on request"),
+        ((), (row(1, activity.FINISHED, ON_REQUEST),), f"{name(1)} finished on request and saved"),
+        ((), (row(1, activity.FINISHED, AS_FAR),), f"{name(1)} saved as far as it was measured"),
         ((), (row(1, activity.CANCELLED),), "cancelled, 3 executions saved"),
         ((), (row(1, activity.CANCELLED, executions=0),), "cancelled, nothing was measured"),
         ((), (), "was removed"),
@@ -148,6 +150,15 @@ async def test_what_its_user_removed_here_is_not_told_once_more(desk: PulseDesk,
         desk.show()
         await look(app, pilot)
         assert bells == [] and "removed" not in frame(app)
+
+
+async def test_the_head_of_a_narrow_terminal_has_room_for_all_that_goes_on(desk: PulseDesk) -> None:
+    broken = (row(n, activity.INTERRUPTED) for n in (4, 5))
+    desk.show(row(1), row(2, activity.WAITING), row(3, activity.WAITING), *broken)
+    async with dashboard(desk) as (app, _):
+        words = app.going_words()
+        assert words.endswith("2 waiting · 2 to resume") and words.startswith(f"{name(1)} runs ~")
+        assert len(words) <= 45, "beside ' tuibench › Projects (14)' and more"
 
 
 async def test_the_bell_can_be_turned_off(desk: PulseDesk, bells: list[None]) -> None:

@@ -6,7 +6,6 @@ import json
 import os
 import shlex
 import shutil
-import signal
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,7 +24,7 @@ from tuibench.core import activity
 from tuibench.core.card import Card
 from tuibench.core.cell import Failure
 from tuibench.core.errors import ModelError, UsageError
-from tuibench.core.spec import EFFORTS
+from tuibench.core.spec import EFFORTS, ModelSource
 from tuibench.core.watch import RunView
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.bridge_start import Glance
@@ -331,40 +330,28 @@ def test_a_changed_model_is_repeated_only_as_a_new_version(bridge: Bridge, proje
     assert (gone.changed, "is gone" in gone.error) == (False, True)
 
 
-def test_a_run_is_ended_from_here(bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("TUIBENCH_FAKE", HANGING)
-    start = bridge.form(project=project)
-    run, _ = bridge.start(brief(start), project)
-    other, _ = bridge.start(brief(start), project)
-    waiting = until(lambda: row if (row := find(bridge, other)) and row.state == activity.WAITING else None, "a queue")
-    assert waiting.place == 1 and waiting.holder is not None
-    assert run[-4:].lower() in bridge.check_form(start.values, start.summary, project).busy
-    with pytest.raises(UsageError):
-        bridge.finish(other)
-    with pytest.raises(UsageError):
-        bridge.extend(run)
-    assert bridge.cancel(other) == f"{other[-4:].lower()}: cancelled, nothing was measured"
-    assert bridge.finish(run) == f"{run[-4:].lower()}: the execution that goes on is the last"
-    assert "nothing was measured" in bridge.cancel(run)
-    assert bridge.pulse().runs == ()
-
-
-def find(bridge: Bridge, run: str) -> activity.RunInfo | None:
-    return next((row.info for row in bridge.pulse().runs if row.info.id == run), None)
-
-
-def test_a_run_that_broke_off_is_taken_up_and_saved_without_this_process(bridge: Bridge, project: str) -> None:
-    run, _ = bridge.start(brief(bridge.form(project=project), flags="--executions 40", time_s="2"), project)
-    info = until(lambda: found if (found := find(bridge, run)) and found.executions else None, "an execution")
-    assert info.pid is not None
-    os.kill(info.pid, signal.SIGKILL)
-    broken = until(lambda: found if (found := find(bridge, run)) and found.resumable else None, "the end of its runner")
-    assert broken.state == activity.INTERRUPTED
-    assert bridge.resume(run, finish=True) == run
-    view = follow(bridge, run)
-    assert (view.status, view.saved) == ("interrupted", True)
-    assert [row.id for row in bridge.benchmarks(project)] == [run]
-    assert bridge.pulse().runs == ()
+def test_a_model_that_is_gone_is_measured_from_where_its_project_knows_it_to_lie(
+    bridge: Bridge, project: str, model: Path
+) -> None:
+    first = stored(bridge, project, effort=SHORT)
+    copy = model.with_name("copy.onnx")
+    copy.write_bytes(model.read_bytes())
+    result = bridge.open(first).result
+    second = replace(
+        result, id=make_id(99), models=(replace(result.models[0], path=str(copy)),),
+        spec=replace(result.spec, models=(ModelSource(str(copy), str(copy)),)),
+    )  # fmt: skip
+    make_store(Path(os.environ["TUIBENCH_HOME"]) / "data").benchmarks.add(second, Card(project=project))
+    assert bridge.plan_rerun(first).moved == ()
+    model.unlink()
+    plan = bridge.plan_rerun(first)
+    assert (plan.error, plan.changed, plan.moved) == ("", False, (str(copy),))
+    alter(copy)
+    plan = bridge.plan_rerun(first)
+    assert plan.moved == () and not plan.changed
+    assert plan.error.endswith("is gone: R takes it from where it lies now")
+    with pytest.raises(ModelError, match="is gone"):
+        bridge.rerun(first)
 
 
 def test_a_benchmark_of_another_tool_has_nothing_to_repeat(bridge: Bridge) -> None:

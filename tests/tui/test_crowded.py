@@ -15,15 +15,15 @@ import pytest
 from tests.tui.crowded import fill_home
 
 MANY, ROUNDS = 10_000, 5
-FRAME = 1.1
-"""Of what an empty app takes: 120 ms are as much as that on a quiet machine, and some room for a busy one."""
+FRAME = 1.3
+"""Times what an empty app takes, with room for a busy machine; tests.benchmarks.dashboard holds the milliseconds."""
 KEY_MS = 30
 
 
 def measure(what: str, home: Path) -> dict[str, Any]:
     """In a process of its own."""
     command = [sys.executable, "-m", "tests.tui.crowded", what]
-    done = subprocess.run(command, env={**os.environ, "TUIBENCH_HOME": str(home)}, capture_output=True, check=True)
+    done = subprocess.run(command, env={**os.environ, "TUIBENCH_HOME": str(home)}, stdout=subprocess.PIPE, check=True)
     found: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
     return found
 

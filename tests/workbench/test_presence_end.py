@@ -9,6 +9,7 @@ import pytest
 
 from tests.cli.running import FAKE, SCRIPT, detach
 from tests.cli.shell import Shell, until
+from tests.workbench.script import ScriptedRun
 from tuibench.core import activity
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.presence import Presence
@@ -35,6 +36,21 @@ def test_how_a_run_ended_is_told_to_who_saw_it_go_on(shell: Shell, command: str,
     assert shell.run(command, run, env=SCRIPT).code == 0
     until(lambda: look(presence, bench) == [], "that it is in the list of results alone")
     look(presence, bench)
-    told = [(info.id[-4:].lower(), info.state) for info in presence.ended]
-    assert told == [(run, state)], "once"
+    told = [(info.id[-4:].lower(), info.state, info.detail) for info in presence.ended]
+    assert told == [(run, state, f"{command}{'l' * (command == 'cancel')}ed on request")], "once"
     assert look(late, bench) == [] and not late.ended, "no news for who comes later"
+
+
+def test_a_run_that_is_just_being_started_is_not_taken_for_one_that_broke_off(home: Path) -> None:
+    bench = Workbench()
+    begun, never = (ScriptedRun(home / "tuibench" / "state" / "runs", number) for number in (1, 2))
+    presence = Presence(bench.runs, bench.store)
+    assert look(presence, bench) == []
+    begun.hold()
+    begun.begin(pid=None)
+    never_begun, goes_on = presence.look(bench.store.mark())
+    assert (never_begun.info.id, never_begun.info.state) == (never.id, activity.INTERRUPTED), (
+        "what has not begun by now never will"
+    )
+    assert (goes_on.info.id, goes_on.info.state) == (begun.id, activity.RUNNING)
+    begun.let_go()

@@ -7,6 +7,9 @@ from tuibench.core.units import count_of, seconds
 ON_REQUEST = "finished on request"
 """Why a run ended that was told to end behind the execution that went on."""
 
+AS_FAR = "saved as far as it was measured"
+"""How a run ended that broke off and was saved as it was."""
+
 
 def extension_words(more_s: float, executions: int) -> str:
     """That every cell without its target got more time, and how many executions go with it."""

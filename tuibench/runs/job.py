@@ -14,6 +14,9 @@ _MOST_POINTS = 512
 _CELL_POINTS = 450
 _CELL_BINS = 2250
 """Of the series and histograms of all executions of a cell: a stored cell stays below 64 kB with them."""
+_MANY = 20
+_CELL_BINS_OF_MANY = 1500
+"""Of so many executions what else is kept of each takes more of the room."""
 
 
 def make_job(
@@ -30,6 +33,7 @@ def make_job(
     """The job for one turn; `io` and `stream_kind` are what the cell was held to, else what was asked."""
     cell = turn.cell
     point = next(p for p in prepared.points if p.id == cell.point)
+    room = _CELL_BINS if most_executions < _MANY else _CELL_BINS_OF_MANY
     name = f"{cell.key}-{turn.n}" if not turn.anchor else f"{cell.key}-anchor{-turn.n}"
     return Job(
         cell=cell,
@@ -52,5 +56,5 @@ def make_job(
         seed=spec.inputs.seed,
         weight_types=tuple(prepared.models[cell.model].weight_types or ()),
         series_points=max(6, min(_MOST_POINTS, _CELL_POINTS // most_executions)),
-        histogram_bins=max(48, min(MOST_BINS, _CELL_BINS // most_executions)),
+        histogram_bins=max(48, min(MOST_BINS, room // most_executions)),
     )

@@ -15,7 +15,7 @@ from tuibench.core.activity import RESUMABLE, Holder, RunInfo
 from tuibench.core.errors import StoreError
 from tuibench.core.label import model_names
 from tuibench.core.units import count_of, seconds
-from tuibench.core.wish import ON_REQUEST
+from tuibench.core.wish import AS_FAR, ON_REQUEST
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME
@@ -126,7 +126,7 @@ def _judge(past: Replay, observer: Observer, held: bool, run: str) -> tuple[str,
     if status == "finished":
         return activity.FINISHED, ON_REQUEST if end.get("reason") == ON_REQUEST else ""
     if end.get("saved") or saved:
-        return activity.FINISHED, "saved as far as it was measured"
+        return activity.FINISHED, AS_FAR
     if status == "interrupted":
         return activity.INTERRUPTED, str(end.get("reason", ""))
     if past.boot_id and observer.boot_id and past.boot_id != observer.boot_id:

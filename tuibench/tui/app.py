@@ -17,7 +17,7 @@ from textual.worker import get_current_worker
 from tuibench.core import activity
 from tuibench.core.errors import ExitCode, TuibenchError
 from tuibench.core.short_id import short_id
-from tuibench.core.units import count_of, seconds
+from tuibench.core.units import seconds
 from tuibench.tui import key, route
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse
@@ -177,7 +177,7 @@ class Dashboard(CalmApp):
             about = f" ~{seconds(eta)}" if eta is not None and len(running) == 1 else ""
             words.append(f"{short_id(running[0].id)} runs{about}" if len(running) == 1 else f"{len(running)} running")
         words += [f"{waiting} waiting"] if waiting else []
-        words += [f"{count_of(broken, 'run')} to resume"] if broken else []
+        words += [f"{broken} to resume"] if broken else []
         return f" {self.glyphs.dot} ".join(words)
 
     def known_error(self, error: Exception) -> TuibenchError:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from tuibench.core.card import Card, StoredBenchmark
-from tuibench.core.errors import StoreError, TuibenchError, UnknownId, UsageError
+from tuibench.core.errors import ModelError, StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.machine import Machine
 from tuibench.core.model import ModelSummary
 from tuibench.core.remote import FetchProgress, is_remote
@@ -22,6 +22,7 @@ from tuibench.request.translation import to_spec
 from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
+from tuibench.workbench.copies import known_copies
 from tuibench.workbench.experience import Experience
 from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
 from tuibench.workbench.hall import Workbench
@@ -29,6 +30,7 @@ from tuibench.workbench.repetition import ModelChanged
 from tuibench.workbench.runs import Wishes
 
 _FRESH_S = 2.0
+Sources = tuple[ModelSource, ...]
 
 
 class Glance:
@@ -172,29 +174,47 @@ class Starter:
         stored = self._bench.library.get(benchmark)
         spec, cells = stored.result.spec, len(stored.result.cells)
         error, changed = "", False
+        moved: Sources = ()
         try:
-            self._settle(stored, changed=False, fetch=False)
+            _, moved = self._settle(stored, changed=False, fetch=False)
         except ModelChanged as problem:
             error, changed = problem.message, True
+        except ModelError as problem:
+            error = f"{problem.message}: R takes it from where it lies now"
         except TuibenchError as problem:
             error = problem.message
-        return RerunPlan(stored.row.id, cells, expected_s(spec, cells), self._bench.runs.holder(), error, changed)
+        busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
+        return RerunPlan(stored.row.id, cells, expected_s(spec, cells), busy, error, changed, paths)
 
     def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
         """See Desk."""
         stored = self._bench.library.get(benchmark)
-        sources = self._settle(stored, changed=changed, fetch=True)
+        sources, _ = self._settle(stored, changed=changed, fetch=True)
         _, spec, notes = repeat(stored.result.spec, sources, {}, self._bench.topology(), stored.card.name)
         self._bench.check_engines(spec.engines)
         project = self._bench.projects.kept(stored.card.project)
         run, said = self._launch(spec, Card(stored.card.name, "", project, stored.row.id), {})
         return run, (*notes, *said)
 
-    def _settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[ModelSource, ...]:
+    def _settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[Sources, Sources]:
+        """What to measure, and which of it are copies that stand in for files that are gone."""
+
         def locate(token: str) -> ModelSource:
             return self.locate(token) if fetch or not is_remote(token) else ModelSource(token, "")
 
-        return self._bench.repetition(stored, locate).settle([], changed)
+        try:
+            return self._bench.repetition(stored, locate).settle([], changed), ()
+        except ModelChanged:
+            raise
+        except ModelError:
+            copies = known_copies(stored, self._bench.projects, self._bench.library)
+            if not copies:
+                raise
+            try:
+                return self._bench.repetition(stored, locate).settle(copies, changed), copies
+            except ModelError:
+                pass  # they have another content by now: what is wrong is still that the file is gone
+            raise
 
     def _launch(self, spec: BenchmarkSpec, card: Card, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         wait_s = 0.0 if given.get("no_wait") else given.get("wait_s")

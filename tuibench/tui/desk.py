@@ -148,6 +148,8 @@ class RerunPlan:
     """Why it cannot be repeated as it is, with what to do instead."""
     changed: bool = False
     """Whether the error is that the model changed: it may be measured as a new version."""
+    moved: tuple[str, ...] = ()
+    """Files that the project knows with the same content, which are measured as those that were measured are gone."""
 
 
 class RunFeed(Protocol):

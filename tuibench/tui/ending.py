@@ -8,6 +8,7 @@ from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of
+from tuibench.core.wish import AS_FAR, ON_REQUEST
 from tuibench.tui.desk import Pulse
 
 
@@ -38,4 +39,6 @@ def _end(was: RunInfo, left: RunInfo | None, done: RunInfo | None) -> End:
     if done.state == activity.CANCELLED:
         kept = f"{count_of(done.executions, 'execution')} saved" if done.executions else "nothing was measured"
         return End(f"{name} cancelled, {kept}", True)
+    if done.detail in (ON_REQUEST, AS_FAR):
+        return End(f"{name} {done.detail}" + (" and saved" if done.detail == ON_REQUEST else ""), True)
     return End(f"{name} finished and saved" + (f": {done.detail}" if done.detail else ""), True)

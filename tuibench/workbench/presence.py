@@ -42,6 +42,8 @@ class _Known:
     stamp: _Stamp = None
     mark: str = ""
     held: bool = False
+    looked: bool = False
+    """Whether any look found it before."""
     planned: bool = False
     judged: tuple[object, ...] = ()
     row: RunRow | None = None
@@ -107,7 +109,10 @@ class Presence:
         listed = listed or tidies
         if listed and known.row is not None and known.row.info.state in activity.ALIVE:
             known.ended = _ended(known, info, observer) if tidies else info
-        known.row = None if listed else self._row(known, info)
+        # One that is just being started has neither lock nor journal: what has begun by the next look never broke off.
+        begins = known.stamp is None and not held and not known.looked
+        known.looked = True
+        known.row = None if listed or begins else self._row(known, info)
 
     def _is_as_before(self, known: _Known, observer: Observer) -> bool:
         """Whether the store thinks of an ended run as it did: then its journal need not be read again."""

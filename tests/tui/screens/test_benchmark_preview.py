@@ -24,7 +24,7 @@ def preview(result: RunResult, card: Card | None = None, width: int = 78) -> lis
 
 def test_a_sweep_is_told_by_its_time_at_the_least_batch_and_its_rate_at_the_most() -> None:
     first, time, rate, state = preview(sweep(), Card(name="after the fix"))[:4]
-    assert 'onnxruntime 1.31.1 f32 · sync · pin core · 3 runs/cell · "after the fix"' in first
+    assert '"after the fix" · onnxruntime 1.31.1 f32 · sync · pin core · 3 runs/cell' in first
     # 16.2 ms × (0.056 + 0.944 / 16), and 1000 × 32 / (16.2 × 32 × 0.9322 × 0.115).
     assert time == "ms/batch b1 │ 1c 16.2  2c 8.55  4c 4.73  8c 2.82  16c 1.86  █▄▂▁▁  eff 54 %"
     assert rate == "items/s b32 │ 1c 66.2  2c 125  4c 227  8c 381  16c 576  ▁▁▃▅█  eff 54 %"

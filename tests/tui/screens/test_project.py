@@ -239,6 +239,15 @@ async def test_a_model_that_is_gone_is_said() -> None:
         assert "is gone" in rows(app)[-3] and "! gone" in frame(app)
 
 
+async def test_in_a_low_terminal_the_list_comes_before_its_preview() -> None:
+    async with shown((40, 12)) as seen:
+        shown_ids = [one for one in seen.ids if any(short_id(one) in line for line in rows(seen.app)[3:])]
+        assert len(shown_ids) >= 4 and "eff" not in frame(seen.app)
+        await seen.pilot.resize_terminal(40, 24)
+        await settle(seen.pilot)
+        assert '"after AMX fix"' in frame(seen.app), "what has no column here is told below, the name first"
+
+
 async def test_the_smallest_terminal_and_back() -> None:
     async with shown() as seen:
         before = frame(seen.app)

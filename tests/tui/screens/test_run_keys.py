@@ -202,6 +202,20 @@ async def test_what_is_cancelled_in_the_line_is_said_to_have_measured_nothing_an
         assert seen.desk.asked[-1] == ("remove", (RUN,), False, True)
 
 
+async def test_a_run_that_could_not_be_saved_says_so_and_why_and_how_it_is_saved() -> None:
+    full = "the disk of the store is full: /data"
+    info = make_info(activity.UNSAVED, detail=full, resumable=True, eta_s=None, pid=None)
+    async with watched(make_done(info=info, saved=False)) as seen:
+        assert f"not saved: {full}" in seen.text
+        assert "o saves it once that is mended, d removes it" in seen.text
+        assert "o save it" in seen.text and "save what there is" not in seen.text
+
+
+async def test_a_run_that_broke_off_counts_its_cells_as_lists_do() -> None:
+    async with watched(make_broken()) as seen:
+        assert "9 of 15 cells done, 6 begun" in seen.text
+
+
 async def test_what_is_lost_with_a_run_is_said_before_it_is_removed() -> None:
     async with watched(make_broken(), size=(100, 24)) as seen:
         await seen.press("d")

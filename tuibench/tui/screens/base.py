@@ -191,12 +191,17 @@ class Page(Calm, Screen[None]):
     def on_answered(self, message: Answered) -> None:
         """What a thread found."""
         message.stop()
+        if not self.dashboard.is_running:
+            # In the end pages lose their widgets before they lose their messages.
+            return
         message.then(message.value)
         self.dashboard.begin_to_look()
 
     def on_refused(self, message: Refused) -> None:
         """What a thread could not do."""
         message.stop()
+        if not self.dashboard.is_running:
+            return
         if message.otherwise is not None:
             message.otherwise(message.error)
         else:

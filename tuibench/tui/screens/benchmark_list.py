@@ -29,10 +29,12 @@ if TYPE_CHECKING:
 
 _KEPT = 100
 """Previews that are not worked out again."""
+_LOW = 10
+"""Lines that leave three for benchmarks beside heads and preview."""
 _EMPTY = (
     "No benchmark yet.",
     "",
-    "n   a new one: engines, cores, batches; it says how long it takes before it starts",
+    "n   a new one: engines, cores, batches; it says first how long it takes",
 )
 
 Shown = tuple[str, int, int]
@@ -132,7 +134,8 @@ class BenchmarkList(Vertical):
         self._show_preview()
 
     def on_resize(self) -> None:
-        """Another width."""
+        """Another size: where it is low, the lines come before what is told of one of them."""
+        self.set_class(self.size.height < _LOW, "-low")
         self._show_preview()
 
     def _show_preview(self) -> None:

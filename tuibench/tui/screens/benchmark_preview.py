@@ -76,7 +76,7 @@ def _advice(row: RunRow) -> str:
 
 
 def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
-    """Engine with version, how it was measured, and what its user calls it."""
+    """What its user calls it, for which a narrow list has no column; engine with version, how it was measured."""
     run, card = stored.result, stored.card
     engines = dict.fromkeys(cell.asked.engine for cell in run.cells) or dict.fromkeys(run.spec.engines)
     named = ", ".join(f"{name} {run.versions.get(name, '')}".rstrip() for name in engines)
@@ -85,12 +85,12 @@ def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
     pins = "/".join(dict.fromkeys(cell.asked.pin for cell in run.cells))
     precisions = "/".join(dict.fromkeys(cell.asked.precision for cell in run.cells))
     facts = [
+        f'"{card.name}"' if card.name else "",
         f"{named} {precisions}".strip(),
         "/".join(dict.fromkeys(cell.asked.scenario for cell in run.cells)),
         f"pin {pins}" if pins else "",
         f"{runs} runs/cell" if runs else "",
         f"measured by {run.foreign}" if run.foreign else "",
-        f'"{card.name}"' if card.name else "",
     ]
     said = f" {glyphs.dot} ".join(filter(None, facts))
     return ((f"{short_id(run.id)}  ", "title"), (said, ""))

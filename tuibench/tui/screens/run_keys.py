@@ -23,9 +23,11 @@ _COMMON = ("log", "copy-command", "palette", "help")
 _GOING = ("back", "cancel", "open", "extend", "finish", *_COMMON)
 _WAITING = ("back", "cancel", *_COMMON)
 _BROKEN = ("resume", "finish", "open", "remove", "back", *_COMMON)
+_UNSAVED = ("resume", "open", "remove", "back", *_COMMON)
 _ENDED = ("open", "rerun", "rerun-changed", "compare", "back", "export", "remove", *_COMMON)
 _LOST = ("back", "remove", *_COMMON)
 _WORDS = {"back": "leave, run goes on", "cancel": "cancel, keep finished", "open": "open cell"}
+_UNSAVED_WORDS = {"open": "open cell", "resume": "save it"}
 _BROKEN_WORDS = {"open": "open cell", "finish": "save what there is"}
 
 
@@ -49,7 +51,8 @@ class RunKeys(RunActions):
         elif view.saved:
             self.hints = _ENDED
         else:
-            self.hints = _BROKEN if view.info.resumable else _LOST
+            broken = _UNSAVED if view.info.state == activity.UNSAVED else _BROKEN
+            self.hints = broken if view.info.resumable else _LOST
         self.show_keys()
 
     def show_keys(self) -> None:
@@ -58,8 +61,10 @@ class RunKeys(RunActions):
         words: dict[str, str] = {}
         if view is not None and not view.saved:
             words = _BROKEN_WORDS if view.ended else _WORDS
+            words = _UNSAVED_WORDS if view.info.state == activity.UNSAVED else words
         pairs = [(key.shown(one, app.keymap, app.ascii_only), words.get(one, key.KEYS[one].word)) for one in self.hints]
-        self.query_one("#keys", KeyLine).show(pairs)
+        # Help stands last in each of them, and stays however narrow it is.
+        self.query_one("#keys", KeyLine).show(pairs[:-1], pairs[-1:])
 
     # Which run is meant
 

@@ -99,7 +99,9 @@ def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike
     lines: list[LineLike] = [(result.headline, "title")] if result is not None and result.headline else []
     style = "" if view.status == "finished" and not _lost(view) else "warn"
     lines.append((_end_words(view), "bad" if view.status == "failed" else style))
-    if view.reason and view.reason != view.status:
+    if view.info.state == activity.UNSAVED:
+        lines.append((f"not saved: {view.info.detail}", "bad"))
+    elif view.reason and view.reason != view.status:
         lines.append((view.reason, style))
     lines.append((_next_words(view, shown_key), "accent"))
     return tuple(lines)
@@ -109,8 +111,12 @@ def _end_words(view: RunView) -> str:
     words, total, lost = f"{view.status} after {seconds(view.elapsed_s)}", len(view.cells), _lost(view)
     if not total:
         return words
-    measured = sum(bool(cell.executions) for cell in view.cells)
-    return f"{words}: {measured} of {count_of(total, 'cell')} measured" + (f", {lost} failed" if lost else "")
+    measured, done = sum(bool(cell.executions) for cell in view.cells), view.info.cells_done
+    if view.status == "finished" or done >= measured + lost:
+        return f"{words}: {measured} of {count_of(total, 'cell')} measured" + (f", {lost} failed" if lost else "")
+    # As lists count: a cell that has only begun is not done.
+    begun = measured + lost - done
+    return f"{words}: {done} of {count_of(total, 'cell')} done, {begun} begun" + (f", {lost} failed" if lost else "")
 
 
 def _lost(view: RunView) -> int:
@@ -123,6 +129,8 @@ def _next_words(view: RunView, shown_key: Callable[[str], str]) -> str:
     if view.saved:
         return f"{key('open')} opens the result, {key('rerun')} measures again, {key('rerun-changed')} with changes"
     remove = key("remove")
+    if view.info.state == activity.UNSAVED:
+        return f"{key('resume')} saves it once that is mended, {remove} removes it"
     if view.info.resumable:
         kept = count_of(view.info.executions, "execution")
         return f"{key('resume')} takes it up ({kept} kept), {key('finish')} saves what there is, {remove} removes it"

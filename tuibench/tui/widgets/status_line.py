@@ -57,7 +57,7 @@ class StatusLine(Painted):
         self.say("")
 
     def ask(self, text: str, answers: Mapping[str, str], then: Callable[[str], object]) -> None:
-        """Ask; `then` gets the key of an answer, '' for escape and n. Until then no key does what it does elsewhere."""
+        """Ask; `then` gets the key of an answer, or '' for escape and n. Until then no other key does anything."""
         self._answer("")
         self.clear()
         self._asked = _Asked(safe(text), dict(answers), then, self.screen.focused)

@@ -1,0 +1,52 @@
+"""What a desk does with runs: end them, take them up, save what they left."""
+
+from __future__ import annotations
+
+import os
+import signal
+
+import pytest
+
+from tests.cli.shell import until
+from tests.tui.test_bridge_start import HANGING, bridge, brief, follow, model, project
+from tuibench.core import activity
+from tuibench.core.errors import UsageError
+from tuibench.tui.bridge import Bridge
+
+__all__ = ["bridge", "model", "project"]
+
+
+def test_a_run_is_ended_from_here(bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TUIBENCH_FAKE", HANGING)
+    start = bridge.form(project=project)
+    run, _ = bridge.start(brief(start), project)
+    other, _ = bridge.start(brief(start), project)
+    waiting = until(lambda: row if (row := find(bridge, other)) and row.state == activity.WAITING else None, "a queue")
+    assert waiting.place == 1 and waiting.holder is not None
+    assert run[-4:].lower() in bridge.check_form(start.values, start.summary, project).busy
+    with pytest.raises(UsageError):
+        bridge.finish(other)
+    with pytest.raises(UsageError):
+        bridge.extend(run)
+    assert bridge.cancel(other) == f"{other[-4:].lower()}: cancelled, nothing was measured"
+    assert bridge.finish(run) == f"{run[-4:].lower()}: the execution that goes on is the last"
+    assert "nothing was measured" in bridge.cancel(run)
+    assert bridge.pulse().runs == ()
+
+
+def find(bridge: Bridge, run: str) -> activity.RunInfo | None:
+    return next((row.info for row in bridge.pulse().runs if row.info.id == run), None)
+
+
+def test_a_run_that_broke_off_is_taken_up_and_saved_without_this_process(bridge: Bridge, project: str) -> None:
+    run, _ = bridge.start(brief(bridge.form(project=project), flags="--executions 40", time_s="2"), project)
+    info = until(lambda: found if (found := find(bridge, run)) and found.executions else None, "an execution")
+    assert info.pid is not None
+    os.kill(info.pid, signal.SIGKILL)
+    broken = until(lambda: found if (found := find(bridge, run)) and found.resumable else None, "the end of its runner")
+    assert broken.state == activity.INTERRUPTED
+    assert bridge.resume(run, finish=True) == run
+    view = follow(bridge, run)
+    assert (view.status, view.saved) == ("interrupted", True)
+    assert [row.id for row in bridge.benchmarks(project)] == [run]
+    assert bridge.pulse().runs == ()
