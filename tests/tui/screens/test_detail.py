@@ -116,7 +116,7 @@ async def test_the_keys_of_benchmarks_mean_this_one(monkeypatch: pytest.MonkeyPa
 
 async def test_a_new_name_and_note_are_seen_at_once() -> None:
     async with detail(NEW, name="before", tab="log") as seen:
-        await seen.press("e", "end", "2", "enter", "x", "y", "enter")
+        await seen.press("e", "end", "2", "tab", "x", "y", "enter")
         await look(seen.app, seen.pilot)
         assert '"before2"' in seen.rows[0]
         assert "note\n" in seen.text and "  xy\n" in seen.text
