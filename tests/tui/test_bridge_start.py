@@ -24,7 +24,7 @@ from tuibench.core import activity
 from tuibench.core.card import Card
 from tuibench.core.cell import Failure
 from tuibench.core.errors import ModelError, UsageError
-from tuibench.core.spec import EFFORTS, ModelSource
+from tuibench.core.spec import EFFORTS
 from tuibench.core.watch import RunView
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.bridge_start import Glance
@@ -328,30 +328,6 @@ def test_a_changed_model_is_repeated_only_as_a_new_version(bridge: Bridge, proje
     model.unlink()
     gone = bridge.plan_rerun(first)
     assert (gone.changed, "is gone" in gone.error) == (False, True)
-
-
-def test_a_model_that_is_gone_is_measured_from_where_its_project_knows_it_to_lie(
-    bridge: Bridge, project: str, model: Path
-) -> None:
-    first = stored(bridge, project, effort=SHORT)
-    copy = model.with_name("copy.onnx")
-    copy.write_bytes(model.read_bytes())
-    result = bridge.open(first).result
-    second = replace(
-        result, id=make_id(99), models=(replace(result.models[0], path=str(copy)),),
-        spec=replace(result.spec, models=(ModelSource(str(copy), str(copy)),)),
-    )  # fmt: skip
-    make_store(Path(os.environ["TUIBENCH_HOME"]) / "data").benchmarks.add(second, Card(project=project))
-    assert bridge.plan_rerun(first).moved == ()
-    model.unlink()
-    plan = bridge.plan_rerun(first)
-    assert (plan.error, plan.changed, plan.moved) == ("", False, (str(copy),))
-    alter(copy)
-    plan = bridge.plan_rerun(first)
-    assert plan.moved == () and not plan.changed
-    assert plan.error.endswith("is gone: R takes it from where it lies now")
-    with pytest.raises(ModelError, match="is gone"):
-        bridge.rerun(first)
 
 
 def test_a_benchmark_of_another_tool_has_nothing_to_repeat(bridge: Bridge) -> None:

@@ -23,6 +23,12 @@ def age(utc: str, now: float) -> str:
     return f"{moment.year:04d}-{moment.month:02d}"
 
 
+def ago_words(utc: str, now: float) -> str:
+    """The age as people say it, where it stands alone: 3h ago, just now, or the month; '' where it is none."""
+    ago = age(utc, now)
+    return "just now" if ago == "now" else f"{ago} ago" if "-" not in ago else ago.strip("-")
+
+
 def moment_words(utc: str, now: float) -> str:
     """Date, time and age for a page that has room; the text as it is where it is no time."""
     moment = _parse(utc)

@@ -234,7 +234,7 @@ async def test_e_changes_name_and_note() -> None:
         await seen.press("e")
         assert "after AMX fix" in frame(seen.app) and "new kernel" in frame(seen.app)
         await type_text(seen.pilot, "warm")
-        await seen.press("enter")
+        await seen.press("tab")
         await type_text(seen.pilot, "cold room")
         await seen.press("enter")
         row = Workbench().store.benchmarks.rows()[0]
@@ -248,7 +248,7 @@ async def test_e_leaves_what_others_changed_meanwhile() -> None:
         await seen.press("e")
         Workbench().library.edit(one, note="written by another session")
         await type_text(seen.pilot, "warm")
-        await seen.press("enter", "enter")
+        await seen.press("enter")
         row = Workbench().store.benchmarks.rows()[0]
         assert (row.name, row.note) == ("warm", "written by another session")
 

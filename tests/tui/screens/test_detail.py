@@ -19,6 +19,17 @@ from tuibench.tui.screens.project import ProjectScreen
 OLD, NEW = sweep(2, 7200), sweep(1, 3600, faster=1.06)
 
 
+async def test_c_without_a_past_says_where_two_can_be_marked() -> None:
+    async with detail(sweep(31)) as seen:
+        await seen.press("c")
+        assert "is no re-run: in the list, space marks two and c compares them" in seen.said
+
+
+async def test_the_age_of_a_new_one_is_said_as_people_do() -> None:
+    async with detail(sweep(32, 1)) as seen:
+        assert "just now · grade A" in seen.rows[1]
+
+
 async def test_title_and_tab_line_say_what_this_is() -> None:
     async with detail(NEW, OLD, name="after AMX fix", rerun_of=OLD.id) as seen:
         title = f' {short_id(NEW.id)} "after AMX fix" › resnet50.onnx › onnxruntime 1.31.1 f32 sync'

@@ -55,6 +55,15 @@ async def test_the_name_of_a_cell_leaves_room_for_what_stands_beside_it() -> Non
         assert "[onnxruntime, async, 2 cores, batch 1, 1 stream, seq=32] ←→   figure" in seen.choices
 
 
+async def test_why_a_cell_failed_has_the_whole_width() -> None:
+    reason = "Exception during initialization: /engine_src/engine/core/providers/cpu/text/string_normalizer.cc:89"
+    failed = build.failed_cell(stopped_by="failed")
+    assert failed.failure is not None
+    failed = replace(failed, failure=replace(failed.failure, log_tail=reason))
+    async with detail(make(24, 60, failed), size=(120, 36)) as seen:
+        assert reason in seen.text and "no samples were kept" not in seen.text and "stopped by" not in seen.text
+
+
 async def test_h_goes_through_the_figures_and_is_remembered() -> None:
     async with detail(sweep(22)) as seen:
         assert "figure [advice] h" in seen.choices and "Pareto set: none is better at both" in seen.text

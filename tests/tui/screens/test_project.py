@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from tests.report.build import HOSTILE
@@ -9,6 +11,7 @@ from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
 from tests.tui.screens.stage import shown, with_runs
 from tests.tui.stock import add, make_id, rich_project, sweep
 from tuibench.core.errors import StoreBusy
+from tuibench.core.reference import ModelState
 from tuibench.core.short_id import short_id
 from tuibench.tui import route
 from tuibench.tui.screens.project import ProjectScreen
@@ -169,6 +172,8 @@ async def test_a_damaged_record_is_listed_and_says_what_is_wrong() -> None:
         assert "is damaged" in "".join(rows(app)[-8:])
         await press(pilot, "down")
         assert "is damaged" not in "".join(rows(app)[-8:-3])
+        line = next(line for line in rows(app) if short_id(ids[0]) in line)
+        assert line.split()[0] == "✗" and "its record is damaged" in line and "1.76" not in line
 
 
 async def test_what_became_of_a_damaged_record_that_was_removed_is_said_before_its_damage() -> None:
@@ -237,6 +242,35 @@ async def test_a_model_that_is_gone_is_said() -> None:
         app.go(route.project(project))
         await settle(pilot)
         assert "is gone" in rows(app)[-3] and "! gone" in frame(app)
+
+
+async def test_in_a_narrow_terminal_the_filter_has_a_line_of_its_own() -> None:
+    async with shown() as seen:
+        await seen.press("slash")
+        assert rows(seen.app)[1].strip().startswith(">filter") and "Ben" not in rows(seen.app)[1]
+        await seen.press("enter")
+        assert "1 Benchmarks" in rows(seen.app)[1]
+
+
+async def test_the_model_is_looked_at_again_once_a_run_made_a_version_of_it() -> None:
+    async with shown((120, 36)) as seen:
+        looked: list[str] = []
+        state = seen.app.desk.model_state
+
+        def look_at(project: str) -> ModelState:
+            looked.append(project)
+            return state(project)
+
+        seen.app.desk.model_state = look_at  # type: ignore[method-assign]
+        seen.page.load()
+        await settle(seen.pilot)
+        assert looked == []
+        project = seen.app.desk.project(seen.project)
+        newer = replace(project.project, versions=(*project.project.versions, project.project.versions[0]))
+        seen.app.desk.project = lambda _: replace(project, project=newer)  # type: ignore[assignment,method-assign]
+        seen.page.load()
+        await settle(seen.pilot)
+        assert looked == [seen.project]
 
 
 async def test_in_a_low_terminal_the_list_comes_before_its_preview() -> None:

@@ -6,15 +6,15 @@ from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_question import Answers, TextQuestion
 
 
-async def test_the_answers_are_the_texts_and_enter_goes_on() -> None:
+async def test_the_answers_are_the_texts_and_enter_ends_in_any_of_them() -> None:
     got: list[Answers | None] = []
     async with staged(StatusLine()) as (stage, pilot):
         stage.push_screen(TextQuestion("m9q", [("name", "old"), ("note", "kept \x1b[1m")], hint="2 lines"), got.append)
         await settle(pilot)
-        assert seen(stage)[-3].split() == ["m9q", "2", "lines", "enter", "done", "esc", "back"]
+        assert seen(stage)[-3].split() == ["m9q", "2", "lines", "tab", "next", "enter", "done", "esc", "back"]
         assert seen(stage)[-2].startswith(">name       [old")
         assert seen(stage)[-1].startswith(" note       [kept \\e[1m")
-        await press(pilot, "n", "e", "w", "enter", "up", "q", "down", "enter")
+        await press(pilot, "n", "e", "w", "down", "up", "q", "enter")
         assert got == [("q", "kept \x1b[1m")]
         assert stage.floor.passed == []
 
@@ -33,6 +33,14 @@ async def test_what_is_wrong_is_said_and_can_be_mended() -> None:
         assert seen(stage)[-1] == "            ! ends in none of .json .csv .md"
         await press(pilot, "end", "full_stop", "j", "s", "o", "n", "enter")
         assert got == [("out.json",)]
+
+
+async def test_a_long_label_is_shown_as_it_is() -> None:
+    async with staged(StatusLine()) as (stage, pilot):
+        stage.push_screen(TextQuestion("sample", [("name", "a"), ("description", "b")]))
+        await settle(pilot)
+        assert seen(stage)[-2].startswith(">name        [a")
+        assert seen(stage)[-1].startswith(" description [b")
 
 
 async def test_escape_gives_none() -> None:

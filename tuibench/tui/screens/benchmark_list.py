@@ -12,7 +12,7 @@ from textual.containers import Vertical
 from textual.message import Message
 
 from tuibench.core.card import BenchmarkRow
-from tuibench.core.errors import TuibenchError
+from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.core.units import count_of
 from tuibench.tui import key
 from tuibench.tui.desk import RunRow
@@ -63,6 +63,8 @@ class BenchmarkList(Vertical):
         self.marks: frozenset[str] = frozenset()
         self._previews: OrderedDict[Shown, list[LineLike]] = OrderedDict()
         self._asked: Shown | None = None
+        self.damaged: set[str] = set()
+        """What could not be read when it was to be told of: the list itself is made without reading records."""
 
     def compose(self) -> ComposeResult:
         """The table, a rule, the preview."""
@@ -92,6 +94,7 @@ class BenchmarkList(Vertical):
     def show(self, rows: Sequence[BenchmarkRow], runs: Sequence[RunRow]) -> None:
         """Show these, as sorted and filtered."""
         self.rows = BenchmarkRows(rows, runs)
+        self.damaged &= self.rows.stored.keys()
         self.marks &= self.rows.stored.keys() | self.rows.runs.keys()
         self.refresh_lines()
 
@@ -107,7 +110,7 @@ class BenchmarkList(Vertical):
         rows = self.rows
 
         def line(name: str) -> Line:
-            return rows.line(name, now, glyphs)
+            return rows.line(name, now, glyphs, damaged=name in self.damaged)
 
         keys = rows.keys(self.sort, self.is_reversed, self.text)
         words = (f"No line has all of these words: {self.text}", "", "esc   all of them again")
@@ -163,8 +166,15 @@ class BenchmarkList(Vertical):
             lambda: preview_of(desk.open(name), width - 2, app.glyphs, app.ascii_only),
             lambda lines: self._keep_preview(wanted, lines),
             group="preview",
-            otherwise=lambda error: self._keep_preview(wanted, fold(_reason(error), width - 2)),
+            otherwise=lambda error: self._refuse_preview(wanted, error),
         )
+
+    def _refuse_preview(self, wanted: Shown, error: TuibenchError) -> None:
+        """Why, in the place of a preview; a record that turned out to be damaged is marked from now on."""
+        self._keep_preview(wanted, fold(_reason(error), wanted[2] - 2))
+        if isinstance(error, StoreDamaged) and wanted[0] not in self.damaged:
+            self.damaged.add(wanted[0])
+            self.refresh_lines()
 
     def _keep_preview(self, wanted: Shown, lines: list[LineLike]) -> None:
         self._asked = None

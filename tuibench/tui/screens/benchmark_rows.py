@@ -129,13 +129,13 @@ class BenchmarkRows:
             )  # fmt: skip
         return "\n".join(said).casefold()
 
-    def line(self, key: str, now: float, glyphs: Glyphs) -> Line:
-        """One line of the table."""
+    def line(self, key: str, now: float, glyphs: Glyphs, damaged: bool = False) -> Line:
+        """One line of the table; of a record that is damaged no number is shown."""
         if key in self.runs:
             return _run_line(self.runs[key], now, glyphs)
         row = self.stored[key]
         best = self.best(row, glyphs)
-        state = _state_of(row, best)
+        state = "failed" if damaged else _state_of(row, best)
         cells = (
             getattr(glyphs, state) if state else "",
             short_id(row.id),
@@ -143,9 +143,9 @@ class BenchmarkRows:
             engine_word(row.engines) + (f" ({row.foreign})" if row.foreign else ""),
             scenario_word(row.scenarios),
             sizes_word(row.cores, row.batches, glyphs),
-            best.text,
-            best.plus_minus,
-            "-" if row.foreign else row.grade,
+            "its record is damaged" if damaged else best.text,
+            "" if damaged else best.plus_minus,
+            "" if damaged else "-" if row.foreign else row.grade,
             row.name,
             row.note,
         )

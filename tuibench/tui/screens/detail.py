@@ -11,7 +11,7 @@ from textual.widget import Widget
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.short_id import short_id
-from tuibench.report.age import age
+from tuibench.report.age import ago_words
 from tuibench.report.listing import headline_words
 from tuibench.tui import key
 from tuibench.tui.desk import Pulse, Removed
@@ -23,7 +23,7 @@ from tuibench.tui.screens.detail_key import AXES, COMMON, LAST, WITHOUT_RECORD, 
 from tuibench.tui.screens.detail_points import PointList
 from tuibench.tui.screens.detail_scaling import ScalingPane
 from tuibench.tui.screens.detail_tabs import NAMES, TABS, DetailTabs, refusals
-from tuibench.tui.screens.detail_text import log_facts
+from tuibench.tui.screens.detail_text import log_facts, settings_words
 from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import TextBlock
@@ -52,7 +52,6 @@ class DetailScreen(BenchmarkActions):
         self._cell = cell
         self._tab = TABS.index(tab) if tab in TABS else 0
         self.stored: StoredBenchmark | None = None
-
         self._is_gone = False
         self._refusals = refusals(None)
 
@@ -68,7 +67,7 @@ class DetailScreen(BenchmarkActions):
         if stored is None:
             return (f"benchmark {short_id(self.benchmark)}",)
         name = f' "{stored.card.name}"' if stored.card.name else ""
-        return (short_id(self.benchmark) + name, stored.row.models, _settings(stored))
+        return (short_id(self.benchmark) + name, stored.row.models, settings_words(stored))
 
     def target(self) -> str | None:
         """This one."""
@@ -128,6 +127,13 @@ class DetailScreen(BenchmarkActions):
         else:
             self.explain(error)
 
+    def _show_past(self, one: str, base: str) -> None:
+        """There is nothing to mark on this page."""
+        if base:
+            super()._show_past(one, base)
+        else:
+            self.say(f"{short_id(one)} is no re-run: in the list, space marks two and c compares them", "warn")
+
     def _show_removed(self, removed: Removed) -> None:
         """What was removed here is not looked at any longer."""
         if removed.entry is None:
@@ -149,7 +155,7 @@ class DetailScreen(BenchmarkActions):
     def _show_tabs(self) -> None:
         stored = self.stored
         disabled = [n for n, name in enumerate(TABS) if self._refusals[name]]
-        when = f"{age(stored.row.started_utc, self.dashboard.now())} ago" if stored is not None else ""
+        when = ago_words(stored.row.started_utc, self.dashboard.now()) if stored is not None else ""
         grade = f"grade {stored.row.grade}" if stored is not None and stored.row.grade else ""
         # Where the tabs themselves need the line, age and grade give way.
         parts = (when, grade) if self.app.size.width >= _WHOLE else ()
@@ -233,13 +239,6 @@ class DetailScreen(BenchmarkActions):
         if point is not None:
             await self.go_to_tab(0)
             self.query_one(BaselinePane).go_to(point.cell_key)
-
-
-def _settings(stored: StoredBenchmark) -> str:
-    """Engine with its version where there is one, precision and scenarios."""
-    row, run = stored.row, stored.result
-    version = run.versions.get(row.engines, "")
-    return " ".join(filter(None, (row.engines, version, run.spec.precision, row.scenarios)))
 
 
 def _tab_action(place: int) -> Callable[[DetailScreen], Awaitable[None]]:

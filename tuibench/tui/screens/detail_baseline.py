@@ -102,8 +102,11 @@ class BaselinePane(DetailPane):
         is_advice, ascii_only = figure == ADVICE, self.dashboard.ascii_only
         self.query_one("#advice").display = is_advice
         view = self.query_one("#spread", FigureView)
-        view.display = not is_advice
-        if not is_advice:
+        # Where there is nothing to draw, what went wrong needs the room.
+        is_bare = not is_advice and cell.failure is not None and merged_histogram(cell) is None
+        self.set_class(is_bare, "-bare")
+        view.display = not is_advice and not is_bare
+        if view.display:
             view.show_figure(lambda width, height: draw_cell(cell, figure, width, height, ascii_only))
 
     def _step(self, by: int) -> None:

@@ -89,7 +89,7 @@ def _costs(cell: CellResult) -> Iterator[Fact]:
     if cell.pooled is not None:
         ran = f" in {count_of(len(cell.executions), 'execution')}" if cell.executions else ""
         yield Fact("calls", f"{cell.pooled.iterations}{ran}")
-    if cell.stopped_by:
+    if cell.stopped_by and cell.stopped_by != cell.status:
         yield Fact("stopped by", cell.stopped_by)
 
 

@@ -21,6 +21,13 @@ _FIRST = ("env", "cpu", "versions")
 _BLANK = Fact("", "")
 
 
+def settings_words(stored: StoredBenchmark) -> str:
+    """Engine with its version where there is one, precision and scenarios."""
+    row, run = stored.row, stored.result
+    version = run.versions.get(row.engines, "")
+    return " ".join(filter(None, (row.engines, version, run.spec.precision, row.scenarios)))
+
+
 def environment_facts(run: RunResult, glyphs: Glyphs) -> Iterator[Fact]:
     """Models, packages, then every fact about the machine under the name it is exported by."""
     for source, model in zip(run.spec.models, run.models, strict=False):

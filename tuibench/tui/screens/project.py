@@ -98,15 +98,15 @@ class ProjectScreen(RunActions):
         )
 
     def _show(self, found: tuple[ProjectRow, tuple[BenchmarkRow, ...]]) -> None:
-        first = self._project is None
-        self._project, rows = found
+        known, (self._project, rows) = self._project, found
         self.benchmarks.show(rows, self._runs())
         if (started := self.dashboard.started) and self.benchmarks.table.move_to(started):
             self.dashboard.started = ""
         self.show_title()
         self._show_around()
-        if first:
+        if known is None:
             self.dashboard.remember(project=self.project_id)
+        if known is None or known.project.versions != self._project.project.versions:
             self.ask(lambda: self.desk.model_state(self.project_id), self._show_model, group="model")
 
     def _refuse(self, error: TuibenchError) -> None:

@@ -9,8 +9,10 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.screen import ModalScreen
 
+from tuibench.core.width import width_of
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.calm import Calm
+from tuibench.tui.widgets.field import LABEL
 from tuibench.tui.widgets.field_column import FieldColumn
 from tuibench.tui.widgets.row import safe
 from tuibench.tui.widgets.text_field import TextField
@@ -47,10 +49,12 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
     def compose(self) -> ComposeResult:
         """A title and the fields."""
         yield RuleLine()
-        yield TitleLine((self._heading, "title"), (f"{safe(self._hint)}  enter done  esc back ".lstrip(), "dim"))
-        with FieldColumn():
+        keys = f"{safe(self._hint)}{'  tab next' if len(self._fields) > 1 else ''}  enter done  esc back ".lstrip()
+        yield TitleLine((self._heading, "title"), (keys, "dim"))
+        labels = max(LABEL, *(width_of(label) + 2 for label, _ in self._fields))
+        with FieldColumn(enter_ends=True):
             for n, (label, value) in enumerate(self._fields):
-                yield TextField(str(n), label, value, width=0)
+                yield TextField(str(n), label, value, width=0, label_width=labels)
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
         """The answers, or what is wrong with them."""
