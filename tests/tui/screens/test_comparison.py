@@ -79,6 +79,14 @@ async def test_a_figure_without_a_choice_of_metrics_says_so() -> None:
         assert "this figure has one metric only; h goes on" in frame(seen.app)
 
 
+async def test_words_are_broken_anew_at_another_width() -> None:
+    async with shown((120, 36)) as seen:
+        await seen.pilot.resize_terminal(60, 24)
+        await settle(seen.pilot)
+        sentence = " ".join("".join(f"{line}\n" for line in rows(seen.app)[-9:]).split())
+        assert "in p50 latency: 0.943 (0.937 to 0.950); no verdict: measured at different times" in sentence
+
+
 async def test_every_figure_is_drawn() -> None:
     async with shown((120, 36)) as seen:
         wanted = ["over cores", "over batch", "ratio over cores", "ratio over batch", "samples"]

@@ -130,7 +130,7 @@ async def test_a_run_of_the_shell_is_watched_left_found_again_and_finished_now(s
         await seen.until_seen("enter opens the result")
         assert "finished after" in seen.text and "2 of 2 cells measured" in seen.text
         assert "finished on request" in seen.text and stored() == [run]
-        await seen.until(lambda: f"run {short_id(run)} finished and saved" in seen.news)
+        await seen.until(lambda: f"run {short_id(run)} finished on request and saved" in seen.news)
         await seen.press("right", "enter")
         detail = seen.app.page
         assert isinstance(detail, DetailScreen)

@@ -160,6 +160,11 @@ class ComparisonView(Bare, Vertical):
         view = self.query_one("#figure", FigureView)
         view.show_figure(lambda width, height: draw(figure, width, height, ascii_only=ascii_only))
 
+    def on_resize(self) -> None:
+        """Words are broken at the width that there is now."""
+        if self._material is not None:
+            self._show_pair()
+
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
         """Another pair."""
         message.stop()
