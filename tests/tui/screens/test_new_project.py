@@ -10,7 +10,7 @@ from typing import Any, cast
 
 import pytest
 
-from tests.tui.frame import check_frame, frame
+from tests.tui.frame import frame
 from tests.tui.landing import land, landed
 from tests.tui.pilot import make_desk, open_app, press, send_key, settle, type_text
 from tests.tui.screens.form_desk import RUN
@@ -55,7 +55,6 @@ async def test_the_sample_is_three_keys_away_from_the_form(monkeypatch: pytest.M
     land(monkeypatch, "form")
     async with open_app() as (app, pilot):
         await press(pilot, "enter")
-        check_frame(app, "new-project-80x24")
         await press(pilot, "enter")
         (row,) = Workbench().projects.list()
         assert row.project.name == "sample" and row.project.versions[0].model.asked == "sample"

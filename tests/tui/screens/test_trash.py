@@ -1,8 +1,6 @@
 from __future__ import annotations
 
-import pytest
-
-from tests.tui.frame import check_frame, frame, rows
+from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, type_text
 from tests.tui.stock import rich_project
 from tuibench.tui.screens.trash import TrashScreen
@@ -52,12 +50,3 @@ async def test_only_the_typed_word_deletes() -> None:
         assert "Nothing was removed." in frame(app)
         await press(pilot, "E")
         assert "there is nothing in it" in frame(app)
-
-
-async def test_the_trash_is_as_it_was_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tuibench.tui.screens.trash.age", lambda *_: "2m")
-    monkeypatch.setattr("tuibench.tui.screens.trash.size", lambda _: "145 kB")
-    removed()
-    async with open_app() as (app, pilot):
-        await press(pilot, "f3")
-        check_frame(app, "trash-80x24")
