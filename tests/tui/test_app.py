@@ -25,6 +25,7 @@ from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse, RunRow
 from tuibench.tui.ending import ends_between
 from tuibench.tui.screens.base import Page
+from tuibench.tui.widgets.question import Notice
 
 
 class PulseDesk:
@@ -239,3 +240,20 @@ async def test_what_breaks_otherwise_ends_it_with_its_last_words(desk: PulseDesk
     with pytest.raises(NoMatches):
         await break_it()
     assert last[0].return_code == 1 and "#gone" in last[0].last_words
+
+
+async def test_a_page_below_a_dialog_is_told_when_it_is_in_sight_again(
+    desk: PulseDesk, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with dashboard(desk) as (app, pilot):
+        told: list[str] = []
+        monkeypatch.setattr(Page, "pulse_changed", lambda *_: told.append("pulse"))
+        monkeypatch.setattr(Page, "load", lambda _: told.append("load"))
+        await app.push_screen(Notice("title", ["a line"]))
+        await settle(pilot)
+        desk.show(row(1))
+        await look(app, pilot)
+        assert told == [] and app.pulse == desk.now
+        await pilot.press("escape")
+        await settle(pilot)
+        assert told == ["load"]

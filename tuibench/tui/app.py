@@ -147,8 +147,10 @@ class Dashboard(CalmApp):
                 self._notices.add(notice)
                 page.say_more(notice)
         self._tell_ended(before, message.pulse)
-        page.show_title()
-        page.pulse_changed(message.pulse, before)
+        if self.screen is page:
+            # Below a dialog it would be sent as a whole; it reads all anew when it is in sight again.
+            page.show_title()
+            page.pulse_changed(message.pulse, before)
 
     def _tell_ended(self, before: Pulse | None, now: Pulse) -> None:
         """Say of runs that went on at the last look and do not at this one how they ended; ring once."""
