@@ -105,6 +105,7 @@ async def test_a_look_that_fails_is_news_and_the_next_one_is_taken(desk: PulseDe
         ((), (row(1, activity.FINISHED),), "finished and saved"),
         ((), (row(1, activity.FINISHED, ON_REQUEST),), f"{name(1)} finished on request and saved"),
         ((), (row(1, activity.FINISHED, AS_FAR),), f"{name(1)} saved as far as it was measured"),
+        ((), (row(1, activity.FINISHED, executions=0),), "ended: every cell failed"),
         ((), (row(1, activity.CANCELLED),), "cancelled, 3 executions saved"),
         ((), (row(1, activity.CANCELLED, executions=0),), "cancelled, nothing was measured"),
         ((), (), "was removed"),

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.short_id import short_id
+from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.core.wish import AS_FAR, ON_REQUEST
 from tuibench.tui.desk import Pulse
@@ -41,4 +42,7 @@ def _end(was: RunInfo, left: RunInfo | None, done: RunInfo | None) -> End:
         return End(f"{name} cancelled, {kept}", True)
     if done.detail in (ON_REQUEST, AS_FAR):
         return End(f"{name} {done.detail}" + (" and saved" if done.detail == ON_REQUEST else ""), True)
+    if not done.executions:
+        models = f" of {show(', '.join(done.models), 40)}" if done.models else ""
+        return End(f"{name}{models} ended: every cell failed", False)
     return End(f"{name} finished and saved" + (f": {done.detail}" if done.detail else ""), True)
