@@ -18,6 +18,9 @@ ROOT = Path(__file__).resolve().parent.parent
 REAL_ENVIRONMENT = dict(os.environ)
 """As it was before any test got a home of its own; pip and version managers need it."""
 
+# As the command sets them; Textual reads them when it is first imported, by whichever test that is.
+os.environ |= {"TEXTUAL_ANIMATIONS": "none", "TEXTUAL_SMOOTH_SCROLL": "0", "TEXTUAL_THEME": "ansi-dark"}
+
 OLD_PYTHON = "3.10"
 OLD_NUMPY = "1.26.4"
 

@@ -85,6 +85,7 @@ def lose_at_points(keeper: Shell, first: str, count: int) -> None:
     assert len(stored()) == 1 + started
 
 
+@pytest.mark.slow
 def test_a_run_outlives_the_dashboard_that_started_it(keeper: Shell, first: str) -> None:
     lose_at_points(keeper, first, FEW)
 

@@ -171,6 +171,7 @@ def test_a_runner_killed_at_many_random_points_measures_nothing_twice(
     kill_and_resume(keeper, kills, executions, seed=kills)
 
 
+@pytest.mark.slow
 def test_a_runner_killed_at_three_random_points_measures_nothing_twice(keeper: Shell) -> None:
     kill_and_resume(keeper, 3, 3, seed=3)
 

@@ -98,6 +98,7 @@ def test_a_dry_run_measures_nothing(shell: Shell) -> None:
     assert not any(line.startswith("Throughput") for line in done.lines)
 
 
+@pytest.mark.slow
 def test_exports_take_the_form_of_their_name(shell: Shell, folder: Path) -> None:
     for name, batches in (("out.csv", "1,2"), ("out.md", "1"), ("out.txt", "1")):
         path = folder / name

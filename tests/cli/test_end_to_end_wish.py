@@ -101,6 +101,7 @@ def test_a_run_that_is_taken_up_is_not_to_be_finished_any_more(keeper: Shell, ru
     assert [len(cell.executions) for cell in result(run_id).cells] == [3, 3]
 
 
+@pytest.mark.slow
 def test_what_waits_is_not_finished_but_can_be_given_more_time(keeper: Shell, runs: Runs) -> None:
     first = detach(keeper)
     second, _ = runs.launch(spec(), Wishes())
@@ -127,6 +128,7 @@ def test_more_time_is_more_executions_and_is_said_to_who_follows(keeper: Shell, 
     assert sum("more time" in warning for warning in result(run_id).warnings) == 2
 
 
+@pytest.mark.slow
 def test_more_time_lasts_over_the_death_of_the_runner(keeper: Shell, runs: Runs) -> None:
     run_id, _ = runs.launch(spec(), Wishes())
     keeper.wait_for("execution_done", n=1)

@@ -158,7 +158,7 @@ def on_a_terminal(shell: Shell, *flags: str, term: str = "xterm") -> tuple[Termi
 
 
 def test_a_terminal_gets_a_progress_line_that_is_gone_in_the_end(shell: Shell) -> None:
-    terminal, painted, out, code = on_a_terminal(shell, "--executions", "2", "-t", "1.4", "-w", "0.05")
+    terminal, painted, out, code = on_a_terminal(shell, "--executions", "3", "-t", "2.4", "-w", "0.1")
     assert code == 0
     assert b"\x1b" not in painted.encode() and b"\r" not in out
     lines = [part for part in painted.split("\r") if "left" in part]

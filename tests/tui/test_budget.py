@@ -36,6 +36,7 @@ async def test_the_start_sends_little(project: tuple[str, tuple[str, ...]]) -> N
         assert 1000 < len(counter_of(app).take().encode()) <= START
 
 
+@pytest.mark.slow
 async def test_no_screen_sends_anything_while_nothing_happens_and_little_for_a_key(
     project: tuple[str, tuple[str, ...]],
 ) -> None:

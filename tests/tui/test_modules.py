@@ -8,12 +8,15 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.cli.running import SCRIPT
 
 HEAVY = {"numpy", "onnx", "onnxruntime", "openvino", "huggingface_hub", "requests"}
 SAMPLE = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
 
 
+@pytest.mark.slow
 def test_no_screen_imports_anything_heavy() -> None:
     command = [sys.executable, "-m", "tests.tui.through", str(SAMPLE)]
     done = subprocess.run(command, env={**os.environ, **SCRIPT}, capture_output=True, text=True, check=False)

@@ -41,9 +41,22 @@ class CalmApp(App[int]):
         return bool(poll.poll(0))
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's reads UTF-8 alone, and ends the app at the first byte that is none."""
+        """Textual's ends the app at the first byte that is no UTF-8, and stands no terminal that is lost."""
         from textual.drivers import linux_driver  # what has no terminal needs no driver of one
+        from textual.drivers._writer_thread import WriterThread
 
+        class Writer(WriterThread):
+            """Textual's dies of the first write that is refused; thirty later the app waits for it for ever."""
+
+            def run(self) -> None:
+                try:
+                    super().run()
+                except OSError:
+                    # Nobody sees it any more; whoever still writes must not wait.
+                    while self._queue.get() is not None:
+                        continue
+
+        setattr(linux_driver, "WriterThread", Writer)  # noqa: B010 - as below
         setattr(linux_driver, "getincrementaldecoder", _lenient)  # noqa: B010 - it is imported there, and not exported
         return super().get_driver_class()
 

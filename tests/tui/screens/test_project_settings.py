@@ -96,6 +96,7 @@ async def test_a_model_that_changed_and_one_that_is_gone(model: Path) -> None:
         assert f"{model} is gone" in frame(app)
 
 
+@pytest.mark.slow
 async def test_changes_of_another_session_do_not_overwrite_what_is_typed(model: Path) -> None:
     project = project_of(model)
     async with open_app() as (app, pilot):

@@ -153,6 +153,7 @@ async def test_many_models_engines_and_scenarios_have_a_block_each() -> None:
             assert name in seen.text
 
 
+@pytest.mark.slow
 async def test_hostile_names_drive_nothing_anywhere() -> None:
     view = sketch_view(
         info=make_info(name=HOSTILE, detail=HOSTILE), names={}, log=(HOSTILE,), warnings=(HOSTILE,),

@@ -138,6 +138,7 @@ async def test_a_run_of_the_shell_is_watched_left_found_again_and_finished_now(s
         assert pane.stored.result.cells[pane._at].asked.batch == 2, "the very cell under the cursor"
 
 
+@pytest.mark.slow
 async def test_a_run_goes_on_when_the_dashboard_quits_and_X_cancels_it_later(shell: Shell) -> None:  # noqa: N802 - key
     async with followed() as seen:
         form = FormValues(
@@ -179,6 +180,7 @@ async def test_more_time_is_told_by_the_page_that_gave_it(shell: Shell) -> None:
     end(shell, run)
 
 
+@pytest.mark.slow
 async def test_a_runner_that_was_killed_is_taken_up_and_saved(shell: Shell) -> None:
     run = whole_id(detach(shell, *MANY))
     async with followed(run) as seen:
@@ -257,6 +259,7 @@ def end_one(shell: Shell, short: str) -> None:
     assert shell.run("cancel", short, env=SCRIPT).code == 0
 
 
+@pytest.mark.slow
 async def test_r_at_the_end_measures_the_same_again(shell: Shell) -> None:
     run = whole_id(detach(shell, *FAKE, "--executions", "1", "-t", "0.05"))
     async with followed(run) as seen:

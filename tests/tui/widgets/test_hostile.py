@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 from rich.cells import cell_len
 from textual.widget import Widget
 
@@ -112,6 +113,7 @@ async def test_no_name_drives_the_terminal_from_any_widget_in_any_size() -> None
             check(counter_of(stage).take())
 
 
+@pytest.mark.slow
 async def test_no_name_drives_the_terminal_from_any_question() -> None:
     for text in HOSTILE:
         async with staged(StatusLine()) as (stage, pilot):
