@@ -98,6 +98,16 @@ async def settle(pilot: Pilot[Any]) -> None:
     raise AssertionError("the dashboard never came to rest")
 
 
+async def until_seen(pilot: Pilot[Any], seen: Callable[[], bool]) -> None:
+    """Until something is on the screen that Textual brings there a repaint later than it was asked for."""
+    for _ in range(_ROUNDS):
+        if seen():
+            return
+        await asyncio.sleep(_PAINT_S)
+        await settle(pilot)
+    raise AssertionError("never seen")
+
+
 async def press(pilot: Pilot[Any], *keys: str) -> None:
     """Press keys, each once what the one before it did is done."""
     for key in keys:

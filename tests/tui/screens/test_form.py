@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.landing import Landing
-from tests.tui.pilot import look, open_app, press, settle, type_text
+from tests.tui.pilot import look, open_app, press, settle, type_text, until_seen
 from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.core.errors import UsageError
@@ -108,6 +108,7 @@ async def test_all_that_is_wrong_is_said_at_once_beside_its_field() -> None:
     )  # fmt: skip
     desk = FormDesk(wrong, error="there is no such file; name another", summary=None)
     async with open_form(desk, project="p1") as (app, pilot):
+        await until_seen(pilot, lambda: frame(app).count(" ! ") >= 9)
         shown = frame(app).splitlines()
         labels = ("Model", "Engines", "Scenarios", "Cores", "Batches", "seq", "Streams", "Target", "Name")
         for label in labels:

@@ -10,7 +10,7 @@ from textual import events
 from tests.tui.counting import CountingDriver, bytes_of, counter_of
 from tests.tui.frame import frame
 from tests.tui.landing import Landing
-from tests.tui.pilot import look, open_app, press, settle, type_text
+from tests.tui.pilot import look, open_app, press, settle, type_text, until_seen
 from tests.tui.screens.form_desk import VALUES, FormDesk, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.tui import route
@@ -46,7 +46,7 @@ async def test_a_terminal_of_twenty_by_five_and_back() -> None:
         await type_text(pilot, "12")
         assert "12" in frame(app)
         await press(pilot, "enter")
-        assert ">Batches" in frame(app)
+        await until_seen(pilot, lambda: ">Batches" in frame(app))
         await press(pilot, "up")
         await pilot.resize_terminal(80, 24)
         await settle(pilot)
