@@ -20,7 +20,7 @@ EVIL = "\x1b]0;owned\x07\x1b[2J\x9b31m[@click=app.quit_now]x[/][/no]\u202e\u2066
 LONG = "N" * 1000
 _OURS = re.compile(
     r"\x1b\[[0-9;]*m|\x1b\[\d+;\d+H|\x1b\[\?(?:100[02346]|1015|1049|2004|2026|2048|25|7)[hl]|\x1b\[\?(?:2026|2048)\$p|\x1b\[>\d+u|\x1b\[<u|\x1b\[[ABCDJK]"
-    r"|\x1b\]22;[a-z]*\x07|\x1b\]52;c;[A-Za-z0-9+/=]*\x07|\x1b\]0;tuibench[^\x00-\x1f\x7f-\x9f\u202a-\u202e]*\x07|\x1b\(B"
+    r"|\x1b\[2[23];0t|\x1b\]22;[a-z]*\x07|\x1b\]52;c;[A-Za-z0-9+/=]*\x07|\x1b\]0;tuibench[^\x00-\x1f\x7f-\x9f\u202a-\u202e]*\x07|\x1b\(B"
 )
 """Everything that the dashboard and Textual send on purpose."""
 _CONTROL = re.compile(

@@ -12,7 +12,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
 from tuibench.tui.bridge_doubt import Doubt
-from tuibench.tui.desk import Found, Pulse, Removed
+from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
 
 if TYPE_CHECKING:
@@ -158,6 +158,8 @@ class Bridge:
     def benchmarks(self, project: str = "") -> tuple[BenchmarkRow, ...]:
         """See Desk."""
         with self._reading:
+            if project == LOOSE:
+                return self._library.list_loose()
             return self._library.list(project=project or None)
 
     def open(self, benchmark: str) -> StoredBenchmark:

@@ -25,6 +25,7 @@ if TYPE_CHECKING:  # 20 ms before the first frame, which needs none of them
     from tuibench.core.trash import TrashEntry
 
 __all__ = [
+    "LOOSE",
     "Desk",
     "EngineChoice",
     "FormCheck",
@@ -40,6 +41,10 @@ __all__ = [
     "RunRow",
     "RunView",
 ]
+
+
+LOOSE = "-"
+"""In place of a project: for benchmarks that have none, as one that was imported or whose project is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,7 +227,7 @@ class Desk(Protocol):
     # Benchmarks
 
     def benchmarks(self, project: str = "") -> tuple[BenchmarkRow, ...]:
-        """Newest first; of one project where one is named."""
+        """Newest first; of one project where one is named, with LOOSE those of none."""
 
     def open(self, benchmark: str) -> StoredBenchmark:
         """A whole record; StoreDamaged says what is wrong with one."""

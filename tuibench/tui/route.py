@@ -32,6 +32,13 @@ def project(project_id: str, tab: str = "benchmarks") -> Screen[None]:
     return ProjectScreen(project_id, tab)
 
 
+def loose() -> Screen[None]:
+    """Benchmarks of no project."""
+    from tuibench.tui.screens.loose import LooseScreen
+
+    return LooseScreen()
+
+
 def form(project_id: str = "", benchmark: str = "", path: str = "") -> Screen[None]:
     """What to measure: with a project's last values, a benchmark's settings, or for a model by its path."""
     from tuibench.tui.screens.form import FormScreen

@@ -25,11 +25,20 @@ class CalmApp(App[int]):
         super().__init__()
         self.last_words = ""
         """A traceback for --debug, safe to print; '' where nothing broke."""
+        self._titled = False
 
     def set_terminal_title(self, title: str) -> None:
-        """The title of the terminal's window: there is no public way to write it."""
-        if self._driver is not None and not self.is_headless:
-            self._driver.write(f"\x1b]0;{show(title, 80)}\x07")
+        """The title of the terminal's window, which gets its own back at the end; there is no public way to either."""
+        if self._driver is None or self.is_headless:
+            return
+        keep = "" if self._titled else "\x1b[22;0t"
+        self._titled = True
+        self._driver.write(f"{keep}\x1b]0;{show(title, 80)}\x07")
+
+    def on_unmount(self) -> None:
+        """The terminal is still ours."""
+        if self._titled and self._driver is not None:
+            self._driver.write("\x1b[23;0t")
 
     def terminal_is_gone(self) -> bool:
         """Whether nobody has the other end any more; where no signal tells it, Textual reads on without end."""

@@ -87,6 +87,11 @@ class Library:
             rows = tuple(row for row in rows if row.project == wanted)
         return rows if limit is None else rows[:limit]
 
+    def list_loose(self) -> tuple[BenchmarkRow, ...]:
+        """Newest first: those of no project, or of one that is not there any more."""
+        known = {project.id for project in self._store.projects.all()}
+        return tuple(row for row in self._store.benchmarks.rows() if row.project not in known)
+
     def find(self, token: str) -> BenchmarkRow:
         """The row of the benchmark that is meant; UnknownId says what it may be, or where it is if not here."""
         try:

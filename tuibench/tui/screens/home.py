@@ -16,7 +16,7 @@ from tuibench.core.units import size
 from tuibench.core.watch import RunView
 from tuibench.report.age import age
 from tuibench.tui import key, route
-from tuibench.tui.desk import Pulse, RunRow
+from tuibench.tui.desk import LOOSE, Pulse, RunRow
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.project_actions import ProjectActions
 from tuibench.tui.screens.run_cell import run_cell
@@ -67,6 +67,8 @@ class HomeScreen(ProjectActions):
         self._rows: dict[str, ProjectRow] = {}
         self._lost: dict[str, RunRow] = {}
         """Runs that no project has yet: started in a shell, with a model that is new here."""
+        self._loose = 0
+        """Benchmarks of no project."""
         self._loaded = False
         self._by = SORTS[0]
         self._reverse = False
@@ -120,6 +122,13 @@ class HomeScreen(ProjectActions):
             self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
         self.show_title()
         self._show_panel()
+        # Behind the first rows, which nobody should wait for.
+        self.ask(lambda: len(self.desk.benchmarks(LOOSE)), self._show_loose, group="loose")
+
+    def _show_loose(self, count: int) -> None:
+        if count != self._loose:
+            self._loose = count
+            self._list()
 
     def _list(self) -> None:
         """Runs that no project has yet, then projects with what goes on in them."""
@@ -133,11 +142,14 @@ class HomeScreen(ProjectActions):
         def line(one: str) -> Line:
             if one in self._lost:
                 return _run_line(self._lost[one], now, glyphs)
+            if one == LOOSE:
+                return Line(LOOSE, ("(without a project)", "", "", str(self._loose), "", "", ""), "dim")
             return _line(self._rows[one], going.get(one), now, glyphs)
 
+        last = [LOOSE] if self._loose and not self._text else []
         words = (f"No project has all of these words: {self._text}", "", "esc   all of them again")
         self.table.empty = words if self._text else _EMPTY
-        self.table.show_rows(_COLUMNS, [*self._lost, *self._rows], line)
+        self.table.show_rows(_COLUMNS, [*self._lost, *self._rows, *last], line)
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """What is stored is read again where that changed; runs come with the pulse."""
@@ -181,6 +193,9 @@ class HomeScreen(ProjectActions):
         message.stop()
         if message.key in self._lost:
             self.dashboard.go(route.run(message.key))
+            return
+        if message.key == LOOSE:
+            self.dashboard.go(route.loose())
             return
         self.dashboard.remember(project=message.key)
         self.dashboard.go(route.project(message.key))
@@ -236,6 +251,8 @@ class HomeScreen(ProjectActions):
         """Whether there is none at all, or none in sight."""
         if (run := self.target()) is not None:
             return f"run {short_id(run)} has no project yet: enter shows it"
+        if self.table.cursor_key == LOOSE:
+            return "enter shows the benchmarks that belong to no project"
         return "no project has all of these words: esc shows all again" if self._text else super().why_none()
 
     def with_run(self, then: Callable[[RunView], object]) -> None:

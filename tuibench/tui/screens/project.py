@@ -142,12 +142,16 @@ class ProjectScreen(RunActions):
         """Tabs and rail."""
         wide = self.has_class("-wide")
         words = f"{self.benchmarks.words()} " if self._tab == 0 else ""
-        tabs = () if wide else _NAMES
+        names = self._names()
+        tabs = () if wide else names
         self.query_one("#tabs", TabLine).show(tabs, self._tab, right=(words, "dim"))
         if wide:
             app = self.dashboard
-            lines = rail_lines(_NAMES, self._tab, self._project, self._model, app.now(), app.glyphs)
+            lines = rail_lines(names, self._tab, self._project, self._model, app.now(), app.glyphs)
             self.query_one("#rail", TextBlock).show_lines(lines)
+
+    def _names(self) -> tuple[str, ...]:
+        return _NAMES
 
     def on_resize(self) -> None:
         """A rail, or tabs."""

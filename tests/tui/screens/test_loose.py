@@ -1,0 +1,74 @@
+"""Benchmarks of no project: an imported one, and one whose project is gone."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.conftest import ROOT
+from tests.tui.frame import frame, rows
+from tests.tui.landing import land, landed
+from tests.tui.pilot import open_app, press
+from tests.tui.stock import add, add_project, sweep
+from tuibench.core.short_id import short_id
+from tuibench.tui.desk import LOOSE
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.workbench.hall import Workbench
+
+FILE = ROOT / "tests" / "fixtures" / "import" / "deepsparse-1.8.0.json"
+
+
+def imported(bench: Workbench) -> str:
+    return bench.exchange.import_file(str(FILE)).row.id
+
+
+async def test_an_imported_result_is_found_from_home_and_opened(monkeypatch: pytest.MonkeyPatch) -> None:
+    bench = Workbench()
+    project = add_project(bench)
+    mine = add(bench, sweep(), project)
+    one = imported(bench)
+    land(monkeypatch, "detail")
+    async with open_app() as (app, pilot):
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        assert list(home.table.keys) == [project, LOOSE]
+        line = next(row for row in rows(app) if "(without a project)" in row)
+        assert line.split()[-1] == "1", line
+        await press(pilot, "G", "enter")
+        assert "Without a project" in rows(app)[0]
+        assert short_id(one) in frame(app) and short_id(mine) not in frame(app)
+        assert "Settings" not in frame(app)
+        await press(pilot, "n")
+        assert "a new benchmark is made in a project" in frame(app)
+        await press(pilot, "2", "enter")
+        assert landed(app) == ("detail", (one,), {})
+
+
+async def test_it_can_be_removed_and_comes_back() -> None:
+    bench = Workbench()
+    add_project(bench)
+    one = imported(bench)
+    async with open_app() as (app, pilot):
+        await press(pilot, "G", "enter", "d", "y")
+        assert bench.library.list_loose() == () and "No benchmark yet." in frame(app)
+        await press(pilot, "u")
+        assert [row.id for row in bench.library.list_loose()] == [one]
+        await press(pilot, "q")
+        assert "(without a project)" in frame(app)
+
+
+async def test_keys_of_projects_say_what_the_row_is() -> None:
+    bench = Workbench()
+    add_project(bench)
+    imported(bench)
+    async with open_app() as (app, pilot):
+        await press(pilot, "G")
+        for key in ("r", "d", "e", "D"):
+            await press(pilot, key)
+            assert "enter shows the benchmarks that belong to no project" in frame(app), key
+
+
+async def test_where_all_have_a_project_there_is_no_such_row() -> None:
+    bench = Workbench()
+    add(bench, sweep(), add_project(bench))
+    async with open_app((120, 36)) as (app, _):
+        assert "(without a project)" not in frame(app)
