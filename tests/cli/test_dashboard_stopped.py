@@ -33,7 +33,10 @@ def test_a_stopped_dashboard_stops_nobody_and_sees_it_all_later(keeper: Shell) -
     assert len(stored()) == 2
     assert short_id(newest) in run(keeper, "list").out
     assert run(keeper, "edit", short_id(newest), "--name", "meanwhile").code == 0
+    terminal.forget()
     terminal.process.send_signal(signal.SIGCONT)
+    terminal.wait_for("\x1b[?1049h")
+    terminal.wait_for("CORES×BATCH")
     terminal.wait_for(short_id(newest))
     terminal.type("\x11")
     assert terminal.end() == 0

@@ -8,6 +8,7 @@ import traceback
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections.abc import Callable
 from functools import partial
+from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
 from textual import events
@@ -16,6 +17,9 @@ from textual.driver import Driver
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.text import show
+
+if TYPE_CHECKING:
+    from textual.drivers.linux_driver import LinuxDriver
 
 
 class CalmApp(App[int]):
@@ -67,7 +71,8 @@ class CalmApp(App[int]):
 
         setattr(linux_driver, "WriterThread", Writer)  # noqa: B010 - as below
         setattr(linux_driver, "getincrementaldecoder", _lenient)  # noqa: B010 - it is imported there, and not exported
-        return super().get_driver_class()
+        driver = super().get_driver_class()
+        return _wakes_once(driver) if issubclass(driver, linux_driver.LinuxDriver) else driver
 
     def panic(self, *renderables: RenderableType) -> None:
         """Textual's prints what its thread of keys met, with the values of all variables."""
@@ -99,6 +104,26 @@ def known_error(error: Exception) -> TuibenchError:
     if isinstance(error, TuibenchError):
         return error
     return TuibenchError(f"internal error: {type(error).__name__}: {error}")
+
+
+def _wakes_once(driver: type[LinuxDriver]) -> type[Driver]:
+    class Sleeper(driver):  # type: ignore[misc, valid-type]
+        """Textual starts its threads again after a SIGSTOP, which ended none; the app then waits for the first two."""
+
+        _retiring = False
+
+        def _sigcont_application(self, *_: object) -> None:
+            if self._retiring:
+                return  # stopped again meanwhile, for it is in the background: the call below goes on
+            if self._writer_thread is not None and self._writer_thread.is_alive():
+                self._retiring = True
+                self.suspend_application_mode()
+                self._retiring = False
+                # The shell may have written to the terminal: all is to be painted again.
+                self._must_signal_resume = True
+            super()._sigcont_application()
+
+    return Sleeper
 
 
 def _lenient(name: str) -> Callable[[], IncrementalDecoder]:

@@ -14,41 +14,20 @@ from tests.tui.frame import frame
 from tests.tui.landing import land, landed
 from tests.tui.pilot import make_desk, open_app, press, send_key, settle, type_text
 from tests.tui.screens.form_desk import RUN
+from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.errors import ModelError, TuibenchError
-from tuibench.core.remote import FetchProgress
-from tuibench.tui import route
-from tuibench.tui.app import Dashboard
 from tuibench.tui.desk import Desk, FormValues
 from tuibench.tui.screens.form import FormScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.screens.project import ProjectScreen
-from tuibench.tui.widgets.text_field import TextField
 from tuibench.workbench.hall import Workbench
 
 SAMPLES = Path(__file__).resolve().parents[3] / "tuibench" / "data" / "samples"
 
 
-def page_of(app: Dashboard) -> NewProjectScreen:
-    page = app.page
-    assert isinstance(page, NewProjectScreen)
-    return page
-
-
 @pytest.fixture
 def finder(home: Path) -> Finder:
     return Finder()
-
-
-async def put(app: Dashboard, pilot: Any, text: str, name: str = "model") -> None:
-    """As if it had been typed, with the pause after it over."""
-    page = page_of(app)
-    field = page.column.fields[name]
-    assert isinstance(field, TextField)
-    field.input.value = text
-    await settle(pilot)
-    if name == "model":
-        page._look_when_typed()
-        await settle(pilot)
 
 
 async def test_the_sample_is_three_keys_away_from_the_form(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -249,37 +228,6 @@ async def test_what_was_typed_stays_when_one_comes_back() -> None:
         await press(pilot, "f2", "escape")
         assert page_of(app).column.fields["name"].answer == "mine"
         assert page_of(app).column.fields["model"].answer == "sample:tiny"
-
-
-async def test_addresses_are_fetched_by_enter_alone_and_tell_how_far_they_are() -> None:
-    desk: Desk = make_desk()
-    asked: list[str] = []
-    real = desk.find_model
-
-    def find(text: str, tell: Any = None) -> Any:
-        asked.append(text)
-        tell(FetchProgress(5_000_000, 10_000_000))
-        return real("sample:tiny")
-
-    desk.find_model = find  # type: ignore[method-assign]
-    async with open_app(desk=desk) as (app, pilot):
-        app.go(route.new_project())
-        await settle(pilot)
-        await put(app, pilot, "https://example.com/model.onnx")
-        assert asked == [] and "enter fetches it" in frame(app)
-        heard: list[str] = []
-        page = page_of(app)
-        show = page._show_summary
-
-        def listen(lines: Any = ()) -> None:
-            heard.append(str(list(lines)))
-            show(lines)
-
-        page._show_summary = listen  # type: ignore[method-assign]
-        page.column.focus_field("model")
-        await press(pilot, "enter")
-        assert asked == ["https://example.com/model.onnx"]
-        assert any("5.00 MB of 10.0 MB are here" in said for said in heard), heard
 
 
 class Finder:

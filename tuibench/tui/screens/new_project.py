@@ -34,6 +34,10 @@ LOOK_S = 0.4
 """After the last key: a child that reads a model is not started for every letter."""
 
 
+class _Unwanted(TuibenchError):
+    """Nobody waits for this model any more: its screen was left, or another one was typed."""
+
+
 class NewProjectScreen(Page):
     """What is typed stays until a project is made of it, also while the model is looked at."""
 
@@ -139,6 +143,9 @@ class NewProjectScreen(Page):
         self._show_summary((("fetching it ..." if remote else "looking at it ...", "dim"),))
 
         def hear(progress: FetchProgress) -> None:
+            if text != self._looking or not self.is_attached:
+                # In the thread that fetches it: what has arrived stays for the next time.
+                raise _Unwanted("the download was not wanted any more")
             self.post_message(Heard(text, progress))
 
         self.ask(

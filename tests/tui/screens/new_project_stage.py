@@ -1,0 +1,28 @@
+"""New project at its work: the page that is shown, and a field of it filled in."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tests.tui.pilot import settle
+from tuibench.tui.app import Dashboard
+from tuibench.tui.screens.new_project import NewProjectScreen
+from tuibench.tui.widgets.text_field import TextField
+
+
+def page_of(app: Dashboard) -> NewProjectScreen:
+    page = app.page
+    assert isinstance(page, NewProjectScreen)
+    return page
+
+
+async def put(app: Dashboard, pilot: Any, text: str, name: str = "model") -> None:
+    """As if it had been typed, with the pause after it over."""
+    page = page_of(app)
+    field = page.column.fields[name]
+    assert isinstance(field, TextField)
+    field.input.value = text
+    await settle(pilot)
+    if name == "model":
+        page._look_when_typed()
+        await settle(pilot)

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import asyncio
+import threading
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import PATIENCE_S
+from tests.tui.frame import frame
+from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.screens.new_project_stage import page_of, put
+from tuibench.core.remote import FetchProgress
+from tuibench.tui import route
+from tuibench.tui.desk import Desk
+from tuibench.tui.widgets.text_field import TextField
+
+
+async def test_addresses_are_fetched_by_enter_alone_and_tell_how_far_they_are() -> None:
+    desk: Desk = make_desk()
+    asked: list[str] = []
+    real = desk.find_model
+
+    def find(text: str, tell: Any = None) -> Any:
+        asked.append(text)
+        tell(FetchProgress(5_000_000, 10_000_000))
+        return real("sample:tiny")
+
+    desk.find_model = find  # type: ignore[method-assign]
+    async with open_app(desk=desk) as (app, pilot):
+        app.go(route.new_project())
+        await settle(pilot)
+        await put(app, pilot, "https://example.com/model.onnx")
+        assert asked == [] and "enter fetches it" in frame(app)
+        heard: list[str] = []
+        page = page_of(app)
+        show = page._show_summary
+
+        def listen(lines: Any = ()) -> None:
+            heard.append(str(list(lines)))
+            show(lines)
+
+        page._show_summary = listen  # type: ignore[method-assign]
+        page.column.focus_field("model")
+        await press(pilot, "enter")
+        assert asked == ["https://example.com/model.onnx"]
+        assert any("5.00 MB of 10.0 MB are here" in said for said in heard), heard
+
+
+@pytest.mark.parametrize("leave", [True, False])
+async def test_a_model_that_nobody_waits_for_any_more_is_fetched_no_further(leave: bool) -> None:
+    desk: Desk = make_desk()
+    begun, go_on, ended = threading.Event(), threading.Event(), threading.Event()
+    stopped: list[str] = []
+
+    def find(text: str, tell: Any = None) -> Any:
+        begun.set()
+        go_on.wait(PATIENCE_S)
+        try:
+            tell(FetchProgress(1, 10))
+        except Exception as error:
+            stopped.append(type(error).__name__)
+            raise
+        finally:
+            ended.set()
+
+    desk.find_model = find  # type: ignore[method-assign]
+    async with open_app(desk=desk) as (app, pilot):
+        app.go(route.new_project())
+        await settle(pilot)
+        await put(app, pilot, "https://example.com/model.onnx")
+        page_of(app).column.focus_field("model")
+        await pilot.press("enter")
+        await asyncio.to_thread(begun.wait, PATIENCE_S)
+        if leave:
+            await pilot.press("escape")
+        else:
+            field = page_of(app).column.fields["model"]
+            assert isinstance(field, TextField)
+            field.input.value = "https://example.com/other.onnx"
+        await pilot.pause()
+        go_on.set()
+        await asyncio.to_thread(ended.wait, PATIENCE_S)
+        await settle(pilot)
+        assert stopped == ["_Unwanted"]
+        assert "internal error" not in frame(app)
