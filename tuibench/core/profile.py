@@ -21,6 +21,8 @@ PRUNED_LEVELS = (0.5, 0.8, 0.9, 0.95)
 INT8 = "int8"
 LEVELS = (*(f"pruned {level:g}" for level in PRUNED_LEVELS), INT8)
 """What a layer may be changed to, as it is written in records and on screens."""
+ALREADY_INT8 = "already int8"
+"""Why a point of a layer with such weights has no numbers."""
 
 
 @dataclass(frozen=True, slots=True)
