@@ -77,7 +77,7 @@ def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) ->
     skip = {tuple(one) for one in request["skip"]}
     wanted = request["layers"] if request["layers"] is not None else [layer.id for layer in LOSSES]
     pairs = [(one, level) for one in wanted for level in request["levels"] if (one, level) not in skip]
-    say({"begin": {"points": len(skip) + len(pairs), "ms_each": 5.0, "classes": True, "float32_db": 120.0}})
+    say({"begin": {"points": len(pairs), "ms_each": 5.0, "classes": True, "float32_db": 120.0}})
     for one, level in pairs:
         db = 30.0 - 10 * (one == "fc_out")
         say({"loss": {"id": one, "point": to_plain(LossPoint(level, db, 0.999, 0.01, 1.0, request["samples"]))}})

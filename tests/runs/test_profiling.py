@@ -328,8 +328,8 @@ def test_a_changed_layer_that_kills_its_child_is_said_and_the_next_ones_are_meas
     def conv_kills(request: dict[str, Any], say: Say) -> Any:
         if ["conv_out", "int8"] in request["skip"]:
             return say_losses(request, say)
-        say({"at": {"id": "conv_out", "level": "int8"}})
-        return dies(request, say)
+        # Of these it makes one, and dies of the next.
+        return say_losses(request | {"levels": ["pruned 0.5"], "layers": ["conv_out"]}, say) and dies(request, say)
 
     past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": conv_kills}))
     assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason

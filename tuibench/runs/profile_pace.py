@@ -40,7 +40,7 @@ class Pace:
 
     def begin(self, name: str, of: int = 0) -> None:
         """A part begins."""
-        self._began, self._kind = self._clock(), name.split()[0]
+        self._began, self._kind = self._clock(), name.partition(" ")[0]
         done, total = self._steps(name, 0, of)
         self.say(self._words(done, total), done, total)
 
@@ -73,12 +73,12 @@ class Pace:
 
     def _steps(self, name: str, done: int, of: int) -> tuple[int, int]:
         """Of processes which one it is, whatever it says of itself."""
-        return (int(name.split()[1]) - 1, self._spec.processes) if self._kind == LAYERS else (done, of)
+        return (int(name.partition(" ")[2]) - 1, self._spec.processes) if self._kind == LAYERS else (done, of)
 
     def _eta_s(self, done: int, of: int) -> float | None:
         """None where nothing tells."""
         ahead = [name for name in list_parts(self._spec) if name not in self._parts.done | self._parts.failures.keys()]
-        kinds = [name.split()[0] for name in ahead]
+        kinds = [name.partition(" ")[0] for name in ahead]
         spent = self._clock() - self._began if self._kind else 0.0
         total = 0.0
         for place, kind in enumerate(kinds):
