@@ -1,4 +1,4 @@
-"""Whole profiles by scripted children: the order of parts, what becomes of each end, and what the journal gives back."""
+"""Whole profiles by scripted children: the order of parts, what becomes of each end, what the journal gives back."""
 
 from __future__ import annotations
 

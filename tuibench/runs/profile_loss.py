@@ -82,7 +82,7 @@ class LossMaker:
                 sitting.pace.piece(len(self._parts.points), int(self._parts.begin.get("points") or 0))
                 sitting.pass_between()
 
-            told = {"levels": list(levels), "layers": layers, "skip": [list(one) for one in known]}
+            told: dict[str, Any] = {"levels": list(levels), "layers": layers, "skip": [list(one) for one in known]}
             told |= {"samples": sitting.asked.samples, **sitting.placed()}
             answer = sitting.caller.ask(LOSSES, told, expected_s=self._expected_s(), hear=hear)
             if not isinstance(answer, Failure):

@@ -7,19 +7,20 @@ from dataclasses import dataclass
 from typing import Any
 
 from tuibench.core.cell import Failure
-from tuibench.core.errors import EngineError, PhaseTimeout, TuibenchError
+from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.failure import failure_words
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.profile_spec import TIMED_ENGINES
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
 from tuibench.core.wish import ON_REQUEST
 from tuibench.engines import registry
 from tuibench.runs.ending import carry_to_the_end
 from tuibench.runs.hearing import Hearing
 from tuibench.runs.outcome import code_of
 from tuibench.runs.preparation import Preparation, Prepared
-from tuibench.runs.profile_call import Call, Caller
+from tuibench.runs.profile_call import Caller
 from tuibench.runs.profile_loss import LossMaker
 from tuibench.runs.profile_pace import Pace
 from tuibench.runs.profile_part import Parts, count_parts, list_parts
@@ -29,7 +30,7 @@ from tuibench.runs.resumption import check_plan, hash_inputs
 from tuibench.runs.roof_shelf import RoofShelf
 from tuibench.runs.run import Setup
 from tuibench.runs.supervision import Bounds
-from tuibench.runs.task import call_child
+from tuibench.runs.task import Call, call_child
 
 _OUT_OF_TIME = "--max-time was reached; the profile has what was made until then"
 
@@ -127,9 +128,7 @@ class ProfileRun:
     def _prepare(self) -> None:
         setup, spec = self._setup, self._spec
         for engine in spec.engines:
-            registry.check(engine)
-            if engine not in TIMED_ENGINES:
-                raise no_layer_times(engine)
+            check_engine(engine)
         memory = spec.limits.memory_bytes or setup.memory_room()
         preparation = Preparation(
             spec,
@@ -142,6 +141,11 @@ class ProfileRun:
             self._sitting.caller.call,
         )
         prepared = preparation.carry_out()
+        if prepared.models[0].format == "ort":
+            raise ModelError(
+                f"{show(spec.models[0].asked)}: an .ort file has no nodes by which layers could be told",
+                "profile the .onnx file that it was made from",
+            )
         inputs_sha256 = hash_inputs(spec.inputs.file)
         past = setup.past
         if past is not None and past.points:
@@ -171,8 +175,9 @@ class ProfileRun:
             raise error
 
 
-def no_layer_times(engine: str) -> EngineError:
-    """What is said where an engine is asked for what it does not tell."""
-    return EngineError(
-        f"{engine} does not tell how long each layer takes", f"-e {', '.join(TIMED_ENGINES)} makes profiles"
-    )
+def check_engine(engine: str) -> None:
+    """Raise for what is no engine, and for one that does not tell how long each layer takes."""
+    registry.check(engine)
+    if engine not in TIMED_ENGINES:
+        what = f"{engine} does not tell how long each layer takes"
+        raise EngineError(what, f"-e {', '.join(TIMED_ENGINES)} makes profiles")
