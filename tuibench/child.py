@@ -1,6 +1,6 @@
 """Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
 
-python -m tuibench.child inspect|prepare|engines|fetch|hash|import|weights|loss
+python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|weights|loss
 """
 
 from __future__ import annotations
@@ -148,6 +148,15 @@ def loss(request: dict[str, Any], send: Send) -> Any:
     return request_sweep(request, send)
 
 
+def cost(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?}: what each node costs by its shapes."""
+    from tuibench.core.record import to_plain
+    from tuibench.models.cost.order import carry_out
+    from tuibench.trial import TracedTrial
+
+    return to_plain(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
+
+
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
@@ -155,11 +164,17 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "fetch": fetch,
     "hash": hash_files,
     "import": take_in,
+    "cost": cost,
     "weights": weights,
     "loss": loss,
 }
-_IMPORTS = {"inspect": "tuibench.models.inspection", "prepare": "tuibench.models.preparation"}
-_IMPORTS |= {"weights": "tuibench.profiles.loss.approximation", "loss": "tuibench.profiles.loss.sweep"}
+_IMPORTS = {
+    "inspect": "tuibench.models.inspection",
+    "prepare": "tuibench.models.preparation",
+    "cost": "tuibench.models.cost.order",
+    "weights": "tuibench.profiles.loss.approximation",
+    "loss": "tuibench.profiles.loss.sweep",
+}
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
 
