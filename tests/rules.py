@@ -43,9 +43,18 @@ ROOMS = {
     "runs": Room(
         ours=(
             *("stats", "host", "host/facts", "host/brand", "measure/worker", "measure/job", "measure/channel"),
-            *("engines/protocol", "engines/registry"),
+            *("engines/protocol", "engines/registry", "insight"),
         )
     ),
+    # The heavy half of profiles: it runs inside the child alone.
+    "profiles": Room(
+        ours=("stats", "arrays", "models", "engines", "measure", "host/noise"),
+        third=("numpy", "onnx"),
+        deferred=("onnxruntime",),
+    ),
+    "insight": Room(),
+    # Puts a profile together from what several processes found, with intervals over them.
+    "insight/assembly": Room(ours=("insight", "stats")),
     "store": Room(third=("tinydb",)),
     "intake": Room(),
     "runner": Room(ours=ANYTHING, deferred=ANYTHING),
@@ -53,17 +62,17 @@ ROOMS = {
     "trial": Room(ours=ANYTHING, deferred=ANYTHING),
     "fetch": Room(deferred=("huggingface_hub",)),
     "plots": Room(),
-    "report": Room(ours=("plots",), third=("rich",)),
+    "report": Room(ours=("plots", "insight"), third=("rich",)),
     "workbench": Room(
         ours=(
-            *("store", "runs", "report", "stats", "engines/registry"),
+            *("store", "runs", "report", "insight", "stats", "engines/registry"),
             *("host", "host/facts", "host/brand", "host/checkup", "host/place"),
             # Dims and shapes are counted without a model's bytes.
             *("models/candidate", "models/dim", "models/layout"),
         )
     ),
     "request": Room(),
-    "tui": Room(ours=("plots", "report"), third=("textual", "rich")),
+    "tui": Room(ours=("plots", "report", "insight"), third=("textual", "rich")),
     # The only ones that talk to the workbench.
     **{f"tui/{name}": Room(ours=(*BRIDGE_ROOMS, "tui", "workbench", "report", "request")) for name in BRIDGES},
     "cli": Room(ours=("workbench", "report", "request", "cli/dashboard"), third=("rich",)),
