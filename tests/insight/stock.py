@@ -91,20 +91,8 @@ def make_costs(n: int = 12) -> CostProfile:
     """The theory of a model whose performance profile has `n` layers; one folded node comes on top."""
     nodes: list[NodeCost] = []
     for number in range(n):
-        part = part_of(number)
-        weight = f"stage{number // 12}.block{number}.{part.op.lower()}.weight" if part.weight_shape else ""
-        count = math.prod(part.weight_shape) if part.weight_shape else 0
-        shapes = ((1, 64, 56, 56), part.weight_shape) if part.weight_shape else ((1, 64, 56, 56),)
-        ids = node_ids(number)
-        nodes.append(
-            NodeCost(
-                *(ids[0], len(nodes), part.op, f"/stage{number // 12}/block{number}/{part.op}", weight),
-                *(part.weight_shape, shapes, part.output_shape, part.macs, part.element_flops, count, count // 10),
-                weight_bytes=4 * count,
-                activation_bytes=part.bytes_moved,
-                why=part.why,
-            )
-        )
+        part, ids = part_of(number), node_ids(number)
+        nodes.append(_node_cost(number, len(nodes)))
         for id_, op in zip(ids[1:], part.fused, strict=True):
             # What a fused node does is counted with the first one, so that sums are easy to follow.
             nodes.append(NodeCost(id_, len(nodes), op, f"/{id_}", output_shape=part.output_shape))
@@ -166,7 +154,7 @@ def make_performance(n: int = 12, *, what_if: bool = True, slower: float = 1.0) 
 
 def make_loss(n: int = 12, *, measured: bool = True) -> LossProfile:
     """The layers with weights of the same model; pruning hurts later layers more, as is easy to check."""
-    layers = []
+    layers: list[LayerLoss] = []
     for node in make_costs(n).nodes:
         if not node.weight:
             continue
@@ -174,7 +162,13 @@ def make_loss(n: int = 12, *, measured: bool = True) -> LossProfile:
         points = tuple(_loss_point(number, level) for level in LEVELS) if measured else ()
         layers.append(
             LayerLoss(
-                *(node.id, node.op, node.name, node.weight, node.weight_shape, node.parameters, node.zeros),
+                id=node.id,
+                op=node.op,
+                name=node.name,
+                weight=node.weight,
+                shape=node.weight_shape,
+                parameters=node.parameters,
+                zeros=node.zeros,
                 quantiles=tuple(i / 20 for i in range(21)),
                 weight_sqnr_db={level: _weight_db(number, level) for level in LEVELS},
                 points=points,
@@ -203,24 +197,56 @@ def disturbed(profile: PerformanceProfile) -> PerformanceProfile:
     return replace(profile, grade=Grade("D", "waited 31 % of the time for a CPU", 0.31, 0.0, False))
 
 
+def _weight_of(number: int) -> tuple[str, int]:
+    part = part_of(number)
+    if not part.weight_shape:
+        return "", 0
+    return f"stage{number // 12}.block{number}.{part.op.lower()}.weight", math.prod(part.weight_shape)
+
+
+def _node_cost(number: int, index: int) -> NodeCost:
+    part, (weight, count) = part_of(number), _weight_of(number)
+    return NodeCost(
+        id=node_ids(number)[0],
+        index=index,
+        op=part.op,
+        name=f"/stage{number // 12}/block{number}/{part.op}",
+        weight=weight,
+        weight_shape=part.weight_shape,
+        input_shapes=((1, 64, 56, 56), *filter(None, (part.weight_shape,))),
+        output_shape=part.output_shape,
+        macs=part.macs,
+        element_flops=part.element_flops,
+        parameters=count,
+        zeros=count // 10,
+        weight_bytes=4 * count,
+        activation_bytes=part.bytes_moved,
+        why=part.why,
+    )
+
+
 def _layer_time(number: int, what_if: bool, slower: float) -> LayerTime:
     part = part_of(number)
-    ids = node_ids(number)
-    count = math.prod(part.weight_shape) if part.weight_shape else 0
+    ids, (weight, count) = node_ids(number), _weight_of(number)
     forms: tuple[WhatIf, ...] = ()
     if what_if and part.int8 is not None:
         forms = (WhatIf(INT8, Estimate(part.int8, 0.97 * part.int8, 1.03 * part.int8, 5)),)
     elif what_if and part.roof == "cache" and part.macs:
         forms = (WhatIf(INT8, Estimate(None), "its group count has no INT8 kernel"),)
     return LayerTime(
-        *(ids[0], LAYER, part.op, ids, (f"kernel{number}",), part.kernel_op or part.op),
-        f"stage{number // 12}.block{number}.{part.op.lower()}.weight" if part.weight_shape else "",
-        _estimate(part.ms * slower),
-        part.macs,
-        part.element_flops,
-        count,
-        count // 10,
-        None if part.bytes_moved is None else part.bytes_moved + 4 * count,
+        key=ids[0],
+        kind=LAYER,
+        op=part.op,
+        nodes=ids,
+        kernels=(f"kernel{number}",),
+        kernel_op=part.kernel_op or part.op,
+        weight=weight,
+        ms=_estimate(part.ms * slower),
+        macs=part.macs,
+        element_flops=part.element_flops,
+        parameters=count,
+        zeros=count // 10,
+        bytes_moved=None if part.bytes_moved is None else part.bytes_moved + 4 * count,
         roof_ms=_roof_ms(part, count),
         roof=part.roof,
         what_if=forms,
