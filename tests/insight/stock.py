@@ -268,9 +268,9 @@ def _estimate(value: float) -> Estimate:
 
 
 def _weight_db(number: int, level: str) -> float:
-    return 40.0 - 6.0 * LEVELS.index(level) - number if level != INT8 else 44.0 - number
+    return 40.0 - 6.0 * LEVELS.index(level) - number % 8 if level != INT8 else 44.0 - number % 8
 
 
 def _loss_point(number: int, level: str) -> LossPoint:
-    db = 50.0 - 8.0 * LEVELS.index(level) - 3.0 * number if level != INT8 else 48.0 - 3.0 * number
+    db = 50.0 - 8.0 * LEVELS.index(level) - 3.0 * (number % 6) if level != INT8 else 48.0 - 3.0 * (number % 6)
     return LossPoint(level, db, 1 - 10 ** (-db / 10) / 2, 10 ** (-db / 10), 1.0 if db > 10 else 0.5, samples=2)
