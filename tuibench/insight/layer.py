@@ -9,6 +9,7 @@ from tuibench.core.profile import FOLDED, LAYER, RESIDUAL, RUNTIME, CostProfile,
 from tuibench.core.text import show
 from tuibench.core.units import percent, scaled, short, size
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
+from tuibench.insight.cost import shapes_words
 from tuibench.insight.portion import HEAVY, int8_of, int8_ratio, time_of, total_ms
 
 BELOW_RESOLUTION = "below the profiler's resolution"
@@ -174,14 +175,10 @@ def _half(row: LayerRow) -> str:
     return _percent(row.layer.ms.half_width if row.ms is not None else None)
 
 
-def _shape(shape: tuple[int, ...] | None) -> str:
-    return UNKNOWN if shape is None else "x".join(map(str, shape)) or "scalar"
-
-
 def _shapes(row: LayerRow) -> str:
     if row.cost is None:
         return NONE
-    return " ".join(_shape(shape) for shape in row.cost.input_shapes[:4]) + f" > {_shape(row.cost.output_shape)}"
+    return shapes_words(row.cost)
 
 
 COLUMNS: tuple[Column[LayerRow], ...] = (

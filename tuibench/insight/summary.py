@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable
 
 from tuibench.core.profile import LAYER, CostProfile, LayerTime, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, size
+from tuibench.insight.bar import VALUES, Amount, Summary, make_bars
 from tuibench.insight.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
 from tuibench.insight.portion import by_operator
 from tuibench.insight.sentence import help_sentence
@@ -20,51 +20,7 @@ SUMMARY_TYPES = (BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED, FLOPS,
 COST_TYPES = (FLOPS, BYTES, PARAMETERS)
 """What is known without measuring."""
 
-VALUES, LOG, SHARES = "values", "log", "% of total"
-DISPLAYS = (VALUES, LOG, SHARES)
-
 FLOPS_WORDS = "FLOPs = 2 × MACs of matrix operators + operations on single elements (estimated)"
-_LONGEST = 40
-_DECADES = 5
-"""Of logarithmic bars: what is smaller than the greatest by more has no length."""
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
-    """One operator type."""
-
-    label: str
-    """Safe to print."""
-    length: float
-    """In the display chosen; only its ratio to the other bars means something."""
-    amount: float | None
-    """In the unit of the type; None where it is not known."""
-    text: str
-    layers: int
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """All bars of one type, and what must be said with them."""
-
-    kind: str
-    display: str
-    title: str
-    bars: tuple[Bar, ...]
-    words: tuple[str, ...]
-    """By which method, under which convention; in place of bars, why there are none."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Amount:
-    """What one operator type has of something, before it is displayed."""
-
-    op: str
-    value: float | None
-    layers: int
-    at_most: bool = False
-    at_least: bool = False
-    note: str = ""
 
 
 def summarize(profile: PerformanceProfile, kind: str = BASELINE, display: str = VALUES) -> Summary:
@@ -112,21 +68,21 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     unit = percent if kind == POTENTIAL_SHARE else ms
     # What could be saved is a share of all the time, not of all that could be saved.
     whole = {POTENTIAL: total, POTENTIAL_SHARE: 1.0}.get(kind)
-    bars = _bars(amounts, display, unit, whole)
+    bars = make_bars(amounts, display, unit, whole)
     return Summary(kind, display, titles[kind], bars, tuple(_timed_words(kind, measured)))
 
 
-def _timed_amount(gain: Gain, kind: str, total: float) -> _Amount:
+def _timed_amount(gain: Gain, kind: str, total: float) -> Amount:
     if kind == BASELINE:
-        return _Amount(gain.key, gain.ms, gain.layers)
+        return Amount(gain.key, gain.ms, gain.layers)
     some = f"{gain.measured} of {count_of(gain.layers, 'layer')}"
     if kind == INT8_TIME:
         value = gain.int8_ms if gain.int8_ms is not None else gain.ms
-        return _Amount(gain.key, value, gain.layers, note=some if gain.measured else "as it is")
+        return Amount(gain.key, value, gain.layers, note=some if gain.measured else "as it is")
     saved = gain.saved_ms if gain.saved_ms is not None else gain.ms
     value = saved / total if kind == POTENTIAL_SHARE and total else saved
     at_most = gain.saved_ms is None
-    return _Amount(gain.key, value, gain.layers, at_most=at_most, note="bound" if at_most else f"INT8, {some}")
+    return Amount(gain.key, value, gain.layers, at_most=at_most, note="bound" if at_most else f"INT8, {some}")
 
 
 def _timed_words(kind: str, measured: bool) -> Iterable[str]:
@@ -148,13 +104,11 @@ def _pruned(profile: PerformanceProfile, display: str) -> Summary:
         return Summary(PRUNED, display, title, (), (show(effect.sentence, 300),))
     ratio = effect.ratio.value
     amounts = [
-        _Amount(
-            op, math.fsum((layer.ms.value or 0.0) * (ratio if layer.macs else 1.0) for layer in layers), len(layers)
-        )
+        Amount(op, math.fsum((layer.ms.value or 0.0) * (ratio if layer.macs else 1.0) for layer in layers), len(layers))
         for op, layers in by_operator(profile.layers).items()
     ]
     words = ("estimate: matrix operators × the ratio below, the others as they are", show(effect.sentence, 300))
-    return Summary(PRUNED, display, "Pruned 0.9 ms by operator", _bars(amounts, display, ms), words)
+    return Summary(PRUNED, display, "Pruned 0.9 ms by operator", make_bars(amounts, display, ms), words)
 
 
 def _amount_of(layer: LayerTime, kind: str) -> float | None:
@@ -169,49 +123,12 @@ def _counts(counted: dict[str, list[tuple[float | None, bool]]], kind: str, disp
         notes = [f"{missing} unknown"] if missing and known else []
         notes += [f"{inexact} counted once"] if inexact else []
         total = math.fsum(known) if known else None
-        amounts.append(_Amount(op, total, len(values), at_least=bool(missing or inexact), note=", ".join(notes)))
+        amounts.append(Amount(op, total, len(values), at_least=bool(missing or inexact), note=", ".join(notes)))
     amounts.sort(key=lambda amount: -(amount.value or 0.0))
     words = {
         FLOPS: (FLOPS_WORDS,),
         BYTES: ("bytes = weights and activations read and written, were nothing in a cache",),
     }
     unit = size if kind == BYTES else scaled
-    return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", _bars(amounts, display, unit),
+    return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", make_bars(amounts, display, unit),
                    words.get(kind, ()))  # fmt: skip
-
-
-def _bars(
-    amounts: Sequence[_Amount], display: str, unit: Callable[[float], str], total: float | None = None
-) -> tuple[Bar, ...]:
-    """`total` is what shares are shares of, where that is not the sum of the bars."""
-    known = [amount.value for amount in amounts if amount.value is not None and amount.value > 0]
-    summed, most = math.fsum(known), max(known, default=0.0)
-    least = min(known, default=0.0)
-    bars = [
-        Bar(
-            label=show(amount.op, _LONGEST) or "?",
-            length=_length(amount.value, display, most, least),
-            amount=amount.value,
-            text=_text(amount, display, total or summed, unit),
-            layers=amount.layers,
-        )
-        for amount in amounts
-    ]
-    return tuple(sorted(bars, key=lambda bar: -bar.length))
-
-
-def _length(value: float | None, display: str, most: float, least: float) -> float:
-    if value is None or value <= 0:
-        return 0.0
-    if display != LOG:
-        return value
-    # The least that is drawn has a decade of its own.
-    return max(math.log10(value / max(least, most / 10**_DECADES)) + 1, 0.0)
-
-
-def _text(amount: _Amount, display: str, total: float, unit: Callable[[float], str]) -> str:
-    if amount.value is None:
-        return "unknown"
-    shown = percent(amount.value / total if total else 0.0) if display == SHARES else unit(amount.value)
-    sign = "≤ " if amount.at_most else "≥ " if amount.at_least else ""
-    return f"{sign}{shown}" + (f" ({amount.note})" if amount.note else "")
