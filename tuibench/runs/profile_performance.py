@@ -30,6 +30,9 @@ def make_costs(sitting: ProfileSitting) -> None:
     told = {"batch": spec.batches[0] if spec.batches else None, "dims": {name: values[0] for name, values in spec.dims}}
     answer = sitting.caller.ask("cost", told, expected_s=_COST_S)
     if isinstance(answer, Failure):
+        # A model that cannot be run without optimization can still be read.
+        answer = sitting.caller.ask("cost", told | {"static": True}, expected_s=_COST_S)
+    if isinstance(answer, Failure):
         sitting.fail(COSTS, answer)
     else:
         sitting.keep(COSTS, from_plain(CostProfile, answer))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 
 from tuibench.core.model import Point
@@ -13,7 +14,6 @@ from tuibench.core.profile import (
     LossProfile,
     PerformanceProfile,
     Profile,
-    ProfileSpec,
 )
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -31,7 +31,7 @@ def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> 
     point = points[0]
     costs = parts.costs or _no_costs(point, parts)
     if asked.kind == LOSS:
-        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts))
+        return Profile(asked.kind, costs, loss=_loss(spec, parts))
     from tuibench.insight.assembly import assemble_performance  # t intervals: nothing that a loss profile needs
 
     performance = assemble_performance(
@@ -53,10 +53,13 @@ def _no_costs(point: Point, parts: Parts) -> CostProfile:
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
 
 
-def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts) -> LossProfile:
+def _loss(spec: BenchmarkSpec, parts: Parts) -> LossProfile:
     from tuibench.insight.loss_assembly import assemble_loss  # likewise
 
-    return assemble_loss(parts.weights or (), parts.points, parts.begin | parts.answer)
+    data = f"seeded samples, seed {spec.inputs.seed}: synthetic, no calibration data"
+    if spec.inputs.file is not None:
+        data = os.path.basename(spec.inputs.file)
+    return assemble_loss(parts.weights or (), parts.points, parts.begin | parts.answer | {"data": data})
 
 
 def profile_headline(profile: Profile | None) -> str:

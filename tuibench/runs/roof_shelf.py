@@ -56,3 +56,12 @@ class RoofShelf:
         name = _ODD.sub("-", key)[:80].strip("-")
         digest = hashlib.sha256(key.encode()).hexdigest()[:12]
         return Path(self._cache or "") / _PLACE / f"{name}-{digest}.json"
+
+
+def has_roofs(cache: str, cores: int) -> bool:
+    """Whether something of the kind was kept for so many cores, for estimates that need no more than a guess."""
+    try:
+        names = os.listdir(Path(cache) / _PLACE)
+    except OSError:
+        return False
+    return any(name.startswith(f"roofline-{cores}-cores-") for name in names)
