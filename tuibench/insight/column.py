@@ -32,6 +32,8 @@ class Column(Generic[R]):
     """Columns that must be left when it is cut; None where it is never cut."""
     middle: bool = False
     """Whether it is cut in the middle: of a name both ends tell."""
+    most: int | None = None
+    """Columns that it takes at most where the room is short, though it could have more."""
     hint: str = ""
 
 

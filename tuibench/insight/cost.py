@@ -119,7 +119,7 @@ def _why(row: CostRow) -> str:
 COST_COLUMNS: tuple[Column[CostRow], ...] = (
     Column("number", "#", lambda row: row.number, lambda row: f"{'*' if row.is_heavy else ''}{row.number}",
            ascending=True, hint="place in the file; * above 10 %"),
-    Column("op", "op", lambda row: row.node.op, lambda row: show(row.node.op, 80), False, True, least=8),
+    Column("op", "op", lambda row: row.node.op, lambda row: show(row.node.op, 80), False, True, least=8, most=16),
     Column("weight", "weight", lambda row: row.node.weight, lambda row: show(row.node.weight, _LONGEST) or NONE, False,
            True, least=8, middle=True),
     Column("macs", "MACs", lambda row: row.macs, _count(lambda row: row.macs), hint="multiply-accumulates"),

@@ -90,11 +90,6 @@ def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, t
     return tuple(shown)
 
 
-def fused_words(row: LayerRow, nodes: Mapping[str, NodeCost]) -> str:
-    """The operators that one kernel does together, in the order of the model."""
-    return " + ".join(show(nodes[id_].op if id_ in nodes else id_, 60) for id_ in row.layer.nodes)
-
-
 def _row(
     profile: PerformanceProfile, layer: LayerTime, number: int | None, nodes: Mapping[str, NodeCost], total: float
 ) -> LayerRow:
@@ -183,7 +178,7 @@ def _shapes(row: LayerRow) -> str:
 
 COLUMNS: tuple[Column[LayerRow], ...] = (
     Column("number", "#", lambda row: row.number, _number, ascending=True, hint="place in the model; * above 10 %"),
-    Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=8),
+    Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=8, most=16),
     Column("weight", "weight", lambda row: row.layer.weight, _weight, False, True, least=8, middle=True),
     Column("ms", "ms", lambda row: row.ms, lambda row: _digits(row.ms), hint="per batch"),
     Column("share", "%", lambda row: row.share, lambda row: _percent(row.share), hint="of the time of all rows"),

@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.profile import LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import INT8, LayerLoss, LossPoint, LossProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
@@ -115,7 +115,7 @@ def loss_columns(loss: LossProfile) -> tuple[Column[LossRow], ...]:
     """The columns of a profile: its levels in decibels, then what else was measured at them."""
     columns: list[Column[LossRow]] = [
         Column("number", "#", lambda row: row.number, lambda row: str(row.number), ascending=True),
-        Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=6),
+        Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=6, most=16),
         Column("weight", "weight", lambda row: row.layer.weight, lambda row: show(row.layer.weight, _LONGEST) or NONE,
                False, True, least=8, middle=True),
         Column("params", "params", lambda row: row.layer.parameters, lambda row: scaled(row.layer.parameters)),
@@ -144,6 +144,11 @@ def narrow_of(loss: LossProfile) -> int:
     return 4 + min(len(loss.levels), 6)
 
 
+def level_words(level: str) -> str:
+    """A level as a sentence names it."""
+    return level.upper() if level == INT8 else show(level, 40)
+
+
 def level_title(level: str) -> str:
     """A level as short as a column's title must be."""
     return show(level.removeprefix("pruned "), 12) if level.startswith("pruned ") else show(level.upper(), 12)
@@ -169,7 +174,7 @@ def _spared_words(each: LevelSensitivity, kind: str) -> str:
     if each.average is None:
         return ""
     of = " of the weights (proxy)" if kind == APPROXIMATED else ""
-    head = f"{show(each.level, 40)}: average noise{of} {percent(each.average)} over {count_of(each.layers, 'layer')}"
+    head = f"{level_words(each.level)}: average noise{of} {percent(each.average)} over {count_of(each.layers, 'layer')}"
     if not each.average:
         return f"{head}: it changes nothing"
     if not each.spared:
@@ -191,12 +196,13 @@ def _level_column(loss: LossProfile, level: str) -> Column[LossRow]:
         level,
         level_title(level),
         lambda row: row.noise.get(level),
-        lambda row: _decibels(row.noise.get(level)),
+        lambda row: decibels(row.noise.get(level)),
         hint=f"SQNR in dB{proxy}, this layer at {level}",
     )
 
 
-def _decibels(noise: float | None) -> str:
+def decibels(noise: float | None) -> str:
+    """Noise / signal as the SQNR that tables show."""
     if noise is None:
         return NONE
     return f"{-20 * math.log10(noise):.1f}" if noise else UNCHANGED

@@ -5,10 +5,9 @@ from __future__ import annotations
 import math
 
 from tuibench.core.profile import LayerLoss, LossProfile
-from tuibench.core.text import show
 from tuibench.core.units import percent, scaled
 from tuibench.insight.bar import VALUES, Amount, Summary, make_bars
-from tuibench.insight.loss import APPROXIMATED, noise_of
+from tuibench.insight.loss import APPROXIMATED, level_words, noise_of
 
 PARAMETERS = "params"
 
@@ -34,5 +33,5 @@ def summarize_loss(loss: LossProfile, kind: str, display: str = VALUES) -> Summa
         amounts.append(Amount(op, mean, len(layers), note=note))
     of = "weights, a proxy" if loss.kind == APPROXIMATED else "outputs"
     words = (f"mean over the layers of noise / signal of the {of}, one layer changed at a time",)
-    title = f"Sensitivity by operator, {show(kind, 40)}"
+    title = f"Sensitivity by operator, {level_words(kind)}"
     return Summary(kind, display, title, make_bars(amounts, display, percent), words)

@@ -14,12 +14,18 @@ from tuibench.insight.portion import work_of
 from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
 from tuibench.insight.summary import BASELINE, FLOPS_WORDS, summarize
 from tuibench.report.label import plus_minus
-from tuibench.report.profile_table import ProfileHeading, bar_lines, layer_table, left_out
-from tuibench.report.style import to_ascii
-
-WIDTH = 80
-TOP = 20
-_MOST_BARS = 12
+from tuibench.report.profile_table import (
+    TOP,
+    WIDTH,
+    ProfileHeading,
+    bar_lines,
+    capital,
+    finished,
+    heading_lines,
+    layer_table,
+    left_out,
+    wrapped,
+)
 
 
 def profile_lines(
@@ -36,20 +42,12 @@ def profile_lines(
     """All sections of a performance profile; `top` None shows every row."""
     measured = profile.performance
     if measured is None:
-        lines = [*heading_lines(heading), "Nothing was measured of it"]
-        return [to_ascii(line) for line in lines] if ascii_only else lines
-    lines = ["Model summary", *heading_lines(heading), *model_lines(measured)]
+        return finished([*heading_lines(heading), "Nothing was measured of it"], ascii_only)
+    model = [line for each in model_lines(measured) for line in wrapped(each, width)]
+    lines = ["Model summary", *heading_lines(heading), *model]
     lines += ["", "Layer summaries", *summary_lines(measured, width, ascii_only)]
     lines += ["", "Layer results", *result_lines(profile, width, sort, reverse, text, top)]
-    return [to_ascii(line) for line in lines] if ascii_only else lines
-
-
-def heading_lines(heading: ProfileHeading) -> list[str]:
-    """What the profile is called and of what it is."""
-    named = " ".join(filter(None, (show(heading.name), f"({show(heading.id)})" if heading.id else "")))
-    pairs = (("Profile", named), ("Model", show(heading.model, 4096)), ("Started", show(heading.started)),
-             ("Note", show(heading.note, 4096)))  # fmt: skip
-    return [f"{label}: {value}" for label, value in pairs if value]
+    return finished(lines, ascii_only)
 
 
 def model_lines(measured: PerformanceProfile) -> list[str]:
@@ -64,12 +62,12 @@ def summary_lines(
     """Whether optimizing will help, and a bar per operator."""
     shown = summarize(measured, kind)
     bars = [(bar.label, bar.length, bar.text) for bar in shown.bars]
-    lines = [_sentence(help_sentence(measured)), _sentence(zeros_sentence(measured))]
+    said = (help_sentence(measured), zeros_sentence(measured))
+    lines = [line for sentence in said for line in wrapped(capital(sentence), width)]
     if not bars:
         return lines
-    more = len(bars) - _MOST_BARS
-    rest = [f"{count_of(more, 'more operator')}"] if more > 0 else []
-    return [*lines, "", f"{shown.title}:", *bar_lines(bars[:_MOST_BARS], width, ascii_only), *rest, *shown.words]
+    words = [line for each in shown.words for line in wrapped(each, width)]
+    return [*lines, "", f"{shown.title}:", *bar_lines(bars, width, ascii_only), *words]
 
 
 def result_lines(
@@ -143,7 +141,3 @@ def _amount(estimate: Estimate) -> str:
     value = estimate.value or 0.0
     text = f"{short(value, 4)} ms" if value >= 0.1 else ms(value)
     return f"{text} {half}".rstrip()
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:]}"
