@@ -17,6 +17,9 @@ LAYER, RUNTIME, FOLDED, RESIDUAL = "layer", "runtime", "folded", "residual"
 LAYOUT = "layout (runtime)"
 """The operator of rows in which an engine changes the layout of a tensor for its own kernels."""
 
+UNMAPPED = "unmapped (runtime)"
+"""The operator of rows of which it is not known what they are for."""
+
 PRUNED_LEVELS = (0.5, 0.8, 0.9, 0.95)
 INT8 = "int8"
 LEVELS = (*(f"pruned {level:g}" for level in PRUNED_LEVELS), INT8)
@@ -139,6 +142,8 @@ class KernelRow:
     """Without the profiler's own share."""
     integer: bool = False
     """Whether the kernel that runs works on integers."""
+    activation_bytes: int | None = None
+    """What its kernels read and write in one inference beside constants, as the profiler counts it."""
 
 
 @dataclass(frozen=True, slots=True)
