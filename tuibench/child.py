@@ -147,8 +147,11 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "import": take_in,
     "cost": cost,
 }
-_IMPORTS = {"inspect": "tuibench.models.inspection", "prepare": "tuibench.models.preparation",
-            "cost": "tuibench.models.cost.order"}
+_IMPORTS = {
+    "inspect": "tuibench.models.inspection",
+    "prepare": "tuibench.models.preparation",
+    "cost": "tuibench.models.cost.order",
+}
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
 

@@ -63,7 +63,7 @@ class TracedTrial:
         self._profile: Any = None
         self._refusal: TrialError | None = None
 
-    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:  # noqa: ARG002 - as Trial's
+    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
         """The outputs for one feed; TrialError says whether the model or the feed was refused."""
         from tuibench.engines.protocol import IoUnavailable
         from tuibench.models.reference import TrialError

@@ -101,7 +101,7 @@ def _made_here(site: Site) -> Constant | None:
     known = site.scope.tensor(name)
     value = next((a.t for a in site.node.attribute if a.name == "value"), None)
     dtype = "float32" if value is None else dtype_name(value.data_type)
-    zero = value is None or not any(value.raw_data) and not any(value.float_data)
+    zero = value is None or (not any(value.raw_data) and not any(value.float_data))
     shape = known.shape or ()
     # A state or a padding begins with zeros; what has another value stands for weights that a file was spared.
     return Constant(name, dtype, shape, None, 0 if zero or known.shape is None else _count(dtype, shape))

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile
 from tuibench.core.text import show
