@@ -77,19 +77,10 @@ class TracedTrial:
         except Exception as error:  # an engine raises whatever it likes; its words are the result
             raise _unreadable(session, feed) or TrialError(first_words(error)) from error
 
-    def events(self) -> list[dict[str, Any]]:
-        """What the profiler wrote of all runs; the session is over then."""
-        import json
-
-        if self._profile is None:
-            return []
-        written = self._profile.end_profiling()
-        try:
-            with open(written, encoding="utf-8", errors="replace") as file:
-                events: list[dict[str, Any]] = json.load(file)
-        finally:
-            os.unlink(written)
-        return events
+    def end(self) -> str | None:
+        """Where the profiler wrote of all runs; the session is over then."""
+        profile, self._profile, self._session = self._profile, None, None
+        return str(profile.end_profiling()) if profile is not None else None
 
     def _load(self) -> Any:
         from tuibench.models.reference import TrialError

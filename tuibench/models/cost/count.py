@@ -25,6 +25,7 @@ from tuibench.models.inspection import load_graph
 
 STATIC = "static inference"
 TRACED = "one run without optimization"
+_CUT = "the profiler stopped at a million events: what runs in loops is counted less often than it runs"
 
 
 @dataclass(frozen=True)
@@ -62,6 +63,8 @@ def count_expansion(
     """The same for a model that was taken apart before."""
     sites, top = expansion.sites, expansion.top
     if shapes.trace is not None:
+        if shapes.trace.is_converted:
+            infer(expansion.model, sites, top, shapes.inputs, shapes.symbols)
         inputs = {name: Tensor("", shape) for name, shape in shapes.inputs.items()}
         known = learn_from_trace(sites, top, expansion.names, shapes.trace, inputs)
         origin = TRACED
@@ -73,5 +76,6 @@ def count_expansion(
     skip_folded(known, constants)
     zeros = Zeros(path, clock)
     holdings = share_out(sites, constants, zeros.count)
-    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, zeros.notes())
+    cut = (_CUT,) if shapes.trace is not None and shapes.trace.is_cut else ()
+    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, (*cut, *zeros.notes()))
     return assemble(expansion, known, constants, holdings, setting)

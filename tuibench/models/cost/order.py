@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,7 +18,6 @@ from tuibench.models.candidate import Search
 from tuibench.models.cost.count import Shapes, count_expansion, open_expansion
 from tuibench.models.cost.expansion import Expansion, to_bytes
 from tuibench.models.cost.tensor import Shape, Tensor
-from tuibench.models.cost.trace import last_run, read_trace
 from tuibench.models.dim import expand as expand_points
 from tuibench.models.external import check_external
 from tuibench.models.file import locate
@@ -33,8 +33,8 @@ class Tracer(Protocol):
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
         """The outputs for one feed, or TrialError."""
 
-    def events(self) -> list[dict[str, Any]]:
-        """Of all runs."""
+    def end(self) -> str | None:
+        """Where that lies, after which it runs no more; None where the model was never loaded."""
 
 
 OpenTracer = Callable[[str | bytes, str, str], Tracer]
@@ -48,24 +48,35 @@ class _Task:
     path: Path
     expansion: Expansion
     spec: BenchmarkSpec
-    run_dir: str
+    work_dir: str
     available_bytes: int
     point: Point | None
 
-    def trace(self, tracer: Tracer) -> Shapes:
+    def trace(self, open_tracer: OpenTracer) -> Shapes:
         """What the nodes see in one run."""
+        source = to_bytes(self.expansion) if self.expansion.renamed else str(self.path)
+        tracer = open_tracer(source, str(self.path.parent.resolve()), self.work_dir)
         try:
-            point = self.point or self._make_point(tracer)
-            if point.failure is not None or point.bundle is None:
-                return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
-            feed = read_bundle(point.bundle)[0]
-            outputs = tracer.run(feed)
+            return self._run(tracer)
         except (TrialError, ModelError) as error:
             return self.guess(f"ONNX Runtime without optimization: {shorten(error.message)}")
-        trace = read_trace(last_run(tracer.events()))
+        finally:
+            tracer.end()
+
+    def _run(self, tracer: Tracer) -> Shapes:
+        point = self.point or self._make_point(tracer)
+        if point.failure is not None or point.bundle is None:
+            return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
+        feed = read_bundle(point.bundle)[0]
+        outputs = tracer.run(feed)
+        written = tracer.end()
+        trace = read_profile(written) if written is not None else Trace()
+        if not trace.events:
+            return self.guess("ONNX Runtime's profiler told nothing")
         trace.outputs = _tensors(outputs)
         inputs = {name: tensor.shape or () for name, tensor in _tensors(feed).items()}
-        return Shapes(inputs, point.batch, point.items, point.dims, trace=trace)
+        symbols = self._symbols(point.batch, point.dims)
+        return Shapes(inputs, point.batch, point.items, point.dims, symbols, trace)
 
     def guess(self, reason: str) -> Shapes:
         """Input shapes as they would be tried first, for inference without a run."""
@@ -98,7 +109,7 @@ class _Task:
         check_external(model, self.path)
         # Of a summary the preparer wants the interface alone; a whole one would read and hash every weight.
         summary = ModelSummary(str(self.path), "", 0, 0, input_ports(model.graph), output_ports(model.graph))
-        order = Order(self.spec, 0, Path(self.run_dir), self.available_bytes, reference=False)
+        order = Order(self.spec, 0, Path(self.work_dir), self.available_bytes, reference=False)
         return Preparer(order, summary, model, tracer.run, lambda _stage, _point: None).carry_out()[0]
 
 
@@ -107,12 +118,10 @@ def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: Ope
     path = locate(request["path"]).path
     point = from_plain(Point, request["point"]) if request.get("point") else None
     expansion = open_expansion(path)
-    task = _Task(path, expansion, _spec(request, str(path)), str(request["run_dir"]), available_bytes, point)
-    if request.get("static"):
-        shapes = task.guess("no run was asked for")
-    else:
-        source = to_bytes(expansion) if expansion.renamed else str(path)
-        shapes = task.trace(open_tracer(source, str(path.parent.resolve()), task.run_dir))
+    # A directory of its own, because the run's holds inputs of the same names.
+    with tempfile.TemporaryDirectory(prefix="cost-", dir=request["run_dir"]) as work_dir:
+        task = _Task(path, expansion, _spec(request, str(path)), work_dir, available_bytes, point)
+        shapes = task.guess("no run was asked for") if request.get("static") else task.trace(open_tracer)
     return count_expansion(expansion, path, shapes)
 
 
