@@ -18,6 +18,7 @@ from tuibench.models.candidate import Search
 from tuibench.models.cost.count import Shapes, count_expansion, open_expansion
 from tuibench.models.cost.expansion import Expansion, to_bytes
 from tuibench.models.cost.tensor import Shape, Tensor
+from tuibench.models.cost.trace import Trace, read_profile
 from tuibench.models.dim import expand as expand_points
 from tuibench.models.external import check_external
 from tuibench.models.file import locate
