@@ -203,6 +203,11 @@ _IMPORTS = {
     "loss": "tuibench.profiles.loss.sweep",
     "layers": "tuibench.profiles.layers",
 }
+_IMPORTS = {
+    "inspect": "tuibench.models.inspection",
+    "prepare": "tuibench.models.preparation",
+    "cost": "tuibench.models.cost.order",
+}
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
 
