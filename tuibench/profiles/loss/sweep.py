@@ -138,6 +138,7 @@ class _Sweeping:
         classes = bool(changer.classes)
         if unchanged.reason:
             self.notes.append(unchanged.reason)
+            changer.reason = unchanged.reason
         self._begin(len(work), 1000 * each_s, classes, float32_db)
         complete = self._carry_out_all(changer, work, reader, each_s)
         return self._end(classes, float32_db, complete)
@@ -148,7 +149,9 @@ class _Sweeping:
         weight: Weight | None = None
         current = ""
         for done, (layer, level) in enumerate(work):
-            if self.asked.max_s is not None and self.asked.clock() - self.begun + each_s > self.asked.max_s:
+            late = self.asked.max_s is not None and self.asked.clock() - self.begun + each_s > self.asked.max_s
+            # One at least: whoever goes on where this one ended shall arrive.
+            if late and done:
                 self.notes.append(f"ended after {self.asked.max_s:g} s with {done} of {len(work)} points")
                 return False
             name = changer.lifted.names[layer.id]
@@ -181,6 +184,8 @@ class _Changer:
     feeds: Sequence[Feed]
     classes: frozenset[str]
     probabilities: frozenset[str]
+    reason: str = ""
+    """Why nothing can be compared with what the unchanged model answers."""
     _unchanged: Outputs = field(default_factory=list)
 
     def remember(self) -> None:
@@ -196,7 +201,9 @@ class _Changer:
     def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
         """The outputs with these weights against those without."""
         if not self._unchanged[0]:
-            return LossPoint(level, None, None, reason="no output holds floats, so there is nothing to compare")
+            self.reason = "no output holds floats, so there is nothing to compare"
+        if self.reason:
+            return LossPoint(level, None, None, reason=self.reason)
         found = Likeness(self.classes, self.probabilities)
         try:
             for feed, expected in zip(self.feeds, self._unchanged, strict=True):

@@ -86,8 +86,4 @@ class WeightReader:
         values = self.tensor(tensor)
         if values.size == 1:
             return values.reshape(1)
-        axis = layer.channel_axis
-        if values.ndim != 1 or values.size != layer.shape[axis]:
-            what = f"its weights have {values.size} scales, which fit none of its axes"
-            raise ModelError(f"layer '{show(layer.id, 60)}': {what}", "export the model again")
-        return values.reshape([-1 if at == axis else 1 for at in range(len(layer.shape))])
+        return values.reshape([-1 if at == layer.channel_axis else 1 for at in range(len(layer.shape))])
