@@ -74,8 +74,8 @@ def _odd_notes(ports: tuple[Port, ...], values: Mapping[str, list[Any]]) -> Iter
         parts = [item for value in values[port.name] for item in (value if isinstance(value, list) else [value])]
         odd = sum(int(np.count_nonzero(~np.isfinite(p))) for p in parts if p is not None and p.dtype.kind == "f")
         if odd:
-            held = "1 value" if odd == 1 else f"{odd} values"
-            yield f"input '{show(port.name, 60)}' has {held} that are NaN or infinite"
+            held = "1 value that is" if odd == 1 else f"{odd} values that are"
+            yield f"input '{show(port.name, 60)}' has {held} NaN or infinite"
 
 
 def _load(path: str, available_bytes: int) -> dict[str, Array]:

@@ -15,6 +15,7 @@ from tests.models.factory import F32, I64, model, save, tensor, weight
 from tests.profiles.loss.built import branching, convolutions, layers_of, linear, random, sweep
 from tuibench.arrays.bundle import Array
 from tuibench.core.errors import ModelError
+from tuibench.models.inspection import load_graph
 from tuibench.profiles.loss import lifting
 from tuibench.profiles.loss.lifting import lift
 from tuibench.profiles.loss.weight import WeightReader
@@ -52,8 +53,7 @@ def beside(tmp_path: Path, table: Array | None = None) -> Path:
     ]
     held = [weight("t", random(9, 4) if table is None else table), weight("w", random(4, 3)), weight("b", random(3))]
     built = model(nodes, [tensor("ids", I64, ["n"])], [tensor("y", F32, None)], held)
-    whole = save(built, tmp_path / "whole.onnx")
-    assert whole
+    save(built, tmp_path / "whole.onnx")
     convert_model_to_external_data(built, location="data.bin", size_threshold=0)
     onnx.save_model(built, str(tmp_path / "m.onnx"))
     return tmp_path / "m.onnx"
@@ -77,8 +77,8 @@ def test_external_data_stays_where_it_is(tmp_path: Path, inline_bytes: int, monk
     assert digests(place) == before
     whole = sweep(tmp_path, str(place / "whole.onnx"), IDS)
     assert [(node, point.level) for node, point in found.points] == [("p", "pruned 0.5"), ("p", "int8")]
-    for key in found.points:
-        assert found[key[0], key[1].level].sqnr_db == pytest.approx(whole[key[0], key[1].level].sqnr_db, rel=1e-6)
+    for (_, here), (_, inside) in zip(found.points, whole.points, strict=True):
+        assert here.sqnr_db == pytest.approx(inside.sqnr_db, rel=1e-6)
 
 
 def test_links_as_a_download_cache_makes_them_are_followed(tmp_path: Path) -> None:
@@ -88,8 +88,6 @@ def test_links_as_a_download_cache_makes_them_are_followed(tmp_path: Path) -> No
     (tmp_path / "link").mkdir()
     (tmp_path / "link" / "m.onnx").symlink_to(place / "m.onnx")
     (tmp_path / "link" / "data.bin").symlink_to(place / "data.bin")
-    from tuibench.models.inspection import load_graph
-
     path = tmp_path / "link" / "m.onnx"
     built = load_graph(path)
     assert built is not None
@@ -107,9 +105,10 @@ def test_external_data_that_is_missing_or_short_is_said(tmp_path: Path, damage: 
     else:
         (place / "data.bin").write_bytes(b"1234")
     built = onnx.load(path, load_external_data=False)
-    with pytest.raises(ModelError, match="does not exist" if damage == "gone" else "too short"):
+    words = "does not exist" if damage == "gone" else "too short"
+    with pytest.raises(ModelError, match=words):
         lift(built, layers_of(built), WeightReader(path), tmp_path / "out.onnx")
-    with pytest.raises(ModelError):
+    with pytest.raises(ModelError, match=words):
         sweep(tmp_path, str(path), IDS)
 
 

@@ -15,6 +15,7 @@ from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LossPoint
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
 from tuibench.measure.isolation import pin_process
+from tuibench.models.external import check_external
 from tuibench.models.file import locate
 from tuibench.models.inspection import load_graph
 from tuibench.profiles.loss.approximation import no_graph
@@ -70,7 +71,9 @@ class _Sweeping:
         model = load_graph(path)
         if model is None:
             raise no_graph(path)
-        layers = self._chosen(find_layers(Scopes(model.graph)))
+        check_external(model, path)
+        # All of them, also where few are asked for: each is compared in the same form of the model.
+        layers = [layer for layer in find_layers(Scopes(model.graph)) if not layer.reason]
         if not layers:
             self.notes.append("there is no layer whose weights could be changed")
             self._begin(0, 0.0, False, None)
@@ -87,10 +90,6 @@ class _Sweeping:
             return self._sweep(changer, layers, measured, reader)
         finally:
             session.close()
-
-    def _chosen(self, layers: Sequence[Layer]) -> list[Layer]:
-        wanted = [layer for layer in layers if self.asked.layers is None or layer.id in self.asked.layers]
-        return [layer for layer in wanted if not layer.reason]
 
     def _feeds(self) -> list[Feed]:
         feeds = read_bundle(self.asked.bundle)
@@ -133,8 +132,7 @@ class _Sweeping:
         unchanged = changer.compare({}, "")
         each_s = self.asked.clock() - began
         float32_db = changer.against(measured)
-        work = [(layer, level) for layer in layers for level in self.asked.levels]
-        work = [(layer, level) for layer, level in work if (layer.id, level) not in self.asked.skip]
+        work = [(layer, level) for layer in layers for level in self.asked.levels if self._is_asked(layer.id, level)]
         classes = bool(changer.classes)
         if unchanged.reason:
             self.notes.append(unchanged.reason)
@@ -142,6 +140,10 @@ class _Sweeping:
         self._begin(len(work), 1000 * each_s, classes, float32_db)
         complete = self._carry_out_all(changer, work, reader, each_s)
         return self._end(classes, float32_db, complete)
+
+    def _is_asked(self, node: str, level: str) -> bool:
+        wanted = self.asked.layers is None or node in self.asked.layers
+        return wanted and (node, level) not in self.asked.skip
 
     def _carry_out_all(
         self, changer: _Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader, each_s: float
