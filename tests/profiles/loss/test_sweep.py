@@ -232,6 +232,32 @@ def test_a_change_that_gives_nan_or_is_refused_is_a_point_with_a_reason(tmp_path
     assert len(good) == 3 and not any(point.reason for point in good)
 
 
+def test_a_weight_that_is_no_number_is_said_of_the_outputs(tmp_path: Path) -> None:
+    matrix = random(4, 3)
+    matrix[0] = [np.nan, np.inf, 1]
+    found = sweep(tmp_path, linear(matrix), ONES, LEVELS)
+    assert len(found.points) == 5, "infinity and NaN stand in two outputs of three; the third is compared"
+    assert found["y", "pruned 0.5"].sqnr_db is not None
+
+
+def test_a_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:
+    built = linear(random(4, 3))
+    built.graph.node[0].output[0] = "p"
+    built.graph.node.append(helper.make_node("RandomNormalLike", ["p"], ["r"]))
+    built.graph.node.append(helper.make_node("Add", ["p", "r"], ["y"]))
+    (note,) = sweep(tmp_path, built, ONES).result["notes"]
+    assert note.startswith("the unchanged model differs from itself from run to run (")
+
+
+def test_functions_of_a_models_own_are_said_to_be_left_out(tmp_path: Path) -> None:
+    product = helper.make_node("MatMul", ["a", "b"], ["c"])
+    built = linear(random(4, 3))
+    opset = helper.make_opsetid("", 17)
+    built.functions.append(helper.make_function("own", "Twice", ["a", "b"], ["c"], [product], [opset]))
+    found = sweep(tmp_path, built, ONES)
+    assert found.result["notes"] == ["layers inside functions of the model's own are not looked at"]
+
+
 def test_names_may_be_hostile(tmp_path: Path) -> None:
     name = "weight:0"
     built = linear(random(4, 3), name=name)

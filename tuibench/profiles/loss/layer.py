@@ -35,6 +35,7 @@ _PRODUCTS: dict[str, tuple[_Inputs, ...]] = {
     "DynamicQuantizeMatMul": ((1, 2, 3),),
 }
 _LAYERS = _CONVOLUTIONS | _PRODUCTS
+LAYER_OPERATORS = frozenset(_LAYERS)
 _PACKED = ("MatMulNBits", "MatMulBnb4", "MatMulFpQ4")
 
 
@@ -214,7 +215,11 @@ def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | Non
     dims = (given.tensor or constant_tensor(given)) if given else None
     if dims is None or dims.data_location == onnx.TensorProto.EXTERNAL or dims.data_type != onnx.TensorProto.INT64:
         return None
-    shape = tuple(int(dim) for dim in onnx.numpy_helper.to_array(dims).reshape(-1))
+    try:
+        shape = tuple(int(dim) for dim in onnx.numpy_helper.to_array(dims).reshape(-1))
+    except ValueError:
+        # Fewer bytes than it says: the engine will refuse the model in its own words.
+        return None
     filler = fill_tensor(node)
     element = filler.data_type if filler is not None else onnx.TensorProto.FLOAT
     return (element, shape) if all(dim > 0 for dim in shape) else None

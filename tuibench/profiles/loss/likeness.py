@@ -97,11 +97,12 @@ class Likeness:
                 return False
             a, b = left[known], right[known]
             held += a.size
-            off = a - b
-            sums.signal += float(a @ a)
-            sums.noise += float(off @ off)
-            sums.product += float(a @ b)
-            sums.changed += float(b @ b)
+            with np.errstate(over="ignore"):
+                off = a - b
+                sums.signal += float(a @ a)
+                sums.noise += float(off @ off)
+                sums.product += float(a @ b)
+                sums.changed += float(b @ b)
         if not held:
             self.reason = self.reason or f"output '{show(name, 60)}' of the unchanged model is NaN or infinite"
         return held > 0

@@ -21,7 +21,7 @@ from tuibench.models.inspection import load_graph
 from tuibench.profiles.loss.approximation import no_graph
 from tuibench.profiles.loss.change import change, pruned_share
 from tuibench.profiles.loss.classes import find_classes, find_probabilities
-from tuibench.profiles.loss.layer import Layer, find_layers
+from tuibench.profiles.loss.layer import LAYER_OPERATORS, Layer, find_layers
 from tuibench.profiles.loss.lifting import Lifted, lift
 from tuibench.profiles.loss.likeness import Likeness, floats
 from tuibench.profiles.loss.scope import Scopes
@@ -72,6 +72,8 @@ class _Sweeping:
         if model is None:
             raise no_graph(path)
         check_external(model, path)
+        if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
+            self.notes.append("layers inside functions of the model's own are not looked at")
         # All of them, also where few are asked for: each is compared in the same form of the model.
         layers = [layer for layer in find_layers(Scopes(model.graph)) if not layer.reason]
         if not layers:
@@ -134,12 +136,18 @@ class _Sweeping:
         float32_db = changer.against(measured)
         work = [(layer, level) for layer in layers for level in self.asked.levels if self._is_asked(layer.id, level)]
         classes = bool(changer.classes)
-        if unchanged.reason:
-            self.notes.append(unchanged.reason)
-            changer.reason = unchanged.reason
+        self._note(unchanged)
+        changer.reason = unchanged.reason
         self._begin(len(work), 1000 * each_s, classes, float32_db)
         complete = self._carry_out_all(changer, work, reader, each_s)
         return self._end(classes, float32_db, complete)
+
+    def _note(self, unchanged: LossPoint) -> None:
+        if unchanged.reason:
+            self.notes.append(unchanged.reason)
+        elif unchanged.sqnr_db is not None:
+            differs = f"the unchanged model differs from itself from run to run ({unchanged.sqnr_db:.0f} dB)"
+            self.notes.append(f"{differs}: less noise than that says nothing of a layer")
 
     def _is_asked(self, node: str, level: str) -> bool:
         wanted = self.asked.layers is None or node in self.asked.layers
