@@ -70,7 +70,7 @@ def _too_short(profile: PerformanceProfile) -> str:
 
 def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
     if not products:
-        return "which has no matrix operator: smaller number formats and zeros do not help there"
+        return "no matrix operator: smaller number formats and zeros do not help there"
     ratio = gain.int8_speedup
     if ratio is not None:
         part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
