@@ -70,8 +70,10 @@ def test_a_disturbed_machine_one_process_and_scaling_are_said() -> None:
 def test_times_too_far_apart_to_be_scaled_are_said_to_be_left_alone() -> None:
     said = cautions(replace(make_performance(), scale=1.0, sum_ms=2.4))
     assert said == (
-        ("layer times add up to 50 % of the time without the profiler:"
-        " too far apart to be scaled, so they were left alone"),
+        (
+            "layer times add up to 50 % of the time without the profiler:"
+            " too far apart to be scaled, so they were left alone"
+        ),
     )
 
 

@@ -43,6 +43,8 @@ def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
         said.append(f"{named}; layers that differ by little may be in another order")
     if profile.processes < 2:
         said.append("measured in one process: no layer has an interval")
+    if profile.below_resolution:
+        return tuple(said)
     if profile.scale != 1:
         said.append(f"layer times × {profile.scale:.3f}, so that they add up to the time without the profiler")
     elif profile.sum_ms is not None and profile.ms.value and abs(profile.sum_ms / profile.ms.value - 1) > 0.15:
