@@ -112,9 +112,9 @@ def _row(
 
 
 def _reason(profile: PerformanceProfile, layer: LayerTime) -> str:
-    if layer.kind == FOLDED:
-        return "computed once, before the model runs"
-    return BELOW_RESOLUTION if profile.below_resolution else show(layer.ms.reason or "not measured", _LONGEST)
+    if profile.below_resolution and layer.kind != FOLDED:
+        return BELOW_RESOLUTION
+    return show(layer.ms.reason or "not measured", _LONGEST)
 
 
 def _number(row: LayerRow) -> str:
@@ -133,7 +133,7 @@ def _weight(row: LayerRow) -> str:
     layer = row.layer
     if layer.weight or layer.kind == LAYER:
         return show(layer.weight, _LONGEST) or NONE
-    words = {FOLDED: "(computed once)", RUNTIME: "(runtime)", RESIDUAL: "(not attributed)"}
+    words = {FOLDED: "(not in the run)", RUNTIME: "(runtime)", RESIDUAL: "(not attributed)"}
     return words.get(layer.kind, NONE)
 
 
