@@ -20,10 +20,10 @@ from tuibench.core.text import show
 from tuibench.core.units import seconds
 from tuibench.report.export import STDOUT, form_of, write_export
 from tuibench.report.profile_csv import cost_csv
+from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_markdown import cost_markdown
 from tuibench.report.profile_page import check_sort, costs_page, losses_page, theory_json
 from tuibench.report.profile_shown import TOP, WIDTH, Shown
-from tuibench.report.profile_table import ProfileHeading
 from tuibench.report.style import to_ascii
 from tuibench.request.flag import FLAGS
 from tuibench.request.profile import read_profile

@@ -23,11 +23,11 @@ from tuibench.report.json_export import finite
 from tuibench.report.profile_comparison import profile_comparison_lines
 from tuibench.report.profile_costs import cost_lines
 from tuibench.report.profile_csv import profile_csv
+from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
 from tuibench.report.profile_markdown import profile_markdown
 from tuibench.report.profile_shown import Shown
-from tuibench.report.profile_table import ProfileHeading
 from tuibench.report.style import to_ascii
 
 SCHEMA = 1
