@@ -127,6 +127,18 @@ def test_a_call_of_a_function_costs_what_is_in_it(tmp_path: Path) -> None:
         require_sums(profile)
 
 
+@pytest.mark.parametrize("trouble", ["calls itself", "another opset"])
+def test_a_function_that_cannot_be_taken_apart_is_unknown(tmp_path: Path, trouble: str) -> None:
+    body = helper.make_node("Again" if trouble == "calls itself" else "Relu", ["a"], ["b"], domain="own")
+    opsets = [helper.make_opsetid("", 12 if trouble == "another opset" else 17), helper.make_opsetid("own", 1)]
+    built = model([helper.make_node("Again", ["x"], ["y"], domain="own")], [X], [Y])
+    built.opset_import.append(helper.make_opsetid("own", 1))
+    built.functions.append(helper.make_function("own", "Again", ["a"], ["b"], [body], opsets))
+    (node,) = trace(built, tmp_path, batch=2).nodes
+    assert (node.op, node.macs) == ("own.Again", None)
+    assert node.why
+
+
 def test_an_unknown_operator_is_shown_and_not_added(tmp_path: Path) -> None:
     nodes = [helper.make_node("Mystery", ["x"], ["h"], domain="own"), helper.make_node("MatMul", ["x", "w"], ["y"])]
     built = model(nodes, [X], [Y], [square()])

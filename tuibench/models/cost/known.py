@@ -10,6 +10,8 @@ from tuibench.models.cost.site import Scope, Site
 from tuibench.models.cost.tensor import Tensor
 from tuibench.models.cost.trace import Trace, Variant
 
+_TOLD = ("If", "Loop", "Scan")
+"""Those whose subgraphs the engine runs as they are; others it rewrites beforehand."""
 Tensors = Sequence[Tensor | None]
 
 
@@ -63,8 +65,10 @@ def learn_from_trace(
         times = trace.times(name) or (1 if site.scope.owner < 0 else most[id(site.scope)])
         # One without events in a graph that ran was replaced by the engine, or taken for a constant.
         known.times[site.index] = times
-        if not times:
+        if not times and sites[site.scope.owner].op in _TOLD:
             known.reasons[site.index] = "lies in a branch or loop that did not run"
+        elif not times:
+            known.times[site.index] = None
     return known
 
 
