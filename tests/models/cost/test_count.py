@@ -16,8 +16,11 @@ from tests.models.cost.support import by_op, infer, require_sums, trace, trace_f
 from tests.models.factory import F16, F32, I64, model, save, tensor, weight
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile
+from tuibench.models.cost.constant import Constant
 from tuibench.models.cost.count import STATIC, TRACED, count
+from tuibench.models.cost.zeros import Zeros
 from tuibench.models.node import walk
+from tuibench.models.zero import ZeroBudget
 
 X = tensor("x", F32, ["batch", 8])
 Y = tensor("y", F32, None)
@@ -83,6 +86,17 @@ def test_zeros_are_those_of_each_weight(tmp_path: Path) -> None:
     pruned[:, :3] = -0.0
     profile = infer(model(nodes, [X], [Y], [square(), weight("v", pruned)]), tmp_path, {"x": (1, 8)})
     assert [node.zeros for node in profile.nodes] == [0, 24]
+
+
+def test_zeros_are_counted_within_a_budget(tmp_path: Path) -> None:
+    zeros = Zeros(tmp_path, lambda: 0.0, ZeroBudget(seconds=1.0, total_bytes=300))
+    held = [Constant(name, "float32", (8, 8), square(name, 0.0), elements=64) for name in ("a", "b")]
+    assert [zeros.count(one) for one in held] == [64, 0]
+    assert len(zeros.notes()) == 1
+    times = iter((0.0, 2.0))
+    late = Zeros(tmp_path, lambda: next(times), ZeroBudget(seconds=1.0))
+    assert late.count(held[0]) == 0
+    assert "more than 1 s" in late.notes()[0]
 
 
 def test_peak_is_what_is_alive_at_once(tmp_path: Path) -> None:
@@ -300,6 +314,17 @@ def _stack(layers: list[str]) -> onnx.ModelProto:
     held = [weight("w", np.ones((4, 4), np.float32)), weight("k", np.ones((3, 3, 1, 1), np.float32))]
     inputs = [tensor("x", F32, ["batch", 3, 4, 4])]
     return model(nodes, inputs, [tensor(at, F32, ["batch", None, None, None])], held)
+
+
+def test_nodes_that_the_engine_drops_are_there(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Cast", ["x"], ["a"], to=TensorProto.INT64),
+        helper.make_node("Cast", ["a"], ["b"], to=TensorProto.DOUBLE),
+        helper.make_node("Cast", ["b"], ["y"], to=F32),
+    ]
+    profile = trace(model(nodes, [X], [Y]), tmp_path, batch=2)
+    assert [node.element_flops for node in profile.nodes] == [16, 16, 16]
+    assert [node.activation_bytes for node in profile.nodes] == [16 * 12, 16 * 16, 16 * 12]
 
 
 def test_a_directory_holds_a_model_too(tmp_path: Path) -> None:
