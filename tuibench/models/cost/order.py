@@ -68,7 +68,10 @@ class _Task:
         point = self.point or self._make_point(tracer)
         if point.failure is not None or point.bundle is None:
             return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
-        feed = read_bundle(point.bundle)[0]
+        try:
+            feed = read_bundle(point.bundle)[0]
+        except (OSError, ValueError, IndexError) as error:
+            return self.guess(f"the inputs made for it cannot be read: {error}")
         outputs = tracer.run(feed)
         written = tracer.end()
         trace = read_profile(written) if written is not None else Trace()
