@@ -53,7 +53,7 @@ def test_axes_are_those_of_what_is_stored_however_often_it_is_turned(
 ) -> None:
     names = [*(f"w{number}" for number in range(len(perms))), "w"]
     turns = [
-        helper.make_node("Transpose", [names[number]], [names[number + 1]], **({"perm": perm} if perm else {}))
+        helper.make_node("Transpose", [names[number]], [names[number + 1]], perm=perm)
         for number, perm in enumerate(perms)
     ]
     (layer,) = layers_of(product(*turns, held=(weight("w0", random(*shape)),)))
