@@ -117,10 +117,9 @@ def _claim(original: Flat, optimized: Flat, anchors: Anchors, homes: Sequence[in
     for kernel, found in enumerate(anchors.of):
         for number in found:
             owner[number] = homes[kernel]
-    for kernel in range(len(homes)):
-        for number in anchors.extend(kernel):
-            if owner[number] is None:
-                owner[number] = homes[kernel]
+    for number, stood_for in anchors.extended.items():
+        if owner[number] is None:
+            owner[number] = owner[stood_for]
     still = frozenset(
         n for n, placed in enumerate(original.nodes) if owner[n] is None and placed.node.op_type in _STILL
     )
