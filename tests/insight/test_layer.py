@@ -17,7 +17,7 @@ from tuibench.core.width import width_of
 from tuibench.insight.column import column_of
 from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
 from tuibench.insight.detail import cost_detail, layer_detail
-from tuibench.insight.layer import BELOW_RESOLUTION, COLUMNS, NARROW, LayerRow, arrange, layer_rows
+from tuibench.insight.layer import BELOW_RESOLUTION, COLUMNS, NARROW, LayerRow, arrange, fused_words, layer_rows
 
 KEYS = [column.key for column in COLUMNS]
 
@@ -188,6 +188,9 @@ def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
     assert [value for label, value in shown if label == "made of"] == [
         *("Conv /stage0/block3/Conv", "Add /out3_add", "Relu /out3_relu")
     ]
+    nodes = {node.id: node for node in make_costs().nodes}
+    assert fused_words(rows_of()[3], nodes) == "Conv + Add + Relu"
+    assert fused_words(rows_of()[3], {}) == "out3 + out3_add + out3_relu"
     assert ("Amdahl bound", "the model 1.28× as fast at most, if it took no time") in shown
 
 

@@ -91,6 +91,11 @@ def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, t
     return tuple(shown)
 
 
+def fused_words(row: LayerRow, nodes: Mapping[str, NodeCost]) -> str:
+    """The operators that one kernel does together, in the order of the model."""
+    return " + ".join(show(nodes[id_].op if id_ in nodes else id_, 60) for id_ in row.layer.nodes)
+
+
 def _row(
     profile: PerformanceProfile, layer: LayerTime, number: int | None, nodes: Mapping[str, NodeCost], total: float
 ) -> LayerRow:
