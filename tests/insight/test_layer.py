@@ -63,6 +63,13 @@ def test_what_is_not_known_is_said_and_what_does_not_exist_is_not_called_unknown
     assert cell(folded, "ms") == "–" and cell(folded, "weight") == "(not in the run)"
 
 
+def test_only_layers_are_marked_as_heavy() -> None:
+    profile = make_performance()
+    most = tuple(replace(layer, ms=Estimate(40.0)) if layer.kind == "residual" else layer for layer in profile.layers)
+    rows = layer_rows(replace(profile, layers=most))
+    assert not any(each.is_heavy for each in rows) and (row("residual", rows).share or 0.0) > 0.8
+
+
 def test_a_layer_above_its_roof_is_at_about_all_of_it() -> None:
     profile = make_performance()
     fast = replace(profile.layers[0], roof_ms=4.0)

@@ -41,8 +41,8 @@ class LayerRow:
 
     @property
     def is_heavy(self) -> bool:
-        """Whether it takes more than a tenth of the time."""
-        return self.share is not None and self.share > HEAVY
+        """Whether it is a layer that takes more than a tenth of the time."""
+        return self.number is not None and self.share is not None and self.share > HEAVY
 
     @property
     def gflops(self) -> float | None:
