@@ -128,9 +128,9 @@ def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]
 
 
 def count_pairs(old: RunResult, new: RunResult) -> int:
-    """Layers that both have: where there is none, nothing was compared."""
-    compared = _compared(old, new, ())
-    return sum(bool(pair["old"] and pair["new"]) for pair in compared["pairs"]) if compared else 0
+    """Layers that both have: where there is none, nothing was compared. Work of the engine's own is no layer."""
+    pairs = _compared(old, new, ()).get("pairs", [])
+    return sum(bool(pair["old"] and pair["new"] and pair.get("nodes", True)) for pair in pairs)
 
 
 def _compared(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> dict[str, list[dict[str, object]]]:
