@@ -208,7 +208,9 @@ def test_the_sample_for_real(shell: Shell, home: Path) -> None:
     performance = plain(done)["tuibench"]["profile"]["performance"]
     assert performance["processes"] == 3
     assert performance["roofline"] is not None and performance["zero_effect"] is not None
-    assert performance["attributed"] >= 0.99
+    if performance["grade"]["letter"] in "AB":
+        # What takes CPUs away takes them between layers, too, where no profiler looks.
+        assert performance["attributed"] >= 0.99
     assert any(layer["what_if"] for layer in performance["layers"])
     began = done.seconds
     again = shell.run("profile", "sample", "--json", seconds=120)
@@ -233,7 +235,11 @@ def test_a_profile_whose_runner_was_killed_goes_on_where_it_broke_off(shell: She
     info = plain(shell.run("ps", "--all", "--json"))["runs"][0]
     assert info["kind"] == "performance"
     os.kill(info["pid"], signal.SIGKILL)
-    until(lambda: plain(shell.run("ps", "--all", "--json"))["runs"][0]["state"] == "interrupted", "the end of the runner")
+
+    def state() -> str:
+        return str(plain(shell.run("ps", "--all", "--json"))["runs"][0]["state"])
+
+    until(lambda: state() == "interrupted", "the end of the runner")
     before = (directory / "journal.jsonl").read_bytes()
     kept = layers()
     done = shell.run("resume", "last", "--json", "--mixed", seconds=120)
