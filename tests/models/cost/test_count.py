@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from onnx import TensorProto, helper
 
 from tests.models.cost.support import by_op, infer, require_sums, trace, trace_file
-from tests.models.factory import F16, F32, I64, model, save, tensor, weight
+from tests.models.factory import F16, F32, I32, I64, model, save, tensor, weight
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile
 from tuibench.models.cost.constant import Constant
@@ -317,14 +317,17 @@ def _stack(layers: list[str]) -> onnx.ModelProto:
 
 
 def test_nodes_that_the_engine_drops_are_there(tmp_path: Path) -> None:
+    # There and back: ONNX Runtime runs neither, even without optimization.
     nodes = [
-        helper.make_node("Cast", ["x"], ["a"], to=TensorProto.INT64),
-        helper.make_node("Cast", ["a"], ["b"], to=TensorProto.DOUBLE),
-        helper.make_node("Cast", ["b"], ["y"], to=F32),
+        helper.make_node("Neg", ["i"], ["n"]),
+        helper.make_node("Cast", ["n"], ["a"], to=I64),
+        helper.make_node("Cast", ["a"], ["b"], to=I32),
+        helper.make_node("Neg", ["b"], ["y"]),
     ]
-    profile = trace(model(nodes, [X], [Y]), tmp_path, batch=2)
-    assert [node.element_flops for node in profile.nodes] == [16, 16, 16]
-    assert [node.activation_bytes for node in profile.nodes] == [16 * 12, 16 * 16, 16 * 12]
+    built = model(nodes, [tensor("i", I32, [5])], [tensor("y", I32, None)])
+    profile = trace(built, tmp_path)
+    assert [node.element_flops for node in profile.nodes] == [5, 5, 5, 5]
+    assert [node.activation_bytes for node in profile.nodes] == [40, 60, 60, 40]
 
 
 def test_a_directory_holds_a_model_too(tmp_path: Path) -> None:
