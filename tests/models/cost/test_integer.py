@@ -84,7 +84,7 @@ def test_a_product_between_pairs_is_of_integers(tmp_path: Path, count: object) -
 def test_a_product_with_floats_is_not(tmp_path: Path, number: int, name: str) -> None:
     built = _qdq()
     built.graph.initializer.append(weight("v", np.ones((8, 4), np.float32)))
-    built.graph.node[3].input[number] = name
+    built.graph.node[4].input[number] = name
     (gemm,) = by_op(infer(built, tmp_path, {"x": (3, 8)}), "Gemm")
     assert not gemm.integer
 
