@@ -199,6 +199,19 @@ def test_weights_beside_a_model_of_nameless_nodes_stay_where_they_are(tmp_path: 
     assert {file.name: file.read_bytes() for file in tmp_path.iterdir()} == before
 
 
+def test_weights_behind_the_links_of_a_download_cache(tmp_path: Path) -> None:
+    built = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [X], [Y], [square()])
+    blobs, snapshot = tmp_path / "blobs", tmp_path / "snapshot"
+    for folder in (blobs, snapshot):
+        folder.mkdir()
+    onnx.save(built, str(blobs / "m.onnx"), save_as_external_data=True, location="m.data", size_threshold=0)
+    for name in ("m.onnx", "m.data"):
+        (snapshot / name).symlink_to(blobs / name)
+    profile = trace_file(str(snapshot / "m.onnx"), tmp_path, batch=2)
+    assert (profile.macs, profile.parameters, profile.zeros, profile.notes) == (128, 64, 0, ())
+    assert profile.shapes_from == TRACED
+
+
 def test_missing_weights_leave_the_shapes(tmp_path: Path) -> None:
     built = model([helper.make_node("MatMul", ["x", "w"], ["y"])], [X], [Y], [square(side=8)])
     path = str(tmp_path / "m.onnx")
