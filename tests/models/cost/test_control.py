@@ -85,6 +85,17 @@ def test_no_trip_costs_nothing(tmp_path: Path) -> None:
         assert (by_op(profile, "MatMul")[0].times, profile.macs, profile.parameters) == (0, 0, 16)
 
 
+def test_a_loop_that_never_begins(tmp_path: Path) -> None:
+    node = loop("limit")
+    node.input[1] = "never"
+    built = looping(3, node, [weight("never", np.array(False))])
+    for profile in (trace(built, tmp_path, batch=1), infer(built, tmp_path, {"x": (1, 4)})):
+        assert by_op(profile, "MatMul")[0].times == 0
+    node.input[1] = "open"
+    asked = model([node], [X, tensor("open", BOOL, [])], [Y], [SQUARE, weight("limit", np.array(3, np.int64))])
+    assert by_op(infer(asked, tmp_path, {"x": (1, 4), "open": ()}), "MatMul")[0].times is None
+
+
 # Attributes are written in the order of their names: "else" stands before "then".
 def choice(inside: onnx.NodeProto | None = None) -> onnx.NodeProto:
     """One product or two."""
@@ -166,9 +177,12 @@ def test_what_a_branch_reads_from_outside_stays_alive_until_then(tmp_path: Path)
         ),
     ]
     built = model(nodes, [tensor("x", F32, [1, 4])], [Y, tensor("wide", F32, None)], [weight("which", np.array(True))])
-    profile = trace(built, tmp_path)
     # wide, kept, what the branch makes of it and what comes out.
-    assert profile.peak_activation_bytes == (8 + 4 + 4 + 4) * 4
+    assert trace(built, tmp_path).peak_activation_bytes == (8 + 4 + 4 + 4) * 4
+    # And no longer: of the last node's 16 + 12 elements, wide is 8 and y 4.
+    built.graph.node.append(helper.make_node("Concat", ["wide", "y"], ["last"], axis=0))
+    built.graph.output.append(tensor("last", F32, None))
+    assert trace(built, tmp_path).peak_activation_bytes == (8 + 4 + 12) * 4
 
 
 def test_types_that_are_no_tensors_have_no_size(tmp_path: Path) -> None:

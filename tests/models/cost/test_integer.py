@@ -80,9 +80,11 @@ def test_a_product_between_pairs_is_of_integers(tmp_path: Path, count: object) -
     assert (gemm.weight, gemm.weight_shape) == ("w_q", (8, 4))
 
 
-def test_a_product_of_floats_is_not(tmp_path: Path) -> None:
+@pytest.mark.parametrize(("number", "name"), [(0, "x"), (1, "v")])
+def test_a_product_with_floats_is_not(tmp_path: Path, number: int, name: str) -> None:
     built = _qdq()
-    built.graph.node[4].input[0] = "x"
+    built.graph.initializer.append(weight("v", np.ones((8, 4), np.float32)))
+    built.graph.node[4].input[number] = name
     (gemm,) = by_op(infer(built, tmp_path, {"x": (3, 8)}), "Gemm")
     assert not gemm.integer
 
