@@ -82,8 +82,11 @@ async def test_orders_are_gone_through_turned_and_kept() -> None:
         await press(pilot, "S")
         assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
         assert "by name reversed" in rows(app)[0]
-    async with open_app() as (app, _):
+    async with open_app((200, 36)) as (app, pilot):
         assert "by name reversed" in rows(app)[0]
+        for word in ("made", "changed"):
+            await press(pilot, "s")
+            assert f"by {word} reversed" in rows(app)[0] and word.upper() in frame(app), "as its column is called"
 
 
 async def test_the_filter_narrows_while_it_is_typed_and_escape_clears_it() -> None:
