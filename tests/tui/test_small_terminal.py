@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.report.build import model
 from tests.tui.frame import rows
 from tests.tui.hostile import LONG, SAMPLE
@@ -34,6 +36,7 @@ def fill_long(bench: Workbench) -> tuple[str, tuple[str, ...]]:
     return project, (newest, add(bench, runs[1], project, name=LONG, note=LONG))
 
 
+@pytest.mark.slow
 async def test_every_screen_survives_twenty_columns_and_five_rows_and_comes_back(home: Path) -> None:
     bench = Workbench()
     project, ids = fill_long(bench)
