@@ -214,7 +214,8 @@ class Dashboard(CalmApp):
 
     def remember(self, **values: object) -> None:
         """For the next session."""
-        self.remembered.change(values)
+        if self.remembered.note(values):
+            self.run_worker(self.remembered.keep, thread=True, group="remember", exit_on_error=False)
 
     async def action_back(self) -> None:
         """As the page says; Textual's own would leave it at once, whatever it has open."""

@@ -35,7 +35,7 @@ class Page(Calm, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = []
     AUTO_FOCUS = "RecordTable, ScrollBlock"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it for instances
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
     hints: tuple[str, ...] = ()
     """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
     last_hint = "help"
