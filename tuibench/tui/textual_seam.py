@@ -27,6 +27,11 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 0.25
 """How long a key waits for what the one before it led to."""
+HOLD_S = 3.0
+"""How long keys wait for an answer."""
+ALWAYS = ("escape", "ctrl+c", "ctrl+q")
+"""They wait for no answer."""
+_LOOK_S = 0.005
 
 
 class CalmApp(App[int]):
@@ -132,17 +137,39 @@ class Typed:
         self._at_work = 0
         """Number of the key that is being done, 0 for none."""
         self._count = 0
+        self._hold: object = None
+        """What keys wait for beside the last one: an answer that will open what they are typed into."""
 
     @property
     def at_rest(self) -> bool:
         """Whether all that was typed is done."""
-        return not self._at_work
+        return not self._at_work and not self._waiting
 
     def wait(self, event: events.Event) -> bool:
         """Whether a key has to wait for another one; it comes back then."""
-        if self._at_work:
+        if self._hold is not None and isinstance(event, events.Key) and event.key in ALWAYS:
+            self._hold = None
+            self._waiting.clear()
+            return False
+        waits = bool(self._at_work) or self._hold is not None
+        if waits:
             self._waiting.append(event)
-        return bool(self._at_work)
+        return waits
+
+    def hold(self) -> object:
+        """Have keys wait until `let_go` with what this gives, but not for ever; they are lost where nobody comes."""
+        mark = self._hold = object()
+        asyncio.get_running_loop().call_later(HOLD_S, self.let_go, mark, True)
+        return mark
+
+    def let_go(self, mark: object, drop: bool = False) -> None:
+        """What keys waited for is there; `drop` where it did not come, and what was meant for it means nothing."""
+        if mark is None or self._hold is not mark:
+            return
+        self._hold = None
+        if drop:
+            self._waiting.clear()
+        self._next()
 
     def follow(self, target: Widget) -> None:
         """A key has been handed to that widget."""
@@ -161,17 +188,30 @@ class Typed:
         step()
 
     def _done(self, number: int) -> None:
-        if number != self._at_work:
+        if number == self._at_work:
+            self._at_work = 0
+            self._next()
+
+    def _next(self) -> None:
+        if self._waiting and not self._at_work and self._hold is None:
+            # Before those that come in later: they find a key at work.
+            self._at_work = self._count = self._count + 1
+            self._app.call_later(self._go_on, asyncio.get_running_loop().time() + PATIENCE_S)
+
+    async def _go_on(self, deadline: float) -> None:
+        loop = asyncio.get_running_loop()
+        if not _takes_keys(self._app) and loop.time() < deadline:
+            loop.call_later(_LOOK_S, self._app.call_later, self._go_on, deadline)
             return
         self._at_work = 0
         if self._waiting:
-            # Before those that come in later: they find a key at work.
-            self._at_work = self._count = self._count + 1
-            self._app.call_later(self._go_on)
+            await self._app.on_event(self._waiting.popleft())
 
-    async def _go_on(self) -> None:
-        self._at_work = 0
-        await self._app.on_event(self._waiting.popleft())
+
+def _takes_keys(app: App[int]) -> bool:
+    """Whether what is shown is there to be typed into: a screen that was opened has its focus a little later."""
+    screen = app.screen
+    return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)
 
 
 def known_error(error: Exception) -> TuibenchError:

@@ -283,7 +283,7 @@ class HomeScreen(ProjectActions):
             else:
                 self.say(f"nothing is measured yet in {name}: enter, then n", "warn")
 
-        self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest")
+        self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest", opens=True)
 
 
 def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Line:

@@ -30,8 +30,8 @@ class Steady:
         if is_new:
             # The layout that gave the size paints all of it; Textual asks for the same again.
             self._repaint_regions.clear()
-            # Textual tells nobody whose place was looked up between being made and being laid out: fields stayed without
-            # their ends. Told twice is told once, as a later one replaces it.
+            # Textual tells nobody whose place was looked up between being made and being laid out: fields stayed
+            # without their ends. Told twice is told once, as a later one replaces it.
             self.post_message(events.Resize(size, virtual_size, container_size))  # type: ignore[attr-defined]
         return changed
 
