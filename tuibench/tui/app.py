@@ -137,6 +137,8 @@ class Dashboard(CalmApp):
     def on_pulse_taken(self, message: PulseTaken) -> None:
         """Tell the screen that is shown what has changed, and everybody which runs have ended."""
         self._looking = False
+        if not any(isinstance(screen, Page) for screen in self.screen_stack):
+            return  # the last one is gone while the dashboard ends
         page = self.page
         if not (self.is_running and page.is_mounted) or self.pulse == message.pulse:
             # A page that is not there yet is told by the next look; in the end pages lose their widgets first.
