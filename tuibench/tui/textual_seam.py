@@ -209,9 +209,12 @@ class Typed:
 
 
 def _takes_keys(app: App[int]) -> bool:
-    """Whether what is shown is there to be typed into: a screen that was opened has its focus a little later."""
+    """Whether what is shown can be typed into: a screen that gives the focus to a part does so a little later."""
     screen = app.screen
-    return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)
+    wanted = app.AUTO_FOCUS if screen.AUTO_FOCUS is None else screen.AUTO_FOCUS
+    if not screen.is_mounted or screen.focused is not None or not wanted:
+        return screen.is_mounted
+    return not any(widget.focusable for widget in screen.query(wanted))
 
 
 def known_error(error: Exception) -> TuibenchError:

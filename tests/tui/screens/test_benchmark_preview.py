@@ -7,6 +7,7 @@ import pytest
 from tests.report.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run, sweep_run
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.cell import CellResult
 from tuibench.core.run import RunResult
 from tuibench.tui.glyph import ASCII, UNICODE
 from tuibench.tui.screens.benchmark_preview import preview_of, preview_of_run
@@ -113,3 +114,10 @@ def test_a_run_that_broke_off_says_what_can_be_done() -> None:
     assert "o takes it up" in texts(preview_of_run(resumable, 78, UNICODE))[-1]
     lost = replace(broken, info=replace(broken.info, state="failed", resumable=False))
     assert "enter shows why; d removes it" in texts(preview_of_run(lost, 78, UNICODE))[-1]
+
+
+def test_one_core_count_alone_has_no_efficiency() -> None:
+    whole = sweep_cell(1, 1)
+    broken = CellResult(key=whole.key, asked=whole.asked, status="failed")
+    lines = preview(make(1, 1.0, broken, sweep_cell(2, 1)))
+    assert any("2c" in line for line in lines) and not any("eff" in line for line in lines), lines

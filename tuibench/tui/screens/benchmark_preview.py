@@ -120,7 +120,9 @@ def _chosen(run: RunResult, axis: str) -> Iterator[tuple[str, Line, Scaling]]:
     if len(wanted) < _MOST_LINES:
         wanted.append(("throughput", streams[0].key, most))
     for metric, side, fixed in wanted:
-        shown = scaling(run, Selection(axis=axis, sides=(side,), metric=metric, fixed=fixed))
+        # Items/s without a word are of all calls everywhere.
+        statistic = "mean" if metric == "throughput" else "p50"
+        shown = scaling(run, Selection(axis=axis, sides=(side,), metric=metric, statistic=statistic, fixed=fixed))
         if shown.lines:
             yield metric, shown.lines[0], shown
 
@@ -143,7 +145,8 @@ def _scaling_line(head: str, line: Line, shown: Scaling, width: int, glyphs: Gly
         for point in line.points
     ]
     marks = sparkline([point.estimate.value for point in line.points], ascii_only, 12)
-    last = line.points[-1].efficiency if line.points else None
+    # Of a point alone it is 100 % by definition.
+    last = line.points[-1].efficiency if len(line.measured) > 1 else None
     share = f"  eff {percent(last)}" if last is not None and shown.selection.axis == "cores" else ""
     room = width - width_of(f"{head} {glyphs.upright}   {marks}{share}")
     return f"{head} {glyphs.upright} {_fit(points, room, glyphs)}  {marks}{share}"
