@@ -2,29 +2,38 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.session import opened
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.errors import UsageError
 from tuibench.core.spec import ModelSource
+from tuibench.request.flag import FLAGS
 from tuibench.request.model_token import resolve_model
+from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS
 from tuibench.request.recall import repeat
 from tuibench.request.repeat import again
 from tuibench.request.request import RerunRequest
+from tuibench.workbench.hall import Workbench
 
 
 def run(wanted: RerunRequest, interruption: Interruption) -> int:
     """Measure again and return the exit code."""
     with opened() as bench:
         stored = bench.library.get(wanted.token)
+        check_flags(stored, wanted)
         quiet, ascii_only = bool(wanted.given.get("quiet")), bool(wanted.given.get("ascii"))
         fetch = fetcher(bench.settings.places, quiet, ascii_only)
         repetition = bench.repetition(stored, lambda token: resolve_model(token, fetch=fetch))
         stand_ins = [resolve_model(path) for path in wanted.paths]
         sources = repetition.settle([ModelSource(one.path, one.path) for one in stand_ins], wanted.changed)
         asked = stored.result.spec
+        if asked.profile is not None:
+            return _profile_again(bench, wanted, stored, sources, interruption)
         request, spec, notes = repeat(asked, sources, wanted.given, bench.topology(), stored.card.name)
         bench.check_engines(spec.engines)
         check_export(request, spec)
@@ -33,3 +42,36 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         card = replace(wishes.card, rerun_of=stored.row.id, project=project)
         partner = stored.result if request.compare_to is None else bench.library.get(request.compare_to).result
         return measure(bench, request, spec, replace(wishes, card=card), notes, interruption, partner)
+
+
+def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
+    """Raise UsageError for a flag that says nothing of what is stored."""
+    is_profile = stored.result.spec.profile is not None
+    known = {name for flag in PROFILE_FLAGS for name in flag.names}
+    strange = [flag for flag in FLAGS if flag.names[0] not in known] if is_profile else OWN_FLAGS
+    names = [flag.names[0] for flag in strange if flag.field in wanted.given]
+    if names:
+        kind = "profile" if is_profile else "benchmark"
+        raise UsageError(f"{names[0]} says nothing of a {kind}", f"tuibench {kind} --help lists what does")
+
+
+def _profile_again(
+    bench: Workbench,
+    wanted: RerunRequest,
+    stored: StoredBenchmark,
+    sources: Sequence[ModelSource],
+    interruption: Interruption,
+) -> int:
+    """The same profile once more; both stand side by side by tuibench compare."""
+    from tuibench.cli.profile import again_request, profile_wishes, shown_of  # what only profiles need
+
+    asked = stored.result.spec
+    request, spec, notes = again_request(asked, sources[0], wanted.given, bench.topology(), stored.card.name)
+    bench.profiles.check_engine(spec.engines[0])
+    check_export(request.output, spec)
+    wishes = profile_wishes(request, spec)
+    project = wishes.card.project or bench.projects.kept(stored.card.project)
+    card = replace(wishes.card, rerun_of=stored.row.id, project=project)
+    return measure(
+        bench, request.output, spec, replace(wishes, card=card), notes, interruption, shown=shown_of(request)
+    )

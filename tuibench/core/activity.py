@@ -49,3 +49,5 @@ class RunInfo:
     """Whether it can be taken up where it broke off."""
     pid_start: int | None = None
     """When the process of that number began, in ticks since the boot."""
+    kind: str = ""
+    """performance or loss where it makes a profile: then cells are its parts, executions what is measured of them."""

@@ -63,6 +63,8 @@ class BenchmarkRow:
     project: str = ""
     rerun_of: str = ""
     card_generation: int = 1
+    kind: str = ""
+    """performance or loss where it is a profile."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from tuibench.core.cell import Estimate, Grade, Noise
+from tuibench.core.profile_spec import INT8, LEVELS, LOSS, PERFORMANCE, PRUNED_LEVELS, ProfileSpec
 
-PERFORMANCE, LOSS = "performance", "loss"
+__all__ = ("INT8", "LEVELS", "LOSS", "PERFORMANCE", "PRUNED_LEVELS", "ProfileSpec")
+"""What is defined beside this, as whoever only asks for a profile has no use for the types of results."""
 
 LAYER, RUNTIME, FOLDED, RESIDUAL = "layer", "runtime", "folded", "residual"
 """Kinds of rows: nodes of the model; work that the engine added; nodes that it ran beforehand; the rest."""
@@ -17,32 +19,10 @@ LAYER, RUNTIME, FOLDED, RESIDUAL = "layer", "runtime", "folded", "residual"
 LAYOUT = "layout (runtime)"
 """The operator of rows in which an engine changes the layout of a tensor for its own kernels."""
 
+ALREADY_INT8 = "already int8"
+"""Why a point of a layer with such weights has no numbers."""
 UNMAPPED = "unmapped (runtime)"
 """The operator of rows of which it is not known what they are for."""
-
-PRUNED_LEVELS = (0.5, 0.8, 0.9, 0.95)
-INT8 = "int8"
-LEVELS = (*(f"pruned {level:g}" for level in PRUNED_LEVELS), INT8)
-"""What a layer may be changed to, as it is written in records and on screens."""
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileSpec:
-    """What is asked of a profile beside what a benchmark is asked: one model, one batch, one core count."""
-
-    kind: str
-    """performance or loss."""
-    runs: int = 10
-    """Profiled runs in each process, of which a layer's time is the median."""
-    what_if: tuple[str, ...] = ()
-    """Of a performance profile: 'int8' measures each heavy layer in isolation in that precision, too."""
-    levels: tuple[str, ...] = LEVELS
-    samples: int = 2
-    """Of a loss profile: how many samples of the data each variant is run on."""
-    budget: bool = False
-    """Of a loss profile: one level for all layers, the others for the worst layers alone."""
-    approximate: bool = False
-    """Of a loss profile: from the weights alone; nothing is run."""
 
 
 @dataclass(frozen=True, slots=True)

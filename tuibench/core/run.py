@@ -7,6 +7,7 @@ from typing import Any
 
 from tuibench.core.cell import CellResult
 from tuibench.core.model import ModelSummary, Point
+from tuibench.core.profile import Profile
 from tuibench.core.spec import BenchmarkSpec
 
 SCHEMA = 1
@@ -78,3 +79,5 @@ class RunResult:
     """Whether it was measured beside another benchmark, as --share-host allows."""
     foreign: str = ""
     """The tool that measured it where that was not tuibench: such numbers carry no grade and no interval."""
+    profile: Profile | None = None
+    """What was found of the layers, where that was asked; then there are no cells."""

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tuibench.core.profile_spec import ProfileSpec
+
 SCENARIOS = ("sync", "async")
 SCENARIO_LABELS = {"sync": "singlestream", "async": "multistream", "elastic": "elastic"}
 
@@ -79,3 +81,5 @@ class BenchmarkSpec:
     limits: Limits
     check: bool = True
     keep_raw: bool = False
+    profile: ProfileSpec | None = None
+    """Where layers are to be told apart: then every axis above has one value."""

@@ -1,53 +1,113 @@
-"""One loss profile out of what the weights tell and what was measured of each layer."""
+"""Puts a loss profile together from what the children found, and says which layers are the worst."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
 
-from tuibench.core.profile import LEVELS, LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
+from tuibench.core.text import show
 
 APPROXIMATED, MEASURED = "approximated", "measured"
 
+WORST = 10
+"""How many layers a budget looks at with every level."""
+_SLOWER = 1.5
+"""How much longer a model takes whose weights are inputs: 1.1 to 1.5 times as long where it was measured."""
+_PROXIES = "from the weights alone: proxies, which need not rank the layers as a measurement would"
+_WEIGHTS_ONLY = "int8 rounds the weights of one layer, symmetric per output channel; activations stay as they are"
+
+
+@dataclass(frozen=True, slots=True)
+class LossFacts:
+    """What is true of a whole loss profile."""
+
+    data: str = ""
+    """What the model was run on, see `describe_data`; '' for an approximated one."""
+    levels: tuple[str, ...] = LEVELS
+    samples: int = 0
+    classes: bool = False
+    float32_db: float | None = None
+    notes: tuple[str, ...] = ()
+    budget: bool = False
+    """Whether only the worst layers were asked for more than the first level."""
+    worst: tuple[str, ...] = ()
+    """Of a budget: the layers that were asked for all levels."""
+
 
 def assemble_loss(
-    weights: Sequence[LayerLoss], points: Mapping[tuple[str, str], LossPoint], told: Mapping[str, Any]
+    weights: Sequence[LayerLoss], points: Iterable[tuple[str, LossPoint]] | None, facts: LossFacts
 ) -> LossProfile:
-    """Layers with their points by (layer, level); without points it is approximated.
+    """Every layer with its proxies and what was measured of it; without points, an approximated profile.
 
-    `told` is what the measuring child said at its beginning and at its end; one that was stopped said no end.
+    Points come as they were told: of a layer and level that were measured twice the later one counts.
     """
-    levels = _levels(weights, points)
-    rank = {level: at for at, level in enumerate(levels)}
-    found: dict[str, list[LossPoint]] = {}
-    for (layer, _), point in points.items():
-        found.setdefault(layer, []).append(point)
-    known = {layer.id for layer in weights}
-    strangers = [LayerLoss(name, "", "", "", (), 0, 0) for name in found if name not in known]
-    layers = [
-        replace(layer, points=tuple(sorted(found.get(layer.id, ()), key=lambda point: rank[point.level])))
-        for layer in (*weights, *strangers)
-    ]
-    decibel = told.get("float32_db")
+    if points is None:
+        notes = _once((_PROXIES, _WEIGHTS_ONLY, *facts.notes))
+        return LossProfile(APPROXIMATED, "", facts.levels, tuple(weights), notes=notes)
+    found: dict[str, dict[str, LossPoint]] = {}
+    for node, point in points:
+        found.setdefault(node, {})[point.level] = point
+    layers = tuple(replace(layer, points=_ordered(found.get(layer.id, {}), facts.levels)) for layer in weights)
     return LossProfile(
-        kind=MEASURED if points else APPROXIMATED,
-        data=str(told.get("data") or "") if points else "",
-        levels=levels,
-        layers=tuple(layers),
-        samples=max((point.samples for point in points.values()), default=0),
-        classes=bool(told.get("classes")),
-        float32_db=float(decibel) if decibel is not None else None,
-        complete=bool(told.get("complete", False)) if points else True,
-        notes=tuple(str(note) for note in told.get("notes") or ()),
+        MEASURED,
+        facts.data,
+        facts.levels,
+        layers,
+        samples=facts.samples,
+        classes=facts.classes,
+        float32_db=facts.float32_db,
+        complete=all(_is_complete(layer, facts) for layer in layers),
+        notes=_once((_WEIGHTS_ONLY, *facts.notes)),
     )
 
 
-def _levels(weights: Sequence[LayerLoss], points: Mapping[tuple[str, str], LossPoint]) -> tuple[str, ...]:
-    """Those that anything is known of, the usual ones in their usual order."""
-    seen = dict.fromkeys([level for _, level in points] if points else _proxies(weights))
-    return (*(level for level in LEVELS if level in seen), *(level for level in seen if level not in LEVELS))
+def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = WORST) -> tuple[str, ...]:
+    """Ids of the `n` layers whose change harms the outputs most, worst first, each by its worst point.
+
+    A change that left no outputs to compare is worse than any noise; one that changed nothing is none.
+    """
+    worst: dict[str, float] = {}
+    for node, point in points:
+        if point.reason == ALREADY_INT8:
+            continue
+        kept_db = -math.inf if point.reason else point.sqnr_db
+        if kept_db is not None:
+            worst[node] = min(worst.get(node, math.inf), kept_db)
+    return tuple(sorted(worst, key=worst.__getitem__)[: max(n, 0)])
 
 
-def _proxies(weights: Sequence[LayerLoss]) -> list[str]:
-    return [level for layer in weights for level in layer.weight_sqnr_db]
+def count_points(layers: int, levels: int, budget: bool = False, worst: int = WORST) -> int:
+    """How many points a profile has; a budget has one level for all layers and the others for the worst."""
+    if not budget or not levels:
+        return layers * levels
+    return layers + (levels - 1) * min(layers, worst)
+
+
+def estimate_s(points: int, samples: int, latency_ms: float) -> float:
+    """Seconds that so many points take of a model with that latency, before anything of it is known."""
+    return points * samples * latency_ms * _SLOWER / 1000
+
+
+def describe_data(samples: int, seed: int, file: str | None = None) -> str:
+    """What a profile was measured on, in words; data that we made is never taken for the user's own."""
+    count = f"{samples} {'sample' if samples == 1 else 'samples'}"
+    if file is not None:
+        return f"{count} from {show(file, 80)}"
+    return f"{count} of synthetic data (seed {seed}), which need not rank the layers as real data would"
+
+
+def _ordered(points: dict[str, LossPoint], levels: Sequence[str]) -> tuple[LossPoint, ...]:
+    return tuple(points[level] for level in levels if level in points)
+
+
+def _is_complete(layer: LayerLoss, facts: LossFacts) -> bool:
+    if layer.reason:
+        return True
+    wanted = facts.levels[:1] if facts.budget and layer.id not in facts.worst else facts.levels
+    return {point.level for point in layer.points} >= set(wanted)
+
+
+def _once(notes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notes))

@@ -10,10 +10,11 @@ from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import from_plain
-from tuibench.core.run import Comparison, RunResult, Sitting
+from tuibench.core.run import RunResult, Sitting
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import count_of
 from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
+from tuibench.runs.profile_part import Parts
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
 
@@ -78,15 +79,21 @@ class Replay:
         """Whether the execution that goes on is to be the last."""
         self.extended_s = 0.0
         """By which the limit of --max-time was moved on request."""
+        self.parts = Parts()
+        """Of a profile."""
         self.granted: set[str] = set()
         """Wishes for more time that were granted."""
+        self._spec: BenchmarkSpec | None = None
         self._anchor: list[tuple[str, Execution]] = []
-        self._walls_s: list[float] = []
-        self._sittings: list[Sitting] = []
+        self.walls_s: list[float] = []
+        """How long each execution took from its start to its end."""
+        self.sittings: list[Sitting] = []
         self._first_ns = self._last_ns = 0
         self._before_s = 0.0
-        self._waited_s = 0.0
-        self._shared = False
+        self.waited_s = 0.0
+        """For the machine."""
+        self.shared = False
+        """Whether it was measured beside another run."""
         self.events = 0
         """How many the journal has so far."""
 
@@ -108,12 +115,27 @@ class Replay:
     @property
     def spec(self) -> BenchmarkSpec:
         """What was asked."""
-        return from_plain(BenchmarkSpec, self.start["spec"])
+        if self._spec is None:
+            self._spec = from_plain(BenchmarkSpec, self.start["spec"])
+        return self._spec
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The plan, once it is known."""
         return tuple(track.cell for track in self.tracks.values())
+
+    @property
+    def planned(self) -> bool:
+        """Whether it got as far as having something to measure."""
+        return bool(self.points)
+
+    @property
+    def has_something(self) -> bool:
+        """Whether anything was measured."""
+        profile = self.spec.profile if self.start else None
+        if profile is not None:
+            return self.parts.worth(profile)
+        return any(track.executions for track in self.tracks.values())
 
     @property
     def seconds(self) -> float:
@@ -126,49 +148,14 @@ class Replay:
 
     def result(self, again: str | None = None) -> RunResult:
         """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
-        from tuibench.runs.conclusion import conclude  # 6 ms that a list of runs has no use for
-        from tuibench.runs.pairing import compare_cells, explain_missing
+        from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs has no use for
 
-        cells = tuple(self._summarize(t) for t in self.tracks.values())
-        rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in self.tracks.values()}
-        spec = self.spec
-        names = self.names()
-        pair_s = 2 * sum(self._walls_s) / len(self._walls_s) if self._walls_s else None
-        comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
-        return RunResult(
-            id=str(self.start.get("run", "")),
-            status=str(self.end.get("status", "interrupted")),
-            spec=spec,
-            models=self.models,
-            points=self.points,
-            cells=cells,
-            environment=dict(self.start.get("host", {})),
-            versions=dict(self.start.get("versions", {})),
-            started_utc=str(self.start.get("started_utc", "")),
-            seconds=self.seconds,
-            again=str(self.start.get("again", "")) if again is None else again,
-            warnings=tuple(self.warnings),
-            headline=self._headline(cells, names, comparisons),
-            comparisons=comparisons,
-            conclusions=(
-                *conclude(cells, names),
-                *explain_missing(self.models, model_names(spec.models), cells, comparisons),
-            ),
-            anchor=self.drift(),
-            host=str(self.start.get("host_id", "")),
-            sittings=tuple(s for place, s in enumerate(self._sittings) if s.executions or not place),
-            waited_s=self._waited_s,
-            shared_host=self._shared,
-        )
+        return make_result(self, again)
 
-    def _headline(
-        self, cells: Sequence[CellResult], names: Mapping[str, str], comparisons: Sequence[Comparison]
-    ) -> str:
-        """The best numbers, and how the run ended where that was not of itself."""
-        from tuibench.runs.conclusion import headline  # as above
-
-        status = str(self.end.get("status", "interrupted"))
-        return headline(cells, names, comparisons) + ("" if status == "finished" else f" · {status}")
+    @property
+    def results(self) -> tuple[CellResult, ...]:
+        """Every cell as it stands, with all figures."""
+        return tuple(self._summarize(track) for track in self.tracks.values())
 
     def names(self) -> dict[str, str]:
         """sha256 of each model to the name it goes by on screen."""
@@ -216,11 +203,11 @@ class Replay:
         )
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
-        self.start = event
+        self.start, self._spec = event, None
         self._on_sitting(event)
 
     def _on_sitting(self, event: dict[str, Any]) -> None:
-        self._sittings.append(_sitting(event))
+        self.sittings.append(_sitting(event))
         self.boot_id, self.pid = str(event.get("boot_id", "")), event.get("pid")
         self.pid_start = event.get("pid_start")
         self.end, self.waiting, self.finishing = {}, {}, False
@@ -230,8 +217,8 @@ class Replay:
 
     def _on_granted(self, event: dict[str, Any]) -> None:
         self.waiting = {}
-        self._waited_s += float(event["waited_s"])
-        self._shared = self._shared or bool(event["shared"])
+        self.waited_s += float(event["waited_s"])
+        self.shared = self.shared or bool(event["shared"])
 
     def _on_plan(self, event: dict[str, Any]) -> None:
         self.models = tuple(from_plain(ModelSummary, m) for m in event["models"])
@@ -250,18 +237,29 @@ class Replay:
     def _on_execution_done(self, event: dict[str, Any]) -> None:
         execution = from_plain(Execution, event["result"])
         wall_s = float(event["wall_s"])
-        self._walls_s.append(wall_s)
-        if not self._sittings:
-            # The head of the journal was lost to damage.
-            self._sittings.append(_sitting({}))
-        place = len(self._sittings) - 1
-        self._sittings[place] = replace(self._sittings[place], executions=self._sittings[place].executions + 1)
+        self.walls_s.append(wall_s)
+        place = self._count_in_sitting()
         if event.get("anchor"):
             self._anchor.append((str(event["cell"]), execution))
             return
         track = self.tracks[event["cell"]]
         track.spent_s += wall_s
         track.executions.append(Done(int(event["n"]), int(event["round"]), place, wall_s, execution))
+
+    def _count_in_sitting(self) -> int:
+        """One more was measured in the sitting that goes on; its place."""
+        if not self.sittings:
+            # The head of the journal was lost to damage.
+            self.sittings.append(_sitting({}))
+        place = len(self.sittings) - 1
+        self.sittings[place] = replace(self.sittings[place], executions=self.sittings[place].executions + 1)
+        return place
+
+    def _on_profile_part(self, event: dict[str, Any]) -> None:
+        before = self.parts.measured
+        self.parts.take(event)
+        if self.parts.measured > before:
+            self._count_in_sitting()
 
     def _on_execution_failed(self, event: dict[str, Any]) -> None:
         if event.get("anchor"):

@@ -19,13 +19,20 @@ _NUMBERS = frozenset({"cells", "measured", "card_generation"})
 _TYPES = tuple(int if name in _NUMBERS else str for name in _NAMES)
 _ALL = itemgetter(*_NAMES)
 _KINDS = dict(zip(_NAMES, _TYPES, strict=True))
+_LATER = {"kind": ""}
+"""Fields that the first rows did not have, with what their absence means."""
 
 
 def summarize(result: RunResult) -> dict[str, str | int]:
     """What a row says of a result; the rest of it comes from the card."""
     asked = [cell.asked for cell in result.cells]
     letters = [cell.grade.letter for cell in result.cells if cell.grade is not None and cell.grade.letter]
+    measured = result.profile.performance if result.profile is not None else None
+    if measured is not None and measured.grade is not None and measured.grade.letter:
+        letters.append(measured.grade.letter)
     batches = [cell.asked.batch if cell.asked.batch is not None else _used_batch(cell.used) for cell in result.cells]
+    if result.profile is not None:
+        batches.append(result.profile.costs.batch)
     return {
         "id": result.id,
         "host": result.host,
@@ -42,6 +49,7 @@ def summarize(result: RunResult) -> dict[str, str | int]:
         "headline": result.headline,
         "grade": max(letters, default=""),
         "foreign": result.foreign,
+        "kind": result.spec.profile.kind if result.spec.profile is not None else "",
     }
 
 
@@ -77,12 +85,20 @@ def to_row(document: Mapping[str, Any]) -> BenchmarkRow:
     """A row of the index; TypeError where it is none. Fields that this version does not know are left out."""
     try:
         values = _ALL(document)
-    except KeyError as error:
-        raise TypeError(f"a row without {error}") from error
+    except KeyError:
+        values = _older(document)
     if tuple(map(type, values)) != _TYPES:
         wrong = next(name for name, value, kind in zip(_NAMES, values, _TYPES, strict=True) if type(value) is not kind)
         raise TypeError(f"{wrong} of a row is no {'number' if wrong in _NUMBERS else 'text'}")
     return BenchmarkRow(*values)
+
+
+def _older(document: Mapping[str, Any]) -> tuple[Any, ...]:
+    """The values of a row that was written before some of its fields were thought of."""
+    try:
+        return tuple(_ALL({**_LATER, **document}))
+    except KeyError as error:
+        raise TypeError(f"a row without {error}") from error
 
 
 def _used_batch(used: Any) -> int | None:

@@ -28,6 +28,7 @@ from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.stats.interval import LEAST, half_width
 from tuibench.workbench.forecast import limit_s
 from tuibench.workbench.introduction import introduce
+from tuibench.workbench.making import making_of
 from tuibench.workbench.watched_run import Event, end_error, unfile_points
 
 _MOST_LINES = 2000
@@ -154,6 +155,7 @@ class RunWatch:
             eta_s=None if ended else _number(self._latest.get("eta_s")),
             limit_s=limit_s(spec, ahead, replay.extended_s) if cells else None,
             status="",
+            making=making_of(replay, {} if ended else self._latest),
         )
         return self._close(view) if ended else view
 
@@ -169,9 +171,13 @@ class RunWatch:
             status=str(end.get("status", "interrupted")),
             reason=reason,
             saved=bool(end.get("saved") or self._observe().is_saved(self._directory.id)),
-            result=unfile_points(self._replay.result()) if view.cells else None,
+            result=unfile_points(self._replay.result()) if view.cells or self._has_profile else None,
             other_machine=int(end.get("exit_code") or 0) == ExitCode.NOT_COMPARABLE,
         )
+
+    @property
+    def _has_profile(self) -> bool:
+        return self._replay.spec.profile is not None and self._replay.has_something
 
     def _info(self, ended: bool) -> RunInfo:
         info = describe_run(self._directory, self._replay, self._request, count(self._replay), self._latest)

@@ -1,0 +1,169 @@
+"""The child's task: a model costed on inputs that were made for it, or on those that are made here."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from tuibench.arrays.bundle import Feed, read_bundle
+from tuibench.core.errors import ModelError
+from tuibench.core.model import ModelSummary, Point
+from tuibench.core.profile import CostProfile
+from tuibench.core.record import from_plain
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
+from tuibench.models.candidate import Search
+from tuibench.models.cost.count import Shapes, count_expansion, open_expansion
+from tuibench.models.cost.expansion import Expansion
+from tuibench.models.cost.relocation import locate_weights
+from tuibench.models.cost.tensor import Shape, Tensor
+from tuibench.models.cost.trace import Trace, read_profile
+from tuibench.models.dim import expand as expand_points
+from tuibench.models.external import check_external
+from tuibench.models.file import locate
+from tuibench.models.layout import Layout
+from tuibench.models.port import input_ports, output_ports
+from tuibench.models.preparation import Order, Preparer, shorten
+from tuibench.models.reference import TrialError
+
+
+class Tracer(Protocol):
+    """Runs a model without optimization and tells what its profiler wrote."""
+
+    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
+        """The outputs for one feed, or TrialError."""
+
+    def end(self) -> str | None:
+        """Where that lies, after which it runs no more; None where the model was never loaded."""
+
+
+OpenTracer = Callable[[str | bytes, str, str], Tracer]
+"""Takes a path, or the bytes of a model and the folder of its external weights, and where to write."""
+
+
+@dataclass(frozen=True)
+class _Task:
+    """One request, its model taken apart."""
+
+    path: Path
+    expansion: Expansion
+    spec: BenchmarkSpec
+    work_dir: str
+    available_bytes: int
+    point: Point | None
+
+    def trace(self, open_tracer: OpenTracer) -> Shapes:
+        """What the nodes see in one run."""
+        try:
+            source: tuple[str | bytes, str] = (str(self.path), "")
+            if self.expansion.renamed:
+                source = locate_weights(self.expansion, self.path)
+            tracer = open_tracer(*source, self.work_dir)
+        except ModelError as error:
+            return self.guess(error.message)
+        try:
+            return self._run(tracer)
+        except (TrialError, ModelError) as error:
+            return self.guess(f"ONNX Runtime without optimization: {shorten(error.message)}")
+        finally:
+            tracer.end()
+
+    def _run(self, tracer: Tracer) -> Shapes:
+        point = self.point or self._make_point(tracer)
+        if point.failure is not None or point.bundle is None:
+            return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
+        try:
+            feed = read_bundle(point.bundle)[0]
+        except (OSError, ValueError, IndexError) as error:
+            return self.guess(f"the inputs made for it cannot be read: {error}")
+        outputs = tracer.run(feed)
+        written = tracer.end()
+        trace = read_profile(written) if written is not None else Trace()
+        if not trace.events:
+            return self.guess("ONNX Runtime's profiler told nothing")
+        trace.outputs = _tensors(outputs)
+        inputs = {name: tensor.shape or () for name, tensor in _tensors(feed).items()}
+        symbols = self._symbols(point.batch, point.dims)
+        return Shapes(inputs, point.batch, point.items, point.dims, symbols, trace)
+
+    def guess(self, reason: str) -> Shapes:
+        """Input shapes as they would be tried first, for inference without a run."""
+        if self.point is not None:
+            given = self.point
+            shapes = {fed.name: fed.shape for fed in given.inputs}
+            return Shapes(
+                shapes, given.batch, given.items, given.dims, self._symbols(given.batch, given.dims), None, reason
+            )
+        layout = self._layout
+        request = expand_points(self.spec, 0, layout)[0]
+        if request.problem is not None:
+            raise ModelError(request.problem)
+        search = Search(layout, request.batch, request.fixed, request.shapes)
+        _, candidate = next(iter(search.candidates()))
+        shapes = {port.name: candidate.shapes[port.name] for port in layout.ports if port.kind == "tensor"}
+        symbols = self._symbols(request.batch, candidate.dims)
+        return Shapes(shapes, request.batch, max(request.batch or 1, 1), candidate.dims, symbols, None, reason)
+
+    @property
+    def _layout(self) -> Layout:
+        return Layout(input_ports(self.expansion.model.graph), self.spec.inputs.batch_dim)
+
+    def _symbols(self, batch: int | None, dims: Mapping[str, int]) -> dict[str, int]:
+        return {**dims, **dict.fromkeys(self._layout.batch, 1 if batch is None else batch)}
+
+    def _make_point(self, tracer: Tracer) -> Point:
+        """Inputs made as for a benchmark."""
+        model = self.expansion.model
+        check_external(model, self.path)
+        # Of a summary the preparer wants the interface alone; a whole one would read and hash every weight.
+        summary = ModelSummary(str(self.path), "", 0, 0, input_ports(model.graph), output_ports(model.graph))
+        order = Order(self.spec, 0, Path(self.work_dir), self.available_bytes, reference=False)
+        return Preparer(order, summary, model, tracer.run, lambda _stage, _point: None).carry_out()[0]
+
+
+def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: OpenTracer) -> CostProfile:
+    """Count what was asked for; the shapes come from one run wherever the model runs."""
+    path = locate(request["path"]).path
+    point = from_plain(Point, request["point"]) if request.get("point") else None
+    expansion = open_expansion(path)
+    # A directory of its own, because the run's holds inputs of the same names.
+    with tempfile.TemporaryDirectory(prefix="cost-", dir=request["run_dir"]) as work_dir:
+        task = _Task(path, expansion, _spec(request, str(path)), work_dir, available_bytes, point)
+        shapes = task.guess("no run was asked for") if request.get("static") else task.trace(open_tracer)
+    return count_expansion(expansion, path, shapes)
+
+
+def _spec(request: Mapping[str, Any], path: str) -> BenchmarkSpec:
+    """What was asked, as far as inputs go."""
+    if request.get("spec"):
+        asked: BenchmarkSpec = from_plain(BenchmarkSpec, request["spec"])
+        return replace(asked, models=(ModelSource(path, path),), inputs=replace(asked.inputs, distinct=1))
+    batch, dims = request.get("batch"), request.get("dims") or {}
+    return BenchmarkSpec(
+        models=(ModelSource(path, path),),
+        engines=("onnxruntime",),
+        scenarios=("sync",),
+        cores=(1,),
+        batches=(int(batch),) if batch else (),
+        dims=tuple((str(name), (int(size),)) for name, size in dims.items()),
+        sequence_lengths=(),
+        streams=None,
+        stream_kind=None,
+        pin="none",
+        precision="engine-default",
+        io=None,
+        effort=EFFORTS["quick"],
+        inputs=InputSettings(distinct=1),
+        limits=Limits(),
+    )
+
+
+def _tensors(values: Mapping[str, Any] | Feed) -> dict[str, Tensor]:
+    found: dict[str, Tensor] = {}
+    for name, value in values.items():
+        shape: Shape | None = getattr(value, "shape", None)
+        if shape is not None:
+            found[name] = Tensor("", tuple(int(dim) for dim in shape))
+    return found
