@@ -62,13 +62,20 @@ def assemble_performance(
         raise ValueError("a performance profile needs at least one process")
     below = is_below_resolution(runs)
     scaling = _scale(runs, below)
-    by_id = {cost.id: cost for cost in costs.nodes}
-    values = [{row.key: row for row in run.rows} for run in runs]
-    layers = [
-        _layer(row, [found[row.key] for found in values if row.key in found], by_id, scaling, roofline, what_if or {})
-        for row in runs[0].rows
-    ]
-    layers += _unseen(costs, layers)
+    layers = _layers(costs, runs, scaling, roofline, what_if or {})
+    return _profile(spec, point, runs, layers, scaling, below, roofline, zero_effect)
+
+
+def _profile(
+    spec: BenchmarkSpec,
+    point: Point,
+    runs: Sequence[LayerRun],
+    layers: Sequence[LayerTime],
+    scaling: _Scaling,
+    below: bool,
+    roofline: Roofline | None,
+    zero_effect: ZeroEffect | None,
+) -> PerformanceProfile:  # long: one field a line
     total = log_interval([run.unprofiled_us for run in runs], 1e-3)
     first = runs[0]
     return PerformanceProfile(
@@ -98,6 +105,22 @@ def assemble_performance(
         zero_effect=zero_effect,
         notes=tuple(dict.fromkeys([*(note for run in runs for note in run.notes), *scaling.notes])),
     )
+
+
+def _layers(
+    costs: CostProfile,
+    runs: Sequence[LayerRun],
+    scaling: _Scaling,
+    roofline: Roofline | None,
+    what_if: Mapping[str, WhatIf],
+) -> list[LayerTime]:
+    by_id = {cost.id: cost for cost in costs.nodes}
+    values = [{row.key: row for row in run.rows} for run in runs]
+    layers = [
+        _layer(row, [found[row.key] for found in values if row.key in found], by_id, scaling, roofline, what_if)
+        for row in runs[0].rows
+    ]
+    return layers + _unseen(costs, layers)
 
 
 def is_below_resolution(runs: Sequence[LayerRun]) -> bool:
