@@ -62,13 +62,20 @@ def assemble_performance(
         raise ValueError("a performance profile needs at least one process")
     below = is_below_resolution(runs)
     scaling = _scale(runs, below)
-    by_id = {cost.id: cost for cost in costs.nodes}
-    values = [{row.key: row for row in run.rows} for run in runs]
-    layers = [
-        _layer(row, [found[row.key] for found in values if row.key in found], by_id, scaling, roofline, what_if or {})
-        for row in runs[0].rows
-    ]
-    layers += _unseen(costs, layers)
+    layers = _layers(costs, runs, scaling, roofline, what_if or {})
+    return _profile(spec, point, runs, layers, scaling, below, roofline, zero_effect)
+
+
+def _profile(
+    spec: BenchmarkSpec,
+    point: Point,
+    runs: Sequence[LayerRun],
+    layers: Sequence[LayerTime],
+    scaling: _Scaling,
+    below: bool,
+    roofline: Roofline | None,
+    zero_effect: ZeroEffect | None,
+) -> PerformanceProfile:  # long: one field a line
     total = log_interval([run.unprofiled_us for run in runs], 1e-3)
     first = runs[0]
     return PerformanceProfile(
@@ -100,6 +107,22 @@ def assemble_performance(
     )
 
 
+def _layers(
+    costs: CostProfile,
+    runs: Sequence[LayerRun],
+    scaling: _Scaling,
+    roofline: Roofline | None,
+    what_if: Mapping[str, WhatIf],
+) -> list[LayerTime]:
+    by_id = {cost.id: cost for cost in costs.nodes}
+    values = [{row.key: row for row in run.rows} for run in runs]
+    layers = [
+        _layer(row, [found[row.key] for found in values if row.key in found], by_id, scaling, roofline, what_if)
+        for row in runs[0].rows
+    ]
+    return layers + _unseen(costs, layers)
+
+
 def is_below_resolution(runs: Sequence[LayerRun]) -> bool:
     """Whether what the profiler adds is so much of an inference that the times of layers mean nothing."""
     whole = statistics.median(run.unprofiled_us for run in runs)
@@ -113,8 +136,10 @@ def _sum_us(run: LayerRun) -> float:
 
 
 def _scale(runs: Sequence[LayerRun], below: bool) -> _Scaling:
-    sums = [_sum_us(run) for run in runs]
-    sum_us = log_interval(sums).value or 0.0
+    # Of the layers as they are shown: a mean of logs of each is less than that of their sums where one is disturbed.
+    found = [{row.key: row.us for row in run.rows} for run in runs]
+    own = ([us[row.key] for us in found if row.key in us] for row in runs[0].rows)
+    sum_us = math.fsum(log_interval(values).value or 0.0 for values in own)
     whole = log_interval([run.unprofiled_us for run in runs]).value or 0.0
     factor = whole / sum_us if sum_us > 0 and whole > 0 else math.inf
     if abs(factor - 1) <= MOST_SCALED and not below:

@@ -17,6 +17,7 @@ from tuibench.profiles.alone import Alone
 from tuibench.profiles.layers import setting_for
 
 _SIDE = 512
+_OPERATIONS = 2.0 * _SIDE**3
 _CACHES = (512 << 10, 4 << 20)
 _LEAST_DRAM, _MOST_DRAM = 64 << 20, 256 << 20
 _USUAL_L3 = 32 << 20
@@ -44,7 +45,6 @@ def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes
             return None
 
     call_s = best_s(bench_model.nothing, 1, 1) or 0.0
-    operations = 2.0 * _SIDE**3
     f32_s = best_s(lambda: bench_model.matmul(_SIDE, _SIDE, _SIDE), _SIDE, _SIDE)
     int8_s = best_s(lambda: bench_model.matmul_integer(_SIDE, _SIDE, _SIDE), _SIDE, _SIDE, "uint8")
 
@@ -59,8 +59,8 @@ def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes
     dram = bandwidth(dram_bytes)
     return Roofline(
         cores=len(cpus),
-        f32_gflops=operations / f32_s / 1e9 if f32_s else None,
-        int8_gops=operations / int8_s / 1e9 if int8_s else None,
+        f32_gflops=_OPERATIONS / f32_s / 1e9 if f32_s else None,
+        int8_gops=_OPERATIONS / int8_s / 1e9 if int8_s else None,
         dram_gb_s=dram,
         cache_gb_s=tuple((size, found) for size, found in caches if found is not None),
         measured_utc=datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z"),
