@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 import onnx
-from onnx import helper, numpy_helper
+from onnx import helper
 
 from tests.models.factory import BOOL, F32, I64, model, tensor, weight
 
@@ -20,7 +21,7 @@ def _weights(name: str, *shape: int) -> onnx.TensorProto:
 def convolutions(named: bool = True) -> onnx.ModelProto:
     """Sums and activations that join convolutions, a concatenation without a name, layouts that change."""
 
-    def node(op: str, reads: list[str], gives: str, **settings: object) -> onnx.NodeProto:
+    def node(op: str, reads: list[str], gives: str, **settings: Any) -> onnx.NodeProto:
         return helper.make_node(op, reads, [gives], name=f"node of {gives}" if named else "", **settings)
 
     pads = [1, 1, 1, 1]
@@ -45,7 +46,7 @@ def folding() -> onnx.ModelProto:
     """Constants that are computed beforehand, a shape that is known, names that occur nowhere."""
     nodes = [
         helper.make_node("Shape", ["x"], ["s"]),
-        helper.make_node("Constant", [], ["two"], value=numpy_helper.from_array(np.float32(2))),
+        helper.make_node("Constant", [], ["two"], value=weight("two", np.float32(2))),
         helper.make_node("Mul", ["w", "two"], ["w2"]),
         helper.make_node("MatMul", ["x", "w2"], ["m"]),
         helper.make_node("Add", ["m", "b"], ["a"]),
