@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.runs.profile_script import Bench, Scripted, make_profile_spec, say_losses
+from tuibench.core.errors import ExitCode
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
 from tuibench.runs.past import count
 from tuibench.runs.stopping import BY_WISH, Cancelled
@@ -114,3 +115,10 @@ def test_a_loss_profile_says_what_it_was_measured_on_and_whether_it_is_whole(ben
     assert whole.loss.complete
     assert "synthetic data (seed 0)" in whole.loss.data
     assert (whole.loss.classes, whole.loss.float32_db) == (True, 120.0)
+
+
+def test_a_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
+    silent = {"weights": lambda request, say: [], "loss": lambda request, say: {"complete": True}}
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(silent))
+    assert (past.end["status"], past.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
+    assert "no layer with weights" in past.end["reason"]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -66,6 +67,22 @@ def test_each_part_is_on_the_disk_before_the_next_child_is_called(bench: Bench) 
 
     bench.run(make_profile_spec(MODEL), Scripted({"layers": count_parts}))
     assert seen == [0, 1, 2]
+
+
+def test_a_part_that_was_acknowledged_is_not_in_a_buffer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    real = os.fdatasync
+    monkeypatch.setattr(
+        "tuibench.runs.journal.os.fdatasync", lambda fd: (synced.append(os.fstat(fd).st_size), real(fd))
+    )
+    bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted())
+    ends = []
+    size = 0
+    for line in (bench.run_dir / "journal.jsonl").read_bytes().splitlines(keepends=True):
+        size += len(line)
+        ends += [size] if b'"ev":"profile_part"' in line else []
+    assert len(ends) == 9
+    assert set(ends) <= set(synced)
 
 
 def test_children_are_told_where_to_run_and_how_much(bench: Bench) -> None:
