@@ -340,3 +340,20 @@ async def test_L_shows_the_log_of_a_benchmark_or_a_run(monkeypatch: pytest.Monke
         assert "engine: \\e[31mno such kernel" in frame(seen.app) and "Log of" in frame(seen.app)
         await seen.press("escape", "down", "down", "L")
         assert landed(seen.app) == ("detail", (seen.ids[0], "log"), {})
+
+
+async def test_a_name_that_could_not_be_saved_is_there_to_be_saved_again() -> None:
+    async with shown((120, 24)) as seen:
+        real = seen.app.desk.edit
+
+        def busy(*given: object) -> None:
+            raise StoreBusy("the store is busy")
+
+        seen.app.desk.edit = busy  # type: ignore[method-assign, assignment]
+        await seen.press("e")
+        await type_text(seen.pilot, "after")
+        await seen.press("enter")
+        assert "Not saved, the store is busy" in frame(seen.app) and "after" in frame(seen.app)
+        seen.app.desk.edit = real  # type: ignore[method-assign]
+        await seen.press("enter")
+        assert {row.id: row.name for row in seen.bench.store.benchmarks.rows()}[seen.ids[0]] == "after"

@@ -189,11 +189,12 @@ class BenchmarkActions(Page):
         else:
             self.ask(lambda: row_of(self.desk, one), self._ask_card, group="edit", opens=True)
 
-    def _ask_card(self, row: BenchmarkRow) -> None:
+    def _ask_card(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
         from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
 
-        fields = (("name", row.name), ("note", row.note))
-        question = TextQuestion(f"Name and note of {short_id(row.id)}", fields)
+        name, note = typed or (row.name, row.note)
+        heading = f"Not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
+        question = TextQuestion(heading, (("name", name), ("note", note)))
         self.app.push_screen(question, lambda answers: self._edit(row, answers))
 
     def _edit(self, row: BenchmarkRow, answers: tuple[str, ...] | None) -> None:
@@ -203,7 +204,14 @@ class BenchmarkActions(Page):
         # What was not changed here may have been changed by others meanwhile.
         new_name, new_note = (new if new != old else None for new, old in ((name, row.name), (note, row.note)))
         done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
-        self.ask(lambda: self.desk.edit(row.id, new_name, new_note), lambda _: self.went_on(done), group="edit")
+        self.say(f"saving {short_id(row.id)} ...")
+        self.ask(
+            lambda: self.desk.edit(row.id, new_name, new_note),
+            lambda _: self.went_on(done),
+            group="edit",
+            # What was typed is not lost with it.
+            otherwise=lambda error: self.when_shown(lambda: self._ask_card(row, answers, error.message)),
+        )
 
     # Out of the dashboard
 
