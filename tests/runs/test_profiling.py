@@ -72,9 +72,12 @@ def test_each_part_is_on_the_disk_before_the_next_child_is_called(bench: Bench) 
 def test_a_part_that_was_acknowledged_is_not_in_a_buffer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
     synced: list[int] = []
     real = os.fdatasync
-    monkeypatch.setattr(
-        "tuibench.runs.journal.os.fdatasync", lambda fd: (synced.append(os.fstat(fd).st_size), real(fd))
-    )
+
+    def sync(fd: int) -> None:
+        synced.append(os.fstat(fd).st_size)
+        real(fd)
+
+    monkeypatch.setattr("tuibench.runs.journal.os.fdatasync", sync)
     bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted())
     ends = []
     size = 0
