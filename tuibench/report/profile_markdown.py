@@ -40,7 +40,7 @@ def cost_markdown(costs: CostProfile, heading: ProfileHeading) -> str:
 
 
 def _performance(profile: Profile, measured: PerformanceProfile, heading: ProfileHeading) -> Iterator[str]:
-    yield "# tuibench performance profile"
+    yield "# Performance profile"
     yield _bullets([*heading_lines(heading), *model_lines(measured)])
     yield "## Layer summaries"
     yield _bullets([capital(help_sentence(measured)), capital(zeros_sentence(measured))])
@@ -51,7 +51,7 @@ def _performance(profile: Profile, measured: PerformanceProfile, heading: Profil
 
 def _loss(loss: LossProfile, heading: ProfileHeading) -> Iterator[str]:
     proxy = loss.kind == APPROXIMATED
-    yield "# tuibench loss profile" + (" (approximated: a proxy, nothing was run)" if proxy else "")
+    yield "# Loss profile" + (" (approximated: a proxy, nothing was run)" if proxy else "")
     yield _bullets([*heading_lines(heading), *profile_loss.model_lines(loss), *map(capital, loss_sentences(loss))])
     level = INT8 if INT8 in loss.levels else next(iter(loss.levels), "")
     if level:
@@ -63,7 +63,7 @@ def _loss(loss: LossProfile, heading: ProfileHeading) -> Iterator[str]:
 
 
 def _costs(costs: CostProfile, heading: ProfileHeading) -> Iterator[str]:
-    yield "# tuibench FLOPS profile (theoretical)"
+    yield "# FLOPS profile (theoretical)"
     yield _bullets([*heading_lines(heading), *total_lines(costs)])
     yield "## Layer summaries"
     yield from _summary(summarize_costs(costs, FLOPS, VALUES), summarize_costs(costs, FLOPS, SHARES))
