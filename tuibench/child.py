@@ -1,6 +1,6 @@
 """Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
 
-python -m tuibench.child inspect|prepare|engines|fetch|hash|import
+python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|weights|loss
 """
 
 from __future__ import annotations
@@ -129,6 +129,34 @@ def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
     return to_plain(read_result(request["path"]))
 
 
+def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `weights` {path, levels?}: each layer by its weights alone, the approximated loss profile."""
+    from tuibench.core.profile import LEVELS
+    from tuibench.core.record import to_plain
+    from tuibench.profiles.loss.approximation import approximate
+
+    return to_plain(approximate(request["path"], tuple(request.get("levels") or LEVELS)))
+
+
+def loss(request: dict[str, Any], send: Send) -> Any:
+    """Task `loss` {path, point, levels?, layers?, skip?, samples?, threads?, cpus?, run_dir, max_s?}: layers changed.
+
+    Sends {"begin": {points, ms_each, classes, float32_db}}, then {"loss": {id, point}} for each layer and level.
+    """
+    from tuibench.profiles.loss.sweep import request_sweep
+
+    return request_sweep(request, send)
+
+
+def cost(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?}: what each node costs by its shapes."""
+    from tuibench.core.record import to_plain
+    from tuibench.models.cost.order import carry_out
+    from tuibench.trial import TracedTrial
+
+    return to_plain(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
+
+
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
@@ -136,8 +164,17 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "fetch": fetch,
     "hash": hash_files,
     "import": take_in,
+    "cost": cost,
+    "weights": weights,
+    "loss": loss,
 }
-_IMPORTS = {"inspect": "tuibench.models.inspection", "prepare": "tuibench.models.preparation"}
+_IMPORTS = {
+    "inspect": "tuibench.models.inspection",
+    "prepare": "tuibench.models.preparation",
+    "cost": "tuibench.models.cost.order",
+    "weights": "tuibench.profiles.loss.approximation",
+    "loss": "tuibench.profiles.loss.sweep",
+}
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
 

@@ -325,7 +325,23 @@ def carry_out(
         cache=request.get("cache"),
         save=saver(directory, request),
     )
-    Run(from_plain(BenchmarkSpec, request["spec"]), setup).carry_out()
+    spec = from_plain(BenchmarkSpec, request["spec"])
+    if spec.profile is None:
+        Run(spec, setup).carry_out()
+        return
+    from tuibench.runs.profiling import ProfileRun, ProfileSetup
+
+    ProfileRun(spec, setup, ProfileSetup(describe_machine(spec.engines[0]))).carry_out()
+
+
+def describe_machine(engine: str) -> str:
+    """CPU and engine in one line: by it what was measured of both is known again."""
+    from tuibench.host.facts import read_facts, this_process
+
+    process = this_process()
+    cpu = read_facts(process)["env"]["cpu"]
+    isa = " ".join(str(name) for name in cpu.get("isa") or ())
+    return f"{cpu.get('brand') or cpu.get('model')}, {isa}, {engine} {process.versions.get(engine)}"
 
 
 def saver(directory: RunDirectory, request: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:

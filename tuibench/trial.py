@@ -6,9 +6,12 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from tuibench.engines.protocol import Setting
     from tuibench.models.inspection import Interface
+    from tuibench.models.reference import TrialError
 
 _MOST_THREADS = 8
+_ERROR_LEVEL = 3
 
 
 class Trial:
@@ -48,6 +51,82 @@ class Trial:
         return found
 
 
+class TracedTrial:
+    """ONNX Runtime without optimization and with its profiler on: the shapes that a model's nodes see."""
+
+    def __init__(self, model: str | bytes, folder: str, work_dir: str) -> None:
+        self._model = model
+        """A path; or bytes, whose external weights lie in `folder`."""
+        self._folder = folder
+        self._work_dir = work_dir
+        self._session: Any = None
+        self._profile: Any = None
+        self._refusal: TrialError | None = None
+
+    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:  # noqa: ARG002 - as Trial's
+        """The outputs for one feed; TrialError says whether the model or the feed was refused."""
+        from tuibench.engines.protocol import IoUnavailable
+        from tuibench.models.reference import TrialError
+
+        session = self._load()
+        try:
+            try:
+                return dict(session.bind([feed], "call").outputs(0))
+            except IoUnavailable:
+                return dict(session.bind([feed], "engine-allocated").outputs(0))
+        except Exception as error:  # an engine raises whatever it likes; its words are the result
+            raise _unreadable(session, feed) or TrialError(first_words(error)) from error
+
+    def events(self) -> list[dict[str, Any]]:
+        """What the profiler wrote of all runs; the session is over then."""
+        import json
+
+        if self._profile is None:
+            return []
+        written = self._profile.end_profiling()
+        try:
+            with open(written, encoding="utf-8", errors="replace") as file:
+                events: list[dict[str, Any]] = json.load(file)
+        finally:
+            os.unlink(written)
+        return events
+
+    def _load(self) -> Any:
+        from tuibench.models.reference import TrialError
+
+        if self._refusal is not None:
+            raise self._refusal
+        if self._session is None:
+            try:
+                self._session = self._open()
+            except Exception as error:  # as above; kept, because another feed would only fail the same way
+                self._refusal = TrialError(first_words(error), loading=True)
+                raise self._refusal from error
+        return self._session
+
+    def _open(self) -> Any:
+        from tuibench.engines import registry
+        from tuibench.engines.onnxruntime import OnnxRuntimeSession
+
+        setting = _plain_setting(self._folder, self._work_dir, optimize=False)
+        registry.make("onnxruntime").start()
+        import onnxruntime as ort  # once its collector is off
+
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = setting.threads
+        options.inter_op_num_threads = 1
+        options.log_severity_level = _ERROR_LEVEL
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+        options.enable_profiling = True
+        options.profile_file_prefix = os.path.join(self._work_dir, f"shapes-{os.getpid()}")
+        # Weights that are packed beforehand are missing from the shapes of what a kernel reads.
+        options.add_session_config_entry("session.disable_prepacking", "1")
+        if isinstance(self._model, bytes):
+            options.add_session_config_entry("session.model_external_initializers_file_folder_path", self._folder)
+        self._profile = ort.InferenceSession(self._model, options, providers=["CPUExecutionProvider"])
+        return OnnxRuntimeSession(self._profile, setting, "none")
+
+
 def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
     """What to raise where the model runs and only its outputs cannot be had, because numpy lacks their type."""
     from tuibench.models.reference import TrialError
@@ -66,23 +145,26 @@ def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:
 def load_session(path: str, work_dir: str, optimize: bool) -> Any:
     """Load a model into ONNX Runtime on a few CPUs: only values matter here, not times."""
     from tuibench.engines import registry
+
+    engine = registry.make("onnxruntime")
+    engine.start()
+    return engine.load(_plain_setting(path, work_dir, optimize))
+
+
+def _plain_setting(path: str, work_dir: str, optimize: bool) -> Setting:
     from tuibench.engines.protocol import Setting
 
     cpus = tuple(sorted(os.sched_getaffinity(0)))[:_MOST_THREADS]
-    engine = registry.make("onnxruntime")
-    engine.start()
-    return engine.load(
-        Setting(
-            model_path=path,
-            threads=len(cpus),
-            streams=1,
-            cpus=cpus,
-            pin="none",
-            precision="engine-default",
-            scenario="sync",
-            work_dir=work_dir,
-            optimize=optimize,
-        )
+    return Setting(
+        model_path=path,
+        threads=len(cpus),
+        streams=1,
+        cpus=cpus,
+        pin="none",
+        precision="engine-default",
+        scenario="sync",
+        work_dir=work_dir,
+        optimize=optimize,
     )
 
 

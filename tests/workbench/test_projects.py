@@ -56,6 +56,21 @@ def test_lists_are_searched_and_sorted(projects: Projects, source: ModelSource) 
     assert set(SORTS) == {"name", "created", "modified"}
 
 
+def test_in_a_hurry_much_is_left_uncounted_and_little_is_not(
+    projects: Projects, store: Store, source: ModelSource, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    one, two = projects.create(source, name="one")[0].project, projects.create(source, name="two")[0].project
+    store.benchmarks.add(make_result(1), Card(project=one.id))
+    assert [row.benchmarks for row in projects.hurry("name")] == [1, 0]
+    monkeypatch.setattr("tuibench.workbench.projects._LONG_BYTES", store.benchmarks.index_bytes())
+    reads: list[str] = []
+    monkeypatch.setattr(store.benchmarks, "rows", lambda: reads.append("rows"))
+    assert [(row.project.id, row.benchmarks, row.size_bytes) for row in projects.hurry("name")] == [
+        (one.id, -1, -1), (two.id, -1, -1),
+    ]  # fmt: skip
+    assert reads == []
+
+
 def test_a_form_overwrites_only_what_it_changed(projects: Projects, source: ModelSource) -> None:
     shown = projects.create(source, "one")[0].project
     projects.edit("one", description="theirs")

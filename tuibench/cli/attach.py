@@ -8,6 +8,7 @@ from typing import Any
 
 from tuibench.cli.interruption import Ended, Interruption
 from tuibench.cli.output import emit
+from tuibench.cli.publication import page
 from tuibench.cli.session import opened
 from tuibench.cli.view import View
 from tuibench.core.comparison import SideBySide
@@ -15,7 +16,6 @@ from tuibench.core.errors import StoreError, TuibenchError, UnknownId
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.report.run_list import reason_words
-from tuibench.report.summary import summary
 from tuibench.request.value import whole
 from tuibench.workbench.attached_run import AttachedRun
 from tuibench.workbench.hall import Workbench
@@ -67,12 +67,14 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
             view.painter.say(f"tuibench: the run broke off: {reason_words(str(active.replay.end.get('reason', '')))}")
             if bench.runs.info(active.id).resumable:
                 view.painter.say(f"tuibench resume {short_id(active.id)} measures what is missing")
-        emit(summary(result, args.ascii, _beside(bench, result)))
+        emit(page(result, args.ascii, _beside(bench, result)))
         return int(ending_code(active.replay, result))
 
 
 def _beside(bench: Workbench, result: RunResult) -> SideBySide | None:
     """What the run repeated, beside its result; None where it is no re-run, or what it repeated cannot be read."""
+    if result.spec.profile is not None:
+        return None
     try:
         repeated = bench.library.get(result.id).card.rerun_of
         return bench.exchange.compare(bench.library.get(repeated).result, result) if repeated else None

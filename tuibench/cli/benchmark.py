@@ -17,6 +17,7 @@ from tuibench.core.run import SCHEMA, RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.report.export import check_target, spare
+from tuibench.report.profile_shown import Shown
 from tuibench.request.repeat import again
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import to_spec
@@ -77,14 +78,18 @@ def measure(
     notes: Sequence[str],
     interruption: Interruption,
     partner: RunResult | None = None,
+    shown: Shown | None = None,
 ) -> int:
-    """Start the run and stay with it to its end, or to where it is let go; `partner` is shown beside it."""
+    """Start the run and stay with it to its end, or to where it is let go; `partner` is shown beside it.
+
+    `shown` is how much of a profile is printed.
+    """
     active: ActiveRun | None = None
     try:
         interruption.check()
         with held_back():
             active, said = bench.runs.start(spec, wishes)
-        return stay_or_let_go(bench, active, request, (*notes, *said), interruption, partner)
+        return stay_or_let_go(bench, active, request, (*notes, *said), interruption, partner, shown)
     finally:
         if active is not None:
             with held_back():
@@ -98,13 +103,14 @@ def stay_or_let_go(
     notes: Sequence[str],
     interruption: Interruption,
     partner: RunResult | None = None,
+    shown: Shown | None = None,
 ) -> int:
     """What every command does that has started a runner; `partner` is a result to be shown beside the new one."""
     cpus = bench.topology().allowed
     view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=request.quiet, ascii_only=request.ascii)
     if request.detach:
         return _let_go(bench, view, request, interruption)
-    return Following(bench, view, request, partner).follow(interruption)
+    return Following(bench, view, request, partner, shown).follow(interruption)
 
 
 def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:

@@ -29,6 +29,7 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
         "Measure",
         (
             Command("benchmark MODEL [MODEL ...]", "measure, and keep the result"),
+            Command("profile MODEL [flags]", "where the time goes, layer by layer"),
             Command("rerun ID [flags]", "measure again, and show both side by side"),
         ),
     ),
@@ -74,7 +75,6 @@ GROUPS: tuple[tuple[str, tuple[Command, ...]], ...] = (
 COMMANDS = {command.name: command for _, commands in GROUPS for command in commands}
 
 LATER = (
-    "profile",
     "versions",
     "gate",
     "check",

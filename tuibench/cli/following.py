@@ -19,6 +19,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
+from tuibench.report.profile_shown import Shown
 from tuibench.report.run_list import reason_words
 from tuibench.report.style import to_ascii
 from tuibench.request.request import BenchmarkRequest
@@ -31,8 +32,14 @@ class Following:
     """One run, one view of it, one request that says what comes out, perhaps one result to be shown beside it."""
 
     def __init__(
-        self, bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, partner: RunResult | None = None
+        self,
+        bench: Workbench,
+        view: View[ActiveRun],
+        request: BenchmarkRequest,
+        partner: RunResult | None = None,
+        shown: Shown | None = None,
     ) -> None:
+        self._shown = shown
         self._partner = partner
         self._bench = bench
         self._view = view
@@ -57,14 +64,13 @@ class Following:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
             self._say(f"tuibench: the run broke off: {reason_words(str(run.replay.end.get('reason', '')))}")
-        publish(self._request, result, self._samples(), self._beside(result))
+        publish(self._request, result, self._samples(), self._beside(result), self._shown)
         return self._report_saving(result)
 
     def _answer(self) -> None:
         """Ctrl-C was pressed: cancel, detach or go on."""
         run = self._run
-        cells = sum(bool(track.executions) for track in run.replay.tracks.values())
-        kept = f"{count_of(cells, 'cell')} {'kept' if run.kept else 'printed'}" if cells else "nothing measured yet"
+        kept = f"{self._measured()} {'kept' if run.kept else 'printed'}" if self._measured() else "nothing measured yet"
         painter = self._view.painter
         detach = " · d: detach" if run.kept else ""
         question = f"again: cancel ({kept}){detach} · any other key: go on "
@@ -77,6 +83,15 @@ class Following:
             with held_back():
                 run.detach()
 
+    def _measured(self) -> str:
+        """How much of it there is already; '' for nothing."""
+        replay = self._run.replay
+        if not replay.has_something:
+            return ""
+        if replay.parts.measured:
+            return "what is finished"
+        return count_of(sum(bool(track.executions) for track in replay.tracks.values()), "cell")
+
     def _end(self, error: BaseException) -> None:
         """The command is being ended: let the run go where its terminal went away, else end it with what it has."""
         run = self._run
@@ -86,7 +101,7 @@ class Following:
         run.cancel()
         if isinstance(error, TuibenchError):
             return  # there was no run of ours, and the error says why
-        if not self._request.dry_run and any(track.executions for track in run.replay.tracks.values()):
+        if not self._request.dry_run and run.replay.has_something:
             self._publish_at_last(run.result())
         elif not self._request.quiet:
             self._say("tuibench: ended before anything was measured")
@@ -96,7 +111,7 @@ class Following:
         self._view.painter.clear()
         # Terminal and pipes may have gone already; the export must be written all the same.
         try:
-            publish(self._request, result, self._samples(), self._beside(result))
+            publish(self._request, result, self._samples(), self._beside(result), self._shown)
             self._report_saving(result)
         except (OSError, TuibenchError) as error:
             self._say(f"tuibench: {error}")

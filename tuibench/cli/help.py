@@ -94,17 +94,18 @@ def benchmark_help() -> str:
     """What `tuibench benchmark --help` prints: every flag with its default, in groups."""
     parts = [_INTRO.format(samples=", ".join(SAMPLES))]
     for title, flags in GROUPS:
-        parts.append("\n".join([title, *(line for flag in flags for line in _entry(flag))]) + "\n")
+        parts.append("\n".join([title, *(line for flag in flags for line in flag_lines(flag))]) + "\n")
     return "\n".join([*parts, _OUTRO])
 
 
 def rerun_help() -> str:
     """What `tuibench rerun --help` prints."""
-    own = "\n".join(line for flag in RERUN_FLAGS for line in _entry(flag)) + "\n"
+    own = "\n".join(line for flag in RERUN_FLAGS for line in flag_lines(flag)) + "\n"
     return f"{_RERUN}\n{own}\n{_RERUN_OUTRO}"
 
 
-def _entry(flag: Flag) -> list[str]:
+def flag_lines(flag: Flag) -> list[str]:
+    """One flag in the help: its spellings, what it is, and its default in brackets."""
     left = "  " + ", ".join(flag.names) + (f" {flag.metavar}" if flag.metavar else "")
     what, _, default = flag.text.partition("; default ")
     text = f"{what} [{default}]" if default else what

@@ -5,11 +5,16 @@ from __future__ import annotations
 import os
 import sys
 from contextlib import suppress
-from typing import TextIO
+from typing import TYPE_CHECKING, TextIO, cast
 
 from tuibench.cli.interruption import Ended, Interruption
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.text import show
+
+if TYPE_CHECKING:
+    import argparse
+
+    from tuibench.request.profile_flag import ProfileRequest
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -72,6 +77,10 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
         from tuibench.cli import benchmark  # the workbench, 40 ms
 
         return benchmark.run(parsed, interruption)
+    if arguments[0] == "profile":
+        from tuibench.cli import profile  # as above
+
+        return profile.run(cast("ProfileRequest", parsed), interruption)
     if isinstance(parsed, RerunRequest):
         from tuibench.cli import rerun  # as above
 
@@ -80,7 +89,7 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
         from tuibench.cli import dashboard  # as above
 
         return dashboard.run(parsed, interruption)
-    return int(parsed.run(parsed, interruption))
+    return int(cast("argparse.Namespace", parsed).run(parsed, interruption))
 
 
 def _explain(error: TuibenchError) -> int:

@@ -5,17 +5,32 @@ from __future__ import annotations
 from pathlib import Path
 
 from tuibench.cli.output import emit
+from tuibench.cli.session import width
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import TuibenchError, UsageError, WriteError
 from tuibench.core.run import RunResult
 from tuibench.report.export import STDOUT, files_beside, form_of, render, spare, write_export
+from tuibench.report.profile_shown import WIDTH, Shown
 from tuibench.report.summary import summary
 from tuibench.request.request import BenchmarkRequest
 from tuibench.workbench.watched_run import settle_samples
 
 
+def page(result: RunResult, ascii_only: bool, beside: SideBySide | None = None, shown: Shown | None = None) -> str:
+    """What is printed of a result where nobody asked for JSON."""
+    if result.spec.profile is None:
+        return summary(result, ascii_only, beside)
+    from tuibench.report.profile_page import profile_page  # what only profiles need
+
+    return profile_page(result, None, shown or Shown(width() or WIDTH, ascii_only))
+
+
 def publish(
-    request: BenchmarkRequest, result: RunResult, samples: Path | None, beside: SideBySide | None = None
+    request: BenchmarkRequest,
+    result: RunResult,
+    samples: Path | None,
+    beside: SideBySide | None = None,
+    shown: Shown | None = None,
 ) -> None:
     """Write the export first: what was measured must not depend on whoever reads stdout; nor on the export either."""
     keep = request.keep_raw and request.export_path not in (None, STDOUT)
@@ -32,6 +47,6 @@ def publish(
     if request.json or request.export_path == STDOUT:
         emit(render(result, "json", beside))
     else:
-        emit(summary(result, request.ascii, beside))
+        emit(page(result, request.ascii, beside, shown))
     if failed is not None:
         raise failed

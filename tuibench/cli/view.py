@@ -11,6 +11,7 @@ from typing import Generic, TypeVar
 from tuibench.cli.interruption import Interruption
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.units import ms
 from tuibench.core.wish import extension_words
 from tuibench.report.dry_run import DryRun
 from tuibench.report.preamble import preamble_text
@@ -108,12 +109,20 @@ class View(Generic[Watched]):
             self._done.add(str(event["cell"]))
             cell = self.active.replay.cell(str(event["cell"]))
             self.painter.cell_done(cell_line(self._name(cell.asked), cell))
+        elif kind == "profile_part":
+            self._say_part(event)
         elif kind == "progress":
             self._snapshot = self._progress(event)
 
+    def _say_part(self, event: Event) -> None:
+        """A process that timed layers is the part of a profile that has a number to tell."""
+        if event["part"] == "layers" and event.get("result"):
+            took = ms(float(event["result"]["unprofiled_us"]) / 1000)
+            self.painter.cell_done(f"process {int(event['n'])}: {took}/batch")
+
     def _introduce(self) -> None:
         """Say what will be measured, once that is known; a run that is taken up knows it from its beginning."""
-        if self.active.replay.cells and not self._names:
+        if self.active.replay.planned and not self._names:
             self._done = {key for key, track in self.active.replay.tracks.items() if track.done or track.failure}
             self._names = self.active.replay.names()
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
@@ -130,7 +139,8 @@ class View(Generic[Watched]):
     def _progress(self, event: Event) -> Snapshot:
         cells = self.active.replay.cells
         if event.get("cell") is None:
-            return Snapshot(len(self._done), len(cells), activity=str(event.get("activity", "")))
+            activity, eta_s = str(event.get("activity", "")), event.get("eta_s")
+            return Snapshot(len(self._done), len(cells), activity=activity, eta_s=eta_s)
         asked = next(c.asked for c in cells if c.key == event["cell"])
         phase = phase_words(str(event["phase"]))
         half = event.get("half_width_pct")

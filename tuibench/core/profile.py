@@ -19,6 +19,9 @@ LAYER, RUNTIME, FOLDED, RESIDUAL = "layer", "runtime", "folded", "residual"
 LAYOUT = "layout (runtime)"
 """The operator of rows in which an engine changes the layout of a tensor for its own kernels."""
 
+ALREADY_INT8 = "already int8"
+"""Why a point of a layer with such weights has no numbers."""
+
 
 @dataclass(frozen=True, slots=True)
 class NodeCost:

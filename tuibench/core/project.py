@@ -72,6 +72,7 @@ class ProjectRow:
 
     project: Project
     benchmarks: int
+    """-1 where nobody has counted yet."""
     size_bytes: int
     """Of what the store holds for it; -1 where nobody has looked yet."""
     last_run_utc: str

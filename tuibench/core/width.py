@@ -32,6 +32,15 @@ def fit_end(text: str, width: int) -> str:
     return fit(text[::-1], width)[::-1]
 
 
+def fit_middle(text: str, width: int) -> str:
+    """Cut from the middle: of `encoder.layer.3.attention.weight` both ends tell it from its neighbours."""
+    if width_of(text) <= width or width < 3:
+        return fit(text, width)
+    # The end gets the odd column: what differs between neighbours mostly stands there.
+    front = fit(text, (width - 1) // 2 + 1)
+    return front + fit_end(text, width - width_of(front) + 1).removeprefix("…")
+
+
 def pad(text: str, width: int, right: bool = False) -> str:
     """Fill `text` with spaces to `width` columns."""
     space = " " * max(width - width_of(text), 0)

@@ -68,15 +68,19 @@ def count_zeros(weights: Iterable[onnx.TensorProto], model_path: Path, budget: Z
         if budget.clock() > until:
             return ZeroCount(None, (), f"zeros not counted: more than {budget.seconds:.0f} s of reading")
         if dtype_name(weight.data_type) != "string":
-            found.append((text(weight.name), math.prod(weight.dims), _zeros(weight, model_path, sizes)))
+            found.append((text(weight.name), math.prod(weight.dims), zeros_of(weight, model_path, sizes)))
     largest = sorted(found, key=lambda t: (-t[1], t[0]))[:KEPT_TENSORS]
     return ZeroCount(sum(zeros for _, _, zeros in found), tuple(largest))
 
 
-def _zeros(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -> int:
+def zeros_of(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int], zero_point: int = 0) -> int:
+    """Elements of one weight that are zero, or that equal what stands for it in whole bytes.
+
+    `sizes` remembers external files that were already looked at.
+    """
     dtype, elements = dtype_name(weight.data_type), math.prod(weight.dims)
     if (dtype not in _WIDTHS and dtype not in _NIBBLES) or not (is_external(weight) or weight.HasField("raw_data")):
-        return _typed_zeros(weight, elements)
+        return _typed_zeros(weight, elements, zero_point)
     # An extent without a length reaches to the end of its file, and what follows belongs to other weights.
     needed = (elements + 1) // 2 if dtype in _NIBBLES else elements * _WIDTHS[dtype]
     if is_external(weight):
@@ -89,13 +93,15 @@ def _zeros(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int]) -
         pieces = (raw[at : at + _PIECE_BYTES] for at in range(0, len(raw), _PIECE_BYTES))
     zeros, last = 0, 0xFF
     for piece in pieces:
-        zeros += _zeros_in(piece, dtype)
+        zeros += _zeros_in(piece, dtype, zero_point)
         last = piece[-1]
     # Half a byte is left over after an odd count, and it holds no weight.
     return zeros - int(dtype in _NIBBLES and elements % 2 == 1 and last & 0xF0 == 0)
 
 
-def _zeros_in(piece: bytes | memoryview, dtype: str) -> int:
+def _zeros_in(piece: bytes | memoryview, dtype: str, zero_point: int) -> int:
+    if zero_point and dtype in ("int8", "uint8"):
+        return int(np.count_nonzero(np.frombuffer(piece, np.uint8) == zero_point % 256))
     if dtype in _NIBBLES:
         packed = np.frombuffer(piece, np.uint8)
         return int(np.count_nonzero(packed & 0x0F == 0) + np.count_nonzero(packed & 0xF0 == 0))
@@ -106,11 +112,11 @@ def _zeros_in(piece: bytes | memoryview, dtype: str) -> int:
     return int(bits.size - np.count_nonzero(bits))
 
 
-def _typed_zeros(weight: onnx.TensorProto, elements: int) -> int:
+def _typed_zeros(weight: onnx.TensorProto, elements: int, zero_point: int) -> int:
     try:
         array = numpy_helper.to_array(weight)
     except (ValueError, TypeError, KeyError) as error:
         raise ModelError(
             f"weight '{text(weight.name)[:60]}' is damaged: {str(error)[:120]}", "export it again"
         ) from None
-    return elements - int(np.count_nonzero(array))
+    return elements - int(np.count_nonzero(array - zero_point if zero_point else array))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.width import fit, width_of
@@ -39,14 +39,24 @@ class Frame:
     ascii_only: bool
 
 
-def make_frame(width: int, height: int, low: float, high: float, ascii_only: bool) -> Frame:
-    """Share out the room between the data and what stands around it; the y axis ends at round values."""
+def make_frame(
+    width: int,
+    height: int,
+    low: float,
+    high: float,
+    ascii_only: bool,
+    names: Callable[[Sequence[float]], Sequence[str]] = tick_labels,
+) -> Frame:
+    """Share out the room between the data and what stands around it; the y axis ends at round values.
+
+    `names` writes the values beside the axis, where they stand for others such as their powers.
+    """
     legend = height >= _LEGEND_FROM and width >= _Y_NAMES_FROM
     axis, x_names = height >= _AXIS_FROM, height >= _NAMES_FROM
     lines = height - legend - axis - x_names
     ticks = round_ticks(low, high, max(3 if lines >= _ROWS_PER_TICK else 2, 1 + lines // _ROWS_PER_TICK))
     y = Scale(ticks[0], ticks[-1], lines * DOTS_DOWN - 1, 0)
-    labels = tick_labels(ticks) if width >= _Y_NAMES_FROM else ()
+    labels = names(ticks) if width >= _Y_NAMES_FROM else ()
     room = max((width_of(label) for label in labels), default=0)
     y_names = tuple((y.place(tick) // DOTS_DOWN, label) for tick, label in zip(ticks, labels, strict=False))
     margin = room + 1 if width >= _EDGE_FROM else 0

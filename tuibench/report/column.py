@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tuibench.report.style import fit, pad, width_of
+from tuibench.report.style import fit, fit_middle, pad, width_of
 
 _GAP = "  "
 
@@ -20,6 +20,8 @@ class Column:
     """Columns that must be left when it is cut; None where it is never cut."""
     rank: int = 0
     """0 always stays; of the others the highest goes first."""
+    middle: bool = False
+    """Whether it is cut in the middle, not at the end."""
 
 
 def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int | None) -> list[str]:
@@ -32,7 +34,7 @@ def lay_out(columns: Sequence[Column], rows: Sequence[Sequence[str]], width: int
         kept = _drop(columns, kept, natural, width)
     widths = dict(natural) if width is None else _shrink(columns, kept, natural, width)
     last = kept[-1]
-    laid = [_set(texts[i], widths[i], natural[i], columns[i].right, pads=i != last) for i in kept]
+    laid = [_set(columns[i], texts[i], widths[i], natural[i], pads=i != last) for i in kept]
     return [_GAP.join(line).rstrip() for line in zip(*laid, strict=True)]
 
 
@@ -67,6 +69,7 @@ def _shrink(columns: Sequence[Column], kept: Sequence[int], natural: dict[int, i
     return widths
 
 
-def _set(texts: list[str], width: int, natural: int, right: bool, pads: bool) -> list[str]:
-    cut = texts if width >= natural else [fit(text, width) for text in texts]
-    return [pad(text, width, right) for text in cut] if pads or right else cut
+def _set(column: Column, texts: list[str], width: int, natural: int, pads: bool) -> list[str]:
+    shorten = fit_middle if column.middle else fit
+    cut = texts if width >= natural else [shorten(text, width) for text in texts]
+    return [pad(text, width, column.right) for text in cut] if pads or column.right else cut

@@ -53,6 +53,8 @@ class Preamble:
     notes: tuple[str, ...] = ()
     """What the reading of the command line had to say, and warnings."""
     summaries: tuple[ModelSummary, ...] = ()
+    parts: tuple[str, ...] = ()
+    """Of a profile: what is made, one after the other; there are no cells then."""
 
 
 def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
@@ -68,6 +70,8 @@ def preamble_lines(preamble: Preamble) -> list[str]:
     lines += [model_line(*pair) for pair in zip(preamble.models, preamble.summaries, strict=False)]
     lines += feed_lines(preamble.points, preamble.models)
     lines += [stream_line(choice) for choice in preamble.streams]
+    if preamble.parts:
+        return [*lines, f"Plan: {', '.join(preamble.parts)}"]
     return [*lines, plan_line(preamble.cells, preamble.expected_s, preamble.limit_s)]
 
 

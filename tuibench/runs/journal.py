@@ -19,6 +19,7 @@ VERSION = 1
 NAME = "journal.jsonl"
 DURABLE = frozenset(
     {"run_start", "sitting", "plan", "execution_done", "execution_failed", "cell_done", "extended", "run_end"}
+    | {"profile_part"}
 )
 _RESERVE = "reserve"
 _RESERVE_BYTES = 1 << 18

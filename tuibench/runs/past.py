@@ -8,6 +8,7 @@ from typing import Any
 from tuibench.core.errors import StoreError
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, History, decode, read_history
+from tuibench.runs.profile_part import count_parts
 from tuibench.runs.regular import open_regular
 from tuibench.runs.replay import Replay, replay
 
@@ -31,6 +32,9 @@ def read_past(run: RunDirectory) -> tuple[Replay, History]:
 
 def count(past: Replay) -> dict[str, int]:
     """What a run came to in numbers: they stand in its last event, so that nobody need read all to list it."""
+    profile = past.spec.profile if past.start else None
+    if profile is not None:
+        return count_parts(profile, past.parts.done | past.parts.failures.keys(), past.parts.measured)
     tracks = past.tracks.values()
     return {
         "cells": len(tracks),

@@ -14,7 +14,7 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.supervision import Bounds
-from tuibench.runs.task import ChildDeath, call_child
+from tuibench.runs.task import Call, ChildDeath, call_child
 
 Tell = Callable[[str], None]
 
@@ -41,7 +41,9 @@ class Preparation:
         memory_bytes: int | None,
         tell: Tell,
         cache: str | None = None,
+        call: Call = call_child,
     ) -> None:
+        self._call = call
         self._cache = cache
         self._spec = spec
         self._run_dir = run_dir
@@ -75,7 +77,7 @@ class Preparation:
         request: dict[str, Any] = {"path": source.path, "memory_bytes": self._memory_bytes, "parent": os.getpid()}
         request["cache"] = self._cache
         try:
-            answer = call_child(
+            answer = self._call(
                 "inspect",
                 request,
                 timeout_s=self._bounds.limit_s("inspect", None),
@@ -131,7 +133,7 @@ class Preparation:
         }
         limit = self._bounds.limit_s("load", None)
         log = self._log(f"prepare-{index}")
-        call_child("prepare", request, timeout_s=limit, stop=self._stop, log_path=log, on_line=hear)
+        self._call("prepare", request, timeout_s=limit, stop=self._stop, log_path=log, on_line=hear)
 
     def _ended(self, message: str, death: ChildDeath) -> TuibenchError:
         """What the end of a child means: out of time is no fault of the model."""

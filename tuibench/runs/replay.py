@@ -10,10 +10,11 @@ from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import from_plain
-from tuibench.core.run import Comparison, RunResult, Sitting
+from tuibench.core.run import RunResult, Sitting
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import count_of
 from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
+from tuibench.runs.profile_part import Parts
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
 
@@ -78,8 +79,11 @@ class Replay:
         """Whether the execution that goes on is to be the last."""
         self.extended_s = 0.0
         """By which the limit of --max-time was moved on request."""
+        self.parts = Parts()
+        """Of a profile."""
         self.granted: set[str] = set()
         """Wishes for more time that were granted."""
+        self._spec: BenchmarkSpec | None = None
         self._anchor: list[tuple[str, Execution]] = []
         self._walls_s: list[float] = []
         self._sittings: list[Sitting] = []
@@ -108,12 +112,27 @@ class Replay:
     @property
     def spec(self) -> BenchmarkSpec:
         """What was asked."""
-        return from_plain(BenchmarkSpec, self.start["spec"])
+        if self._spec is None:
+            self._spec = from_plain(BenchmarkSpec, self.start["spec"])
+        return self._spec
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The plan, once it is known."""
         return tuple(track.cell for track in self.tracks.values())
+
+    @property
+    def planned(self) -> bool:
+        """Whether it got as far as having something to measure."""
+        return bool(self.points)
+
+    @property
+    def has_something(self) -> bool:
+        """Whether anything was measured."""
+        profile = self.spec.profile if self.start else None
+        if profile is not None:
+            return self.parts.worth(profile)
+        return any(track.executions for track in self.tracks.values())
 
     @property
     def seconds(self) -> float:
@@ -126,49 +145,57 @@ class Replay:
 
     def result(self, again: str | None = None) -> RunResult:
         """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
-        from tuibench.runs.conclusion import conclude  # 6 ms that a list of runs has no use for
+        from tuibench.runs.conclusion import conclude, headline  # 6 ms that a list of runs has no use for
         from tuibench.runs.pairing import compare_cells, explain_missing
 
+        spec = self.spec
+        if spec.profile is not None:
+            from tuibench.runs.profile_result import make_profile, profile_headline  # as above
+
+            profile = make_profile(spec, self.parts, self.points)
+            return replace(self._frame(again), profile=profile, headline=self._ended(profile_headline(profile)))
         cells = tuple(self._summarize(t) for t in self.tracks.values())
         rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in self.tracks.values()}
-        spec = self.spec
         names = self.names()
         pair_s = 2 * sum(self._walls_s) / len(self._walls_s) if self._walls_s else None
         comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
-        return RunResult(
-            id=str(self.start.get("run", "")),
-            status=str(self.end.get("status", "interrupted")),
-            spec=spec,
-            models=self.models,
-            points=self.points,
+        return replace(
+            self._frame(again),
             cells=cells,
-            environment=dict(self.start.get("host", {})),
-            versions=dict(self.start.get("versions", {})),
-            started_utc=str(self.start.get("started_utc", "")),
-            seconds=self.seconds,
-            again=str(self.start.get("again", "")) if again is None else again,
-            warnings=tuple(self.warnings),
-            headline=self._headline(cells, names, comparisons),
+            headline=self._ended(headline(cells, names, comparisons)),
             comparisons=comparisons,
             conclusions=(
                 *conclude(cells, names),
                 *explain_missing(self.models, model_names(spec.models), cells, comparisons),
             ),
             anchor=self.drift(),
+        )
+
+    def _frame(self, again: str | None) -> RunResult:
+        """What every result says, whatever was measured."""
+        return RunResult(
+            id=str(self.start.get("run", "")),
+            status=str(self.end.get("status", "interrupted")),
+            spec=self.spec,
+            models=self.models,
+            points=self.points,
+            cells=(),
+            environment=dict(self.start.get("host", {})),
+            versions=dict(self.start.get("versions", {})),
+            started_utc=str(self.start.get("started_utc", "")),
+            seconds=self.seconds,
+            again=str(self.start.get("again", "")) if again is None else again,
+            warnings=tuple(self.warnings),
             host=str(self.start.get("host_id", "")),
             sittings=tuple(s for place, s in enumerate(self._sittings) if s.executions or not place),
             waited_s=self._waited_s,
             shared_host=self._shared,
         )
 
-    def _headline(
-        self, cells: Sequence[CellResult], names: Mapping[str, str], comparisons: Sequence[Comparison]
-    ) -> str:
-        """The best numbers, and how the run ended where that was not of itself."""
-        from tuibench.runs.conclusion import headline  # as above
-
+    def _ended(self, headline: str) -> str:
+        """A headline, and how the run ended where that was not of itself."""
         status = str(self.end.get("status", "interrupted"))
-        return headline(cells, names, comparisons) + ("" if status == "finished" else f" · {status}")
+        return headline + ("" if status == "finished" else f" · {status}")
 
     def names(self) -> dict[str, str]:
         """sha256 of each model to the name it goes by on screen."""
@@ -216,7 +243,7 @@ class Replay:
         )
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
-        self.start = event
+        self.start, self._spec = event, None
         self._on_sitting(event)
 
     def _on_sitting(self, event: dict[str, Any]) -> None:
@@ -251,17 +278,28 @@ class Replay:
         execution = from_plain(Execution, event["result"])
         wall_s = float(event["wall_s"])
         self._walls_s.append(wall_s)
-        if not self._sittings:
-            # The head of the journal was lost to damage.
-            self._sittings.append(_sitting({}))
-        place = len(self._sittings) - 1
-        self._sittings[place] = replace(self._sittings[place], executions=self._sittings[place].executions + 1)
+        place = self._count_in_sitting()
         if event.get("anchor"):
             self._anchor.append((str(event["cell"]), execution))
             return
         track = self.tracks[event["cell"]]
         track.spent_s += wall_s
         track.executions.append(Done(int(event["n"]), int(event["round"]), place, wall_s, execution))
+
+    def _count_in_sitting(self) -> int:
+        """One more was measured in the sitting that goes on; its place."""
+        if not self._sittings:
+            # The head of the journal was lost to damage.
+            self._sittings.append(_sitting({}))
+        place = len(self._sittings) - 1
+        self._sittings[place] = replace(self._sittings[place], executions=self._sittings[place].executions + 1)
+        return place
+
+    def _on_profile_part(self, event: dict[str, Any]) -> None:
+        before = self.parts.measured
+        self.parts.take(event)
+        if self.parts.measured > before:
+            self._count_in_sitting()
 
     def _on_execution_failed(self, event: dict[str, Any]) -> None:
         if event.get("anchor"):

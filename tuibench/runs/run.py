@@ -10,16 +10,16 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.cell import Cell, Execution, Failure
-from tuibench.core.errors import TuibenchError
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.wish import ON_REQUEST, finish_words
 from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES
 from tuibench.measure.job import Job
+from tuibench.runs.ending import carry_to_the_end
 from tuibench.runs.hearing import Hearing
 from tuibench.runs.job import make_job
-from tuibench.runs.journal import Journal, JournalBroken, require_room
+from tuibench.runs.journal import Journal, require_room
 from tuibench.runs.machine import Machine
 from tuibench.runs.past import count
 from tuibench.runs.plan import make_cells, twins
@@ -27,7 +27,7 @@ from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.replay import Replay
 from tuibench.runs.resumption import Disagreement, cheapest, check_plan, disagreement, hash_inputs, restore
 from tuibench.runs.schedule import Progress, Schedule, Turn
-from tuibench.runs.stopping import BY_WISH, Cancelled, StopSwitch
+from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.summary import pool
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
 from tuibench.runs.telling import Telling
@@ -112,26 +112,18 @@ class Run:
         }
 
     def _measure(self) -> dict[str, Any]:
-        try:
-            self._prepare()
-            while not self._setup.plan_only and self._round():
-                continue
-            return {"status": "finished"} | ({"reason": ON_REQUEST} if self._cut_short else {})
-        except OutOfTime:
-            self._journal.append("warning", message="--max-time was reached; cells not measured are skipped")
-            return {"status": "finished", "reason": "max-time"}
-        except Cancelled as cancelled:
-            # A sitting that is broken off leaves the run where it was before, unless it is the run that is unwanted.
-            again = self._setup.past is not None and cancelled.reason != BY_WISH
-            return {"status": "interrupted" if again else "cancelled", "reason": cancelled.reason}
-        except (JournalBroken, Disagreement) as error:
-            # Nothing is lost and nothing is wrong with what is there: the rest can be measured later.
-            return {"status": "interrupted", "reason": error.message, "exit_code": int(error.exit_code)}
-        except TuibenchError as error:
-            problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
-            # What earlier sittings measured is not lost by what went wrong in this one.
-            status = "interrupted" if self._setup.past is not None else "failed"
-            return {"status": status, "reason": error.message, "error": problem}
+        return carry_to_the_end(
+            self._measure_all,
+            self._journal,
+            taken_up=self._setup.past is not None,
+            out_of_time="--max-time was reached; cells not measured are skipped",
+        )
+
+    def _measure_all(self) -> dict[str, Any]:
+        self._prepare()
+        while not self._setup.plan_only and self._round():
+            continue
+        return {"status": "finished"} | ({"reason": ON_REQUEST} if self._cut_short else {})
 
     def _prepare(self) -> None:
         setup = self._setup

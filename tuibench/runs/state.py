@@ -157,6 +157,7 @@ def describe_run(
         cells_done=counts["cells_done"],
         executions=counts["executions"],
         eta_s=float(eta) if isinstance(eta, (int, float)) else None,
+        kind=past.spec.profile.kind if past.spec.profile is not None else "",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from tuibench.runs.profile_part import PartTally, count_parts
 from tuibench.runs.replay import Replay
 
 
@@ -14,12 +15,16 @@ class Tally(Replay):
         super().__init__()
         self.latest: dict[str, Any] = {}
         """The last progress."""
+        self._told = PartTally()
         self._io: dict[str, list[str]] = {}
         """Of each cell: the I/O class of each of its executions."""
 
     @property
     def counts(self) -> dict[str, int]:
         """As `past.count`."""
+        profile = self.spec.profile
+        if profile is not None:
+            return count_parts(profile, self._told.done, self._told.measured)
         tracks = self.tracks.values()
         return {
             "cells": len(tracks),
@@ -29,6 +34,9 @@ class Tally(Replay):
 
     def _on_progress(self, event: dict[str, Any]) -> None:
         self.latest = event
+
+    def _on_profile_part(self, event: dict[str, Any]) -> None:
+        self._told.take(event)
 
     def _on_execution_done(self, event: dict[str, Any]) -> None:
         if not event.get("anchor"):

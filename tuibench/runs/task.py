@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError, UsageError, WriteError
 from tuibench.core.text import show
@@ -42,6 +42,22 @@ class ChildDeath(Exception):
 
     def __str__(self) -> str:
         return self.message
+
+
+class Call(Protocol):
+    """`call_child`, or what stands in for it in tests."""
+
+    def __call__(
+        self,
+        task: str,
+        request: dict[str, Any],
+        *,
+        timeout_s: float,
+        stop: StopSwitch,
+        log_path: str = ...,
+        on_line: Callable[[dict[str, Any]], float | None] | None = None,
+    ) -> Any:
+        """The answer of a child; TuibenchError where it refused, ChildDeath where it did not come back."""
 
 
 def python_command(module: str, *arguments: str) -> list[str]:

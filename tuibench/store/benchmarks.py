@@ -94,6 +94,11 @@ class Benchmarks:
         """Every benchmark of every host, newest first."""
         return self._list().rows
 
+    def index_bytes(self) -> int:
+        """How long the lists of all hosts are, without reading any: what reading them will take."""
+        found = (self._context.files.stat(layout.index) for layout in self._context.hosts())
+        return sum(status.st_size for status in found if status is not None)
+
     def search(self, text: str) -> tuple[BenchmarkRow, ...]:
         """The benchmarks that have every word of `text` somewhere, newest first."""
         return self._list().search(text)

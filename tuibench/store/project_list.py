@@ -47,6 +47,10 @@ class ProjectList:
         few = weigh or len(unknown) <= _FEW
         return tuple(self._row(project, belonging.get(project.id, []), few) for project in wanted)
 
+    def bare_rows(self, projects: Iterable[Project]) -> tuple[ProjectRow, ...]:
+        """A row for each with what its own file says: nothing is counted."""
+        return tuple(ProjectRow(project, benchmarks=-1, size_bytes=-1, last_run_utc="") for project in projects)
+
     def _row(self, project: Project, benchmarks: Sequence[BenchmarkRow], weigh: bool) -> ProjectRow:
         size = -1
         if weigh or all(_key(row) in self._sizes for row in benchmarks):

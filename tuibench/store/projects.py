@@ -65,6 +65,10 @@ class Projects:
         """Every project with what was measured for it, the last modified first; `weigh` looks every size up."""
         return self._list.rows(self.all(), weigh)
 
+    def bare_rows(self) -> tuple[ProjectRow, ...]:
+        """Every project without what was measured for it, the last modified first: no list of benchmarks is read."""
+        return self._list.bare_rows(self.all())
+
     def search(self, text: str, weigh: bool = True) -> tuple[ProjectRow, ...]:
         """The projects that have every word of `text` in their names, descriptions or models."""
         return self._list.rows((one for one in self.all() if has_words(one, text)), weigh)

@@ -51,6 +51,7 @@ class Bridge(ProfileBridge):
         self._pulses = 0
         self._doubt = Doubt(self._store.probe)
         self._unweighed = False
+        self._listed = False
 
     @property
     def _presence(self) -> Presence:
@@ -94,9 +95,10 @@ class Bridge(ProfileBridge):
 
     def projects(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
         """See Desk."""
-        # The sizes of thousands of records take their time, and no first frame should wait for it.
+        # Thousands of records take their time to be counted and weighed, and no first frame should wait for it.
         with self._reading:
-            rows = self._projects.list(by, text, weigh=self._pulses > 1)
+            first, self._listed = not (self._listed or text), True
+            rows = self._projects.hurry(by) if first else self._projects.list(by, text, weigh=self._pulses > 1)
         self._unweighed = any(row.size_bytes < 0 for row in rows)
         return rows
 

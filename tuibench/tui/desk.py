@@ -191,7 +191,10 @@ class Desk(ProfileDesk, Protocol):
     # Projects
 
     def projects(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
-        """The projects that have every word of `text`, sorted by modified, name or created."""
+        """The projects that have every word of `text`, sorted by modified, name or created.
+
+        The first answer may come with nothing counted yet, so that it comes at once.
+        """
 
     def project(self, token: str) -> ProjectRow:
         """One project."""

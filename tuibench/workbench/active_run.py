@@ -148,7 +148,7 @@ class ActiveRun:
         error = end_error(self.replay)
         if error is not None:
             raise error
-        if not self.replay.cells and self.replay.end.get("status", "interrupted") == "interrupted":
+        if not self.replay.planned and self.replay.end.get("status", "interrupted") == "interrupted":
             code = self._process.wait()
             if code == ExitCode.STORE:
                 raise no_room(self.run_dir.parent, self._last_words())
@@ -181,5 +181,4 @@ class ActiveRun:
         if self._resumed or RunDirectory(self.run_dir).is_held():
             # It was there before, or is another's by now.
             return True
-        measured = any(track.executions for track in self.replay.tracks.values())
-        return measured or "saved" in self.replay.end
+        return self.replay.has_something or "saved" in self.replay.end

@@ -64,6 +64,6 @@ class AttachedRun:
         error = end_error(self.replay)
         if error is not None:
             raise error
-        if not self.replay.start or not self.replay.cells:
+        if not self.replay.start or not self.replay.planned:
             raise TuibenchError(f"run {self.id[-4:].lower()} ended before there was a plan")
         return self.replay.result(again)

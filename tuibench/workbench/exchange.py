@@ -70,7 +70,7 @@ class Exchange:
             unsaved = None if by_place else self._unsaved(token)
             if unsaved is None:
                 raise
-            if not unsaved.cells:
+            if not unsaved.cells and unsaved.profile is None:
                 raise UsageError(f"{show(token, 40)} has measured nothing", error.hint) from None
             return unsaved
 

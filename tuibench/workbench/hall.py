@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from tuibench.store.store import Store
     from tuibench.workbench.exchange import Exchange
     from tuibench.workbench.library import Library
+    from tuibench.workbench.profiles import Profiles
     from tuibench.workbench.projects import Projects
     from tuibench.workbench.repetition import Locate, Repetition
     from tuibench.workbench.runs import Runs
@@ -100,6 +101,13 @@ class Workbench:
         from tuibench.workbench.library import Library  # as above
 
         return Library(self.store, lambda: self.runs)
+
+    @cached_property
+    def profiles(self) -> Profiles:
+        """What tells the layers of a model apart."""
+        from tuibench.workbench.profiles import Profiles  # the runner's side: 20 ms
+
+        return Profiles(self.settings.places, self.store, lambda: self.library, lambda: self.runs)
 
     @cached_property
     def exchange(self) -> Exchange:

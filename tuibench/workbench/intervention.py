@@ -65,7 +65,13 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
     short, box = short_id(info.id), WishBox(directory.path)
     if info.state != activity.ELSEWHERE:
         _require_alive(info, f"tuibench resume {short} goes on with what is missing" if info.resumable else "")
-    effort = from_plain(BenchmarkSpec, directory.request()["spec"]).effort
+    spec = from_plain(BenchmarkSpec, directory.request()["spec"])
+    if spec.profile is not None:
+        raise UsageError(
+            f"run {short} makes a profile, which has no target to come closer to",
+            "tuibench profile takes --processes, --runs and --samples",
+        )
+    effort = spec.effort
     if effort.target is None:
         raise UsageError(
             f"run {short} measures a fixed number of executions and aims at no target",

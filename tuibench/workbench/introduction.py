@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from tuibench.core.profile_spec import LOSS, ProfileSpec
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.units import count_of
 from tuibench.host.tree import parse_cpus
 from tuibench.report.preamble import EngineFact, Preamble, StreamChoice
 from tuibench.runs.replay import Replay
@@ -33,7 +35,18 @@ def introduce(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] = (
         limit_s=limit_s(spec, ahead, replay.extended_s),
         notes=(*notes, *replay.warnings),
         summaries=replay.models,
+        parts=part_words(spec.profile) if spec.profile is not None else (),
     )
+
+
+def part_words(asked: ProfileSpec) -> tuple[str, ...]:
+    """What a profile is made of, in words."""
+    if asked.kind == LOSS:
+        changed = () if asked.approximate else (f"each layer at {', '.join(asked.levels)}",)
+        return ("costs by shapes", "weights", *changed)
+    alone = ("heavy layers alone in INT8",) if asked.what_if else ()
+    layers = f"layers in {count_of(asked.processes, 'process')} of {count_of(asked.runs, 'profiled run')}"
+    return ("costs by shapes", "roofs of this machine", "what zeros gain here", layers, *alone)
 
 
 def _streams(spec: BenchmarkSpec) -> list[StreamChoice]:

@@ -80,17 +80,36 @@ class Library:
         self._runs = runs
 
     def list(self, project: str | None = None, text: str = "", limit: int | None = None) -> tuple[BenchmarkRow, ...]:
-        """Newest first: those with every word of `text` somewhere, of one project where one is named."""
-        rows = self._store.benchmarks.search(text)
-        if project is not None:
-            wanted = self._store.projects.resolve(project)
-            rows = tuple(row for row in rows if row.project == wanted)
+        """Newest first, no profiles: those with every word of `text` somewhere, of one project where one is named."""
+        rows = tuple(row for row in self._rows(project, text) if not row.kind)
         return rows if limit is None else rows[:limit]
 
-    def list_loose(self) -> tuple[BenchmarkRow, ...]:
-        """Newest first: those of no project, or of one that is not there any more."""
+    def list_profiles(
+        self, project: str | None = None, text: str = "", limit: int | None = None
+    ) -> tuple[BenchmarkRow, ...]:
+        """The same for profiles alone."""
+        rows = tuple(row for row in self._rows(project, text) if row.kind)
+        return rows if limit is None else rows[:limit]
+
+    def list_all(
+        self, project: str | None = None, text: str = "", limit: int | None = None
+    ) -> tuple[BenchmarkRow, ...]:
+        """The same for both."""
+        rows = self._rows(project, text)
+        return rows if limit is None else rows[:limit]
+
+    def list_loose(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
+        """Newest first: those of no project, or of one that is not there any more; or such profiles."""
         known = {project.id for project in self._store.projects.all()}
-        return tuple(row for row in self._store.benchmarks.rows() if row.project not in known)
+        rows = self._store.benchmarks.rows()
+        return tuple(row for row in rows if row.project not in known and bool(row.kind) is profiles)
+
+    def _rows(self, project: str | None, text: str) -> tuple[BenchmarkRow, ...]:
+        rows = self._store.benchmarks.search(text)
+        if project is None:
+            return rows
+        wanted = self._store.projects.resolve(project)
+        return tuple(row for row in rows if row.project == wanted)
 
     def find(self, token: str) -> BenchmarkRow:
         """The row of the benchmark that is meant; UnknownId says what it may be, or where it is if not here."""

@@ -35,7 +35,7 @@ def save_run(
     The record has the id of the run, so that doing it twice is the same as once.
     """
     result = result_of(directory, end)
-    if not result.cells or (end["status"] != "finished" and not any(cell.executions for cell in result.cells)):
+    if not _is_worth_saving(result, str(end["status"])):
         return {}
     card = from_plain(Card, request.get("card") or {})
     # Whoever ends a run wants it gone: a store that is busy then can be written by tuibench resume.
@@ -50,6 +50,12 @@ def save_run(
         except StoreError as error:
             last = error
     return {"saved": False, "why": last.message if last else ""}
+
+
+def _is_worth_saving(result: RunResult, status: str) -> bool:
+    if result.spec.profile is not None:
+        return result.profile is not None
+    return bool(result.cells) and (status == "finished" or any(cell.executions for cell in result.cells))
 
 
 def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> RunResult:

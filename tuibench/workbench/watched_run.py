@@ -14,6 +14,7 @@ from tuibench.core.cell import Cell, Execution, Samples
 from tuibench.core.errors import ExitCode, TuibenchError, WriteError
 from tuibench.core.model import Point
 from tuibench.core.run import RunResult
+from tuibench.core.wish import ON_REQUEST
 from tuibench.runs.outcome import exit_code, signal_code
 from tuibench.runs.replay import Replay
 from tuibench.runs.schedule import Schedule
@@ -63,7 +64,16 @@ def ending_code(replay: Replay, result: RunResult) -> ExitCode:
         return ExitCode.STORE
     if result.status == "interrupted":
         return ExitCode(int(replay.end.get("exit_code", ExitCode.SOME_FAILED)))
-    return exit_code(result.cells)
+    return exit_code(result.cells) if result.spec.profile is None else _profile_code(replay, result)
+
+
+def _profile_code(replay: Replay, result: RunResult) -> ExitCode:
+    """0 where all that was asked for is there, or somebody wanted no more of it."""
+    asked = result.spec.profile
+    if asked is None or result.profile is None:
+        return ExitCode.SOME_FAILED
+    whole = result.status == "finished" and replay.end.get("reason") in (None, ON_REQUEST)
+    return ExitCode.OK if whole and not replay.parts.lacking(asked) else ExitCode.SOME_FAILED
 
 
 def first_round(replay: Replay) -> tuple[Cell, ...]:

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +16,7 @@ from tuibench.core.short_id import short_id
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.terminal import Display
+from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.workbench.hall import Workbench
 
 
@@ -173,6 +175,22 @@ async def test_keys_of_benchmarks_mean_the_newest_of_the_project(monkeypatch: py
         home.table.move_to(names["bert"])
         await press(pilot, "R")
         assert "nothing is measured yet in bert" in frame(app)
+
+
+async def test_projects_of_a_long_list_stand_there_before_they_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tuibench.workbench.projects._LONG_BYTES", 0)
+    rich_project(Workbench())
+    counted: list[str] = []
+    paint = RecordTable.show_rows
+
+    def listen(table: RecordTable, columns: Any, keys: Any, line: Any) -> None:
+        paint(table, columns, keys, line)
+        counted.extend(line(key).cells[3] for key in keys)
+
+    monkeypatch.setattr(RecordTable, "show_rows", listen)
+    async with open_app() as (_, pilot):
+        await settle(pilot)
+    assert counted[0] == "" and int(counted[-1]) > 1
 
 
 async def test_what_others_save_is_shown_by_the_next_look() -> None:

@@ -123,6 +123,8 @@ class HomeScreen(ProjectActions):
         self.show_title()
         self._show_panel()
         # Behind the first rows, which nobody should wait for.
+        if any(row.benchmarks < 0 for row in found):
+            self.load()
         self.ask(lambda: len(self.desk.benchmarks(LOOSE)), self._show_loose, group="loose")
 
     def _show_loose(self, count: int) -> None:
@@ -289,7 +291,7 @@ def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Li
         project.name,
         asked.rstrip("/").rpartition("/")[2] or asked,
         run_cell(run, glyphs) if run is not None else "",
-        str(row.benchmarks),
+        str(row.benchmarks) if row.benchmarks >= 0 else "",
         age(project.modified_utc, now),
         age(project.created_utc, now),
         size(row.size_bytes) if row.size_bytes >= 0 else "",

@@ -27,7 +27,8 @@ def panel_lines(row: ProjectRow, newest: Sequence[BenchmarkRow], now: float) -> 
             lines.append((f"{count_of(len(project.versions), 'version')}, the last {last} old", "dim"))
     lines += [f"{name} = {value}" for name, value in project.dims.items()]
     stored = f", {size(row.size_bytes)}" if row.size_bytes >= 0 else ""
-    lines += ["", (f"{count_of(row.benchmarks, 'benchmark')}{stored}", "dim")]
+    if row.benchmarks >= 0:
+        lines += ["", (f"{count_of(row.benchmarks, 'benchmark')}{stored}", "dim")]
     for one in newest:
         lines += ["", ((f"{short_id(one.id)} ", "title"), (f"{age(one.started_utc, now)}  {one.name}", "dim"))]
         lines.append(headline_words(one))

@@ -1,0 +1,184 @@
+"""Children of a profile as a test wants them: each task answers what it is told to, and remembers being asked."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from tests.build import QUIET, make_spec
+from tuibench.core.cell import Estimate
+from tuibench.core.model import ModelSummary, Point, Reference
+from tuibench.core.profile import (
+    LAYER,
+    PERFORMANCE,
+    CostProfile,
+    KernelRow,
+    LayerLoss,
+    LayerRun,
+    LossPoint,
+    NodeCost,
+    ProfileSpec,
+    Roofline,
+    ZeroEffect,
+)
+from tuibench.core.record import to_plain
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.runs.journal import NAME, Journal, cut_tail, read_events, read_history
+from tuibench.runs.machine import Machine
+from tuibench.runs.profiling import ProfileRun, ProfileSetup
+from tuibench.runs.replay import Replay, replay
+from tuibench.runs.run import Setup
+from tuibench.runs.stopping import StopSwitch
+
+Answer = Callable[[dict[str, Any], Callable[[dict[str, Any]], Any]], Any]
+"""From a request, and what its lines are said to, to the result; it may raise as `call_child` does."""
+
+NODES = (
+    NodeCost("conv_out", 0, "Conv", "conv", weight="conv.weight", macs=1_000_000, parameters=432, weight_bytes=1728),
+    NodeCost("relu_out", 1, "Relu", "relu", element_flops=1000),
+    NodeCost("fc_out", 2, "Gemm", "fc", weight="fc.weight", macs=100_000, parameters=1000, weight_bytes=4000),
+)
+COSTS = CostProfile(NODES, 1, 1, {}, 1_100_000, 1000, 1432, 0, 5728, 4000, 4000, 0, "one run without optimization")
+ROOFLINE = Roofline(1, 50.0, 100.0, 10.0, ((32768, 200.0),), "a CPU", "2026-11-18T00:00:00Z")
+ZEROS = ZeroEffect("onnxruntime", "1.26.0", Estimate(1.0, 0.98, 1.02, 5), False, "zeros gain nothing here")
+LOSSES = (
+    LayerLoss("conv_out", "Conv", "conv", "conv.weight", (16, 3, 3, 3), 432, 0, (0.0, 1.0), {"int8": 40.0}),
+    LayerLoss("fc_out", "Gemm", "fc", "fc.weight", (10, 100), 1000, 0, (0.0, 1.0), {"int8": 42.0}),
+)
+
+
+def make_run(unprofiled_us: float = 1000.0, **changes: Any) -> LayerRun:
+    """One process that found two rows which make up nine tenths of the time."""
+    rows = (
+        KernelRow("conv_out", LAYER, "Conv", ("conv_out", "relu_out"), ("conv_kernel",), "FusedConv", 0.82e-3, 0.82e-3),
+        KernelRow("fc_out", LAYER, "Gemm", ("fc_out",), ("fc_kernel",), "Gemm", 0.1e-3, 0.1e-3),
+    )
+    scaled = tuple(
+        replace(row, raw_us=row.raw_us * unprofiled_us * 1e3, us=row.us * unprofiled_us * 1e3) for row in rows
+    )
+    run = LayerRun(
+        scaled, unprofiled_us, unprofiled_us * 1.05, 0.5, 10, 100, 2, 5.0, 2.0, 50_000_000, QUIET, "1.26.0", 1, (0,),
+        ("avx2",),
+    )  # fmt: skip
+    return replace(run, **changes)
+
+
+def make_profile_spec(model: Path, *, profile: ProfileSpec | None = None, **changes: Any) -> BenchmarkSpec:
+    """A performance profile of one core by the engine that can tell layers apart."""
+    asked = profile or ProfileSpec(PERFORMANCE)
+    return make_spec(model, engines=("onnxruntime",), check=False, profile=asked, **changes)
+
+
+def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
+    """Every layer at every level that is not to be skipped, each a little worse than the one before."""
+    skip = {tuple(one) for one in request["skip"]}
+    wanted = request["layers"] if request["layers"] is not None else [layer.id for layer in LOSSES]
+    pairs = [(one, level) for one in wanted for level in request["levels"] if (one, level) not in skip]
+    say({"begin": {"points": len(pairs), "ms_each": 5.0, "classes": True, "float32_db": 120.0}})
+    for one, level in pairs:
+        db = 30.0 - 10 * (one == "fc_out")
+        say({"loss": {"id": one, "point": to_plain(LossPoint(level, db, 0.999, 0.01, 1.0, request["samples"]))}})
+    return {"classes": True, "float32_db": 120.0, "notes": []}
+
+
+def say_what_if(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
+    """Half the time for every layer."""
+    for one in request["nodes"]:
+        say({"what_if": {"id": one, "ratio": to_plain(Estimate(0.5, 0.48, 0.52, 5)), "reason": ""}})
+
+
+def plain(value: Any) -> Answer:
+    """A child that says nothing on its way."""
+    return lambda request, say: to_plain(value)
+
+
+@dataclass
+class Scripted:
+    """Stands in for `call_child`; `answers` replace those of single tasks."""
+
+    answers: Mapping[str, Answer] = field(default_factory=dict)
+    asked: list[tuple[str, dict[str, Any]]] = field(default_factory=list)
+
+    def __call__(self, task: str, request: dict[str, Any], **options: Any) -> Any:
+        json.dumps(request)  # as it would cross to a process
+        self.asked.append((task, request))
+        say = options.get("on_line") or (lambda line: None)
+        answer: Answer = self.answers.get(task) or USUAL[task]
+        return answer(request, say)
+
+    @property
+    def tasks(self) -> list[str]:
+        """What was asked for, in its order."""
+        return [task for task, _ in self.asked]
+
+
+def _inspect(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
+    return to_plain(ModelSummary(request["path"], "a" * 64, 6000, 0, (), (), nodes=3))
+
+
+def _prepare(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
+    reference = Reference(None, None, None, "not made")
+    say({"point": to_plain(Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, reference))})
+    return {}
+
+
+USUAL: dict[str, Answer] = {
+    "inspect": _inspect,
+    "prepare": _prepare,
+    "cost": plain(COSTS),
+    "roofline": plain(ROOFLINE),
+    "zeros": plain(ZEROS),
+    "layers": lambda request, say: to_plain(make_run()),
+    "what_if": say_what_if,
+    "weights": plain(LOSSES),
+    "loss": say_losses,
+}
+
+
+class Bench:
+    """A run directory in which profiles are made and taken up again."""
+
+    def __init__(self, run_dir: Path, cache: str | None = None) -> None:
+        self.run_dir = run_dir
+        self.cache = cache
+        self.stop = StopSwitch()
+        self.saved: list[dict[str, Any]] = []
+
+    def run(self, spec: BenchmarkSpec, call: Scripted, **changes: Any) -> Replay:
+        """One sitting from the beginning, or from where the journal ends."""
+        past = self._open(spec)
+        seq = read_history(self.run_dir).next_seq if past is not None else 0
+        journal = Journal(self.run_dir, seq)
+        first = {"spec": to_plain(spec), "host": {}, "versions": {}, "started_utc": "now"}
+        journal.append("run_start" if past is None else "sitting", run="R", **first)
+
+        def save(end: dict[str, Any]) -> dict[str, Any]:
+            self.saved.append(end)
+            return {"saved": True}
+
+        setup = Setup(
+            self.run_dir, journal, Machine(lambda _: None), self.stop, lambda: 8 << 30, 1, past=past,
+            cache=self.cache, save=save, **changes,
+        )  # fmt: skip
+        ProfileRun(spec, setup, ProfileSetup("a CPU", call)).carry_out()
+        journal.close()
+        return replay(read_events(self.run_dir))
+
+    def _open(self, spec: BenchmarkSpec) -> Replay | None:
+        if not (self.run_dir / NAME).exists():
+            for name in ("logs", "inputs", "samples", "work"):
+                (self.run_dir / name).mkdir(parents=True)
+            return None
+        history = read_history(self.run_dir)
+        cut_tail(self.run_dir, history)
+        return replay(history.events)
+
+    def cut_after(self, place: int) -> None:
+        """Leave the journal as a crash behind its `place`th part would have."""
+        path = self.run_dir / NAME
+        lines = path.read_bytes().splitlines(keepends=True)
+        parts = [number for number, line in enumerate(lines) if b'"ev":"profile_part"' in line]
+        path.write_bytes(b"".join(lines[: parts[place - 1] + 1] if place else lines[: parts[0]]))

@@ -1,0 +1,359 @@
+"""Whole profiles by scripted children: the order of parts, what becomes of each end, what the journal gives back."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.profile_script import NODES, Bench, Scripted, make_profile_spec, make_run, say_losses
+from tuibench.core.errors import EngineError, ExitCode, ModelError
+from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
+from tuibench.core.record import to_plain
+from tuibench.core.spec import Limits
+from tuibench.runs.journal import read_events
+from tuibench.runs.past import count
+from tuibench.runs.profile_part import list_parts
+from tuibench.runs.replay import replay
+from tuibench.runs.stopping import BY_WISH, Cancelled
+from tuibench.runs.task import ChildDeath
+from tuibench.runs.wish import WishBox
+
+Say = Callable[[dict[str, Any]], Any]
+MODEL = Path("/nowhere/model.onnx")
+WHAT_IF = ProfileSpec(PERFORMANCE, what_if=("int8",))
+LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A run directory of its own, and a cache."""
+    return Bench(tmp_path / "run", str(tmp_path / "cache"))
+
+
+def dies(request: dict[str, Any], say: Say) -> Any:
+    """A child that is killed by what it does."""
+    raise ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", "its last words")
+
+
+def test_parts_are_made_in_order_and_each_process_is_a_child_of_its_own(bench: Bench) -> None:
+    call = Scripted()
+    past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
+    made = ["inspect", "prepare", "cost", "roofline", "zeros", "layers", "layers", "layers", "what_if"]
+    assert call.tasks == made
+    assert past.end["status"] == "finished"
+    assert past.parts.done == set(list_parts(WHAT_IF))
+    assert past.parts.costs is not None
+    assert past.parts.costs.nodes == NODES
+    assert sorted(past.parts.runs) == [1, 2, 3]
+    assert list(past.parts.what_if) == ["conv_out", "fc_out"], "heaviest first, and only what multiplies"
+    assert count(past) == {"cells": 7, "cells_done": 7, "executions": 5}
+    assert bench.saved == [{"status": "finished"}]
+
+
+def test_each_part_is_on_the_disk_before_the_next_child_is_called(bench: Bench) -> None:
+    seen: list[int] = []
+
+    def count_parts(request: dict[str, Any], say: Say) -> Any:
+        seen.append(len(replay(read_events(bench.run_dir)).parts.runs))
+        return to_plain(make_run())
+
+    bench.run(make_profile_spec(MODEL), Scripted({"layers": count_parts}))
+    assert seen == [0, 1, 2]
+
+
+def test_children_are_told_where_to_run_and_how_much(bench: Bench) -> None:
+    call = Scripted()
+    asked = ProfileSpec(PERFORMANCE, runs=7, processes=1)
+    bench.run(make_profile_spec(MODEL, profile=asked, limits=Limits(memory_bytes=1 << 30)), call)
+    request = next(request for task, request in call.asked if task == "layers")
+    assert request["runs"] == 7
+    assert request["threads"] == 1
+    assert len(request["cpus"]) == 1
+    assert request["memory_bytes"] == 1 << 30
+    assert request["path"] == str(MODEL)
+    assert request["point"]["bundle"] == "inputs.npz"
+
+
+def test_what_is_known_of_the_machine_is_not_measured_again(bench: Bench, tmp_path: Path) -> None:
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
+    first = bench.run(spec, Scripted())
+    call = Scripted()
+    again = Bench(tmp_path / "again", bench.cache).run(spec, call)
+    assert "roofline" not in call.tasks and "zeros" not in call.tasks
+    assert again.parts.roofline == first.parts.roofline is not None
+    assert again.parts.zeros == first.parts.zeros is not None
+    call = Scripted()
+    Bench(tmp_path / "more", bench.cache).run(replace(spec, cores=(2,)), call)
+    assert {"roofline", "zeros"} <= set(call.tasks), "another core count has other roofs"
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"key": "another", "result": {}}', b'{"result": 3}', b"[" * 100_000])
+def test_a_damaged_cache_is_measured_anew(bench: Bench, tmp_path: Path, damage: bytes) -> None:
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
+    bench.run(spec, Scripted())
+    for path in Path(str(bench.cache)).rglob("*.json"):
+        path.write_bytes(damage)
+    call = Scripted()
+    past = Bench(tmp_path / "again", bench.cache).run(spec, call)
+    assert {"roofline", "zeros"} <= set(call.tasks)
+    assert past.parts.roofline is not None
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_a_run_goes_on_behind_the_last_part_that_is_there(bench: Bench, place: int) -> None:
+    spec = make_profile_spec(MODEL, profile=WHAT_IF)
+    whole = bench.run(spec, Scripted())
+    bench.cut_after(place)
+    call = Scripted()
+    past = bench.run(spec, call)
+    order = ["cost", "roofline", "zeros", "layers", "layers", "layers", "what_if", "what_if"]
+    # The cache has what was found of the machine, whatever became of the run.
+    left = [task for task in order[place:] if task not in ("roofline", "zeros")]
+    assert call.tasks == ["inspect", "prepare", *(left[:-1] if left[-2:] == ["what_if"] * 2 else left)]
+    assert past.parts == whole.parts
+    if place == 7:
+        nodes = next(request["nodes"] for task, request in call.asked if task == "what_if")
+        assert nodes == ["fc_out"]
+
+
+def test_a_model_that_changed_ends_the_sitting_and_keeps_what_is_there(bench: Bench) -> None:
+    spec = make_profile_spec(MODEL)
+    bench.run(spec, Scripted())
+    bench.cut_after(4)
+
+    def other(request: dict[str, Any], say: Say) -> Any:
+        from tests.runs.profile_script import USUAL
+
+        return USUAL["inspect"](request, say) | {"sha256": "b" * 64}
+
+    past = bench.run(spec, Scripted({"inspect": other}))
+    assert past.end["status"] == "interrupted"
+    assert "changed since this run began" in past.end["reason"]
+    assert past.end["error"]["exit_code"] == ExitCode.MODEL
+    assert list(past.parts.runs) == [1]
+
+
+def test_a_slower_machine_is_not_mixed_into_the_same_profile(bench: Bench) -> None:
+    spec = make_profile_spec(MODEL)
+    bench.run(spec, Scripted())
+    bench.cut_after(5)
+    slow = Scripted({"layers": lambda request, say: to_plain(make_run(2000.0))})
+    past = bench.run(spec, slow)
+    assert past.end["status"] == "interrupted"
+    assert past.end["exit_code"] == ExitCode.NOT_COMPARABLE
+    assert sorted(past.parts.runs) == [1, 2]
+    past = bench.run(spec, slow, mixed=True)
+    assert past.end["status"] == "finished"
+    assert any("--mixed" in warning for warning in past.warnings)
+
+
+def test_a_child_that_dies_is_a_failed_part_and_the_others_go_on(bench: Bench) -> None:
+    calls: list[int] = []
+
+    def second_dies(request: dict[str, Any], say: Say) -> Any:
+        calls.append(1)
+        say({"stage": "profiling", "done": 0, "of": 10})
+        return dies(request, say) if len(calls) == 2 else to_plain(make_run())
+
+    call = Scripted({"cost": dies, "roofline": dies, "layers": second_dies})
+    past = bench.run(make_profile_spec(MODEL), call)
+    assert past.end["status"] == "finished"
+    assert sorted(past.parts.runs) == [1, 3]
+    assert set(past.parts.failures) == {"costs", "roofline", "layers 2"}
+    assert past.parts.failures["layers 2"].log_tail == "its last words"
+    assert any("layers 2: died by SIGSEGV in timing" in warning for warning in past.warnings)
+    assert set(past.parts.lacking(ProfileSpec(PERFORMANCE))) == {"costs", "layers 2"}
+
+
+@pytest.mark.parametrize(
+    ("error", "stage", "code"),
+    [
+        (ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", None), "profiling", ExitCode.SOME_FAILED),
+        (ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", None), "loading", ExitCode.MODEL),
+        (ChildDeath("timeout", "no answer within 60 s", None, None), "timing", ExitCode.TIMEOUT),
+        (ModelError("it cannot be loaded", "a hint"), "loading", ExitCode.MODEL),
+        (EngineError("onnxruntime cannot be imported"), "loading", ExitCode.ENGINE),
+    ],
+)
+def test_a_profile_without_any_layers_failed_with_the_code_of_its_reason(
+    bench: Bench, error: Exception, stage: str, code: ExitCode
+) -> None:
+    def fail(request: dict[str, Any], say: Say) -> Any:
+        say({"stage": stage, "done": 0, "of": 1})
+        raise error
+
+    past = bench.run(make_profile_spec(MODEL), Scripted({"layers": fail}))
+    assert past.end["status"] == "failed"
+    assert past.end["error"]["exit_code"] == code
+    assert str(error) in past.end["reason"]
+    assert bench.saved == []
+    assert past.result("").profile is None
+
+
+def test_a_model_that_no_process_can_load_is_not_loaded_three_times(bench: Bench) -> None:
+    def refuse(request: dict[str, Any], say: Say) -> Any:
+        raise ModelError("it cannot be loaded")
+
+    call = Scripted({"layers": refuse})
+    bench.run(make_profile_spec(MODEL), call)
+    assert call.tasks.count("layers") == 1
+
+
+@pytest.mark.parametrize("engine", ["openvino", "fake"])
+def test_an_engine_without_layer_times_says_so(bench: Bench, engine: str) -> None:
+    call = Scripted()
+    past = bench.run(replace(make_profile_spec(MODEL), engines=(engine,)), call)
+    assert past.end["error"]["exit_code"] == ExitCode.ENGINE
+    assert "does not tell how long each layer takes" in past.end["reason"]
+    assert call.tasks == []
+
+
+def test_inputs_that_cannot_be_made_end_the_run_with_their_reason(bench: Bench) -> None:
+    def prepare(request: dict[str, Any], say: Say) -> Any:
+        from tests.runs.profile_script import USUAL
+
+        def spoil(line: dict[str, Any]) -> Any:
+            return say({"point": line["point"] | {"failure": ["inputs", "inputs", "no shape fits"]}})
+
+        return USUAL["prepare"](request, spoil)
+
+    past = bench.run(make_profile_spec(MODEL), Scripted({"prepare": prepare}))
+    assert (past.end["status"], past.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
+    assert "no shape fits" in past.end["reason"]
+
+
+@pytest.mark.parametrize(("after", "saved"), [(0, 1), (1, 1), (2, 1)])
+def test_a_cancelled_profile_keeps_what_is_finished(bench: Bench, after: int, saved: int) -> None:
+    calls: list[int] = []
+
+    def cancelled(request: dict[str, Any], say: Say) -> Any:
+        calls.append(1)
+        if len(calls) > after:
+            raise Cancelled(BY_WISH)
+        return to_plain(make_run())
+
+    past = bench.run(make_profile_spec(MODEL), Scripted({"layers": cancelled}))
+    assert past.end["status"] == "cancelled"
+    assert len(past.parts.runs) == after
+    assert past.has_something is bool(after)
+    assert len(bench.saved) == saved
+
+
+def test_a_profile_that_is_finished_on_request_ends_behind_the_process_that_goes_on(bench: Bench) -> None:
+    def wished(request: dict[str, Any], say: Say) -> Any:
+        WishBox(bench.run_dir).ask_to_finish()
+        return to_plain(make_run())
+
+    past = bench.run(make_profile_spec(MODEL), Scripted({"layers": wished}))
+    assert (past.end["status"], past.end["reason"]) == ("finished", "finished on request")
+    assert list(past.parts.runs) == [1]
+
+
+def test_time_that_is_over_keeps_what_is_finished(bench: Bench) -> None:
+    def hangs(request: dict[str, Any], say: Say) -> Any:
+        if len(replay(read_events(bench.run_dir)).parts.runs) == 1:
+            raise ChildDeath("timeout", "no answer within 0 s", None, None)
+        return to_plain(make_run())
+
+    # The deadline is a thousand years away, and the child that would have met it says so itself.
+    spec = make_profile_spec(MODEL, limits=Limits(max_time_s=0.0))
+    past = bench.run(spec, Scripted({"layers": hangs}))
+    assert past.end["status"] == "failed"
+    assert past.end["error"]["exit_code"] == ExitCode.TIMEOUT
+
+
+def test_a_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(bench: Bench) -> None:
+    def first_kills(request: dict[str, Any], say: Say) -> Any:
+        from tests.runs.profile_script import say_what_if
+
+        return dies(request, say) if request["nodes"][0] == "conv_out" else say_what_if(request, say)
+
+    past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": first_kills}))
+    assert past.parts.what_if["conv_out"].ratio.value is None
+    assert "SIGSEGV" in past.parts.what_if["conv_out"].reason
+    assert past.parts.what_if["fc_out"].ratio.value == 0.5
+
+
+def test_a_loss_profile_is_weights_and_then_every_layer_at_every_level(bench: Bench) -> None:
+    call = Scripted()
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
+    assert call.tasks == ["inspect", "prepare", "cost", "weights", "loss"]
+    assert past.end["status"] == "finished"
+    assert list(past.parts.points) == [(one, level) for one in ("conv_out", "fc_out") for level in LOSSY.levels]
+    assert past.parts.answer["classes"] is True
+    assert count(past) == {"cells": 3, "cells_done": 3, "executions": 4}
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_a_loss_profile_goes_on_behind_the_last_layer_that_is_there(bench: Bench, place: int) -> None:
+    spec = make_profile_spec(MODEL, profile=LOSSY)
+    whole = bench.run(spec, Scripted())
+    bench.cut_after(place)
+    call = Scripted()
+    past = bench.run(spec, call)
+    assert past.parts.points == whole.parts.points
+    skipped = [request["skip"] for task, request in call.asked if task == "loss"]
+    # Behind costs, weights and what the child says first, each place is one point; behind all of them nothing is left.
+    assert [len(skip) for skip in skipped] == ([max(0, place - 3)] if place < 8 else [])
+
+
+def test_a_loss_profile_with_a_budget_refines_the_worst_layers_alone(bench: Bench) -> None:
+    call = Scripted()
+    past = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True)), call)
+    first, second = [request for task, request in call.asked if task == "loss"]
+    assert (first["levels"], first["layers"]) == (["int8"], None)
+    assert (second["levels"], second["layers"]) == (["pruned 0.5"], ["fc_out", "conv_out"])
+    assert len(past.parts.points) == 4
+
+
+def test_a_loss_profile_that_is_finished_on_request_ends_behind_the_layer_that_goes_on(bench: Bench) -> None:
+    def wished(request: dict[str, Any], say: Say) -> Any:
+        def hear(line: dict[str, Any]) -> Any:
+            if "loss" in line:
+                WishBox(bench.run_dir).ask_to_finish()
+            return say(line)
+
+        return say_losses(request, hear)
+
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": wished}))
+    assert (past.end["status"], past.end["reason"]) == ("finished", "finished on request")
+    assert len(past.parts.points) == 1
+
+
+def test_a_changed_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(bench: Bench) -> None:
+    def conv_kills(request: dict[str, Any], say: Say) -> Any:
+        if ["conv_out", "int8"] in request["skip"]:
+            return say_losses(request, say)
+        # Of these it makes one, and dies of the next.
+        return say_losses(request | {"levels": ["pruned 0.5"], "layers": ["conv_out"]}, say) and dies(request, say)
+
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": conv_kills}))
+    assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason
+    assert len(past.parts.points) == 4
+
+
+def test_weights_alone_make_an_approximated_profile(bench: Bench) -> None:
+    call = Scripted()
+    past = bench.run(make_profile_spec(MODEL, profile=ProfileSpec(LOSS, approximate=True)), call)
+    assert call.tasks == ["inspect", "prepare", "cost", "weights"]
+    assert past.end["status"] == "finished"
+    assert past.has_something
+
+
+def test_progress_says_the_stage_how_far_it_is_and_how_long_it_still_takes(bench: Bench) -> None:
+    def talks(request: dict[str, Any], say: Say) -> Any:
+        say({"stage": "loading", "done": 0, "of": 1})
+        return to_plain(make_run())
+
+    bench.run(make_profile_spec(MODEL), Scripted({"layers": talks}))
+    told = [event for event in read_events(bench.run_dir) if event["ev"] == "progress"]
+    layers = [event for event in told if event.get("stage") == "layers"]
+    assert layers[0]["activity"] == "timing layers, process 1 of 3"
+    assert layers[1]["activity"] == "timing layers, process 1 of 3: loading"
+    assert [(event["done"], event["of"]) for event in layers[::2]] == [(0, 3), (1, 3), (2, 3)]
+    assert layers[0]["eta_s"] == pytest.approx(12.0, abs=2)
+    assert layers[-1]["eta_s"] < 1

@@ -1,0 +1,40 @@
+"""What `tuibench profile --help` prints, made from the table of flags."""
+
+from __future__ import annotations
+
+from tuibench.cli.help import flag_lines
+from tuibench.request.profile_flag import GROUPS
+from tuibench.request.sample import SAMPLES
+
+_INTRO = """\
+tuibench profile: where the time of a model goes, layer by layer
+
+  tuibench profile MODEL [flags]
+
+  MODEL as in tuibench benchmark: a file, a directory, https://..., hf:...,
+  or a built-in one: {samples}.
+  Defaults stand in brackets.
+"""
+
+_OUTRO = """\
+A profile is of one engine, one batch size and one core count. It is kept like
+a benchmark: tuibench list --profiles, show, export, compare, rerun, remove.
+
+Examples
+  tuibench profile model.onnx
+  tuibench profile model.onnx --flops -b 8
+  tuibench profile model.onnx --what-if int8 -ncores 4 -x layers.csv
+  tuibench profile model.onnx --loss --inputs calibration.npz --budget
+
+Exit codes: 0 ok, 1 some parts failed, 2 usage, 3 model, 4 engine, 5 timeout,
+6 cannot write, 130 interrupted; above 1 only where nothing was measured.
+"""
+
+
+def profile_help() -> str:
+    """Every flag with its default, in groups."""
+    parts = [_INTRO.format(samples=", ".join(SAMPLES))]
+    parts += [
+        "\n".join([title, *(line for flag in flags for line in flag_lines(flag))]) + "\n" for title, flags in GROUPS
+    ]
+    return "\n".join([*parts, _OUTRO])

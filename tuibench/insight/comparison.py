@@ -1,0 +1,181 @@
+"""Two performance profiles layer by layer: matched by the nodes of the model, whatever was fused with what."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterable, Sequence
+from dataclasses import dataclass
+
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import FOLDED, LayerTime, PerformanceProfile
+from tuibench.core.text import show
+from tuibench.core.units import cpu_ranges, percent
+from tuibench.insight.portion import time_of
+
+_LONGEST = 80
+
+
+@dataclass(frozen=True, slots=True)
+class LayerPair:
+    """The rows of both sides that do the same nodes; one of them may be empty."""
+
+    op: str
+    """Of the heaviest row."""
+    weight: str
+    nodes: tuple[str, ...]
+    """Of both sides together; none for work of the engine's own."""
+    old: tuple[LayerTime, ...]
+    new: tuple[LayerTime, ...]
+    old_ms: Estimate
+    """Of all rows of the side; no value where it has none that take time."""
+    new_ms: Estimate
+
+    @property
+    def delta_ms(self) -> float | None:
+        """New - old; a side that has no such row takes no time for it, None where a time is not known."""
+        if _is_unknown(self.old, self.old_ms) or _is_unknown(self.new, self.new_ms):
+            return None
+        return (self.new_ms.value or 0.0) - (self.old_ms.value or 0.0)
+
+    @property
+    def ratio(self) -> float | None:
+        """New / old."""
+        old, new = self.old_ms.value, self.new_ms.value
+        return new / old if old and new is not None else None
+
+    @property
+    def is_clear(self) -> bool | None:
+        """Whether the intervals of both sides lie apart; None where one has none."""
+        old, new = self.old_ms, self.new_ms
+        if old.low is None or old.high is None or new.low is None or new.high is None:
+            return None
+        return old.high < new.low or new.high < old.low
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileComparison:
+    """All pairs, the greatest difference first, and what else is not the same."""
+
+    pairs: tuple[LayerPair, ...]
+    old_ms: Estimate
+    """One batch, without the profiler."""
+    new_ms: Estimate
+    words: tuple[str, ...]
+    """What the sides do not share, so that times differ for other reasons than layers."""
+
+    @property
+    def ratio(self) -> float | None:
+        """New / old of the whole model."""
+        old, new = self.old_ms.value, self.new_ms.value
+        return new / old if old and new is not None else None
+
+
+def compare_performance(
+    old: PerformanceProfile, new: PerformanceProfile, environment: Sequence[str] = ()
+) -> ProfileComparison:
+    """Match, subtract, sort; `environment` says of the two machines what profiles do not hold."""
+    groups = _groups([*((0, layer) for layer in old.layers), *((1, layer) for layer in new.layers)])
+    shown = not old.below_resolution, not new.below_resolution
+    pairs = [_pair(group, shown) for group in groups]
+    # What is not known comes after all that is.
+    pairs.sort(key=lambda pair: -1.0 if pair.delta_ms is None else abs(pair.delta_ms), reverse=True)
+    words = (*_settings(old, new), *_models(old, new), *(show(line, 300) for line in environment))
+    return ProfileComparison(tuple(pairs), old.ms, new.ms, words)
+
+
+def _groups(rows: Sequence[tuple[int, LayerTime]]) -> list[list[tuple[int, LayerTime]]]:
+    """Rows that share a node, directly or through others; of rows without nodes, those of one kind and operator."""
+    above = list(range(len(rows)))
+
+    def root(i: int) -> int:
+        while above[i] != i:
+            above[i] = above[above[i]]
+            i = above[i]
+        return i
+
+    first: dict[Hashable, int] = {}
+    for i, (_, layer) in enumerate(rows):
+        for key in layer.nodes or [(layer.kind, layer.op)]:
+            above[root(i)] = root(first.setdefault(key, i))
+    groups: dict[int, list[tuple[int, LayerTime]]] = {}
+    for i, row in enumerate(rows):
+        groups.setdefault(root(i), []).append(row)
+    return list(groups.values())
+
+
+def _pair(group: Sequence[tuple[int, LayerTime]], shown: tuple[bool, bool]) -> LayerPair:
+    sides = tuple(tuple(layer for side, layer in group if side == wanted) for wanted in (0, 1))
+    heaviest = max((layer for _, layer in group), key=time_of)
+    weighty = [layer for _, layer in group if layer.weight]
+    return LayerPair(
+        op=heaviest.op,
+        weight=heaviest.weight or (max(weighty, key=time_of).weight if weighty else ""),
+        nodes=tuple(dict.fromkeys(id_ for _, layer in group for id_ in layer.nodes)),
+        old=sides[0],
+        new=sides[1],
+        old_ms=_sum(sides[0], shown[0]),
+        new_ms=_sum(sides[1], shown[1]),
+    )
+
+
+def _sum(layers: Iterable[LayerTime], shown: bool) -> Estimate:
+    """Together; the ends of the intervals add up, as what rows of one process share is not known."""
+    if not shown:
+        return Estimate(None, reason="below the profiler's resolution")
+    timed = [layer.ms for layer in layers if layer.ms.value is not None]
+    if not timed:
+        return Estimate(None, reason="no such row takes time")
+    value = math.fsum(ms.value or 0.0 for ms in timed)
+    lows, highs = [ms.low for ms in timed if ms.low is not None], [ms.high for ms in timed if ms.high is not None]
+    if len(lows) < len(timed) or len(highs) < len(timed):
+        return Estimate(value, n=min(ms.n for ms in timed), reason="no interval")
+    return Estimate(value, math.fsum(lows), math.fsum(highs), min(ms.n for ms in timed))
+
+
+def _is_unknown(rows: Sequence[LayerTime], ms: Estimate) -> bool:
+    """Whether there are rows that should take time and have none; what ran beforehand takes none."""
+    return ms.value is None and any(row.kind != FOLDED for row in rows)
+
+
+def _settings(old: PerformanceProfile, new: PerformanceProfile) -> list[str]:
+    """What was asked for or found of each side, where it is not the same."""
+    pairs = [
+        ("engine", f"{old.engine} {old.engine_version}", f"{new.engine} {new.engine_version}"),
+        ("cores", str(old.cores), str(new.cores)),
+        ("CPUs", cpu_ranges(old.cpus), cpu_ranges(new.cpus)),
+        ("threads", str(old.threads), str(new.threads)),
+        ("precision", old.precision, new.precision),
+        ("batch", _batch(old), _batch(new)),
+        ("dims", _dims(old), _dims(new)),
+        ("instruction sets", " ".join(old.isa), " ".join(new.isa)),
+        ("CPU", _cpu(old), _cpu(new)),
+    ]
+    differ = [f"{name} {show(a, _LONGEST)} / {show(b, _LONGEST)}" for name, a, b in pairs if a != b and a and b]
+    grades = [side.grade.letter if side.grade is not None else "" for side in (old, new)]
+    if any(letter in ("C", "D") for letter in grades):
+        differ.append(f"grades {' / '.join(show(letter, 4) or '–' for letter in grades)}: the machine was disturbed")
+    for side, name in ((old, "old"), (new, "new")):
+        differ += [f"{name}: times per layer are below the profiler's resolution"] if side.below_resolution else []
+    return differ
+
+
+def _models(old: PerformanceProfile, new: PerformanceProfile) -> list[str]:
+    ours, theirs = ({id_ for layer in side.layers for id_ in layer.nodes} for side in (old, new))
+    if ours == theirs:
+        return []
+    shared, every = len(ours & theirs), len(ours | theirs)
+    if not shared:
+        return ["models: no node is in both, so nothing but totals compares"]
+    return [f"models: {shared} of {every} nodes ({percent(shared / every)}) are in both"]
+
+
+def _batch(side: PerformanceProfile) -> str:
+    return "as in the model" if side.batch is None else str(side.batch)
+
+
+def _dims(side: PerformanceProfile) -> str:
+    return " ".join(f"{name}={value}" for name, value in sorted(side.dims.items())) or "none"
+
+
+def _cpu(side: PerformanceProfile) -> str:
+    return side.roofline.cpu if side.roofline is not None else ""

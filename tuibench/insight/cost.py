@@ -1,0 +1,145 @@
+"""Nodes of the FLOPS profile as rows: what each costs by its shapes alone, nothing of it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.text import show
+from tuibench.core.units import percent, scaled, short, size
+from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
+from tuibench.insight.portion import HEAVY
+
+_LONGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class CostRow:
+    """One node; what is done several times counts as often, where it is known how often."""
+
+    node: NodeCost
+    number: int
+    """Its place in the file, from 1."""
+    share: float | None
+    """Of the operations of the model that are known."""
+    cumulative: float | None = None
+    """Of this row and all above it, in the order and selection that they are shown in."""
+    searched: str = ""
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether more than a tenth of the operations are in it."""
+        return self.share is not None and self.share > HEAVY
+
+    @property
+    def macs(self) -> int | None:
+        """In one inference."""
+        return _often(self.node.macs, self.node)
+
+    @property
+    def flops(self) -> int | None:
+        """In one inference."""
+        return _often(self.node.flops, self.node)
+
+    @property
+    def bytes_moved(self) -> int | None:
+        """Weights and activations, each time it runs."""
+        activations = self.node.activation_bytes
+        return None if activations is None else _often(activations + self.node.weight_bytes, self.node)
+
+    @property
+    def zeros(self) -> float | None:
+        """Share of its parameters that are zero; None where it has none of its own."""
+        return self.node.zeros / self.node.parameters if self.node.parameters else None
+
+
+def cost_rows(costs: CostProfile) -> tuple[CostRow, ...]:
+    """All nodes in the order of the file."""
+    counted = [_often(node.flops, node) for node in costs.nodes]
+    total = sum(flops or 0 for flops in counted)
+    return tuple(
+        CostRow(node, number, flops / total if flops is not None and total else None, searched=_searched(node))
+        for number, (node, flops) in enumerate(zip(costs.nodes, counted, strict=True), 1)
+    )
+
+
+def arrange_costs(
+    rows: Iterable[CostRow], sort: str = "flops", reverse: bool = False, text: str = ""
+) -> tuple[CostRow, ...]:
+    """The rows that hold a text, by a column, each with the share of all up to it; an unknown column sorts nothing."""
+    column = column_of(COST_COLUMNS, sort)
+    kept = found(rows, text, lambda row: row.searched)
+    kept = ordered(kept, column, reverse) if column is not None else kept
+    total, shown = 0.0, []
+    for row in kept:
+        total += row.share or 0.0
+        shown.append(replace(row, cumulative=total if row.share is not None else None))
+    return tuple(shown)
+
+
+def _often(count: int | None, node: NodeCost) -> int | None:
+    """In one inference; of one time where nobody knows how often, which the row says."""
+    return None if count is None else count * (1 if node.times is None else node.times)
+
+
+def _searched(node: NodeCost) -> str:
+    return f"{node.op} {node.name} {node.weight} {node.id}".casefold()
+
+
+def _count(pick: Callable[[CostRow], int | None], unit: Callable[[float], str] = scaled) -> Callable[[CostRow], str]:
+    def text(row: CostRow) -> str:
+        value = pick(row)
+        return UNKNOWN if value is None else unit(value) + ("+" if row.node.times is None and value else "")
+
+    return text
+
+
+def _percent(value: float | None) -> str:
+    return NONE if value is None else percent(value).removesuffix(" %")
+
+
+def shape_words(shape: tuple[int, ...] | None) -> str:
+    """A shape as text."""
+    return UNKNOWN if shape is None else "x".join(map(str, shape)) or "scalar"
+
+
+def shapes_words(node: NodeCost) -> str:
+    """The shapes of the first inputs and of the first output."""
+    return " ".join(shape_words(shape) for shape in node.input_shapes[:4]) + f" > {shape_words(node.output_shape)}"
+
+
+def _why(row: CostRow) -> str:
+    words = [row.node.why] if row.node.why else []
+    return show(
+        "; ".join([*words, *(["+ of one time: how often is not known"] if row.node.times is None else [])]), 200
+    )
+
+
+COST_COLUMNS: tuple[Column[CostRow], ...] = (
+    Column("number", "#", lambda row: row.number, lambda row: f"{'*' if row.is_heavy else ''}{row.number}",
+           ascending=True, hint="place in the file; * above 10 %"),
+    Column("op", "op", lambda row: row.node.op, lambda row: show(row.node.op, 80), False, True, least=8, most=16),
+    Column("weight", "weight", lambda row: row.node.weight, lambda row: show(row.node.weight, _LONGEST) or NONE, False,
+           True, least=8, middle=True),
+    Column("macs", "MACs", lambda row: row.macs, _count(lambda row: row.macs), hint="multiply-accumulates"),
+    Column("flops", "FLOPs", lambda row: row.flops, _count(lambda row: row.flops),
+           hint="2 × MACs + element-wise operations"),
+    Column("share", "%", lambda row: row.share, lambda row: _percent(row.share), hint="of the operations known"),
+    Column("cumulative", "cum %", lambda row: row.cumulative, lambda row: _percent(row.cumulative),
+           hint="of this row and all above it"),
+    Column("params", "params", lambda row: row.node.parameters, _count(lambda row: row.node.parameters),
+           hint="shared ones once"),
+    Column("bytes", "bytes", lambda row: row.bytes_moved, _count(lambda row: row.bytes_moved, size), rank=1,
+           hint="weights and activations"),
+    Column("intensity", "FLOP/B", lambda row: row.node.intensity,
+           lambda row: NONE if row.node.intensity is None else short(row.node.intensity), rank=2,
+           hint="operations per byte moved"),
+    Column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=3),
+    Column("name", "node", lambda row: row.node.name, lambda row: show(row.node.name, _LONGEST) or NONE, False, True,
+           rank=4, least=8, middle=True),
+    Column("shapes", "shapes", lambda row: shapes_words(row.node), lambda row: shapes_words(row.node), False, True,
+           rank=5, least=12),
+    Column("why", "unknown because", _why, _why, False, True, rank=6, least=12),
+)  # fmt: skip
+"""The first eight are what 80 columns have room for."""

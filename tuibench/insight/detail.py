@@ -1,0 +1,160 @@
+"""All that is known of one layer, as labels and values: what a reader sees who looks at a single row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tuibench.core.profile import LAYER, CostProfile, LossProfile, NodeCost, PerformanceProfile
+from tuibench.core.text import show
+from tuibench.core.units import count_of, ms, percent, scaled, short, size
+from tuibench.insight.column import NONE, UNKNOWN
+from tuibench.insight.cost import CostRow, shapes_words
+from tuibench.insight.estimate import BOUND, amdahl
+from tuibench.insight.layer import ROOF_REACHED, LayerRow
+from tuibench.insight.loss import APPROXIMATED, LossRow, decibels, level_words
+from tuibench.insight.portion import int8_of
+
+Pair = tuple[str, str]
+"""(label, value), both safe to print."""
+_LONGEST = 400
+_MOST_NODES = 40
+
+
+def layer_detail(profile: PerformanceProfile, row: LayerRow, costs: CostProfile | None = None) -> tuple[Pair, ...]:
+    """One row of a performance profile, with every node that it was fused from."""
+    nodes = {node.id: node for node in costs.nodes} if costs is not None else {}
+    return tuple(pair for pair in (*_time(row), *_work(row), *_forms(profile, row), *_made_of(row, nodes)) if pair[1])
+
+
+def cost_detail(row: CostRow) -> tuple[Pair, ...]:
+    """One node of the FLOPS profile."""
+    node = row.node
+    pairs = [
+        ("operator", show(node.op, _LONGEST)),
+        ("node", show(node.name, _LONGEST) or "without a name"),
+        ("weight", _weight(node)),
+        ("MACs", _count(row.macs)),
+        ("FLOPs", _count(row.flops)),
+        ("on single elements", _count(node.element_flops)),
+        ("parameters", _parameters(node.parameters, node.zeros)),
+        ("weights", size(node.weight_bytes)),
+        ("activations", UNKNOWN if node.activation_bytes is None else size(node.activation_bytes)),
+        ("FLOP/byte", "" if node.intensity is None else short(node.intensity)),
+        ("runs", _runs(node.times)),
+        ("shapes", shapes_words(node)),
+        ("unknown because", show(node.why, _LONGEST)),
+    ]
+    return tuple(pair for pair in pairs if pair[1])
+
+
+def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
+    """One layer of a loss profile: each level with all that was measured, and the proxy beside it."""
+    layer = row.layer
+    pairs = [
+        ("operator", show(layer.op, _LONGEST)),
+        ("node", show(layer.name, _LONGEST) or "without a name"),
+        ("weight", show(layer.weight, _LONGEST)),
+        ("shape", "x".join(map(str, layer.shape))),
+        ("parameters", _parameters(layer.parameters, layer.zeros)),
+        ("|w| median / greatest", _median(layer.quantiles)),
+        ("not known because", show(layer.reason, _LONGEST)),
+    ]
+    pairs += [(level_words(level), _level(loss, row, level)) for level in loss.levels]
+    return tuple(pair for pair in pairs if pair[1])
+
+
+def _time(row: LayerRow) -> Iterator[Pair]:
+    yield "operator", show(row.layer.op, _LONGEST)
+    half = row.layer.ms.half_width
+    if row.ms is None:
+        yield "time", f"{NONE} ({show(row.reason, _LONGEST)})"
+    else:
+        interval = f" ±{percent(half)} over {count_of(row.layer.ms.n, 'measurement')}" if half is not None else ""
+        yield "time", f"{ms(row.ms)} per batch{interval}"
+        yield "share", "" if row.share is None else f"{percent(row.share)} of the time"
+
+
+def _work(row: LayerRow) -> Iterator[Pair]:
+    layer = row.layer
+    if layer.kind != LAYER:
+        return
+    yield "MACs", _count(layer.macs)
+    yield "FLOPs", _count(layer.flops) + (f", {short(row.gflops)} GFLOP/s" if row.gflops is not None else "")
+    yield "bytes moved", UNKNOWN if layer.bytes_moved is None else size(layer.bytes_moved)
+    if layer.roof_ms is not None:
+        share = row.roof_share
+        words = "" if share is None else ROOF_REACHED + " %" if share > 0.995 else percent(share)
+        yield (
+            "roof",
+            f"{ms(layer.roof_ms)} by {show(layer.roof, 20) or UNKNOWN}" + (f", {words} reached" if words else ""),
+        )
+    yield "parameters", _parameters(layer.parameters, layer.zeros)
+
+
+def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
+    form, share = int8_of(row.layer), row.share
+    if form is not None and form.ratio.value is not None:
+        half = form.ratio.half_width
+        interval = f" ±{percent(half)}" if half is not None else ""
+        time = f", {ms(row.int8_ms)} in the model" if row.int8_ms is not None else ""
+        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}"
+    elif form is not None:
+        yield "INT8, measured alone", f"{NONE} ({show(form.reason, _LONGEST) or UNKNOWN})"
+    bound = amdahl(share) if share is not None else None
+    if bound is not None and not profile.below_resolution:
+        yield BOUND, f"the model {short(bound)}× as fast at most, if it took no time"
+
+
+def _made_of(row: LayerRow, nodes: dict[str, NodeCost]) -> Iterator[Pair]:
+    layer = row.layer
+    yield "weight", (_weight(row.cost) if row.cost is not None and row.cost.weight else show(layer.weight, _LONGEST))
+    yield "shapes", shapes_words(row.cost) if row.cost is not None else ""
+    kernels = ", ".join(show(kernel, 120) for kernel in layer.kernels[:_MOST_NODES])
+    yield "kernel", f"{show(layer.kernel_op, 120)} ({kernels})" if kernels else show(layer.kernel_op, 120)
+    for id_ in layer.nodes[:_MOST_NODES]:
+        node = nodes.get(id_)
+        yield (
+            "made of",
+            show(id_, _LONGEST) if node is None else f"{show(node.op, 80)} {show(node.name or id_, _LONGEST)}",
+        )
+    if layer.nodes[_MOST_NODES:]:
+        yield "made of", count_of(len(layer.nodes) - _MOST_NODES, "more node")
+
+
+def _weight(node: NodeCost) -> str:
+    return f"{show(node.weight, _LONGEST)} {'x'.join(map(str, node.weight_shape))}" if node.weight else ""
+
+
+def _count(value: int | None) -> str:
+    return UNKNOWN if value is None else scaled(value)
+
+
+def _parameters(count: int, zeros: int) -> str:
+    return f"{scaled(count)}, {percent(zeros / count)} of them zero" if count else ""
+
+
+def _runs(times: int | None) -> str:
+    return "" if times == 1 else "how often is not known" if times is None else f"{times} times"
+
+
+def _median(quantiles: tuple[float, ...]) -> str:
+    return short(quantiles[len(quantiles) // 2]) if quantiles else ""
+
+
+def _level(loss: LossProfile, row: LossRow, level: str) -> str:
+    layer, point = row.layer, row.point(level)
+    parts = []
+    if level in layer.weight_sqnr_db:
+        of_weights = layer.weight_sqnr_db[level]
+        parts.append("weights unchanged" if of_weights is None else f"weights {of_weights:.1f} dB (proxy)")
+    if loss.kind == APPROXIMATED:
+        return ", ".join(parts)
+    if point is None or point.reason:
+        return ", ".join(
+            [f"outputs {NONE} ({show(point.reason, 200) if point is not None else 'not measured'})", *parts]
+        )
+    found = [f"outputs {decibels(row.noise.get(level))}" + ("" if point.sqnr_db is None else " dB")]
+    found += [f"cosine {point.cosine:.5f}"] if point.cosine is not None else []
+    found += [f"KL {short(point.kl)}"] if point.kl is not None else []
+    found += [f"same first class in {percent(point.top1)}"] if point.top1 is not None else []
+    return ", ".join([*found, *parts])

@@ -1,0 +1,208 @@
+"""Layers of a performance profile as rows: sorted by any column, searched, each value with why it is missing."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from tuibench.core.profile import FOLDED, LAYER, RESIDUAL, RUNTIME, CostProfile, LayerTime, NodeCost, PerformanceProfile
+from tuibench.core.text import show
+from tuibench.core.units import percent, scaled, short, size
+from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
+from tuibench.insight.cost import shapes_words
+from tuibench.insight.portion import HEAVY, int8_of, int8_ratio, time_of, total_ms
+
+BELOW_RESOLUTION = "below the profiler's resolution"
+ROOF_REACHED = "~100"
+"""A layer cannot be faster than its roof: what seems so shows how well the roof is known."""
+_LONGEST = 400
+
+
+@dataclass(frozen=True, slots=True)
+class LayerRow:
+    """One row of a table of layers."""
+
+    layer: LayerTime
+    number: int | None
+    """Its place in the model, from 1; None for work that no node of the model stands for."""
+    name: str
+    """Of its first node, as in the file."""
+    cost: NodeCost | None
+    ms: float | None
+    share: float | None
+    """Of the time of all rows."""
+    cumulative: float | None = None
+    """Of this row and all above it, in the order and selection that they are shown in."""
+    reason: str = ""
+    """Why it has no time."""
+    searched: str = ""
+    """Operator, weight, names of nodes and kernels, in lower case."""
+
+    @property
+    def is_heavy(self) -> bool:
+        """Whether it takes more than a tenth of the time."""
+        return self.share is not None and self.share > HEAVY
+
+    @property
+    def gflops(self) -> float | None:
+        """Operations per second, in 10⁹; None where either is not known or there are none."""
+        flops = self.layer.flops
+        return flops / self.ms / 1e6 if flops and self.ms else None
+
+    @property
+    def roof_share(self) -> float | None:
+        """How much of what the machine was seen to deliver: the least time by the roofs / its time."""
+        return self.layer.roof_ms / self.ms if self.layer.roof_ms and self.ms else None
+
+    @property
+    def int8_ms(self) -> float | None:
+        """Its time × the ratio that was measured of it alone."""
+        ratio = int8_ratio(self.layer)
+        return self.ms * ratio.value if ratio is not None and ratio.value is not None and self.ms else None
+
+    @property
+    def zeros(self) -> float | None:
+        """Share of its parameters that are zero; None where it has none."""
+        return self.layer.zeros / self.layer.parameters if self.layer.parameters else None
+
+
+def layer_rows(profile: PerformanceProfile, costs: CostProfile | None = None) -> tuple[LayerRow, ...]:
+    """All rows in the order of the model; `costs` has the names and shapes of nodes."""
+    nodes = {node.id: node for node in costs.nodes} if costs is not None else {}
+    total = total_ms(profile)
+    rows, number = [], 0
+    for layer in profile.layers:
+        placed = layer.kind in (LAYER, FOLDED)
+        number += placed
+        rows.append(_row(profile, layer, number if placed else None, nodes, total))
+    return tuple(rows)
+
+
+def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, text: str = "") -> tuple[LayerRow, ...]:
+    """The rows that hold a text, by a column, each with the share of all up to it; an unknown column sorts nothing."""
+    column = column_of(COLUMNS, sort)
+    kept = found(rows, text, lambda row: row.searched)
+    kept = ordered(kept, column, reverse) if column is not None else kept
+    total, shown = 0.0, []
+    for row in kept:
+        total += row.share or 0.0
+        shown.append(replace(row, cumulative=total if row.share is not None else None))
+    return tuple(shown)
+
+
+def _row(
+    profile: PerformanceProfile, layer: LayerTime, number: int | None, nodes: Mapping[str, NodeCost], total: float
+) -> LayerRow:
+    cost = nodes.get(layer.nodes[0]) if layer.nodes else None
+    named = [text for id_ in layer.nodes for text in (id_, nodes[id_].name if id_ in nodes else "")]
+    words = (layer.op, layer.kernel_op, layer.weight, *named, *layer.kernels)
+    ms = None if profile.below_resolution else layer.ms.value
+    return LayerRow(
+        layer=layer,
+        number=number,
+        name=cost.name if cost is not None else "",
+        cost=cost,
+        ms=ms,
+        share=time_of(layer) / total if ms is not None and total else None,
+        reason="" if ms is not None else _reason(profile, layer),
+        searched=" ".join(words).casefold(),
+    )
+
+
+def _reason(profile: PerformanceProfile, layer: LayerTime) -> str:
+    if layer.kind == FOLDED:
+        return "computed once, before the model runs"
+    return BELOW_RESOLUTION if profile.below_resolution else show(layer.ms.reason or "not measured", _LONGEST)
+
+
+def _number(row: LayerRow) -> str:
+    return NONE if row.number is None else f"{'*' if row.is_heavy else ''}{row.number}"
+
+
+def _percent(value: float | None) -> str:
+    return NONE if value is None else percent(value).removesuffix(" %")
+
+
+def _digits(value: float | None, otherwise: str = NONE) -> str:
+    return otherwise if value is None else short(value)
+
+
+def _weight(row: LayerRow) -> str:
+    layer = row.layer
+    if layer.weight or layer.kind == LAYER:
+        return show(layer.weight, _LONGEST) or NONE
+    words = {FOLDED: "(computed once)", RUNTIME: "(runtime)", RESIDUAL: "(not attributed)"}
+    return words.get(layer.kind, NONE)
+
+
+def _rate(row: LayerRow) -> str:
+    if row.layer.kind != LAYER or row.ms is None:
+        return NONE
+    return UNKNOWN if row.layer.flops is None else _digits(row.gflops)
+
+
+def _roof(row: LayerRow) -> str:
+    share = row.roof_share
+    if share is None:
+        return NONE
+    return ROOF_REACHED if share > 0.995 else _percent(share)
+
+
+def _count(pick: Callable[[LayerTime], int | None], unit: Callable[[float], str]) -> Callable[[LayerRow], str]:
+    def text(row: LayerRow) -> str:
+        value = pick(row.layer)
+        if row.layer.kind in (RUNTIME, RESIDUAL):
+            return NONE
+        return UNKNOWN if value is None else unit(value)
+
+    return text
+
+
+def _int8(row: LayerRow) -> str:
+    form = int8_of(row.layer)
+    if row.int8_ms is not None:
+        return short(row.int8_ms)
+    # Why is told where one layer has the whole screen: it would push all else out of the table.
+    return UNKNOWN if form is not None else NONE
+
+
+def _half(row: LayerRow) -> str:
+    return _percent(row.layer.ms.half_width if row.ms is not None else None)
+
+
+def _shapes(row: LayerRow) -> str:
+    if row.cost is None:
+        return NONE
+    return shapes_words(row.cost)
+
+
+COLUMNS: tuple[Column[LayerRow], ...] = (
+    Column("number", "#", lambda row: row.number, _number, ascending=True, hint="place in the model; * above 10 %"),
+    Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=8, most=16),
+    Column("weight", "weight", lambda row: row.layer.weight, _weight, False, True, least=8, middle=True),
+    Column("ms", "ms", lambda row: row.ms, lambda row: _digits(row.ms), hint="per batch"),
+    Column("share", "%", lambda row: row.share, lambda row: _percent(row.share), hint="of the time of all rows"),
+    Column("cumulative", "cum %", lambda row: row.cumulative, lambda row: _percent(row.cumulative),
+           hint="of this row and all above it"),
+    Column("gflops", "GFLOP/s", lambda row: row.gflops, _rate, hint="2 × MACs + element-wise operations, per second"),
+    Column("roof", "% roof", lambda row: row.roof_share, _roof, hint="of what the machine was seen to deliver"),
+    Column("int8", "INT8 ms", lambda row: row.int8_ms, _int8, rank=2, hint="ratio in isolation × ms"),
+    Column("half", "±%", lambda row: row.layer.ms.half_width, _half, rank=1, hint="95 % interval over processes"),
+    Column("bound", "bound by", lambda row: row.layer.roof, lambda row: show(row.layer.roof, 20) or NONE, False, True,
+           rank=3, hint="the roof that binds"),
+    Column("flops", "FLOPs", lambda row: row.layer.flops, _count(lambda layer: layer.flops, scaled), rank=4),
+    Column("macs", "MACs", lambda row: row.layer.macs, _count(lambda layer: layer.macs, scaled), rank=9),
+    Column("params", "params", lambda row: row.layer.parameters, _count(lambda layer: layer.parameters, scaled),
+           rank=5),
+    Column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=6),
+    Column("bytes", "bytes", lambda row: row.layer.bytes_moved, _count(lambda layer: layer.bytes_moved, size), rank=7),
+    Column("kernel", "kernel", lambda row: row.layer.kernel_op, lambda row: show(row.layer.kernel_op, 60) or NONE,
+           False, True, rank=8, least=8),
+    Column("name", "node", lambda row: row.name, lambda row: show(row.name, _LONGEST) or NONE, False, True, rank=10,
+           least=8, middle=True),
+    Column("shapes", "shapes", _shapes, _shapes, False, True, rank=11, least=12),
+)  # fmt: skip
+"""The first eight are what 80 columns have room for."""
+
+NARROW = 8
+"""How many of the columns stand in a terminal of 80."""

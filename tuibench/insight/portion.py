@@ -1,0 +1,84 @@
+"""Shares of the time of a model: what every bar, bound and sentence counts with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import INT8, LAYER, LayerTime, PerformanceProfile, WhatIf
+
+HEAVY = 0.1
+"""Layers above this share of the time are marked."""
+
+
+def time_of(layer: LayerTime) -> float:
+    """Milliseconds of a row; nothing for what costs no time, and a residual below zero takes none away."""
+    value = layer.ms.value
+    return value if value is not None and math.isfinite(value) and value > 0 else 0.0
+
+
+def total_ms(profile: PerformanceProfile) -> float:
+    """Of all rows: what shares are shares of, so that they add up to one."""
+    return math.fsum(time_of(layer) for layer in profile.layers)
+
+
+def by_operator(layers: Iterable[LayerTime]) -> dict[str, tuple[LayerTime, ...]]:
+    """The rows of each operator that take time, the heaviest operator first."""
+    groups: dict[str, list[LayerTime]] = {}
+    for layer in layers:
+        if layer.ms.value is not None:
+            groups.setdefault(layer.op, []).append(layer)
+    ordered = sorted(groups.items(), key=lambda item: -math.fsum(map(time_of, item[1])))
+    return {op: tuple(found) for op, found in ordered}
+
+
+def int8_of(layer: LayerTime) -> WhatIf | None:
+    """What was found of a layer in INT8; None where nobody asked."""
+    return next((form for form in layer.what_if if form.form == INT8), None)
+
+
+def int8_ratio(layer: LayerTime) -> Estimate | None:
+    """Its time in INT8 / its time as it is, where that was measured."""
+    form = int8_of(layer)
+    value = form.ratio.value if form is not None else None
+    return form.ratio if form is not None and value is not None and math.isfinite(value) and value > 0 else None
+
+
+def is_product(layer: LayerTime) -> bool:
+    """Whether it multiplies matrices: what a smaller number format or fewer weights could make faster at all."""
+    return layer.kind == LAYER and bool(layer.macs)
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What the whole model does, and how near to what the machine was seen to deliver."""
+
+    flops: int
+    """Of all rows of which it is known."""
+    unknown: int
+    """Rows of which it is not."""
+    gflops: float | None
+    """Per second, in 10⁹."""
+    roof_ms: float | None
+    """The least time that the roofs allow, of the rows that have one."""
+    roof_share: float | None
+    """That / the time of the same rows."""
+
+
+def work_of(profile: PerformanceProfile) -> Work:
+    """Over all layers; rows without a roof count on neither side of `roof_share`."""
+    layers = [layer for layer in profile.layers if layer.kind == LAYER]
+    flops = sum(layer.flops or 0 for layer in layers)
+    roofed = [(layer.roof_ms, time_of(layer)) for layer in layers if layer.roof_ms is not None and time_of(layer)]
+    roof_ms = math.fsum(roof for roof, _ in roofed) if roofed else None
+    time_ms = math.fsum(time for _, time in roofed)
+    value = profile.ms.value
+    return Work(
+        flops=flops,
+        unknown=sum(layer.flops is None for layer in layers),
+        gflops=flops / value / 1e6 if flops and value else None,
+        roof_ms=roof_ms,
+        roof_share=roof_ms / time_ms if roof_ms is not None and time_ms and not profile.below_resolution else None,
+    )

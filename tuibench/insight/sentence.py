@@ -1,0 +1,108 @@
+"""Whether optimizing will help, in one sentence, and what keeps a profile from being taken at face value."""
+
+from __future__ import annotations
+
+import math
+
+from tuibench.core.profile import LAYER, LayerTime, PerformanceProfile
+from tuibench.core.text import show
+from tuibench.core.units import ms, percent, short
+from tuibench.insight.estimate import Gain, operator_gains
+from tuibench.insight.portion import is_product, time_of, total_ms
+
+_WORTH_NAMING = 0.01
+_DISTURBED = ("C", "D")
+_MOST_NAMED = 3
+_LONGEST = 60
+
+
+def help_sentence(profile: PerformanceProfile) -> str:
+    """Where most of the time goes, what INT8 was measured to bring there, and what cannot be made faster."""
+    total = total_ms(profile)
+    if profile.below_resolution:
+        return _too_short(profile)
+    if not total:
+        return "No layer takes any time that could be measured"
+    gains = operator_gains(profile)
+    products = [layer for layer in profile.layers if is_product(layer)]
+    heaviest = next(iter(gains.values()))
+    parts = [f"{percent(heaviest.share)} of the time is {_named(heaviest.key)}"]
+    parts += [_what_helps(heaviest, [layer for layer in products if layer.op == heaviest.key])]
+    parts += _fixed(profile, {layer.op for layer in products}, heaviest, total)
+    return "; ".join(filter(None, parts))
+
+
+def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
+    """What else must be known before a number is believed, most important first."""
+    said = []
+    if profile.below_resolution:
+        said.append(_too_short(profile))
+    grade = profile.grade
+    if grade is not None and grade.letter in _DISTURBED:
+        named = f"grade {show(grade.letter, 4)}: {show(grade.cause, 200)}"
+        said.append(f"{named}; layers that differ by little may be in another order")
+    if profile.processes < 2:
+        said.append("measured in one process: no layer has an interval")
+    if profile.scale != 1:
+        said.append(f"layer times × {profile.scale:.3f}, so that they add up to the time without the profiler")
+    elif profile.sum_ms is not None and profile.ms.value and abs(profile.sum_ms / profile.ms.value - 1) > 0.15:
+        said.append(
+            f"layer times add up to {percent(profile.sum_ms / profile.ms.value)} of the time without the profiler:"
+            " too far apart to be scaled, so they were left alone"
+        )
+    return tuple(said)
+
+
+def zeros_sentence(profile: PerformanceProfile) -> str:
+    """What zeros in weights gain on this engine and machine."""
+    effect = profile.zero_effect
+    return show(effect.sentence, 300) if effect is not None else "what zeros in weights gain was not measured"
+
+
+def _too_short(profile: PerformanceProfile) -> str:
+    value = profile.ms.value
+    time = f"one batch takes {ms(value)}, which is" if value is not None else "one batch is"
+    return (
+        f"{time} too short for times per layer: the profiler's own {short(profile.bias_us)} µs per kernel are too"
+        " much of it, so none are shown"
+    )
+
+
+def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
+    if not products:
+        return "which has no matrix operator: smaller number formats and zeros do not help there"
+    if gain.int8_ms and gain.measured:
+        part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
+        whole = f" (the model {_times(gain.speedup)})" if gain.speedup is not None else ""
+        ratio = gain.ms / gain.int8_ms
+        return (
+            f"INT8 measured {_times(ratio)}{part}{whole}"
+            if ratio > 1
+            else f"INT8 measured slower{part}: {_times(ratio)}"
+        )
+    if all(layer.integer for layer in products):
+        return "its products are of integers already"
+    if gain.bound is None:
+        return "nothing was measured of it in another form"
+    return f"if it took none, the model would be {_times(gain.bound)} faster (Amdahl bound, nothing measured)"
+
+
+def _fixed(profile: PerformanceProfile, helped: set[str], heaviest: Gain, total: float) -> list[str]:
+    """What no smaller format of numbers makes faster: operators without products, and the engine's own work."""
+    times: dict[str, float] = {}
+    for layer in profile.layers:
+        if layer.op not in helped and layer.op != heaviest.key and layer.kind == LAYER:
+            times[layer.op] = times.get(layer.op, 0.0) + time_of(layer)
+    worth = sorted(((time, op) for op, time in times.items() if time / total >= _WORTH_NAMING), reverse=True)
+    if not worth:
+        return []
+    named = ", ".join(_named(op) for _, op in worth[:_MOST_NAMED]) + (" and others" if worth[_MOST_NAMED:] else "")
+    return [f"{percent(math.fsum(time for time, _ in worth) / total)} in {named} cannot be optimized"]
+
+
+def _named(op: str) -> str:
+    return show(op, _LONGEST) or "?"
+
+
+def _times(ratio: float | None) -> str:
+    return "–" if ratio is None else f"{short(ratio, 2)}×"

@@ -1,0 +1,134 @@
+"""Bars per operator type: where time, operations, bytes and parameters are, and what could be saved there."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+
+from tuibench.core.profile import LAYER, CostProfile, LayerTime, PerformanceProfile
+from tuibench.core.text import show
+from tuibench.core.units import count_of, ms, percent, scaled, size
+from tuibench.insight.bar import VALUES, Amount, Summary, make_bars
+from tuibench.insight.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
+from tuibench.insight.portion import by_operator
+from tuibench.insight.sentence import help_sentence
+
+BASELINE, POTENTIAL, POTENTIAL_SHARE = "baseline ms", "potential ms", "potential %"
+INT8_TIME, PRUNED, FLOPS, BYTES, PARAMETERS = "INT8 ms", "pruned", "FLOPs", "bytes", "params"
+SUMMARY_TYPES = (BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED, FLOPS, BYTES, PARAMETERS)
+"""What the bars of a performance profile can show, in the order in which a key goes through them."""
+COST_TYPES = (FLOPS, BYTES, PARAMETERS)
+"""What is known without measuring."""
+
+FLOPS_WORDS = "FLOPs = 2 × MACs of matrix operators + operations on single elements (estimated)"
+
+
+def summarize(profile: PerformanceProfile, kind: str = BASELINE, display: str = VALUES) -> Summary:
+    """The bars of a performance profile."""
+    if kind == PRUNED and not profile.below_resolution:
+        return _pruned(profile, display)
+    if kind in (BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED):
+        return _timed(profile, kind, display)
+    counted: dict[str, list[tuple[float | None, bool]]] = {}
+    for layer in profile.layers:
+        if layer.kind == LAYER:
+            counted.setdefault(layer.op, []).append((_amount_of(layer, kind), True))
+    return _counts(counted, kind, display)
+
+
+def summarize_costs(costs: CostProfile, kind: str = FLOPS, display: str = VALUES) -> Summary:
+    """The bars of the FLOPS profile: theory alone."""
+    counted: dict[str, list[tuple[float | None, bool]]] = {}
+    for node in costs.nodes:
+        times = node.times if node.times is not None else 1
+        moved = None if node.activation_bytes is None else node.activation_bytes + node.weight_bytes
+        amount = {FLOPS: node.flops, BYTES: moved}.get(kind, node.parameters)
+        # Parameters do not grow with how often they are read.
+        value = amount if amount is None or kind == PARAMETERS else amount * times
+        counted.setdefault(node.op, []).append((value, node.times is not None or kind == PARAMETERS))
+    shown = _counts(counted, kind, display)
+    return Summary(shown.kind, shown.display, shown.title + " (theoretical)", shown.bars, shown.words)
+
+
+def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
+    if profile.below_resolution:
+        return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", (), (help_sentence(profile),))
+    gains = operator_gains(profile)
+    measured = any(gain.measured for gain in gains.values())
+    if kind == INT8_TIME and not measured:
+        return Summary(kind, display, "INT8 ms by operator", (), ("INT8 was not measured (--what-if int8)",))
+    total = math.fsum(gain.ms for gain in gains.values())
+    amounts = [_timed_amount(gain, kind, total) for gain in gains.values()]
+    titles = {
+        BASELINE: "Baseline ms by operator",
+        POTENTIAL: "Potential ms by operator: what could be saved of each batch",
+        POTENTIAL_SHARE: "Potential % by operator: what could be saved of the model's time",
+        INT8_TIME: "INT8 ms by operator",
+    }
+    unit = percent if kind == POTENTIAL_SHARE else ms
+    # What could be saved is a share of all the time, not of all that could be saved.
+    whole = {POTENTIAL: total, POTENTIAL_SHARE: 1.0}.get(kind)
+    bars = make_bars(amounts, display, unit, whole)
+    return Summary(kind, display, titles[kind], bars, tuple(_timed_words(kind, measured)))
+
+
+def _timed_amount(gain: Gain, kind: str, total: float) -> Amount:
+    if kind == BASELINE:
+        return Amount(gain.key, gain.ms, gain.layers)
+    some = f"{gain.measured} of {count_of(gain.layers, 'layer')}"
+    if kind == INT8_TIME:
+        value = gain.int8_ms if gain.int8_ms is not None else gain.ms
+        return Amount(gain.key, value, gain.layers, note=some if gain.measured else "as it is")
+    saved = gain.saved_ms if gain.saved_ms is not None else gain.ms
+    value = saved / total if kind == POTENTIAL_SHARE and total else saved
+    at_most = gain.saved_ms is None
+    return Amount(gain.key, value, gain.layers, at_most=at_most, note="bound" if at_most else f"INT8, {some}")
+
+
+def _timed_words(kind: str, measured: bool) -> Iterable[str]:
+    if kind == INT8_TIME:
+        yield f"{MEASURED_INT8}: each layer's ratio in isolation × its time in the model; the others as they are"
+    if kind in (POTENTIAL, POTENTIAL_SHARE):
+        if measured:
+            yield f"{MEASURED_INT8}: each layer's ratio in isolation × its time in the model, where it is faster"
+        yield f"≤ {BOUND}: as if it took no time; nothing was measured of it"
+
+
+def _pruned(profile: PerformanceProfile, display: str) -> Summary:
+    """Nothing where zeros gain nothing; else what the effect on layers of our own would make of matrix operators."""
+    effect = profile.zero_effect
+    title = "Pruned ms by operator"
+    if effect is None:
+        return Summary(PRUNED, display, title, (), ("what zeros in weights gain was not measured on this machine",))
+    if not effect.exploits or effect.ratio.value is None:
+        return Summary(PRUNED, display, title, (), (show(effect.sentence, 300),))
+    ratio = effect.ratio.value
+    amounts = [
+        Amount(op, math.fsum((layer.ms.value or 0.0) * (ratio if layer.macs else 1.0) for layer in layers), len(layers))
+        for op, layers in by_operator(profile.layers).items()
+    ]
+    words = ("estimate: matrix operators × the ratio below, the others as they are", show(effect.sentence, 300))
+    return Summary(PRUNED, display, "Pruned 0.9 ms by operator", make_bars(amounts, display, ms), words)
+
+
+def _amount_of(layer: LayerTime, kind: str) -> float | None:
+    return {FLOPS: layer.flops, BYTES: layer.bytes_moved}.get(kind, layer.parameters)
+
+
+def _counts(counted: dict[str, list[tuple[float | None, bool]]], kind: str, display: str) -> Summary:
+    amounts = []
+    for op, values in counted.items():
+        known = [value for value, _ in values if value is not None]
+        missing, inexact = len(values) - len(known), sum(value is not None and not exact for value, exact in values)
+        notes = [f"{missing} unknown"] if missing and known else []
+        notes += [f"{inexact} counted once"] if inexact else []
+        total = math.fsum(known) if known else None
+        amounts.append(Amount(op, total, len(values), at_least=bool(missing or inexact), note=", ".join(notes)))
+    amounts.sort(key=lambda amount: -(amount.value or 0.0))
+    words = {
+        FLOPS: (FLOPS_WORDS,),
+        BYTES: ("bytes = weights and activations read and written, were nothing in a cache",),
+    }
+    unit = size if kind == BYTES else scaled
+    return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", make_bars(amounts, display, unit),
+                   words.get(kind, ()))  # fmt: skip

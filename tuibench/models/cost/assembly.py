@@ -1,0 +1,173 @@
+"""From nodes, shapes and weights to the costs of a model: every node of the file once, totals over what is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import groupby
+
+from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.text import show
+from tuibench.models.cost.branch import choose_branches
+from tuibench.models.cost.call import Call, Work
+from tuibench.models.cost.catalog import count_call
+from tuibench.models.cost.constant import Constants
+from tuibench.models.cost.expansion import Expansion
+from tuibench.models.cost.known import Execution, Known
+from tuibench.models.cost.liveness import find_peak
+from tuibench.models.cost.parameter import Holding
+from tuibench.models.cost.quantized import multiplies_integers
+from tuibench.models.cost.site import Site
+from tuibench.models.graph import text
+
+
+@dataclass(frozen=True)
+class Setting:
+    """What the counts are of, and where their shapes come from."""
+
+    batch: int | None
+    items: int
+    dims: Mapping[str, int]
+    shapes_from: str
+    notes: tuple[str, ...] = ()
+
+
+def assemble(
+    expansion: Expansion, known: Known, constants: Constants, holdings: Sequence[Holding], setting: Setting
+) -> CostProfile:
+    """The costs of a model."""
+    costs = [_cost(site, known, constants, held) for site, held in zip(expansion.sites, holdings, strict=True)]
+    if not known.traced:
+        choose_branches(expansion.sites, costs)
+    peak = find_peak(expansion.sites, expansion.top, constants, known)
+    grouped = groupby(zip(expansion.owners, costs, strict=True), key=lambda pair: pair[0].index)
+    nodes = tuple(
+        _merge(site, [cost for _, cost in group])
+        for site, (_, group) in zip(expansion.originals, ((i, list(g)) for i, g in grouped), strict=True)
+    )
+    return CostProfile(
+        nodes=nodes,
+        batch=setting.batch,
+        items=setting.items,
+        dims=dict(setting.dims),
+        macs=sum(node.macs or 0 for node in nodes),
+        element_flops=sum(node.element_flops or 0 for node in nodes),
+        parameters=sum(node.parameters for node in nodes),
+        zeros=sum(node.zeros for node in nodes),
+        weight_bytes=_weight_bytes(expansion.sites, constants),
+        activation_bytes=sum(node.activation_bytes or 0 for node in nodes),
+        peak_activation_bytes=peak,
+        unknown=sum(_is_unknown(node) for node in nodes),
+        shapes_from=setting.shapes_from,
+        notes=setting.notes,
+    )
+
+
+def _weight_bytes(sites: Sequence[Site], constants: Constants) -> int:
+    """Of every constant that anything reads, each once."""
+    seen = {constant for site in sites for constant in constants.sources(site)}
+    return sum(constant.size for constant in seen)
+
+
+def _is_unknown(node: NodeCost) -> bool:
+    return node.times is None or node.macs is None or node.element_flops is None or node.activation_bytes is None
+
+
+def _cost(site: Site, known: Known, constants: Constants, held: Holding) -> NodeCost:
+    executions = known.executions(site)
+    first = executions[0]
+    work, moved, why = Work(), 0, known.reasons.get(site.index, "")
+    times = known.times[site.index]
+    if times != 0:
+        work = _work(site, executions)
+        moved, lacking = (0, "") if site.inner else _moved(site, executions, constants)
+        why = work.why or lacking or why
+        if times is None and not why:
+            why = "how often it runs is not known: its figures are those of one time"
+    return NodeCost(
+        id=site.id,
+        index=site.index,
+        op=site.op,
+        name=text(site.node.name),
+        weight=held.weight,
+        weight_shape=held.shape,
+        input_shapes=tuple(t.shape if t is not None else None for t in first.inputs),
+        output_shape=first.outputs[0].shape if first.outputs and first.outputs[0] is not None else None,
+        macs=work.macs,
+        element_flops=work.element_flops,
+        parameters=held.parameters,
+        zeros=held.zeros,
+        weight_bytes=held.weight_bytes,
+        activation_bytes=moved,
+        times=times,
+        integer=work.integer,
+        why=why,
+    )
+
+
+def _work(site: Site, executions: Sequence[Execution]) -> Work:
+    """Over all its executions."""
+    quantized = multiplies_integers(site)
+    works = [(count_call(Call(site.node, e.inputs, e.outputs, quantized)), e.times) for e in executions]
+    return Work(
+        macs=_sum([(work.macs, times) for work, times in works]),
+        element_flops=_sum([(work.element_flops, times) for work, times in works]),
+        integer=any(work.integer for work, _ in works),
+        why=next((work.why for work, _ in works if work.why), ""),
+    )
+
+
+def _sum(figures: Sequence[tuple[int | None, int]]) -> int | None:
+    total = 0
+    for figure, times in figures:
+        if figure is None:
+            return None
+        total += figure * times
+    return total
+
+
+def _moved(site: Site, executions: Sequence[Execution], constants: Constants) -> tuple[int | None, str]:
+    """Bytes read and written beside constants, or None and what is lacking."""
+    constant = [not name or constants.find(site.scope, name) is not None for name in site.inputs]
+    total = 0
+    for execution in executions:
+        for name, tensor, skip in (
+            *zip(site.inputs, execution.inputs, constant, strict=True),
+            *((name, tensor, False) for name, tensor in zip(site.outputs, execution.outputs, strict=True)),
+        ):
+            if tensor is None or skip:
+                continue
+            if tensor.size is None:
+                return None, f"the size of '{show(name, 60)}' is not known"
+            total += tensor.size * execution.times
+    return total, ""
+
+
+def _merge(site: Site, parts: list[NodeCost]) -> NodeCost:
+    """One node of the file: itself, or all that the function has which it calls."""
+    if len(parts) == 1 and parts[0].id == site.id:
+        return parts[0]
+    large = max(parts, key=lambda part: (part.macs or 0, part.parameters))
+    moved = [part.activation_bytes for part in parts]
+    return replace(
+        large,
+        id=site.id,
+        index=site.index,
+        op=site.op,
+        name=text(site.node.name),
+        input_shapes=tuple(site.scope.tensor(name).shape for name in site.inputs),
+        output_shape=parts[-1].output_shape,
+        macs=_sum([(part.macs, 1) for part in parts]),
+        element_flops=_sum([(part.element_flops, 1) for part in parts]),
+        parameters=sum(part.parameters for part in parts),
+        zeros=sum(part.zeros for part in parts),
+        weight_bytes=sum(part.weight_bytes for part in parts),
+        activation_bytes=_sum([(size, 1) for size in moved]),
+        times=_times([part.times for part in parts]),
+        integer=any(part.integer for part in parts),
+        why=next((part.why for part in parts if _is_unknown(part)), ""),
+    )
+
+
+def _times(parts: Sequence[int | None]) -> int | None:
+    return None if None in parts else max((part for part in parts if part is not None), default=0)

@@ -1,0 +1,46 @@
+"""Which operator is counted how; one that nobody counts is unknown and never nothing."""
+
+from __future__ import annotations
+
+from tuibench.core.text import show
+from tuibench.models.cost.attention import ATTENTION, ATTENTION_CONTRIB
+from tuibench.models.cost.call import Call, Count, Unknown, Work
+from tuibench.models.cost.element import ELEMENT, ELEMENT_CONTRIB, ELEMENT_ML, ELEMENT_NCHWC
+from tuibench.models.cost.fused import FUSED, NCHWC
+from tuibench.models.cost.integer import INTEGER, INTEGER_CONTRIB
+from tuibench.models.cost.matrix import MATRIX
+from tuibench.models.cost.recurrent import RECURRENT
+from tuibench.models.graph import text
+from tuibench.models.node import op_of
+
+_CONTRIB = {**ELEMENT_CONTRIB, **FUSED, **INTEGER_CONTRIB, **ATTENTION_CONTRIB}
+_OWN = {**ELEMENT, **MATRIX, **INTEGER, **RECURRENT, **ATTENTION}
+_DOMAINS: dict[str, dict[str, Count]] = {
+    "": _OWN,
+    "ai.onnx": _OWN,
+    "com.microsoft": _CONTRIB,
+    # Training's and early forms of the same operators.
+    "com.ms.internal.nhwc": _OWN,
+    "com.microsoft.nchwc": {**ELEMENT_NCHWC, **NCHWC},
+    "ai.onnx.ml": ELEMENT_ML,
+}
+
+
+def is_counted(domain: str, name: str) -> bool:
+    """Whether anything is known of an operator."""
+    return name in _DOMAINS.get(domain, {})
+
+
+def count_call(call: Call) -> Work:
+    """What one execution of a node does, or why that is not known."""
+    name = text(call.node.op_type)
+    count = _DOMAINS.get(text(call.node.domain), {}).get(name)
+    if count is None:
+        return Work(None, None, why=f"what {show(op_of(call.node), 60)} does is not known")
+    try:
+        return count(call)
+    except Unknown as unknown:
+        return Work(None, None, why=str(unknown))
+    except (IndexError, ValueError, OverflowError):
+        # A model can hold any shape at any operator; those who count look only at what they need.
+        return Work(None, None, why="its shapes do not fit the operator")

@@ -1,0 +1,104 @@
+"""The model as it is counted: calls of its own functions replaced by their bodies, every node with a name of its own."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import onnx
+from onnx import inliner
+
+from tuibench.core.errors import ModelError
+from tuibench.models.cost.site import Scope, Site, find_sites
+from tuibench.models.graph import text
+
+# Whatever else a name may hold would have to survive the profiler's JSON.
+_PLAIN = re.compile(r"[\w./:+-]{1,400}", re.ASCII)
+
+
+@dataclass
+class Expansion:
+    """What is run and counted, and whose each of its nodes is."""
+
+    model: onnx.ModelProto
+    """Without the weights of the original where functions were replaced."""
+    sites: list[Site]
+    top: Scope
+    owners: list[Site]
+    """For each of `sites` the node of the original that it belongs to."""
+    originals: list[Site]
+    names: list[str]
+    """Of each of `sites` in the profiler's events."""
+    renamed: bool
+    """Whether those are others than in the file."""
+
+
+def expand(model: onnx.ModelProto) -> Expansion:
+    """Prepare a model for counting; the one that is passed stays as it is."""
+    originals, top = find_sites(model.graph)
+    if not _calls(model, originals):
+        return _name(model, originals, top, originals, originals)
+    bare = onnx.ModelProto()
+    bare.CopyFrom(model)
+    flat = inliner.inline_local_functions(bare)
+    sites, top = find_sites(flat.graph)
+    owners = list(_owners(model, originals, sites))
+    return _name(flat, sites, top, owners, originals)
+
+
+def rename(expansion: Expansion) -> onnx.ModelProto:
+    """The model under the names that its events are told by."""
+    renamed = onnx.ModelProto()
+    renamed.CopyFrom(expansion.model)
+    sites, _ = find_sites(renamed.graph)
+    for site, name in zip(sites, expansion.names, strict=True):
+        site.node.name = name
+    return renamed
+
+
+def _name(
+    model: onnx.ModelProto, sites: list[Site], top: Scope, owners: list[Site], originals: list[Site]
+) -> Expansion:
+    names = [text(site.node.name) for site in sites]
+    renamed = len(set(names)) < len(names) or not all(_PLAIN.fullmatch(name) for name in names)
+    if renamed:
+        names = [f"node{site.index}" for site in sites]
+    return Expansion(model, sites, top, owners, originals, names, renamed or sites is not originals)
+
+
+def _calls(model: onnx.ModelProto, sites: list[Site]) -> bool:
+    known = {(text(f.domain), text(f.name)) for f in model.functions}
+    return any((text(s.node.domain), text(s.node.op_type)) in known for s in sites) if known else False
+
+
+def _owners(model: onnx.ModelProto, originals: list[Site], sites: list[Site]) -> Iterator[Site]:
+    """The inliner keeps the order: a call gives way to as many nodes as its body has, calls within it replaced too."""
+    lengths = _Lengths(model)
+    owners = [site for site in originals for _ in range(lengths.of_node(site.node, own_subgraphs=False))]
+    if len(owners) != len(sites):
+        raise ModelError("its functions cannot be taken apart", "export the model without functions")
+    yield from owners
+
+
+class _Lengths:
+    """How many nodes a node becomes."""
+
+    def __init__(self, model: onnx.ModelProto) -> None:
+        self._functions = {(text(f.domain), text(f.name)): f for f in model.functions}
+        self._known: dict[tuple[str, str], int] = {}
+
+    def of_node(self, node: onnx.NodeProto, own_subgraphs: bool = True) -> int:
+        """One, or the length of the function that it calls; nodes in its subgraphs beside that."""
+        key = text(node.domain), text(node.op_type)
+        own = self._of_function(key) if key in self._functions else 1
+        if not own_subgraphs:
+            return own
+        graphs = [g for a in node.attribute for g in ([a.g] if a.HasField("g") else list(a.graphs))]
+        return own + sum(self.of_node(inner) for graph in graphs for inner in graph.node)
+
+    def _of_function(self, key: tuple[str, str]) -> int:
+        if key not in self._known:
+            # The inliner has refused functions that call themselves.
+            self._known[key] = sum(self.of_node(node) for node in self._functions[key].node)
+        return self._known[key]

@@ -1,0 +1,89 @@
+"""Multiply-accumulates of operators whose products are of integers."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+from tuibench.models.cost.call import Call, Count, Unknown, Work
+from tuibench.models.cost.matrix import count_conv, count_gemm, count_matmul
+from tuibench.models.cost.recurrent import count_dynamic_lstm
+
+_RESCALE = 2
+"""Operations that bring one sum back to 8 bits: a scale and a zero point."""
+
+
+def count_qlinear_conv(call: Call) -> Work:
+    """x, its scale and zero point, then the kernel at 3 and the bias at 8."""
+    return _integer(count_conv(call, 0, 3, 8), _RESCALE * call.written())
+
+
+def count_conv_integer(call: Call) -> Work:
+    """Sums stay as they are."""
+    return _integer(count_conv(call, 0, 1, call_without_bias))
+
+
+def count_qlinear_matmul(call: Call) -> Work:
+    """a and b at 0 and 3."""
+    return _integer(count_matmul(call, 0, 3), _RESCALE * call.written())
+
+
+def count_matmul_integer(call: Call) -> Work:
+    """a and b beside each other."""
+    return _integer(count_matmul(call))
+
+
+def count_dynamic_matmul(call: Call) -> Work:
+    """The left side is quantized on the way, the result brought back to floats; a bias may be added."""
+    bias = call.written() if call.has(4) else 0
+    return _integer(count_matmul(call), 4 * call.elements(0) + _RESCALE * call.written() + bias)
+
+
+def count_matmul_to_float(call: Call) -> Work:
+    """Both sides are integers, the result is not; a bias at 6."""
+    return _integer(count_matmul(call), (_RESCALE + int(call.has(6))) * call.written())
+
+
+def count_qgemm(call: Call) -> Work:
+    """a and b at 0 and 3, the bias at 6."""
+    return _integer(count_gemm(call, 0, 3, 6), _RESCALE * call.written())
+
+
+def count_matmul_nbits(call: Call) -> Work:
+    """The right side lies packed in blocks: only its attributes tell its shape. Its products are of floats."""
+    depth, columns = call.number("K"), call.number("N")
+    if depth <= 0 or columns <= 0:
+        raise Unknown("its attributes K and N are not there")
+    data = call.shape(0)
+    if not data or data[-1] != depth:
+        raise Unknown("its input does not fit its attribute K")
+    rows = math.prod(data[:-1])
+    return Work(rows * depth * columns, _RESCALE * depth * columns)
+
+
+call_without_bias = 1 << 30
+"""An input that no node has."""
+
+
+def _integer(work: Work, more: int = 0) -> Work:
+    element = None if work.element_flops is None else work.element_flops + more
+    return replace(work, element_flops=element, integer=True)
+
+
+INTEGER: dict[str, Count] = {
+    "QLinearConv": count_qlinear_conv,
+    "ConvInteger": count_conv_integer,
+    "QLinearMatMul": count_qlinear_matmul,
+    "MatMulInteger": count_matmul_integer,
+}
+INTEGER_CONTRIB: dict[str, Count] = {
+    "QLinearConv": count_qlinear_conv,
+    "QLinearMatMul": count_qlinear_matmul,
+    "DynamicQuantizeMatMul": count_dynamic_matmul,
+    "MatMulIntegerToFloat": count_matmul_to_float,
+    "MatMulInteger16": count_matmul_integer,
+    "QGemm": count_qgemm,
+    "MatMulNBits": count_matmul_nbits,
+    "MatMulBnb4": count_matmul_nbits,
+    "DynamicQuantizeLSTM": count_dynamic_lstm,
+}

@@ -1,0 +1,82 @@
+"""How weights of few bits are read: what stands for zero in them, and which of them are packed."""
+
+from __future__ import annotations
+
+import math
+
+from tuibench.models.cost.constant import Constant, Constants
+from tuibench.models.cost.site import Site
+from tuibench.models.cost.tensor import EIGHT_BITS
+
+_WEIGHTS = {
+    "DequantizeLinear": (0, 2),
+    "QLinearConv": (3, 5),
+    "QLinearMatMul": (3, 5),
+    "ConvInteger": (1, 3),
+    "MatMulInteger": (1, 3),
+    "com.microsoft.DequantizeLinear": (0, 2),
+    "com.microsoft.QLinearConv": (3, 5),
+    "com.microsoft.QGemm": (3, 5),
+    "com.microsoft.DynamicQuantizeMatMul": (1, 3),
+    "com.microsoft.MatMulIntegerToFloat": (1, 5),
+}
+"""Where the weight and its zero point stand."""
+_BIASES = {"QLinearConv": 8, "com.microsoft.QLinearConv": 8, "com.microsoft.QGemm": 6}
+_PACKED = ("com.microsoft.MatMulNBits", "com.microsoft.MatMulBnb4")
+_FLOAT_PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum"})
+_DEQUANTIZE = ("DequantizeLinear", "com.microsoft.DequantizeLinear")
+
+
+def describe_weights(sites: list[Site], constants: Constants) -> None:
+    """Say of each quantized weight how it is to be counted."""
+    for site in sites:
+        place = _WEIGHTS.get(site.op)
+        if place is not None:
+            _mark_zero_point(_only(constants, site, place[0]), _only(constants, site, place[1]))
+        bias = _only(constants, site, _BIASES.get(site.op, -1))
+        if bias is not None and bias.dtype == "int32":
+            bias.elements = math.prod(bias.shape)
+        if site.op in _PACKED:
+            _mark_packed(_only(constants, site, 1), site)
+
+
+def multiplies_integers(site: Site) -> bool:
+    """Whether both factors of a product of floats were 8 bits just before."""
+    return site.op in _FLOAT_PRODUCTS and len(site.inputs) > 1 and all(_was_eight(site, n) for n in (0, 1))
+
+
+def _was_eight(site: Site, number: int) -> bool:
+    maker = site.scope.maker(site.inputs[number])
+    if maker is None or maker.op not in _DEQUANTIZE or not maker.inputs:
+        return False
+    return _element_type(maker) in EIGHT_BITS
+
+
+def _element_type(dequantize: Site) -> str:
+    """What is dequantized; where a run never told, the zero point says it too."""
+    known = dequantize.scope.tensor(dequantize.inputs[0]).dtype
+    if not known and len(dequantize.inputs) > 2 and dequantize.inputs[2]:
+        return dequantize.scope.tensor(dequantize.inputs[2]).dtype
+    return known
+
+
+def _only(constants: Constants, site: Site, number: int) -> Constant | None:
+    if not 0 <= number < len(site.inputs) or not site.inputs[number]:
+        return None
+    found = constants.find(site.scope, site.inputs[number])
+    return found[0] if found is not None and len(found) == 1 else None
+
+
+def _mark_zero_point(weight: Constant | None, zero_point: Constant | None) -> None:
+    if weight is None:
+        return
+    weight.zero_point = zero_point
+    if weight.dtype == "int32":
+        weight.elements = math.prod(weight.shape)
+
+
+def _mark_packed(weight: Constant | None, site: Site) -> None:
+    if weight is None:
+        return
+    sizes = {attribute.name: int(attribute.i) for attribute in site.node.attribute}
+    weight.elements, weight.packed = max(sizes.get("K", 0), 0) * max(sizes.get("N", 0), 0), True

@@ -1,0 +1,251 @@
+"""The layers of a model: nodes that multiply by a weight, and where that weight stands in the file."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+import onnx
+
+from tuibench.models.graph import dtype_name
+from tuibench.models.node import Placed
+from tuibench.profiles.loss.scope import Scopes, Source
+
+FLOATS = ("float32", "float64", "float16")
+_BYTES = ("int8", "uint8")
+_DOMAINS = ("", "ai.onnx", "com.microsoft")
+_MOST_STEPS = 64
+"""Nodes between a layer and its weight: more are a loop of a damaged file."""
+
+_Inputs = tuple[int, int | None, int | None]
+"""Where a weight, its scale and its zero point stand among a node's inputs."""
+_PLAIN: tuple[_Inputs, ...] = ((1, None, None), (0, None, None))
+_CONVOLUTIONS: dict[str, tuple[_Inputs, ...]] = {
+    **dict.fromkeys(("Conv", "FusedConv", "ConvTranspose"), ((1, None, None),)),
+    "QLinearConv": ((3, 4, 5),),
+    "ConvInteger": ((1, None, 3),),
+}
+_PRODUCTS: dict[str, tuple[_Inputs, ...]] = {
+    **dict.fromkeys(("Gemm", "FusedGemm", "MatMul", "FusedMatMul"), _PLAIN),
+    "Attention": ((1, None, None),),
+    **dict.fromkeys(("QLinearMatMul", "QGemm"), ((3, 4, 5), (0, 1, 2))),
+    "MatMulInteger": ((1, None, 3), (0, None, 2)),
+    "MatMulIntegerToFloat": ((1, 3, 5), (0, 2, 4)),
+    "DynamicQuantizeMatMul": ((1, 2, 3),),
+}
+_LAYERS = _CONVOLUTIONS | _PRODUCTS
+_PACKED = ("MatMulNBits", "MatMulBnb4", "MatMulFpQ4")
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """A node and its weight; axes are those of the weight as it is stored."""
+
+    id: str
+    op: str
+    name: str
+    weight: str
+    root: Source
+    element: int
+    """TensorProto element type of what is stored."""
+    shape: tuple[int, ...]
+    reduced: tuple[int, ...] = ()
+    """The axes along which the weights of one output channel lie."""
+    groups: tuple[int, int] | None = None
+    """An axis on which so many groups of channels stand one behind the other."""
+    scale: Source | None = None
+    zero: Source | None = None
+    channel_axis: int = 0
+    """Along which scale and zero point lie."""
+    integer: bool = False
+    """Whether the weight is int8 where it is multiplied by."""
+    reason: str = ""
+
+    @property
+    def dtype(self) -> str:
+        """The numpy-like name of what is stored."""
+        return dtype_name(self.element)
+
+
+@dataclass(slots=True)
+class _Trail:
+    """From a node's input back to what is stored."""
+
+    source: Source | None = None
+    permutations: list[tuple[int, ...]] = field(default_factory=list)
+    """Nearest to the node first; an empty one reverses all axes."""
+    dequantizer: onnx.NodeProto | None = None
+    dequantizer_graph: onnx.GraphProto | None = None
+    permutations_before: int = 0
+    quantized: bool = False
+
+    def stored_axis(self, axis: int, rank: int, skip: int = 0) -> int:
+        for permutation in self.permutations[skip:]:
+            axis = permutation[axis] if permutation else rank - 1 - axis
+        return axis
+
+
+def find_layers(scopes: Scopes) -> tuple[Layer, ...]:
+    """All layers in the order of the file; of those that share a weight the first, by which it is named."""
+    found: dict[tuple[int, str], Layer] = {}
+    for place in scopes.places:
+        if place.node.domain not in _DOMAINS:
+            continue
+        for layer in _layers_at(scopes, place):
+            found.setdefault((id(layer.root.graph), layer.root.name), layer)
+    return tuple(found.values())
+
+
+def _layers_at(scopes: Scopes, place: Placed) -> Iterator[Layer]:
+    node = place.node
+    if node.op_type in _PACKED:
+        source = scopes.find(place.graph, node.input[1]) if len(node.input) > 1 else None
+        if source is not None and source.tensor is not None:
+            yield _make(place, source, source.tensor.data_type, tuple(source.tensor.dims), "its weights are packed")
+        return
+    for at, scale, zero in _LAYERS.get(node.op_type, ()):
+        if at >= len(node.input):
+            continue
+        trail = _follow(scopes, place.graph, node.input[at])
+        source = trail.source
+        stored = _stored(scopes, source) if source else None
+        if source is not None and stored is not None and len(stored[1]) >= 2:
+            yield _describe(scopes, place, source, trail, stored, (at, scale, zero))
+            return
+
+
+def _describe(
+    scopes: Scopes, place: Placed, source: Source, trail: _Trail, stored: tuple[int, tuple[int, ...]], inputs: _Inputs
+) -> Layer:
+    element, shape = stored
+    at, scale_at, zero_at = inputs
+    node, rank = place.node, len(shape)
+    given, graph, places = node, place.graph, (scale_at, zero_at)
+    if trail.dequantizer is not None and trail.dequantizer_graph is not None:
+        given, graph, places = trail.dequantizer, trail.dequantizer_graph, (1, 2)
+    scale, zero = (_find_input(scopes, graph, given, number) for number in places)
+    reason = _reason_against(trail, element, rank, scale)
+    if reason:
+        return _make(place, source, element, shape, reason)
+    groups = _integer(node, "group", 1) if node.op_type == "ConvTranspose" else 1
+    split = trail.stored_axis(0, rank)
+    return Layer(
+        *(place.id, place.op, node.name, source.name, source, element, shape),
+        reduced=tuple(sorted(trail.stored_axis(a, rank) for a in _reduced_axes(node, at, rank))),
+        groups=(split, groups) if groups > 1 and shape[split] % groups == 0 else None,
+        scale=scale,
+        zero=zero,
+        channel_axis=_channel_axis(trail, node, at, rank),
+        integer=trail.quantized or dtype_name(element) in _BYTES,
+    )
+
+
+def _reason_against(trail: _Trail, element: int, rank: int, scale: Source | None) -> str:
+    if dtype_name(element) not in (*FLOATS, *_BYTES):
+        return f"its weights are {dtype_name(element)}"
+    if trail.dequantizer is not None and scale is None:
+        return "the scale of its weights is no constant"
+    if any(permutation and sorted(permutation) != list(range(rank)) for permutation in trail.permutations):
+        return "the axes of its weights are unclear"
+    return ""
+
+
+def _channel_axis(trail: _Trail, node: onnx.NodeProto, at: int, rank: int) -> int:
+    """The stored axis that scales and zero points of channels belong to."""
+    if trail.dequantizer is None:
+        return trail.stored_axis(_output_axis(node, at, rank), rank)
+    named = _integer(trail.dequantizer, "axis", 1)
+    return trail.stored_axis(named % rank, rank, trail.permutations_before)
+
+
+def _make(place: Placed, source: Source, element: int, shape: tuple[int, ...], reason: str) -> Layer:
+    return Layer(place.id, place.op, place.node.name, source.name, source, element, shape, reason=reason)
+
+
+def _follow(scopes: Scopes, graph: onnx.GraphProto, name: str) -> _Trail:
+    trail = _Trail()
+    for _ in range(_MOST_STEPS):
+        source = scopes.find(graph, name)
+        if source is None or source.tensor is not None:
+            trail.source = source
+            return trail
+        node = source.node
+        assert node is not None
+        graph = source.graph
+        if node.op_type in ("Constant", "ConstantOfShape"):
+            trail.source = source
+            return trail
+        if node.op_type == "Transpose":
+            trail.permutations.append(_integers(node, "perm"))
+        elif node.op_type == "DequantizeLinear" and not trail.quantized:
+            trail.dequantizer, trail.dequantizer_graph, trail.quantized = node, graph, True
+            trail.permutations_before = len(trail.permutations)
+        elif node.op_type == "QuantizeLinear" and trail.dequantizer is not None:
+            # Behind it are the weights as they were: their scale is their own.
+            trail.dequantizer = trail.dequantizer_graph = None
+        elif node.op_type not in ("Identity", "Cast"):
+            return trail
+        if not node.input:
+            return trail
+        name = node.input[0]
+    return trail
+
+
+def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | None:
+    """Element type and shape of what is stored; None where it is nothing that can be read."""
+    tensor = source.tensor or constant_tensor(source)
+    if tensor is not None:
+        shape = tuple(tensor.dims)
+        return (tensor.data_type, shape) if all(dim > 0 for dim in shape) else None
+    node = source.node
+    if node is None or node.op_type != "ConstantOfShape" or not node.input:
+        return None
+    given = scopes.find(source.graph, node.input[0])
+    dims = (given.tensor or constant_tensor(given)) if given else None
+    if dims is None or dims.data_location == onnx.TensorProto.EXTERNAL or dims.data_type != onnx.TensorProto.INT64:
+        return None
+    shape = tuple(int(dim) for dim in onnx.numpy_helper.to_array(dims).reshape(-1))
+    filler = fill_tensor(node)
+    element = filler.data_type if filler is not None else onnx.TensorProto.FLOAT
+    return (element, shape) if all(dim > 0 for dim in shape) else None
+
+
+def constant_tensor(source: Source) -> onnx.TensorProto | None:
+    """The tensor that a Constant node holds."""
+    if source.node is None or source.node.op_type != "Constant":
+        return None
+    return next((a.t for a in source.node.attribute if a.name == "value" and a.HasField("t")), None)
+
+
+def fill_tensor(node: onnx.NodeProto) -> onnx.TensorProto | None:
+    """The one value that ConstantOfShape repeats; None for its default, a float zero."""
+    return next((a.t for a in node.attribute if a.name == "value" and a.HasField("t")), None)
+
+
+def _find_input(scopes: Scopes, graph: onnx.GraphProto, node: onnx.NodeProto, number: int | None) -> Source | None:
+    if number is None or number >= len(node.input) or not node.input[number]:
+        return None
+    source = scopes.find(graph, node.input[number])
+    return source if source and (source.tensor is not None or constant_tensor(source) is not None) else None
+
+
+def _output_axis(node: onnx.NodeProto, at: int, rank: int) -> int:
+    """The axis of output channels, as the node sees its weight."""
+    if node.op_type in _CONVOLUTIONS:
+        return 1 if node.op_type == "ConvTranspose" else 0
+    return 2 * rank - 3 - _reduced_axes(node, at, rank)[0]
+
+
+def _reduced_axes(node: onnx.NodeProto, at: int, rank: int) -> tuple[int, ...]:
+    if node.op_type in _CONVOLUTIONS:
+        return tuple(axis for axis in range(rank) if axis != _output_axis(node, at, rank))
+    turned = _integer(node, "transA" if at == 0 else "transB", 0) != 0
+    return (rank - 1 if (at == 0) != turned else rank - 2,)
+
+
+def _integer(node: onnx.NodeProto, name: str, default: int) -> int:
+    return next((int(a.i) for a in node.attribute if a.name == name), default)
+
+
+def _integers(node: onnx.NodeProto, name: str) -> tuple[int, ...]:
+    return next((tuple(a.ints) for a in node.attribute if a.name == name), ())

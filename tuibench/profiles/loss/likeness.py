@@ -1,0 +1,144 @@
+"""How like two sets of outputs are: noise, angle, and where they look like classes what is chosen from them."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from tuibench.arrays.bundle import Array
+from tuibench.core.profile import LossPoint
+from tuibench.core.text import show
+
+_PIECE = 1 << 20
+"""Elements that are looked at in one go, so that large outputs need no copies as large in float64."""
+_LEAST = 1e-12
+"""The smallest probability that is told from none."""
+
+
+def floats(outputs: Mapping[str, Any]) -> dict[str, Array]:
+    """Those outputs that can be held against each other: whole tensors of floats."""
+    return {
+        name: value
+        for name, value in outputs.items()
+        if isinstance(value, np.ndarray) and value.dtype.kind == "f" and value.size
+    }
+
+
+@dataclass(slots=True)
+class _Sums:
+    """Of one output, over all samples."""
+
+    signal: float = 0.0
+    noise: float = 0.0
+    product: float = 0.0
+    changed: float = 0.0
+
+
+@dataclass(slots=True)
+class Likeness:
+    """Outputs of a changed model against those of the unchanged one, one sample after the other."""
+
+    classes: frozenset[str]
+    """Outputs that look like classes."""
+    probabilities: frozenset[str] = frozenset()
+    """Those of them that are probabilities already."""
+    reason: str = ""
+    samples: int = 0
+    _sums: dict[str, _Sums] = field(default_factory=dict)
+    _divergence: float = 0.0
+    _same: int = 0
+    _rows: int = 0
+
+    def add(self, unchanged: Mapping[str, Array], changed: Mapping[str, Array]) -> None:
+        """Take one sample in."""
+        self.samples += 1
+        for name, expected in unchanged.items():
+            found = changed.get(name)
+            if found is None or found.shape != expected.shape:
+                self.reason = self.reason or f"output '{show(name, 60)}' has another shape than without the change"
+                continue
+            if not self._add_noise(name, expected, found):
+                continue
+            if name in self.classes:
+                self._add_classes(name, expected, found)
+
+    def point(self, level: str) -> LossPoint:
+        """What was found, under the name of the level."""
+        told = [sums for sums in self._sums.values() if sums.signal > 0]
+        reason = self.reason or ("" if told else "the outputs of the unchanged model hold nothing but zeros")
+        numbers = [number for sums in told for number in (sums.signal, sums.noise, sums.product, sums.changed)]
+        if not reason and not all(map(math.isfinite, numbers)):
+            reason = "the outputs are too large to be squared"
+        if reason:
+            return LossPoint(level, None, None, samples=self.samples, reason=reason)
+        # Each output counts the same, however large its values are.
+        ratio = sum(sums.noise / sums.signal for sums in told) / len(told)
+        cosine = sum(_cosine(sums) for sums in told) / len(told)
+        return LossPoint(
+            level,
+            -10 * math.log10(ratio) if ratio > 0 else None,
+            cosine,
+            kl=max(self._divergence / self._rows, 0.0) if self._rows else None,
+            top1=self._same / self._rows if self._rows else None,
+            samples=self.samples,
+        )
+
+    def _add_noise(self, name: str, expected: Array, found: Array) -> bool:
+        sums = self._sums.setdefault(name, _Sums())
+        for left, right in _pieces(expected, found):
+            known = np.isfinite(left)
+            if not np.isfinite(right[known]).all():
+                self.reason = self.reason or f"output '{show(name, 60)}' became NaN or infinite"
+                return False
+            a, b = left[known], right[known]
+            if not a.size:
+                self.reason = self.reason or f"output '{show(name, 60)}' of the unchanged model is NaN or infinite"
+                return False
+            off = a - b
+            sums.signal += float(a @ a)
+            sums.noise += float(off @ off)
+            sums.product += float(a @ b)
+            sums.changed += float(b @ b)
+        return True
+
+    def _add_classes(self, name: str, expected: Array, found: Array) -> None:
+        left, right = rows_of_classes(expected), rows_of_classes(found)
+        most = max(_PIECE // left.shape[1], 1)
+        for at in range(0, len(left), most):
+            wanted, got = left[at : at + most].astype(np.float64), right[at : at + most].astype(np.float64)
+            if not (np.isfinite(wanted).all() and np.isfinite(got).all()):
+                continue
+            expected_log, found_log = (self._log(name, rows) for rows in (wanted, got))
+            self._divergence += float(np.sum(np.exp(expected_log) * (expected_log - found_log)))
+            self._same += int(np.count_nonzero(wanted.argmax(axis=1) == got.argmax(axis=1)))
+            self._rows += len(wanted)
+
+    def _log(self, name: str, rows: Array) -> Array:
+        if name in self.probabilities:
+            rows = np.log(np.maximum(rows, _LEAST))
+        shifted = rows - rows.max(axis=1, keepdims=True)
+        logs: Array = shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))
+        return logs
+
+
+def rows_of_classes(array: Array) -> Array:
+    """One row per decision: trailing axes of one are no classes."""
+    shape = list(array.shape)
+    while len(shape) > 2 and shape[-1] == 1:
+        shape.pop()
+    return array.reshape(-1, shape[-1])
+
+
+def _pieces(left: Array, right: Array) -> Iterator[tuple[Array, Array]]:
+    first, second = left.reshape(-1), right.reshape(-1)
+    for at in range(0, first.size, _PIECE):
+        yield first[at : at + _PIECE].astype(np.float64), second[at : at + _PIECE].astype(np.float64)
+
+
+def _cosine(sums: _Sums) -> float:
+    length = math.sqrt(sums.signal) * math.sqrt(sums.changed)
+    return min(max(sums.product / length, -1.0), 1.0) if length else 0.0

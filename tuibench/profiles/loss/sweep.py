@@ -1,0 +1,244 @@
+"""The measured loss profile: one session, one layer changed at a time, the outputs against those of the unchanged."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tuibench.arrays.bundle import Array, Feed, read_bundle
+from tuibench.core.errors import ModelError
+from tuibench.core.model import Point
+from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LossPoint
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.text import show
+from tuibench.measure.isolation import pin_process
+from tuibench.models.file import locate
+from tuibench.models.inspection import load_graph
+from tuibench.profiles.loss.approximation import no_graph
+from tuibench.profiles.loss.change import change, pruned_share
+from tuibench.profiles.loss.classes import find_classes, find_probabilities
+from tuibench.profiles.loss.layer import Layer, find_layers
+from tuibench.profiles.loss.lifting import Lifted, lift
+from tuibench.profiles.loss.likeness import Likeness, floats
+from tuibench.profiles.loss.scope import Scopes
+from tuibench.profiles.loss.session import Load, Runs, engine_words, loader
+from tuibench.profiles.loss.weight import Weight, WeightReader
+
+Send = Callable[[dict[str, Any]], None]
+Outputs = list[dict[str, Array]]
+"""Of each sample."""
+
+
+@dataclass(frozen=True)
+class Sweep:
+    """What is to be measured, and with what."""
+
+    path: str
+    bundle: str
+    levels: tuple[str, ...]
+    run_dir: Path
+    load: Load
+    send: Send
+    layers: frozenset[str] | None = None
+    """Ids of the layers to change; None for all."""
+    skip: frozenset[tuple[str, str]] = frozenset()
+    """(id, level) that are known already."""
+    samples: int = 2
+    max_s: float | None = None
+    clock: Callable[[], float] = time.perf_counter
+
+    def carry_out(self) -> dict[str, Any]:
+        """Send a line for each point, and return what is true of all of them."""
+        return _Sweeping(self, self.clock()).carry_out()
+
+
+@dataclass
+class _Sweeping:
+    """One sweep under way."""
+
+    asked: Sweep
+    begun: float
+    notes: list[str] = field(default_factory=list)
+
+    def carry_out(self) -> dict[str, Any]:
+        for level in self.asked.levels:
+            pruned_share(level)
+        path = locate(self.asked.path).path
+        model = load_graph(path)
+        if model is None:
+            raise no_graph(path)
+        layers = self._chosen(find_layers(Scopes(model.graph)))
+        if not layers:
+            self.notes.append("there is no layer whose weights could be changed")
+            self._begin(0, 0.0, False, None)
+            return self._end(False, None, True)
+        feeds = self._feeds()
+        measured = self._run_as_it_is(path, feeds)
+        classes = find_classes(model.graph, measured[0])
+        probabilities = find_probabilities(measured[0])
+        reader = WeightReader(path)
+        lifted, session = self._load_lifted(model, layers, reader)
+        del model
+        try:
+            changer = _Changer(session, lifted, feeds, classes, probabilities)
+            return self._sweep(changer, layers, measured, reader)
+        finally:
+            session.close()
+
+    def _chosen(self, layers: Sequence[Layer]) -> list[Layer]:
+        wanted = [layer for layer in layers if self.asked.layers is None or layer.id in self.asked.layers]
+        return [layer for layer in wanted if not layer.reason]
+
+    def _feeds(self) -> list[Feed]:
+        feeds = read_bundle(self.asked.bundle)
+        if len(feeds) < self.asked.samples:
+            self.notes.append(f"{len(feeds)} samples instead of {self.asked.samples}: the data has no more")
+        return feeds[: max(self.asked.samples, 1)]
+
+    def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> Outputs:
+        """What the model as it is in its file answers, with all that its engine makes of constants."""
+        session = self.asked.load(path)
+        try:
+            outputs = [session.run(feed) for feed in feeds]
+        except MemoryError:
+            raise
+        except Exception as error:  # an engine raises whatever it likes; its words are the result
+            raise ModelError(f"ONNX Runtime: {show(engine_words(error))}") from None
+        finally:
+            session.close()
+        kept = [floats(found) for found in outputs]
+        left_out = [name for name in outputs[0] if name not in kept[0]]
+        if left_out:
+            named = ", ".join(f"'{show(name, 40)}'" for name in left_out[:5])
+            self.notes.append(f"outputs that hold no floats are left out: {named}")
+        return kept
+
+    def _load_lifted(self, model: Any, layers: Sequence[Layer], reader: WeightReader) -> tuple[Lifted, Runs]:
+        path = self.asked.run_dir / "loss.onnx"
+        try:
+            lifted = lift(model, layers, reader, path)
+            return lifted, self.asked.load(path)
+        finally:
+            path.unlink(missing_ok=True)
+
+    def _sweep(
+        self, changer: _Changer, layers: Sequence[Layer], measured: Outputs, reader: WeightReader
+    ) -> dict[str, Any]:
+        changer.remember()
+        # The first runs also find their memory: those that follow are what a point takes.
+        began = self.asked.clock()
+        unchanged = changer.compare({}, "")
+        each_s = self.asked.clock() - began
+        float32_db = changer.against(measured)
+        work = [(layer, level) for layer in layers for level in self.asked.levels]
+        work = [(layer, level) for layer, level in work if (layer.id, level) not in self.asked.skip]
+        classes = bool(changer.classes)
+        if unchanged.reason:
+            self.notes.append(unchanged.reason)
+        self._begin(len(work), 1000 * each_s, classes, float32_db)
+        complete = self._carry_out_all(changer, work, reader, each_s)
+        return self._end(classes, float32_db, complete)
+
+    def _carry_out_all(
+        self, changer: _Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader, each_s: float
+    ) -> bool:
+        weight: Weight | None = None
+        current = ""
+        for done, (layer, level) in enumerate(work):
+            if self.asked.max_s is not None and self.asked.clock() - self.begun + each_s > self.asked.max_s:
+                self.notes.append(f"ended after {self.asked.max_s:g} s with {done} of {len(work)} points")
+                return False
+            name = changer.lifted.names[layer.id]
+            if weight is None or current != layer.id:
+                weight, current = reader.weight(layer, changer.lifted.weights[name]), layer.id
+            point = self._point(changer, layer, level, weight, name)
+            self.asked.send({"loss": {"id": layer.id, "point": to_plain(point)}})
+        return True
+
+    @staticmethod
+    def _point(changer: _Changer, layer: Layer, level: str, weight: Weight, name: str) -> LossPoint:
+        if level == INT8 and layer.integer:
+            return LossPoint(level, None, None, reason=ALREADY_INT8)
+        return changer.compare({name: change(weight, layer, level)}, level)
+
+    def _begin(self, points: int, ms_each: float, classes: bool, float32_db: float | None) -> None:
+        told = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
+        self.asked.send({"begin": told})
+
+    def _end(self, classes: bool, float32_db: float | None, complete: bool) -> dict[str, Any]:
+        return {"classes": classes, "float32_db": float32_db, "complete": complete, "notes": self.notes}
+
+
+@dataclass
+class _Changer:
+    """The session in which layers are changed, and what it answers where none is."""
+
+    session: Runs
+    lifted: Lifted
+    feeds: Sequence[Feed]
+    classes: frozenset[str]
+    probabilities: frozenset[str]
+    _unchanged: Outputs = field(default_factory=list)
+
+    def remember(self) -> None:
+        """Run the unchanged model."""
+        try:
+            self._unchanged = [floats(self._run(feed, {})) for feed in self.feeds]
+        except MemoryError:
+            raise
+        except Exception as error:  # an engine raises whatever it likes; its words are the result
+            words = show(engine_words(error))
+            raise ModelError(f"ONNX Runtime, with the weights of layers as inputs: {words}") from None
+
+    def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
+        """The outputs with these weights against those without."""
+        if not self._unchanged[0]:
+            return LossPoint(level, None, None, reason="no output holds floats, so there is nothing to compare")
+        found = Likeness(self.classes, self.probabilities)
+        try:
+            for feed, expected in zip(self.feeds, self._unchanged, strict=True):
+                found.add(expected, self._run(feed, changed))
+        except MemoryError:
+            raise
+        except Exception as error:  # a model may refuse what it computes from changed weights: that is a result
+            return LossPoint(level, None, None, samples=found.samples, reason=show(engine_words(error)))
+        return found.point(level)
+
+    def against(self, others: Outputs) -> float | None:
+        """How far the unchanged outputs are from others, in dB; None where they are equal or cannot be compared."""
+        found = Likeness(frozenset())
+        for mine, other in zip(self._unchanged, others, strict=True):
+            found.add(other, mine)
+        return found.point("").sqnr_db
+
+    def _run(self, feed: Feed, changed: Mapping[str, Array]) -> dict[str, Any]:
+        return self.session.run({**feed, **self.lifted.weights, **changed})
+
+
+def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
+    """Carry out what the child task `loss` was asked for, pinned to its CPUs."""
+    point = from_plain(Point, request["point"])
+    if point.bundle is None:
+        said = point.failure[2] if point.failure else "no inputs were made for it"
+        raise ModelError(f"the model has nothing to run on: {said}")
+    cpus = tuple(int(cpu) for cpu in request.get("cpus") or ())
+    threads = int(request.get("threads") or len(cpus) or 1)
+    if cpus:
+        pin_process(cpus)
+    chosen = request.get("layers")
+    most = request.get("max_s")
+    return Sweep(
+        path=request["path"],
+        bundle=point.bundle,
+        levels=tuple(request.get("levels") or LEVELS),
+        run_dir=Path(request["run_dir"]),
+        load=loader(request["run_dir"], threads, cpus),
+        send=send,
+        layers=None if chosen is None else frozenset(chosen),
+        skip=frozenset((str(node), str(level)) for node, level in request.get("skip") or ()),
+        samples=int(request.get("samples") or 2),
+        max_s=None if most is None else float(most),
+    ).carry_out()

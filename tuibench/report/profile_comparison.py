@@ -1,0 +1,127 @@
+"""Two profiles as text, layer by layer, the greatest difference first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import Profile
+from tuibench.core.text import show
+from tuibench.core.units import ms, percent, short
+from tuibench.insight.column import NONE
+from tuibench.insight.comparison import LayerPair, ProfileComparison, compare_performance
+from tuibench.insight.loss import decibels, level_title
+from tuibench.insight.loss_comparison import LossComparison, LossPair, compare_loss
+from tuibench.report.column import Column, lay_out
+from tuibench.report.profile_table import TOP, WIDTH, ProfileHeading, finished, left_out, wrapped
+from tuibench.report.style import fit
+
+_LONGEST = 400
+_WIDEST_OP = 16
+_PAIR_COLUMNS = (
+    Column("op", least=8),
+    Column("weight", least=8, middle=True),
+    Column("old ms", right=True),
+    Column("new ms", right=True),
+    Column("Δ ms", right=True),
+    Column("ratio", right=True),
+    Column("rows", right=True, rank=1),
+    Column(""),
+)
+_MOST_LEVELS = 3
+"""Of loss profiles: two columns each beside operator and weight."""
+
+
+def profile_comparison_lines(
+    old: Profile,
+    new: Profile,
+    names: tuple[ProfileHeading, ProfileHeading],
+    *,
+    environment: Sequence[str] = (),
+    width: int = WIDTH,
+    ascii_only: bool = False,
+    top: int | None = TOP,
+) -> list[str]:
+    """Both performance or both loss profiles; `environment` says how the two machines differ."""
+    lines = [f"{side}: {_named(heading)}" for side, heading in zip(("Old", "New"), names, strict=True)]
+    if old.performance is not None and new.performance is not None:
+        lines += _performance(compare_performance(old.performance, new.performance, environment), width, top)
+    elif old.loss is not None and new.loss is not None:
+        lines += _loss(compare_loss(old.loss, new.loss, environment), width, top)
+    else:
+        lines += ["One is a performance profile and the other a loss profile: nothing to compare"]
+    return finished(lines, ascii_only)
+
+
+def _performance(found: ProfileComparison, width: int, top: int | None) -> list[str]:
+    ratio = f", ratio {_digits(found.ratio)}" if found.ratio is not None else ""
+    said = [
+        f"Model: old {_amount(found.old_ms)}, new {_amount(found.new_ms)} per batch{ratio}",
+        *_differences(found.words),
+    ]
+    lines = [line for each in said for line in wrapped(each, width)]
+    kept = found.pairs if top is None else found.pairs[: max(top, 0)]
+    lines += ["", *lay_out(_PAIR_COLUMNS, [_pair_row(pair) for pair in kept], width)]
+    lines += left_out(len(kept), len(found.pairs), "--top N")
+    legend = (
+        "Layers matched by their nodes, in order of |Δ|; ratio new / old (below 1 is faster), measured at different"
+        " times; ~ where the intervals overlap"
+    )
+    return [*lines, *wrapped(legend, width)]
+
+
+def _pair_row(pair: LayerPair) -> list[str]:
+    delta, ratio = pair.delta_ms, pair.ratio
+    return [
+        fit(show(pair.op, 80) or "?", _WIDEST_OP),
+        show(pair.weight, _LONGEST) or NONE,
+        _time(pair.old_ms),
+        _time(pair.new_ms),
+        NONE if delta is None else f"{'+' if delta > 0 else ''}{short(delta)}",
+        NONE if ratio is None else _digits(ratio),
+        f"{len(pair.old)}>{len(pair.new)}" if max(len(pair.old), len(pair.new)) > 1 else "",
+        "~" if pair.is_clear is False else "",
+    ]
+
+
+def _loss(found: LossComparison, width: int, top: int | None) -> list[str]:
+    lines = [line for each in _differences(found.words) for line in wrapped(each, width)]
+    if not found.levels:
+        return [*lines, "No level is in both: nothing to compare"]
+    shown = found.levels[-_MOST_LEVELS:]
+    columns = [Column("op", least=6), Column("weight", least=8, middle=True)]
+    for level in shown:
+        columns += [Column(f"{level_title(level)} old", right=True), Column("new", right=True)]
+    kept = found.pairs if top is None else found.pairs[: max(top, 0)]
+    lines += ["", *lay_out(columns, [_loss_row(pair, shown) for pair in kept], width)]
+    legend = "SQNR in dB, one layer changed at a time, in order of the greatest change of noise at any level"
+    return [*lines, *left_out(len(kept), len(found.pairs), "--top N"), *wrapped(legend, width)]
+
+
+def _loss_row(pair: LossPair, levels: Sequence[str]) -> list[str]:
+    cells = [decibels(noise) for level in levels for noise in pair.noise[level]]
+    return [fit(show(pair.op, 80) or "?", _WIDEST_OP), show(pair.weight, _LONGEST) or NONE, *cells]
+
+
+def _differences(words: Sequence[str]) -> list[str]:
+    return [f"Not the same: {word}" for word in words] or ["Nothing else that matters is known to differ"]
+
+
+def _named(heading: ProfileHeading) -> str:
+    known = (heading.name, f"({heading.id})" if heading.id else "", heading.model, heading.started)
+    return show(" ".join(filter(None, known)), _LONGEST) or "without a name"
+
+
+def _amount(estimate: Estimate) -> str:
+    if estimate.value is None:
+        return "unknown"
+    half = estimate.half_width
+    return ms(estimate.value) + (f" ±{percent(half)}" if half is not None else "")
+
+
+def _time(estimate: Estimate) -> str:
+    return NONE if estimate.value is None else short(estimate.value)
+
+
+def _digits(ratio: float) -> str:
+    return f"{ratio:.3f}" if 0.01 <= ratio < 10 else f"{ratio:.3g}"

@@ -1,0 +1,68 @@
+"""The FLOPS profile as text: what a model costs by its shapes, marked as theory throughout."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tuibench.core.profile import CostProfile
+from tuibench.core.text import show
+from tuibench.core.units import count_of, percent, scaled, size
+from tuibench.insight.cost import COST_COLUMNS, arrange_costs, cost_rows
+from tuibench.insight.summary import FLOPS_WORDS, summarize_costs
+from tuibench.report.profile_table import (
+    TOP,
+    WIDTH,
+    ProfileHeading,
+    bar_lines,
+    finished,
+    heading_lines,
+    layer_table,
+    left_out,
+    wrapped,
+)
+
+_NARROW = 8
+
+
+def cost_lines(
+    costs: CostProfile,
+    heading: ProfileHeading,
+    *,
+    width: int = WIDTH,
+    ascii_only: bool = False,
+    sort: str = "flops",
+    reverse: bool = False,
+    text: str = "",
+    top: int | None = TOP,
+) -> list[str]:
+    """All sections of the FLOPS profile; `top` None shows every row."""
+    totals = [line for each in total_lines(costs) for line in wrapped(each, width)]
+    lines = ["FLOPS profile (theoretical: nothing of it is measured)", *heading_lines(heading), *totals, ""]
+    shown = summarize_costs(costs)
+    bars = [(bar.label, bar.length, bar.text) for bar in shown.bars]
+    lines += [f"{shown.title}:", *bar_lines(bars, width, ascii_only), "", "Layer results (theoretical)"]
+    rows = arrange_costs(cost_rows(costs), sort, reverse, text)
+    kept = rows if top is None else rows[: max(top, 0)]
+    lines += layer_table(COST_COLUMNS, kept, width, _NARROW) if kept else ["No layer holds that text"]
+    lines += left_out(len(kept), len(rows), "--top N")
+    lines += ["* more than 10 % of the operations"] if any(row.is_heavy for row in kept) else []
+    lines += ["+ counted once: how often it runs is not known"] if any(row.node.times is None for row in kept) else []
+    return finished(lines, ascii_only)
+
+
+def total_lines(costs: CostProfile) -> Iterator[str]:
+    """The model as a whole, what was left out of the sums, and where shapes come from."""
+    dims = "".join(f", {show(name, 40)}={value}" for name, value in costs.dims.items())
+    yield f"Batch: {'as in the model' if costs.batch is None else costs.batch}{dims}"
+    yield f"MACs: {scaled(costs.macs)} per batch of {count_of(costs.items, 'item')}"
+    yield f"FLOPs: {scaled(costs.flops)}, of which {scaled(costs.element_flops)} on single elements"
+    yield f"Convention: {FLOPS_WORDS}"
+    zeros = f", {percent(costs.zeros / costs.parameters)} of them zero" if costs.parameters else ""
+    yield f"Parameters: {scaled(costs.parameters)} (shared ones once{zeros}), {size(costs.weight_bytes)}"
+    peak = costs.peak_activation_bytes
+    most = f", at most {size(peak)} at one time" if peak is not None else ""
+    yield f"Activations: {size(costs.activation_bytes)} read and written{most}"
+    if costs.unknown:
+        yield f"Unknown: something of {count_of(costs.unknown, 'node')}; the totals are of what is known"
+    yield f"Shapes from: {show(costs.shapes_from, 300)}"
+    yield from (f"Note: {show(note, 500)}" for note in costs.notes)

@@ -1,0 +1,114 @@
+"""A profile as CSV: one row per layer, or per layer and level, safe to open in a spreadsheet."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Iterable, Iterator
+
+from tuibench.core.profile import CostProfile, LossProfile, Profile
+from tuibench.core.units import number
+from tuibench.insight.cost import CostRow, cost_rows, shape_words
+from tuibench.insight.layer import LayerRow, layer_rows
+from tuibench.insight.portion import int8_of
+from tuibench.report.csv_export import safe_text
+
+LAYER_COLUMNS = (
+    "number", "kind", "op", "node", "weight", "ms", "ms_low", "ms_high", "share", "macs", "element_flops", "flops",
+    "gflop_per_s", "parameters", "zeros", "bytes_moved", "roof", "roof_ms", "roof_share", "int8_ratio", "int8_ms",
+    "int8_reason", "integer", "kernel_op", "input_shapes", "output_shape", "nodes", "kernels", "reason",
+)  # fmt: skip
+COST_COLUMNS = (
+    "number", "op", "node", "weight", "macs", "element_flops", "flops", "share", "parameters", "zeros", "weight_bytes",
+    "activation_bytes", "flop_per_byte", "times", "input_shapes", "output_shape", "id", "unknown_because",
+)  # fmt: skip
+LOSS_COLUMNS = (
+    "number", "op", "node", "weight", "shape", "parameters", "zeros", "level", "weight_sqnr_db_proxy", "sqnr_db",
+    "cosine", "kl", "top1", "samples", "id", "reason",
+)  # fmt: skip
+
+
+def profile_csv(profile: Profile) -> str:
+    """The table of what was measured, as text."""
+    return _dumps(profile_csv_rows(profile))
+
+
+def cost_csv(costs: CostProfile) -> str:
+    """The FLOPS profile as text; per inference, as far as it is known how often a node runs."""
+    return _dumps(cost_csv_rows(costs))
+
+
+def profile_csv_rows(profile: Profile) -> Iterator[tuple[str, ...]]:
+    """The header, then one row per layer, or per layer and level of a loss profile."""
+    if profile.performance is not None:
+        yield LAYER_COLUMNS
+        yield from map(_layer, layer_rows(profile.performance, profile.costs))
+    elif profile.loss is not None:
+        yield LOSS_COLUMNS
+        yield from _losses(profile.loss)
+    else:
+        yield from cost_csv_rows(profile.costs)
+
+
+def cost_csv_rows(costs: CostProfile) -> Iterator[tuple[str, ...]]:
+    """The header, then one row per node."""
+    yield COST_COLUMNS
+    yield from map(_cost, cost_rows(costs))
+
+
+def _dumps(rows: Iterable[tuple[str, ...]]) -> str:
+    out = io.StringIO()
+    csv.writer(out, lineterminator="\n").writerows(rows)
+    return out.getvalue()
+
+
+def _layer(row: LayerRow) -> tuple[str, ...]:
+    layer, form = row.layer, int8_of(row.layer)
+    shown = row.ms is not None
+    return (
+        _count(row.number), *map(safe_text, (layer.kind, layer.op, row.name, layer.weight)),
+        *map(_number, (row.ms, layer.ms.low if shown else None, layer.ms.high if shown else None, row.share)),
+        *map(_count, (layer.macs, layer.element_flops, layer.flops)), _number(row.gflops),
+        *map(_count, (layer.parameters, layer.zeros, layer.bytes_moved)), safe_text(layer.roof),
+        *map(_number, (layer.roof_ms, row.roof_share, form.ratio.value if form else None, row.int8_ms)),
+        safe_text(form.reason if form else ""), str(layer.integer).lower(), safe_text(layer.kernel_op),
+        safe_text(" ".join(map(shape_words, row.cost.input_shapes)) if row.cost else ""),
+        safe_text(shape_words(row.cost.output_shape) if row.cost else ""),
+        safe_text(" ".join(layer.nodes)), safe_text(" ".join(layer.kernels)), safe_text(row.reason),
+    )  # fmt: skip
+
+
+def _cost(row: CostRow) -> tuple[str, ...]:
+    node = row.node
+    once = 1 if node.times is None else node.times
+    elements = None if node.element_flops is None else node.element_flops * once
+    return (
+        str(row.number), *map(safe_text, (node.op, node.name, node.weight)),
+        *map(_count, (row.macs, elements, row.flops)), _number(row.share),
+        *map(_count, (node.parameters, node.zeros, node.weight_bytes, node.activation_bytes)), _number(node.intensity),
+        _count(node.times), safe_text(" ".join(map(shape_words, node.input_shapes))),
+        safe_text(shape_words(node.output_shape)), safe_text(node.id), safe_text(node.why),
+    )  # fmt: skip
+
+
+def _losses(loss: LossProfile) -> Iterator[tuple[str, ...]]:
+    for place, layer in enumerate(loss.layers, 1):
+        points = {point.level: point for point in layer.points}
+        named = (str(place), *map(safe_text, (layer.op, layer.name, layer.weight)), safe_text(shape_words(layer.shape)))
+        for level in loss.levels:
+            point = points.get(level)
+            measured = (point.sqnr_db, point.cosine, point.kl, point.top1) if point else (None,) * 4
+            yield (
+                *named, str(layer.parameters), str(layer.zeros), safe_text(level),
+                _number(layer.weight_sqnr_db.get(level)), *map(_number, measured),
+                _count(point.samples if point else None), safe_text(layer.id),
+                safe_text("; ".join(filter(None, (layer.reason, point.reason if point else "")))),
+            )  # fmt: skip
+
+
+def _number(value: float | None) -> str:
+    return "" if value is None else number(value)
+
+
+def _count(value: int | None) -> str:
+    return "" if value is None else str(value)

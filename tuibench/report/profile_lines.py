@@ -1,0 +1,143 @@
+"""A performance profile as text: what the model is and takes, bars per operator, layers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import PerformanceProfile, Profile
+from tuibench.core.text import show
+from tuibench.core.units import count_of, cpu_ranges, ms, percent, scaled, short, size
+from tuibench.insight.estimate import model_estimates
+from tuibench.insight.layer import COLUMNS, NARROW, arrange, layer_rows
+from tuibench.insight.portion import work_of
+from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+from tuibench.insight.summary import BASELINE, FLOPS_WORDS, summarize
+from tuibench.report.label import plus_minus
+from tuibench.report.profile_table import (
+    TOP,
+    WIDTH,
+    ProfileHeading,
+    bar_lines,
+    capital,
+    finished,
+    heading_lines,
+    layer_table,
+    left_out,
+    wrapped,
+)
+
+
+def profile_lines(
+    profile: Profile,
+    heading: ProfileHeading,
+    *,
+    width: int = WIDTH,
+    ascii_only: bool = False,
+    sort: str = "ms",
+    reverse: bool = False,
+    text: str = "",
+    top: int | None = TOP,
+) -> list[str]:
+    """All sections of a performance profile; `top` None shows every row."""
+    measured = profile.performance
+    if measured is None:
+        return finished([*heading_lines(heading), "Nothing was measured of it"], ascii_only)
+    model = [line for each in model_lines(measured) for line in wrapped(each, width)]
+    lines = ["Model summary", *heading_lines(heading), *model]
+    lines += ["", "Layer summaries", *summary_lines(measured, width, ascii_only)]
+    lines += ["", "Layer results", *result_lines(profile, width, sort, reverse, text, top)]
+    return finished(lines, ascii_only)
+
+
+def model_lines(measured: PerformanceProfile) -> list[str]:
+    """The whole model: on what, how fast, how near to the roof, how much faster it could get and how that is known."""
+    return [*_setting_lines(measured), *_speed_lines(measured), *_estimate_lines(measured),
+            *(f"Note: {show(note, 500)}" for note in (*cautions(measured), *measured.notes))]  # fmt: skip
+
+
+def summary_lines(
+    measured: PerformanceProfile, width: int = WIDTH, ascii_only: bool = False, kind: str = BASELINE
+) -> list[str]:
+    """Whether optimizing will help, and a bar per operator."""
+    shown = summarize(measured, kind)
+    bars = [(bar.label, bar.length, bar.text) for bar in shown.bars]
+    said = (help_sentence(measured), zeros_sentence(measured))
+    lines = [line for sentence in said for line in wrapped(capital(sentence), width)]
+    if not bars:
+        return lines
+    words = [line for each in shown.words for line in wrapped(each, width)]
+    return [*lines, "", f"{shown.title}:", *bar_lines(bars, width, ascii_only), *words]
+
+
+def result_lines(
+    profile: Profile, width: int = WIDTH, sort: str = "ms", reverse: bool = False, text: str = "", top: int | None = TOP
+) -> list[str]:
+    """The table of layers, and what its columns mean."""
+    measured = profile.performance
+    if measured is None:
+        return []
+    rows = arrange(layer_rows(measured, profile.costs), sort, reverse, text)
+    shown = rows if top is None else rows[: max(top, 0)]
+    lines = layer_table(COLUMNS, shown, width, NARROW) if shown else ["No layer holds that text"]
+    lines += left_out(len(shown), len(rows), "--top N")
+    return [*lines, *_legend(measured, any(row.is_heavy for row in shown))]
+
+
+def _setting_lines(measured: PerformanceProfile) -> Iterator[str]:
+    isa = " ".join(show(name, 20) for name in measured.isa) or "unknown"
+    yield f"Engine: {show(measured.engine, 40)} {show(measured.engine_version, 40)}, {show(measured.precision, 40)}"
+    yield (
+        f"Cores: {measured.cores} (CPU {cpu_ranges(measured.cpus)}), {count_of(measured.threads, 'thread')}, ISA {isa}"
+    )
+    dims = "".join(f", {show(name, 40)}={value}" for name, value in measured.dims.items())
+    yield f"Batch: {'as in the model' if measured.batch is None else measured.batch}{dims}"
+
+
+def _speed_lines(measured: PerformanceProfile) -> Iterator[str]:
+    value, items = measured.ms.value, max(measured.items, 1)
+    if value:
+        grade = f", grade {show(measured.grade.letter, 4)}" if measured.grade is not None else ""
+        yield f"Time: {_amount(measured.ms)} per batch, {short(1000 * items / value, 4)} items/s{grade}"
+    elif measured.ms.reason:
+        yield f"Time: unknown: {show(measured.ms.reason)}"
+    work = work_of(measured)
+    if work.gflops is not None:
+        missing = f", {count_of(work.unknown, 'layer')} unknown" if work.unknown else ""
+        roof = f", {percent(min(work.roof_share, 1.0))} of the measured roofs" if work.roof_share is not None else ""
+        yield f"Work: {scaled(work.flops)} FLOPs per batch{missing}, {short(work.gflops)} GFLOP/s{roof}"
+        yield f"Convention: {FLOPS_WORDS}"
+    start = [f"peak {size(measured.peak_bytes)}"] if measured.peak_bytes is not None else []
+    start += [f"load {ms(measured.load_ms)}"] if measured.load_ms is not None else []
+    if start:
+        yield f"Memory and start: {', '.join(start)}"
+    named = f", {100 * measured.attributed:.1f} % of the time attributed" if measured.attributed is not None else ""
+    yield (
+        f"Measured: {count_of(measured.processes, 'process')} × {count_of(measured.runs, 'run')},"
+        f" {short(measured.bias_us)} µs of the profiler taken off each kernel{named}"
+    ).replace("processs", "processes")
+
+
+def _estimate_lines(measured: PerformanceProfile) -> Iterator[str]:
+    for estimate in model_estimates(measured):
+        half = plus_minus(estimate.ms)
+        time = f"{ms(estimate.ms.value or 0.0)} {half}".rstrip()
+        speedup = f"{short(estimate.speedup.value or 1.0)}×"
+        yield f"Estimate by {estimate.method}: {time} per batch, {speedup}: {estimate.words}"
+
+
+def _legend(measured: PerformanceProfile, heavy: bool) -> list[str]:
+    lines = ["* more than 10 % of the time"] if heavy else []
+    lines.append("ms per batch; % of the time of all rows, cum % of a row and those above it")
+    if measured.roofline is None:
+        lines.append("% roof: no roof was measured")
+    elif any(layer.roof_ms is not None for layer in measured.layers):
+        lines.append("% roof: least time by the peaks and bandwidths measured here / its time")
+    return lines
+
+
+def _amount(estimate: Estimate) -> str:
+    half = plus_minus(estimate)
+    value = estimate.value or 0.0
+    text = f"{short(value, 4)} ms" if value >= 0.1 else ms(value)
+    return f"{text} {half}".rstrip()

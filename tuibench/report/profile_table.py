@@ -1,0 +1,90 @@
+"""Tables of layers as plain lines, from the columns that screens have, too."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TypeVar
+
+from tuibench.core.text import show
+from tuibench.core.units import count_of
+from tuibench.insight.column import Column
+from tuibench.plots.bar import draw_bars
+from tuibench.plots.styled import text_of
+from tuibench.report.column import Column as Laid
+from tuibench.report.column import lay_out
+from tuibench.report.style import fit, to_ascii
+
+R = TypeVar("R")
+WIDTH, TOP = 80, 20
+_MOST_BARS = 12
+_WIDE = 100
+"""Columns of a terminal from which more is shown than the narrow table has."""
+_NARROWEST = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileHeading:
+    """What a profile is called: whatever of it is known."""
+
+    name: str = ""
+    id: str = ""
+    model: str = ""
+    started: str = ""
+    note: str = ""
+
+
+def layer_table(columns: Sequence[Column[R]], rows: Sequence[R], width: int, narrow: int) -> list[str]:
+    """A line of titles and one per row; below 100 columns only the first `narrow` of them."""
+    shown = columns if width >= _WIDE else columns[:narrow]
+    laid = [Laid(each.title, each.right, each.least, each.rank, each.middle) for each in shown]
+    limits = [each.most if width < _WIDE else None for each in shown]
+    texts = [[_limited(each.text(row), most) for each, most in zip(shown, limits, strict=True)] for row in rows]
+    return lay_out(laid, texts, width)
+
+
+def _limited(text: str, most: int | None) -> str:
+    return text if most is None else fit(text, most)
+
+
+def bar_lines(bars: Sequence[tuple[str, float, str]], width: int, ascii_only: bool) -> list[str]:
+    """One line per (label, length, text), as many as one looks at, and how many there are besides."""
+    more = len(bars) - _MOST_BARS
+    rest = [f"and {count_of(more, 'more operator')}"] if more > 0 else []
+    return [*text_of(draw_bars(bars[:_MOST_BARS], width, ascii_only)).splitlines(), *rest]
+
+
+def left_out(shown: int, of: int, how: str) -> list[str]:
+    """That a table is not the whole one, and how the rest can be seen."""
+    return [f"{of - shown} more rows ({how})"] if shown < of else []
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """A sentence over as many lines as it needs, those after the first set in."""
+    # A number and its per cent stay on one line.
+    whole = text.replace(" %", "\u00a0%")
+    lines = textwrap.wrap(whole, max(width, _NARROWEST), subsequent_indent="  ", break_on_hyphens=False)
+    return [line.replace("\u00a0", " ") for line in lines] or [""]
+
+
+def heading_lines(heading: ProfileHeading) -> list[str]:
+    """What the profile is called and of what it is."""
+    named = " ".join(filter(None, (show(heading.name), f"({show(heading.id)})" if heading.id else "")))
+    pairs = (
+        ("Profile", named),
+        ("Model", show(heading.model, 4096)),
+        ("Started", show(heading.started)),
+        ("Note", show(heading.note, 4096)),
+    )
+    return [f"{label}: {value}" for label, value in pairs if value]
+
+
+def finished(lines: Sequence[str], ascii_only: bool) -> list[str]:
+    """In the alphabet asked for."""
+    return [to_ascii(line) for line in lines] if ascii_only else list(lines)
+
+
+def capital(text: str) -> str:
+    """A sentence as it begins a line."""
+    return f"{text[:1].upper()}{text[1:]}"

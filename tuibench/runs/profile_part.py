@@ -1,0 +1,136 @@
+"""The parts of a profile as its journal has them: each is durable before the next begins, and none is made twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from tuibench.core.cell import Failure
+from tuibench.core.profile import (
+    LOSS,
+    CostProfile,
+    LayerLoss,
+    LayerRun,
+    LossPoint,
+    ProfileSpec,
+    Roofline,
+    WhatIf,
+    ZeroEffect,
+)
+from tuibench.core.record import from_plain
+
+COSTS, ROOFLINE, ZEROS, LAYERS, WHAT_IF = "costs", "roofline", "zeros", "layers", "what_if"
+WEIGHTS, LOSSES = "weights", "loss"
+
+_OF_THE_MACHINE = frozenset({ROOFLINE, ZEROS})
+"""What a profile can do without: it is about the machine, and the layers are timed all the same."""
+
+
+def name_part(part: str, n: int = 0) -> str:
+    """What a part is called in words and in sets: those that come several times have a number."""
+    return f"{part} {n}" if n else part
+
+
+def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
+    """The names of all parts that make the profile, in the order in which they are made."""
+    if spec.kind == LOSS:
+        return (COSTS, WEIGHTS) if spec.approximate else (COSTS, WEIGHTS, LOSSES)
+    layers = [name_part(LAYERS, n) for n in range(1, spec.processes + 1)]
+    return (COSTS, ROOFLINE, ZEROS, *layers, *([WHAT_IF] if spec.what_if else []))
+
+
+@dataclass(slots=True)
+class Parts:
+    """What there is of a profile so far."""
+
+    costs: CostProfile | None = None
+    roofline: Roofline | None = None
+    zeros: ZeroEffect | None = None
+    runs: dict[int, LayerRun] = field(default_factory=dict)
+    what_if: dict[str, WhatIf] = field(default_factory=dict)
+    """By node."""
+    weights: tuple[LayerLoss, ...] | None = None
+    begin: dict[str, Any] = field(default_factory=dict)
+    """What the loss child said before its first variant."""
+    points: dict[tuple[str, str], LossPoint] = field(default_factory=dict)
+    """By layer and level, in the order in which they were made."""
+    answer: dict[str, Any] = field(default_factory=dict)
+    """What the loss child said at its end."""
+    done: set[str] = field(default_factory=set)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    """By the name of the part."""
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """One `profile_part` of the journal; what came later stands."""
+        part, n = str(event["part"]), int(event.get("n") or 0)
+        name = name_part(part, n)
+        if event.get("failure") is not None:
+            self.failures[name] = from_plain(Failure, event["failure"])
+        elif event.get("id") is not None:
+            self._take_piece(part, str(event["id"]), event)
+        elif event.get("begin") is not None:
+            self.begin = dict(event["begin"])
+        else:
+            self._take_whole(part, n, event.get("result"))
+            self.failures.pop(name, None)
+            self.done.add(name)
+
+    def _take_piece(self, part: str, one: str, event: Mapping[str, Any]) -> None:
+        if part == WHAT_IF:
+            self.what_if[one] = from_plain(WhatIf, event["result"])
+        elif part == LOSSES:
+            self.points[one, str(event["level"])] = from_plain(LossPoint, event["result"])
+
+    def _take_whole(self, part: str, n: int, result: Any) -> None:
+        if part == COSTS:
+            self.costs = from_plain(CostProfile, result)
+        elif part == ROOFLINE:
+            self.roofline = from_plain(Roofline, result)
+        elif part == ZEROS:
+            self.zeros = from_plain(ZeroEffect, result)
+        elif part == LAYERS:
+            self.runs[n] = from_plain(LayerRun, result)
+        elif part == WEIGHTS:
+            self.weights = tuple(from_plain(LayerLoss, layer) for layer in result)
+        elif part == LOSSES:
+            self.answer = dict(result or {})
+
+    @property
+    def measured(self) -> int:
+        """How much there is that took measuring: processes, layers alone, changed layers."""
+        return len(self.runs) + len(self.what_if) + len(self.points)
+
+    def worth(self, spec: ProfileSpec) -> bool:
+        """Whether there is anything to show."""
+        if spec.kind == LOSS:
+            return self.weights is not None and bool(spec.approximate or self.points)
+        return bool(self.runs)
+
+    def lacking(self, spec: ProfileSpec) -> dict[str, Failure]:
+        """What failed of that which was asked for; the machine's own figures are an addition."""
+        named = list_parts(spec)
+        return {name: self.failures[name] for name in named if name in self.failures and name not in _OF_THE_MACHINE}
+
+
+@dataclass(slots=True)
+class PartTally:
+    """The same for lists, which only show how far it is."""
+
+    done: set[str] = field(default_factory=set)
+    measured: int = 0
+
+    def take(self, event: Mapping[str, Any]) -> None:
+        """One `profile_part`."""
+        part, n = str(event["part"]), int(event.get("n") or 0)
+        piece, begin = event.get("id") is not None, event.get("begin") is not None
+        if event.get("failure") is not None or not (piece or begin):
+            self.done.add(name_part(part, n))
+        if event.get("failure") is None and (piece or part == LAYERS):
+            self.measured += 1
+
+
+def count_parts(spec: ProfileSpec, done: set[str], measured: int) -> dict[str, int]:
+    """How far a profile is, in the numbers by which runs are listed."""
+    named = list_parts(spec)
+    return {"cells": len(named), "cells_done": sum(name in done for name in named), "executions": measured}

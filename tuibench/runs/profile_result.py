@@ -1,0 +1,111 @@
+"""From the parts of a profile to the profile, and to the one line that says what it comes to."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from tuibench.core.model import Point
+from tuibench.core.profile import (
+    LAYER,
+    LOSS,
+    CostProfile,
+    LayerLoss,
+    LossProfile,
+    PerformanceProfile,
+    Profile,
+)
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
+from tuibench.core.units import ms, percent, short
+from tuibench.runs.profile_part import COSTS, Parts
+
+_LONGEST = 60
+
+
+def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> Profile | None:
+    """All of it that there is; None where nothing was measured."""
+    asked = spec.profile
+    if asked is None or not points or not parts.worth(asked):
+        return None
+    point = points[0]
+    costs = parts.costs or _no_costs(point, parts)
+    if asked.kind == LOSS:
+        return Profile(asked.kind, costs, loss=_loss(spec, parts))
+    from tuibench.insight.assembly import assemble_performance  # t intervals: nothing that a loss profile needs
+
+    performance = assemble_performance(
+        spec=spec,
+        point=point,
+        costs=costs,
+        runs=[parts.runs[n] for n in sorted(parts.runs)],
+        roofline=parts.roofline,
+        zero_effect=parts.zeros,
+        what_if=parts.what_if,
+    )
+    return Profile(asked.kind, costs, performance=performance)
+
+
+def _no_costs(point: Point, parts: Parts) -> CostProfile:
+    """What is known of the costs where they could not be counted: why."""
+    failure = parts.failures.get(COSTS)
+    why = failure.message if failure is not None else "not counted"
+    return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
+
+
+def _loss(spec: BenchmarkSpec, parts: Parts) -> LossProfile:
+    from tuibench.insight.loss_assembly import assemble_loss  # likewise
+
+    data = f"seeded samples, seed {spec.inputs.seed}: synthetic, no calibration data"
+    if spec.inputs.file is not None:
+        data = os.path.basename(spec.inputs.file)
+    return assemble_loss(parts.weights or (), parts.points, parts.begin | parts.answer | {"data": data})
+
+
+def profile_headline(profile: Profile | None) -> str:
+    """`5.23 ms/batch ±0.8 % · 82 % Conv · grade A`, or the layer that a loss profile says to leave alone."""
+    if profile is None:
+        return "nothing measured"
+    if profile.performance is not None:
+        return " · ".join(filter(None, _performance_words(profile.performance)))
+    return " · ".join(filter(None, _loss_words(profile.loss))) if profile.loss is not None else ""
+
+
+def _performance_words(found: PerformanceProfile) -> list[str]:
+    value, half = found.ms.value, found.ms.half_width
+    words = ["no time" if value is None else f"{ms(value)}/batch" + ("" if half is None else f" ±{percent(half)}")]
+    words.append("layers below the profiler's resolution" if found.below_resolution else _heaviest(found))
+    words.append(f"grade {show(found.grade.letter, 4)}" if found.grade is not None and found.grade.letter else "")
+    return words
+
+
+def _heaviest(found: PerformanceProfile) -> str:
+    """The operator that takes most of the time, with its share."""
+    by_op: dict[str, float] = {}
+    for layer in found.layers:
+        by_op[layer.op] = by_op.get(layer.op, 0.0) + (layer.ms.value or 0.0)
+    named = {layer.op for layer in found.layers if layer.kind == LAYER}
+    total = sum(by_op.values())
+    op = max(named, key=lambda one: by_op[one], default="")
+    return f"{percent(by_op[op] / total)} {show(op, _LONGEST)}" if op and total > 0 else ""
+
+
+def _loss_words(found: LossProfile) -> list[str]:
+    told = [
+        (point.sqnr_db, point.level, layer) for layer in found.layers for point in layer.points
+        if point.sqnr_db is not None
+    ]  # fmt: skip
+    if told:
+        db, level, layer = min(told, key=lambda one: one[0])
+        return [f"most sensitive: {_name(layer)}, {short(db)} dB SQNR at {show(level, 20)}"]
+    told = [
+        (db, level, layer) for layer in found.layers for level, db in layer.weight_sqnr_db.items() if db is not None
+    ]
+    if not told:
+        return ["no layer loses anything"]
+    db, level, layer = min(told, key=lambda one: one[0])
+    return [f"largest change of weights: {_name(layer)}, {short(db)} dB at {show(level, 20)}", "a proxy"]
+
+
+def _name(layer: LayerLoss) -> str:
+    return show(layer.weight or layer.name or layer.id, _LONGEST)

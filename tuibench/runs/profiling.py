@@ -1,0 +1,183 @@
+"""One whole profile: prepare, then part after part in children, each on the disk before the next one begins."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from typing import Any
+
+from tuibench.core.cell import Failure
+from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
+from tuibench.core.failure import failure_words
+from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.profile_spec import TIMED_ENGINES
+from tuibench.core.record import to_plain
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
+from tuibench.core.wish import ON_REQUEST
+from tuibench.engines import registry
+from tuibench.runs.ending import carry_to_the_end
+from tuibench.runs.hearing import Hearing
+from tuibench.runs.outcome import code_of
+from tuibench.runs.preparation import Preparation, Prepared
+from tuibench.runs.profile_call import Caller
+from tuibench.runs.profile_loss import LossMaker
+from tuibench.runs.profile_pace import Pace
+from tuibench.runs.profile_part import Parts, count_parts, list_parts
+from tuibench.runs.profile_performance import PerformanceMaker
+from tuibench.runs.profile_sitting import ProfileSitting, WindUp
+from tuibench.runs.resumption import check_plan, hash_inputs
+from tuibench.runs.roof_shelf import RoofShelf
+from tuibench.runs.run import Setup
+from tuibench.runs.supervision import Bounds
+from tuibench.runs.task import Call, call_child
+
+_OUT_OF_TIME = "--max-time was reached; the profile has what was made until then"
+
+
+class NothingMeasured(TuibenchError):
+    """No layer could be measured; the exit code is that of the reason."""
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileSetup:
+    """What a profile is given beside what every run is."""
+
+    machine: str = ""
+    """CPU model and version of the engine: what was measured of them once need not be measured again."""
+    call: Call = call_child
+
+
+class ProfileRun:
+    """Carries a specification out that asks for a profile; everything it learns goes to the journal."""
+
+    def __init__(self, spec: BenchmarkSpec, setup: Setup, more: ProfileSetup | None = None) -> None:
+        if spec.profile is None:
+            raise ValueError("a specification without a profile")
+        more = more or ProfileSetup()
+        self._spec, self._setup = spec, setup
+        self._asked: ProfileSpec = spec.profile
+        self._journal = setup.journal
+        past = setup.past
+        limits = spec.limits
+        deadline = None if limits.max_time_s is None else time.monotonic() + limits.max_time_s
+        bounds = Bounds(limits.timeout_scale, deadline)
+        self._hearing = Hearing(setup.run_dir, setup.journal, bounds)
+        self._parts = past.parts if past is not None else Parts()
+        self._sitting = ProfileSitting(
+            spec=spec,
+            setup=setup,
+            parts=self._parts,
+            caller=Caller(spec, setup.run_dir, setup.stop, bounds, setup.memory_room, more.call),
+            pace=Pace(setup.journal, self._asked, self._parts),
+            shelf=RoofShelf(setup.cache, more.machine),
+            hearing=self._hearing,
+            bounds=bounds,
+        )
+        self._planned = False
+
+    def carry_out(self) -> str:
+        """The status the run ended with: finished, cancelled, interrupted or failed; the journal has the rest."""
+        self._setup.stop.beat_with(self._sitting.listen)
+        past = self._setup.past
+        end = carry_to_the_end(self._make, self._journal, taken_up=past is not None, out_of_time=_OUT_OF_TIME)
+        if end["status"] == "finished" and not self._setup.plan_only and not self._parts.worth(self._asked):
+            end = self._failed()
+        if end["status"] in ("finished", "cancelled") and (self._planned or past is not None):
+            end |= self._setup.save(dict(end))
+        self._journal.append("run_end", **end, **self._count())
+        return str(end["status"])
+
+    def _count(self) -> dict[str, int]:
+        over = self._parts.done | self._parts.failures.keys()
+        return count_parts(self._asked, over, self._parts.measured)
+
+    def _failed(self) -> dict[str, Any]:
+        """The end of a run that was out of time before it had anything."""
+        error = PhaseTimeout("--max-time was over before anything was measured", "give it more time")
+        problem = {"message": error.message, "hint": error.hint, "exit_code": int(error.exit_code)}
+        return {"status": "failed", "reason": error.message, "error": problem}
+
+    def _make(self) -> dict[str, Any]:
+        self._prepare()
+        if self._setup.plan_only:
+            return {"status": "finished"}
+        maker = LossMaker(self._sitting) if self._asked.kind == LOSS else PerformanceMaker(self._sitting)
+        cut_short = False
+        try:
+            for name in list_parts(self._asked):
+                if name not in self._parts.done:
+                    self._sitting.pass_between()
+                    maker.make(name)
+        except WindUp:
+            cut_short = True
+        if not self._parts.worth(self._asked):
+            raise self._nothing()
+        return {"status": "finished"} | ({"reason": ON_REQUEST} if cut_short else {})
+
+    def _nothing(self) -> TuibenchError:
+        """Why nothing was measured, with the exit code that this has in every command."""
+        lacking = self._parts.lacking(self._asked)
+        if not lacking:
+            return NothingMeasured("nothing was measured", "this model has no layer that could be changed")
+        name, failure = next(reversed(lacking.items()))
+        error = NothingMeasured(f"no layer was measured: {name} {failure_words(failure)}", failure.log_tail or "")
+        error.exit_code = code_of(failure)
+        return error
+
+    def _prepare(self) -> None:
+        setup, spec = self._setup, self._spec
+        for engine in spec.engines:
+            check_engine(engine)
+        memory = spec.limits.memory_bytes or setup.memory_room()
+        preparation = Preparation(
+            spec,
+            setup.run_dir,
+            setup.stop,
+            self._sitting.bounds,
+            memory,
+            self._sitting.pace.say,
+            setup.cache,
+            self._sitting.caller.call,
+        )
+        prepared = preparation.carry_out()
+        if prepared.models[0].format == "ort":
+            raise ModelError(
+                f"{show(spec.models[0].asked)}: an .ort file has no nodes by which layers could be told",
+                "profile the .onnx file that it was made from",
+            )
+        inputs_sha256 = hash_inputs(spec.inputs.file)
+        past = setup.past
+        if past is not None and past.points:
+            check_plan(past, prepared, (), inputs_sha256)
+        else:
+            self._journal.append(
+                "plan",
+                cells=[],
+                models=to_plain(prepared.models),
+                points=to_plain(prepared.points),
+                seed=setup.seed,
+                inputs_sha256=inputs_sha256,
+            )
+        self._planned = True
+        self._refuse_early(prepared)
+        self._sitting.caller.point = prepared.points[0]
+
+    def _refuse_early(self, prepared: Prepared) -> None:
+        """End where no inputs could be made, or where the model's first inference hung already."""
+        point = prepared.points[0]
+        failure = Failure(*point.failure) if point.failure is not None else None
+        if failure is None and point.id in prepared.hung:
+            failure = Failure("timeout", "first", prepared.hung[point.id])
+        if failure is not None:
+            error = NothingMeasured(failure_words(failure), failure.log_tail or "")
+            error.exit_code = code_of(failure)
+            raise error
+
+
+def check_engine(engine: str) -> None:
+    """Raise for what is no engine, and for one that does not tell how long each layer takes."""
+    registry.check(engine)
+    if engine not in TIMED_ENGINES:
+        what = f"{engine} does not tell how long each layer takes"
+        raise EngineError(what, f"-e {', '.join(TIMED_ENGINES)} makes profiles")

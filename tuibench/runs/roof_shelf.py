@@ -1,0 +1,67 @@
+"""What was measured of this machine for profiles, kept in the cache: it costs seconds and does not change by itself."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from tuibench.runs.directory import make_private, write_whole
+from tuibench.runs.regular import open_regular
+
+_PLACE = "roofs"
+_ODD = re.compile(r"[^A-Za-z0-9.]+")
+_MOST_BYTES = 1 << 20
+
+
+class RoofShelf:
+    """Of one machine; `machine` says CPU model and engine version, of which another one measures differently."""
+
+    def __init__(self, cache: str | None, machine: str) -> None:
+        self._cache = cache
+        self._machine = machine
+
+    def get(self, part: str, cores: int) -> dict[str, Any] | None:
+        """What was measured before; None where nothing was, or it cannot be read."""
+        if self._cache is None:
+            return None
+        try:
+            with os.fdopen(open_regular(self._path(part, cores)), "rb") as handle:
+                found = json.loads(handle.read(_MOST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return None
+        # The name is a digest, and whoever can write there may have copied it from elsewhere.
+        fits = isinstance(found, dict) and found.get("key") == self._key(part, cores)
+        return dict(found["result"]) if fits and isinstance(found.get("result"), dict) else None
+
+    def put(self, part: str, cores: int, result: dict[str, Any]) -> None:
+        """Keep it; a cache that cannot be written costs the next profile some seconds and nothing else."""
+        if self._cache is None:
+            return
+        path = self._path(part, cores)
+        try:
+            make_private(path.parent)
+            write_whole(path, json.dumps({"key": self._key(part, cores), "result": result}).encode("ascii"))
+        except OSError:
+            return
+
+    def _key(self, part: str, cores: int) -> str:
+        return f"{part}, {cores} cores, {self._machine}"
+
+    def _path(self, part: str, cores: int) -> Path:
+        key = self._key(part, cores)
+        name = _ODD.sub("-", key)[:80].strip("-")
+        digest = hashlib.sha256(key.encode()).hexdigest()[:12]
+        return Path(self._cache or "") / _PLACE / f"{name}-{digest}.json"
+
+
+def has_roofs(cache: str, cores: int) -> bool:
+    """Whether something of the kind was kept for so many cores, for estimates that need no more than a guess."""
+    try:
+        names = os.listdir(Path(cache) / _PLACE)
+    except OSError:
+        return False
+    return any(name.startswith(f"roofline-{cores}-cores-") for name in names)

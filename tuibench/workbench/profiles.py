@@ -1,0 +1,170 @@
+"""Profiles as their user deals with them: what they will take, what needs no measuring, starting one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.errors import StoreError, UnknownId
+from tuibench.core.place import Places
+from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
+from tuibench.core.units import count_of
+from tuibench.runs.profiling import check_engine
+from tuibench.runs.roof_shelf import has_roofs
+from tuibench.store.store import Store
+from tuibench.workbench.theory import Theory
+
+if TYPE_CHECKING:  # whoever only lists profiles starts none
+    from tuibench.workbench.active_run import ActiveRun
+    from tuibench.workbench.library import Library
+    from tuibench.workbench.runs import Runs, Wishes
+
+_BEFORE_S = 4.0
+"""A model is looked at, inputs are made, costs are counted."""
+_ROOFS_S = 9.0
+_PROCESS_S = 2.0
+_ALONE_S, _MOST_ALONE = 2.0, 20
+_UNPROFILED_S = 1.0
+_FLOPS_PER_CORE = 2e10
+"""Where nothing was measured of a model yet: about what a core does."""
+_OVERHEAD = 1.3
+"""Of a changed layer: its weights are changed, and go in as inputs."""
+_LOOKED_AT = 20
+
+
+@dataclass(frozen=True, slots=True)
+class ProfilePlan:
+    """What a profile will take before anything is started."""
+
+    seconds: float | None
+    """About; None where nothing is known of the model yet."""
+    words: tuple[str, ...]
+    """What will be done, and what the estimate is made from."""
+
+
+class Profiles:
+    """Everything about profiles but what they share with benchmarks: those are read, edited and removed alike."""
+
+    def __init__(self, places: Places, store: Store, library: Callable[[], Library], runs: Callable[[], Runs]) -> None:
+        self._places = places
+        self._store = store
+        self._library = library
+        self._runs = runs
+        self._theory = Theory(places)
+
+    def check_engine(self, engine: str) -> None:
+        """Raise EngineError for one that does not tell how long each layer takes."""
+        check_engine(engine)
+
+    def costs(
+        self, model: ModelSource | str, batch: int | None = None, dims: Mapping[str, int] | None = None
+    ) -> CostProfile:
+        """The FLOPS profile of a model at a batch and dims; the second time it costs a look at the model."""
+        return self.costs_of(theory_spec(model, PERFORMANCE, batch, dims))
+
+    def costs_of(self, spec: BenchmarkSpec) -> CostProfile:
+        """The same as a specification asks for it."""
+        return self._theory.costs(spec)
+
+    def weights(self, model: ModelSource | str) -> LossProfile:
+        """The approximated loss profile of a model."""
+        return self.weights_of(theory_spec(model, LOSS))
+
+    def weights_of(self, spec: BenchmarkSpec) -> LossProfile:
+        """The same as a specification asks for it."""
+        return self._theory.weights(spec)
+
+    def plan(self, spec: BenchmarkSpec, sha256: str = "", costs: CostProfile | None = None) -> ProfilePlan:
+        """What it will take, from what was measured of that model before, else from its costs; starts nothing."""
+        asked = spec.profile or ProfileSpec(PERFORMANCE)
+        costs = costs or (self._theory.known_costs(spec, sha256) if sha256 else None)
+        each_ms, told = self._inference_ms(spec, sha256, costs)
+        if asked.kind == LOSS:
+            return _plan_loss(asked, costs, each_ms, told)
+        return _plan_performance(asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]))
+
+    def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
+        """A runner that makes it, which ends with this process unless it is let go; and what the user should know."""
+        self.check_engine(spec.engines[0])
+        return self._runs().start(spec, wishes)
+
+    def launch(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+        """The same by a run that goes on whatever becomes of this process; its id."""
+        self.check_engine(spec.engines[0])
+        return self._runs().launch(spec, wishes)
+
+    def rows(self, project: str | None = None, kind: str = "") -> tuple[BenchmarkRow, ...]:
+        """The stored profiles, newest first: of a project where one is named, of one kind where one is."""
+        return tuple(row for row in self._library().list_profiles(project) if kind in ("", row.kind))
+
+    def _inference_ms(self, spec: BenchmarkSpec, sha256: str, costs: CostProfile | None) -> tuple[float | None, str]:
+        """About how long one inference takes, and how that is known."""
+        for row in self._store.benchmarks.rows()[: _LOOKED_AT * 10] if sha256 else ():
+            if row.model_sha256 == sha256 and not row.kind:
+                found = self._measured_ms(row.id, spec)
+                if found is not None:
+                    return found, "as measured before"
+        if costs is not None and costs.flops:
+            return 1e3 * costs.flops / (_FLOPS_PER_CORE * spec.cores[0]), "guessed by its FLOPs"
+        return None, ""
+
+    def _measured_ms(self, one: str, spec: BenchmarkSpec) -> float | None:
+        try:
+            result = self._store.benchmarks.get(one).result
+        except (StoreError, UnknownId):
+            return None
+        batch = spec.batches[0] if spec.batches else None
+        for cell in result.cells:
+            asked, p50 = cell.asked, cell.latency_ms.get("p50")
+            alike = asked.scenario == "sync" and asked.cores == spec.cores[0] and batch in (None, asked.batch)
+            if alike and p50 is not None and p50.value is not None:
+                return p50.value
+        return None
+
+
+def theory_spec(
+    model: ModelSource | str, kind: str, batch: int | None = None, dims: Mapping[str, int] | None = None
+) -> BenchmarkSpec:
+    """What is asked of a model where nothing is measured."""
+    source = ModelSource(model, model) if isinstance(model, str) else model
+    return BenchmarkSpec(
+        models=(source,), engines=("onnxruntime",), scenarios=("sync",), cores=(1,),
+        batches=(batch,) if batch else (), dims=tuple((name, (size,)) for name, size in (dims or {}).items()),
+        sequence_lengths=(), streams=None, stream_kind=None, pin="core", precision="f32", io=None,
+        effort=EFFORTS["default"], inputs=InputSettings(), limits=Limits(), check=False,
+        profile=ProfileSpec(kind, approximate=kind == LOSS),
+    )  # fmt: skip
+
+
+def _plan_performance(asked: ProfileSpec, each_ms: float | None, told: str, has_roofs: bool) -> ProfilePlan:
+    words = [f"{count_of(asked.processes, 'process')} of {count_of(asked.runs, 'profiled run')} each"]
+    words += [] if has_roofs else ["what this machine can do at most: measured once"]
+    words += ["heavy layers alone in INT8"] if INT8 in asked.what_if else []
+    if each_ms is None:
+        return ProfilePlan(None, tuple(words))
+    each_s = each_ms / 1e3
+    process_s = _PROCESS_S + (2 + asked.runs) * each_s * 1.1 + max(_UNPROFILED_S, 10 * each_s)
+    seconds = _BEFORE_S + (0.0 if has_roofs else _ROOFS_S) + asked.processes * process_s
+    seconds += _MOST_ALONE * _ALONE_S if INT8 in asked.what_if else 0.0
+    return ProfilePlan(seconds, (*words, f"one inference {told}"))
+
+
+def _plan_loss(asked: ProfileSpec, costs: CostProfile | None, each_ms: float | None, told: str) -> ProfilePlan:
+    layers = sum(bool(node.weight and node.macs) for node in costs.nodes) if costs is not None else None
+    words = [f"{count_of(len(asked.levels), 'level')} on {count_of(asked.samples, 'sample')}"]
+    if asked.approximate:
+        return ProfilePlan(_BEFORE_S, ("from the weights alone",))
+    if layers is None or each_ms is None:
+        return ProfilePlan(None, tuple(words))
+    points = layers * len(asked.levels)
+    if asked.budget:
+        points = layers + min(layers, 10) * (len(asked.levels) - 1)
+        words.append("the ten worst layers at every level, the others at one")
+    seconds = _BEFORE_S + _PROCESS_S + points * asked.samples * each_ms / 1e3 * _OVERHEAD
+    return ProfilePlan(
+        math.ceil(seconds), (f"{count_of(layers, 'layer')}, {words[0]}", *words[1:], f"one inference {told}")
+    )

@@ -1,0 +1,131 @@
+"""What can be said of a model without measuring: costs by shapes, losses by weights; a child finds out, once."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any, TypeVar
+
+from tuibench.core.errors import ModelError, PhaseTimeout
+from tuibench.core.place import Places
+from tuibench.core.profile import LEVELS, CostProfile, LayerLoss, LossProfile
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
+from tuibench.host.cgroup import find_groups, read_memory
+from tuibench.host.tree import Tree
+from tuibench.insight.loss_assembly import assemble_loss
+from tuibench.runs.directory import make_private, write_whole
+from tuibench.runs.regular import open_regular
+from tuibench.runs.resumption import hash_inputs
+from tuibench.workbench.asking import ask_child
+from tuibench.workbench.launch import passing_directory
+from tuibench.workbench.model import inspect
+
+T = TypeVar("T")
+
+_FORM = 1
+"""Of what is counted and how: with another one nothing that was kept is used."""
+_PLACE = "theory"
+_COST_S, _WEIGHTS_S = 120.0, 120.0
+_MOST_BYTES = 1 << 28
+_PARTS = ("logs", "inputs", "work")
+
+
+class Theory:
+    """Asks children and remembers what they said, by the content of the model and what it is fed."""
+
+    def __init__(self, places: Places) -> None:
+        self._places = places
+
+    def costs(self, spec: BenchmarkSpec) -> CostProfile:
+        """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
+        name = self._name("costs", spec, _feeding(spec))
+        return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
+
+    def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
+        """The same where it was found out before; nothing is started for it."""
+        found = self._read(_digest("costs", sha256, _feeding(spec)))
+        return None if found is None else _made(found, lambda plain: from_plain(CostProfile, plain))
+
+    def weights(self, spec: BenchmarkSpec) -> LossProfile:
+        """The approximated loss profile."""
+        levels = list(spec.profile.levels if spec.profile is not None else LEVELS)
+        name = self._name("weights", spec, levels)
+        layers = self._kept(name, _to_layers, lambda: _to_layers(self._ask("weights", spec, {"levels": levels})))
+        return assemble_loss(layers, {}, {})
+
+    def _count(self, spec: BenchmarkSpec) -> CostProfile:
+        try:
+            return from_plain(CostProfile, self._ask("cost", spec, {}))
+        except (ModelError, PhaseTimeout):
+            # A model that cannot be run can still be read.
+            return from_plain(CostProfile, self._ask("cost", spec, {"static": True}))
+
+    def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:
+        source, tree = spec.models[0], Tree()
+        run_dir = passing_directory()
+        try:
+            for part in _PARTS:
+                make_private(run_dir / part)
+            request = {"path": source.path, "run_dir": str(run_dir), "spec": to_plain(spec), "point": None, **more}
+            request["memory_bytes"] = read_memory(tree, find_groups(tree)).room_bytes
+            limit = (_COST_S if task == "cost" else _WEIGHTS_S) * spec.limits.timeout_scale
+            return ask_child(task, request, what=f"{show(source.asked)}: reading its layers", timeout_s=limit)
+        finally:
+            shutil.rmtree(run_dir, ignore_errors=True)
+
+    def _name(self, task: str, spec: BenchmarkSpec, fed: object) -> str:
+        return _digest(task, inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256, fed)
+
+    def _kept(self, name: str, make: Callable[[Any], T], ask: Callable[[], T]) -> T:
+        found = self._read(name)
+        known = None if found is None else _made(found, make)
+        if known is not None:
+            return known
+        new = ask()
+        try:
+            make_private(self._path(name).parent)
+            write_whole(self._path(name), json.dumps({"name": name, "result": to_plain(new)}).encode("ascii"))
+        except OSError:
+            return new  # the next one asks again
+        return new
+
+    def _read(self, name: str) -> Any:
+        try:
+            with os.fdopen(open_regular(self._path(name)), "rb") as handle:
+                found = json.loads(handle.read(_MOST_BYTES))
+        except (OSError, ValueError, RecursionError):
+            return None
+        return found.get("result") if isinstance(found, dict) and found.get("name") == name else None
+
+    def _path(self, name: str) -> Path:
+        return self._places.cache / _PLACE / f"{name}.json"
+
+
+def _feeding(spec: BenchmarkSpec) -> list[object]:
+    """All that decides the shapes."""
+    inputs = spec.inputs
+    file = hash_inputs(inputs.file)
+    return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, file]
+
+
+def _digest(task: str, sha256: str, fed: object) -> str:
+    text = json.dumps([_FORM, task, sha256, fed])
+    return f"{task}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def _made(found: Any, make: Callable[[Any], T]) -> T | None:
+    """None for what another version, or somebody else, wrote."""
+    try:
+        return make(found)
+    except (TypeError, ValueError, KeyError, AttributeError):
+        return None
+
+
+def _to_layers(plain: Any) -> tuple[LayerLoss, ...]:
+    return tuple(from_plain(LayerLoss, layer) for layer in plain)
