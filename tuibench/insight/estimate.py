@@ -30,6 +30,8 @@ class Gain:
     """Speedup of the model if it took no time; None where nothing else takes any."""
     measured: int
     """Layers whose time in INT8 was measured."""
+    measured_ms: float
+    """What those take as they are."""
     layers: int
     int8_ms: float | None
     """With those layers in INT8, the others as they are; None where none was measured."""
@@ -39,6 +41,14 @@ class Gain:
     """Of the model by that."""
     reason: str = ""
     """Why there is no measured time of it."""
+
+    @property
+    def int8_speedup(self) -> float | None:
+        """Of the layers that were measured, by themselves."""
+        if self.int8_ms is None or not self.measured_ms:
+            return None
+        left = self.measured_ms + self.int8_ms - self.ms
+        return self.measured_ms / left if left > 0 else None
 
     @property
     def method(self) -> str:
@@ -96,6 +106,7 @@ def _gain(key: str, layers: Sequence[LayerTime], total: float) -> Gain:
         share=share,
         bound=amdahl(share),
         measured=len(found),
+        measured_ms=math.fsum(time_of(layer) for layer, _ in found),
         layers=len(layers),
         int8_ms=ms + change if found else None,
         saved_ms=saved if found else None,
@@ -123,15 +134,19 @@ def _int8_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mode
     high = _left(found, [ratio.high for _, ratio in found])
     covered = math.fsum(share for share, _ in found)
     n = min(ratio.n for _, ratio in found)
+    known = all(ratio.low is not None and ratio.high is not None for _, ratio in found)
     words = (
         f"each layer's ratio in isolation applied to its time in the model, where it is faster; measured on"
         f" {percent(covered)} of the time, the other {percent(max(1 - covered, 0.0))} as it is"
     )
+    if not known:
+        why = "no interval: a layer's ratio has none"
+        return ModelEstimate(
+            MEASURED_INT8, Estimate(ms * value, n=n, reason=why), Estimate(1 / value, n=n, reason=why), words
+        )
+    ends = (profile.ms.low or ms) * low, (profile.ms.high or ms) * high
     return ModelEstimate(
-        MEASURED_INT8,
-        Estimate(ms * value, ms * low, ms * high, n),
-        Estimate(1 / value, 1 / high, 1 / low, n),
-        words,
+        MEASURED_INT8, Estimate(ms * value, *ends, n), Estimate(1 / value, 1 / high, 1 / low, n), words
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 
@@ -96,7 +97,8 @@ def _row(
     cost = nodes.get(layer.nodes[0]) if layer.nodes else None
     named = [text for id_ in layer.nodes for text in (id_, nodes[id_].name if id_ in nodes else "")]
     words = (layer.op, layer.kernel_op, layer.weight, *named, *layer.kernels)
-    ms = None if profile.below_resolution else layer.ms.value
+    value = layer.ms.value
+    ms = value if value is not None and math.isfinite(value) and not profile.below_resolution else None
     return LayerRow(
         layer=layer,
         number=number,

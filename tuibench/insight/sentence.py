@@ -70,11 +70,11 @@ def _too_short(profile: PerformanceProfile) -> str:
 
 def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
     if not products:
-        return "which has no matrix operator: smaller number formats and zeros do not help there"
-    if gain.int8_ms and gain.measured:
+        return "no matrix operator: smaller number formats and zeros do not help there"
+    ratio = gain.int8_speedup
+    if ratio is not None:
         part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
         whole = f" (the model {_times(gain.speedup)})" if gain.speedup is not None else ""
-        ratio = gain.ms / gain.int8_ms
         return (
             f"INT8 measured {_times(ratio)}{part}{whole}"
             if ratio > 1
@@ -90,8 +90,10 @@ def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
 def _fixed(profile: PerformanceProfile, helped: set[str], heaviest: Gain, total: float) -> list[str]:
     """What no smaller format of numbers makes faster: operators without products, and the engine's own work."""
     times: dict[str, float] = {}
+    # Of what nobody knows the products of, nobody can say that either.
+    left_out = helped | {heaviest.key} | {layer.op for layer in profile.layers if layer.macs is None}
     for layer in profile.layers:
-        if layer.op not in helped and layer.op != heaviest.key and layer.kind == LAYER:
+        if layer.op not in left_out and layer.kind == LAYER:
             times[layer.op] = times.get(layer.op, 0.0) + time_of(layer)
     worth = sorted(((time, op) for op, time in times.items() if time / total >= _WORTH_NAMING), reverse=True)
     if not worth:

@@ -9,13 +9,12 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, size
 from tuibench.insight.cost import COST_COLUMNS, arrange_costs, cost_rows
 from tuibench.insight.summary import FLOPS_WORDS, summarize_costs
+from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_table import (
     TOP,
     WIDTH,
-    ProfileHeading,
     bar_lines,
     finished,
-    heading_lines,
     layer_table,
     left_out,
     wrapped,

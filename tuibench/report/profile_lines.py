@@ -14,14 +14,13 @@ from tuibench.insight.portion import work_of
 from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
 from tuibench.insight.summary import BASELINE, FLOPS_WORDS, summarize
 from tuibench.report.label import plus_minus
+from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_table import (
     TOP,
     WIDTH,
-    ProfileHeading,
     bar_lines,
     capital,
     finished,
-    heading_lines,
     layer_table,
     left_out,
     wrapped,

@@ -9,14 +9,13 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, scaled, short
 from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows, loss_sentences, narrow_of
 from tuibench.insight.loss_summary import summarize_loss
+from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_table import (
     TOP,
     WIDTH,
-    ProfileHeading,
     bar_lines,
     capital,
     finished,
-    heading_lines,
     layer_table,
     left_out,
     wrapped,

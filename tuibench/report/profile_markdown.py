@@ -17,8 +17,9 @@ from tuibench.insight.summary import BASELINE, FLOPS, summarize, summarize_costs
 from tuibench.report import profile_loss
 from tuibench.report.markdown import escape
 from tuibench.report.profile_costs import total_lines
+from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_lines import model_lines
-from tuibench.report.profile_table import ProfileHeading, capital, heading_lines, left_out
+from tuibench.report.profile_table import capital, left_out
 
 _MOST_ROWS = 200
 R = TypeVar("R")

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import TypeVar
 
-from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.insight.column import Column
 from tuibench.plots.bar import draw_bars
@@ -22,17 +20,6 @@ _MOST_BARS = 12
 _WIDE = 100
 """Columns of a terminal from which more is shown than the narrow table has."""
 _NARROWEST = 20
-
-
-@dataclass(frozen=True, slots=True)
-class ProfileHeading:
-    """What a profile is called: whatever of it is known."""
-
-    name: str = ""
-    id: str = ""
-    model: str = ""
-    started: str = ""
-    note: str = ""
 
 
 def layer_table(columns: Sequence[Column[R]], rows: Sequence[R], width: int, narrow: int) -> list[str]:
@@ -66,18 +53,6 @@ def wrapped(text: str, width: int) -> list[str]:
     whole = text.replace(" %", "\u00a0%")
     lines = textwrap.wrap(whole, max(width, _NARROWEST), subsequent_indent="  ", break_on_hyphens=False)
     return [line.replace("\u00a0", " ") for line in lines] or [""]
-
-
-def heading_lines(heading: ProfileHeading) -> list[str]:
-    """What the profile is called and of what it is."""
-    named = " ".join(filter(None, (show(heading.name), f"({show(heading.id)})" if heading.id else "")))
-    pairs = (
-        ("Profile", named),
-        ("Model", show(heading.model, 4096)),
-        ("Started", show(heading.started)),
-        ("Note", show(heading.note, 4096)),
-    )
-    return [f"{label}: {value}" for label, value in pairs if value]
 
 
 def finished(lines: Sequence[str], ascii_only: bool) -> list[str]:

@@ -1,0 +1,212 @@
+"""Rows of layers: their values, why one is missing, every sort, every search, what is cumulative."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.insight.stock import make_costs, make_performance, make_profile
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import LayerTime, NodeCost
+from tuibench.core.width import width_of
+from tuibench.insight.column import column_of
+from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
+from tuibench.insight.detail import cost_detail, layer_detail
+from tuibench.insight.layer import BELOW_RESOLUTION, COLUMNS, NARROW, LayerRow, arrange, layer_rows
+
+KEYS = [column.key for column in COLUMNS]
+
+
+def rows_of(n: int = 12) -> tuple[LayerRow, ...]:
+    return layer_rows(make_performance(n), make_costs(n))
+
+
+def cell(row: LayerRow, key: str) -> str:
+    column = column_of(COLUMNS, key)
+    assert column is not None
+    return column.text(row)
+
+
+def row(op: str, rows: tuple[LayerRow, ...] | None = None) -> LayerRow:
+    return next(each for each in rows or rows_of() if each.layer.op == op)
+
+
+def test_rows_say_what_was_measured_and_what_follows_from_it() -> None:
+    first = rows_of()[0]
+    assert (first.number, first.name, first.ms) == (1, "/stage0/block0/Conv", 1.31)
+    assert first.share == pytest.approx(1.31 / 4.76) and first.is_heavy
+    assert first.gflops == pytest.approx((2 * 118_013_952 + 1_605_632) / 1.31 / 1e6)
+    assert first.roof_share == pytest.approx(((2 * 118_013_952 + 1_605_632) / 400e6) / 1.31)
+    assert first.int8_ms == pytest.approx(1.31 * 0.52)
+    assert [cell(first, key) for key in KEYS[:NARROW]] == [
+        *("*1", "Conv", "stage0.block0.conv.weight", "1.31", "28", "–", "181", "45")
+    ]
+    assert cell(first, "shapes") == "1x64x56x56 64x3x7x7 > 1x64x112x112"
+
+
+def test_what_is_not_known_is_said_and_what_does_not_exist_is_not_called_unknown() -> None:
+    unknown = row("com.example.Rank")
+    assert (cell(unknown, "gflops"), cell(unknown, "flops"), cell(unknown, "bytes")) == ("unknown",) * 3
+    layout = row("layout (runtime)")
+    assert layout.number is None and layout.ms == 0.05
+    assert [cell(layout, key) for key in ("number", "weight", "gflops", "flops", "roof")] == [
+        *("–", "(runtime)", "–", "–", "–")
+    ]
+    assert cell(row("residual"), "weight") == "(not attributed)"
+    folded = row("Shape")
+    assert folded.ms is None and folded.reason == "computed once, before the model runs" and folded.number == 13
+    assert cell(folded, "ms") == "–" and cell(folded, "weight") == "(computed once)"
+
+
+def test_a_layer_above_its_roof_is_at_about_all_of_it() -> None:
+    profile = make_performance()
+    fast = replace(profile.layers[0], roof_ms=4.0)
+    assert cell(layer_rows(replace(profile, layers=(fast,)))[0], "roof") == "~100"
+
+
+def test_a_layer_that_could_not_be_isolated_is_unknown_in_int8() -> None:
+    depthwise = rows_of()[4]
+    assert cell(depthwise, "int8") == "unknown" and cell(row("MaxPool"), "int8") == "–"
+    assert ("INT8, measured alone", "– (its group count has no INT8 kernel)") in layer_detail(
+        make_performance(), depthwise, make_costs()
+    )
+
+
+def test_below_the_resolution_no_row_has_a_time_or_anything_made_of_one() -> None:
+    profile = replace(make_performance(), below_resolution=True)
+    for each in layer_rows(profile, make_costs()):
+        assert {each.ms, each.share, each.gflops, each.roof_share, each.int8_ms} == {None}
+        assert each.reason in (BELOW_RESOLUTION, "computed once, before the model runs")
+        assert cell(each, "half") == "–"
+
+
+@pytest.mark.parametrize("value", [math.nan, math.inf])
+def test_no_number_is_no_time(value: float) -> None:
+    layer = replace(make_performance().layers[0], ms=Estimate(value))
+    assert layer_rows(replace(make_performance(), layers=(layer,)))[0].ms is None
+
+
+def test_cumulative_follows_the_order_shown_and_ends_at_all() -> None:
+    for key in KEYS:
+        for reverse in (False, True):
+            shown = arrange(rows_of(), key, reverse)
+            known = [each.cumulative for each in shown if each.cumulative is not None]
+            assert known == sorted(known) and known[-1] == pytest.approx(1.0), key
+            assert len(shown) == len(rows_of())
+    heaviest = arrange(rows_of())
+    assert heaviest[0].cumulative == heaviest[0].share
+    assert heaviest[1].cumulative == pytest.approx((1.31 + 1.05) / 4.76)
+
+
+def test_numbers_come_greatest_first_words_by_the_alphabet_and_none_last() -> None:
+    assert [each.ms for each in arrange(rows_of())][:3] == [1.31, 1.05, 1.04]
+    assert [each.ms for each in arrange(rows_of(), "ms", True)][:2] == [0.02, 0.02]
+    assert arrange(rows_of(), "ms", True)[-1].ms is None
+    assert [each.number for each in arrange(rows_of(), "#")][:3] == [1, 2, 3]
+    assert arrange(rows_of(), "OP")[0].layer.op == "com.example.Rank"
+    assert arrange(rows_of(), "op", True)[0].layer.op == "Transpose"
+    assert [each.layer.key for each in arrange(rows_of(), "never")] == [each.layer.key for each in rows_of()]
+
+
+@pytest.mark.parametrize(
+    ("text", "ops"),
+    [
+        ("gemm", {"Gemm"}),
+        ("block7.MATMUL", {"MatMul"}),
+        ("out3_add", {"Conv"}),
+        ("/stage0/block6/", {"Transpose"}),
+        ("reorderinput", {"layout (runtime)"}),
+        ("conv block5", {"Conv"}),
+        ("fusedconv block1", set()),
+        ("  ", None),
+    ],
+)
+def test_a_text_is_looked_for_in_operator_weight_nodes_and_kernels(text: str, ops: set[str] | None) -> None:
+    shown = arrange(rows_of(), text=text)
+    assert len(shown) == 16 if ops is None else {each.layer.op for each in shown} == ops
+    if text == "conv block5":
+        assert shown[0].cumulative == shown[0].share, "cumulative over what is shown"
+
+
+def test_five_thousand_layers_are_looked_up_once_each(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Work grows with the number of layers, not with its square: every id is asked for a fixed number of times."""
+    profile = make_profile(5000)
+    assert profile.performance is not None
+    asked = 0
+
+    class Counted(str):
+        __slots__ = ()
+
+        def __hash__(self) -> int:
+            nonlocal asked
+            asked += 1
+            return super().__hash__()
+
+    layers = tuple(
+        replace(layer, nodes=tuple(Counted(id_) for id_ in layer.nodes)) for layer in profile.performance.layers
+    )
+    rows = layer_rows(replace(profile.performance, layers=layers), profile.costs)
+    assert len(rows) == 5004 and asked <= 4 * len(profile.costs.nodes)
+    assert len(arrange(rows, "op", text="conv")) > 2000
+
+
+def test_theory_has_a_row_for_each_node_of_the_file() -> None:
+    costs = make_costs()
+    rows = cost_rows(costs)
+    assert [each.node.id for each in rows] == [node.id for node in costs.nodes]
+    assert math.fsum(each.share or 0.0 for each in rows) == pytest.approx(1.0)
+    heaviest = arrange_costs(rows)
+    assert heaviest[0].node.op == "Conv" and heaviest[-1].node.op == "com.example.Rank"
+    assert heaviest[-1].share is None and text_of(heaviest[-1], "why") == "no rule for this operator"
+    assert {each.node.op for each in arrange_costs(rows, text="gemm")} == {"Gemm"}
+
+
+def test_what_runs_several_times_counts_as_often_and_as_once_where_nobody_knows() -> None:
+    node = make_costs().nodes[0]
+    (thrice, endless) = cost_rows(
+        replace(make_costs(), nodes=(replace(node, times=3), replace(node, id="b", times=None)))
+    )
+    assert thrice.macs == 3 * (node.macs or 0) and endless.macs == node.macs
+    assert text_of(thrice, "macs") == "354 M" and text_of(endless, "macs") == "118 M+"
+    assert "how often is not known" in text_of(endless, "why")
+    assert ("runs", "3 times") in cost_detail(thrice)
+
+
+def text_of(row: CostRow, key: str) -> str:
+    column = column_of(COST_COLUMNS, key)
+    assert column is not None
+    return column.text(row)
+
+
+def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
+    shown = layer_detail(make_performance(), rows_of()[3], make_costs())
+    assert [value for label, value in shown if label == "made of"] == [
+        *("Conv /stage0/block3/Conv", "Add /out3_add", "Relu /out3_relu")
+    ]
+    assert ("Amdahl bound", "the model 1.28× as fast at most, if it took no time") in shown
+
+
+@given(st.text(max_size=60), st.text(max_size=60))
+def test_no_name_reaches_a_cell_as_it_is(name: str, other: str) -> None:
+    bad = f"\x1b[2J{name}\n"
+    layer = LayerTime(bad, "layer", bad, (bad, other), (bad,), bad, bad, Estimate(1.0, reason=bad), roof=bad)
+    cost = NodeCost(bad, 0, bad, bad, bad, why=bad)
+    costs = replace(make_costs(), nodes=(cost,))
+    profile = replace(make_performance(), layers=(layer,))
+    (shown,) = layer_rows(profile, costs)
+    (theory,) = cost_rows(costs)
+    texts = [column.text(shown) for column in COLUMNS] + [column.text(theory) for column in COST_COLUMNS]
+    texts += [value for _, value in (*layer_detail(profile, shown, costs), *cost_detail(theory))]
+    assert all(text.isprintable() and width_of(text) >= 0 for text in texts)
+
+
+def test_columns_have_keys_and_titles_that_tell_them_apart() -> None:
+    for columns in (COLUMNS, COST_COLUMNS):
+        names = [name.casefold() for column in columns for name in {column.key.casefold(), column.title.casefold()}]
+        assert len(names) == len(set(names))
+    assert all(dataclasses.is_dataclass(column) for column in COLUMNS)

@@ -1,0 +1,80 @@
+"""The sentence whether optimizing will help, in every case that makes it another."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.insight.stock import disturbed, make_performance
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import INT8, WhatIf
+from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+
+
+def test_where_time_goes_what_int8_brings_and_what_nothing_can_be_done_about() -> None:
+    assert help_sentence(make_performance()) == (
+        "79 % of the time is Conv; INT8 measured 2.1× on 4 of its 5 layers (the model 1.6×);"
+        " 9.9 % in MaxPool, Transpose, LayerNormalization cannot be optimized"
+    )
+
+
+def test_without_a_measurement_it_is_a_bound_and_says_so() -> None:
+    assert "if it took none, the model would be 4.8× faster (Amdahl bound, nothing measured)" in help_sentence(
+        make_performance(what_if=False)
+    )
+
+
+def test_int8_that_is_slower_is_said_to_be() -> None:
+    profile = make_performance()
+    slow = (WhatIf(INT8, Estimate(1.4, 1.3, 1.5, 5)),)
+    layers = tuple(replace(layer, what_if=slow) if layer.op == "Conv" else layer for layer in profile.layers)
+    assert "INT8 measured slower: 0.71×" in help_sentence(replace(profile, layers=layers))
+
+
+def test_a_model_of_integers_and_one_of_transposes() -> None:
+    profile = make_performance(what_if=False)
+    integer = replace(profile, layers=tuple(replace(layer, integer=True) for layer in profile.layers))
+    assert "its products are of integers already" in help_sentence(integer)
+    shuffle = replace(profile, layers=tuple(layer for layer in profile.layers if layer.op == "Transpose"))
+    assert help_sentence(shuffle) == (
+        "100 % of the time is Transpose; no matrix operator: smaller number formats and zeros do not help there"
+    )
+
+
+def test_what_nobody_knows_the_products_of_is_not_said_to_be_beyond_help() -> None:
+    profile = make_performance()
+    longer = tuple(
+        replace(layer, ms=Estimate(1.0)) if layer.op == "com.example.Rank" else layer for layer in profile.layers
+    )
+    assert "com.example" not in help_sentence(replace(profile, layers=longer))
+
+
+def test_below_the_resolution_there_is_no_share_of_anything() -> None:
+    short = replace(make_performance(), below_resolution=True, ms=Estimate(0.0046))
+    assert help_sentence(short).startswith("one batch takes 4.60 µs, which is too short for times per layer")
+    assert "%" not in help_sentence(short)
+    assert cautions(short)[0] == help_sentence(short)
+
+
+def test_nothing_measured_is_said() -> None:
+    assert help_sentence(replace(make_performance(), layers=())) == "No layer takes any time that could be measured"
+
+
+def test_a_disturbed_machine_one_process_and_scaling_are_said() -> None:
+    said = cautions(disturbed(replace(make_performance(), processes=1)))
+    assert said[0].startswith("grade D: waited 31 % of the time for a CPU")
+    assert said[1].startswith("measured in one process")
+    assert said[2].startswith("layer times × 1.012")
+    assert cautions(replace(make_performance(), scale=1.0, sum_ms=4.7)) == ()
+
+
+def test_times_too_far_apart_to_be_scaled_are_said_to_be_left_alone() -> None:
+    said = cautions(replace(make_performance(), scale=1.0, sum_ms=2.4))
+    assert said == (
+        ("layer times add up to 50 % of the time without the profiler:"
+        " too far apart to be scaled, so they were left alone"),
+    )
+
+
+def test_zeros() -> None:
+    assert zeros_sentence(make_performance()).startswith("Zeros gain nothing")
+    assert "not measured" in zeros_sentence(replace(make_performance(), zero_effect=None))

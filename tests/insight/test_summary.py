@@ -1,0 +1,143 @@
+"""Bars per operator: their amounts, their order, and what is said where there are none."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from tests.insight.stock import NO_GAIN, make_costs, make_loss, make_performance
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import LEVELS
+from tuibench.insight.bar import DISPLAYS, LOG, SHARES, VALUES, Amount, Bar, Summary, make_bars
+from tuibench.insight.loss_summary import loss_types, summarize_loss
+from tuibench.insight.summary import (
+    BASELINE,
+    BYTES,
+    COST_TYPES,
+    FLOPS,
+    INT8_TIME,
+    PARAMETERS,
+    POTENTIAL,
+    POTENTIAL_SHARE,
+    PRUNED,
+    SUMMARY_TYPES,
+    summarize,
+    summarize_costs,
+)
+
+
+def amounts(shown: Summary) -> dict[str, float | None]:
+    return {bar.label: bar.amount for bar in shown.bars}
+
+
+def bar_of(shown: Summary, label: str) -> Bar:
+    return next(bar for bar in shown.bars if bar.label == label)
+
+
+def test_baseline_bars_add_up_to_the_time_of_the_model_heaviest_first() -> None:
+    profile = make_performance()
+    shown = summarize(profile)
+    assert math.fsum(bar.amount or 0.0 for bar in shown.bars) == pytest.approx(profile.ms.value)
+    assert [bar.label for bar in shown.bars[:3]] == ["Conv", "MatMul", "MaxPool"]
+    assert bar_of(shown, "layout (runtime)").layers == 2 and bar_of(shown, "residual").text == "20.0 µs"
+    assert "Shape" not in amounts(shown), "what runs beforehand takes no time"
+
+
+def test_shares_add_up_to_all() -> None:
+    texts = [bar.text for bar in summarize(make_performance(), BASELINE, SHARES).bars]
+    assert sum(float(text.removesuffix(" %")) for text in texts) == pytest.approx(100, abs=2)
+
+
+def test_potential_is_measured_where_it_can_be_and_a_bound_elsewhere() -> None:
+    shown = summarize(make_performance(), POTENTIAL)
+    assert bar_of(shown, "MatMul").text == "0.155 ms (INT8, 1 of 1 layer)"
+    assert bar_of(shown, "Conv").text.endswith("(INT8, 4 of 5 layers)")
+    assert bar_of(shown, "Transpose").text == "≤ 0.200 ms (bound)"
+    assert any("Amdahl bound" in words for words in shown.words) and any("measured INT8" in w for w in shown.words)
+
+
+def test_potential_shares_are_of_the_time_of_the_model() -> None:
+    part = summarize(make_performance(), POTENTIAL_SHARE)
+    assert amounts(part)["MatMul"] == pytest.approx(0.155 / 4.76)
+    of_all = summarize(make_performance(), POTENTIAL, SHARES)
+    assert bar_of(of_all, "MatMul").text.startswith("3.3 %") and bar_of(part, "MatMul").text.startswith("3.3 %")
+
+
+def test_int8_keeps_what_was_not_measured_as_it_is() -> None:
+    shown = summarize(make_performance(), INT8_TIME)
+    assert bar_of(shown, "MatMul").amount == pytest.approx(0.155)
+    assert bar_of(shown, "MaxPool").text == "0.210 ms (as it is)"
+    none = summarize(make_performance(what_if=False), INT8_TIME)
+    assert none.bars == () and "--what-if int8" in none.words[0]
+
+
+def test_an_engine_that_gains_nothing_from_zeros_has_the_result_in_place_of_bars() -> None:
+    shown = summarize(make_performance(), PRUNED)
+    assert shown.bars == () and shown.words == (NO_GAIN.sentence,)
+    unmeasured = summarize(replace(make_performance(), zero_effect=None), PRUNED)
+    assert unmeasured.bars == () and "not measured" in unmeasured.words[0]
+
+
+def test_an_engine_that_gains_has_bars_that_are_called_an_estimate() -> None:
+    effect = replace(NO_GAIN, ratio=Estimate(0.5, 0.48, 0.52, 5), exploits=True, sentence="it gains")
+    shown = summarize(replace(make_performance(), zero_effect=effect), PRUNED)
+    assert amounts(shown)["MatMul"] == pytest.approx(0.155) and amounts(shown)["MaxPool"] == 0.21
+    assert "estimate" in shown.words[0] and shown.words[1] == "it gains"
+
+
+@pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED])
+def test_below_the_resolution_no_time_is_drawn(kind: str) -> None:
+    shown = summarize(replace(make_performance(), below_resolution=True), kind)
+    assert shown.bars == () and "too short" in shown.words[0]
+
+
+def test_counts_are_of_the_models_own_nodes_and_unknown_is_shown() -> None:
+    shown = summarize(make_performance(), FLOPS)
+    assert "layout (runtime)" not in amounts(shown)
+    assert bar_of(shown, "com.example.Rank").text == "unknown" and amounts(shown)["com.example.Rank"] is None
+    assert amounts(shown)["MatMul"] == 2 * 51_380_224
+    assert any("2 × MACs" in words for words in shown.words)
+    assert amounts(summarize(make_performance(), PARAMETERS))["Gemm"] == 256_000
+    assert bar_of(summarize(make_performance(), BYTES), "MaxPool").text == "4.01 MB"
+
+
+def test_theory_is_called_so_and_counts_how_often_nodes_run() -> None:
+    costs = make_costs()
+    assert all(summarize_costs(costs, kind).title.endswith("(theoretical)") for kind in COST_TYPES)
+    looped = replace(costs, nodes=tuple(replace(node, times=3) for node in costs.nodes))
+    assert amounts(summarize_costs(looped))["Gemm"] == 3 * (amounts(summarize_costs(costs))["Gemm"] or 0)
+    assert amounts(summarize_costs(looped, PARAMETERS)) == amounts(summarize_costs(costs, PARAMETERS))
+    endless = replace(costs, nodes=tuple(replace(node, times=None) for node in costs.nodes))
+    assert bar_of(summarize_costs(endless), "Gemm").text == "≥ 513 k (1 counted once)"
+    mixed = replace(costs, nodes=(*costs.nodes, replace(costs.nodes[0], id="more", macs=None)))
+    assert bar_of(summarize_costs(mixed), "Conv").text.endswith("(1 unknown)")
+    assert bar_of(summarize_costs(mixed), "Conv").text.startswith("≥ ")
+
+
+def test_every_type_has_bars_in_every_display_of_equal_order() -> None:
+    for kind in SUMMARY_TYPES:
+        orders = {tuple(bar.label for bar in summarize(make_performance(), kind, display).bars) for display in DISPLAYS}
+        assert len(orders) == 1, kind
+
+
+def test_logarithmic_bars_give_the_least_a_decade_and_drop_none() -> None:
+    bars = make_bars([Amount("a", 1000.0, 1), Amount("b", 1.0, 1), Amount("c", 0.0, 1)], LOG, str)
+    assert [bar.length for bar in bars] == pytest.approx([4.0, 1.0, 0.0])
+    assert [bar.text for bar in bars] == ["1000.0", "1.0", "0.0"], "lengths are logarithms, words are values"
+    far = make_bars([Amount("a", 1.0, 1), Amount("b", 1e-9, 1)], LOG, str)
+    assert far[1].length == 0.0
+
+
+def test_loss_bars_are_means_over_the_layers_of_an_operator() -> None:
+    loss = make_loss()
+    assert loss_types(loss) == (*LEVELS, "params")
+    shown = summarize_loss(loss, "pruned 0.5", VALUES)
+    assert bar_of(shown, "MatMul").amount == pytest.approx(10 ** (-35 / 20))
+    convs = [10 ** (-db / 20) for db in (50, 47, 44, 41, 38)]
+    assert bar_of(shown, "Conv").amount == pytest.approx(math.fsum(convs) / 5)
+    assert "outputs" in shown.words[0] and "proxy" not in shown.words[0]
+    assert "proxy" in summarize_loss(make_loss(measured=False), "int8").words[0]
+    assert bar_of(summarize_loss(loss, "params"), "Gemm").amount == 256_000
+    assert bar_of(summarize_loss(loss, "never measured"), "Gemm").text == "unknown"

@@ -1,0 +1,38 @@
+"""What a profile is called, at the head of every report of one."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.text import show
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileHeading:
+    """What a profile is called: whatever of it is known."""
+
+    name: str = ""
+    id: str = ""
+    model: str = ""
+    started: str = ""
+    note: str = ""
+
+
+def heading_of(run: RunResult, name: str = "", note: str = "") -> ProfileHeading:
+    """Of a stored run; name and note stand on its card."""
+    model = run.spec.models[0].asked if run.spec.models else ""
+    return ProfileHeading(name, short_id(run.id), model, run.started_utc, note)
+
+
+def heading_lines(heading: ProfileHeading) -> list[str]:
+    """What the profile is called and of what it is."""
+    named = " ".join(filter(None, (show(heading.name), f"({show(heading.id)})" if heading.id else "")))
+    pairs = (
+        ("Profile", named),
+        ("Model", show(heading.model, 4096)),
+        ("Started", show(heading.started)),
+        ("Note", show(heading.note, 4096)),
+    )
+    return [f"{label}: {value}" for label, value in pairs if value]
