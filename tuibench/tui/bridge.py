@@ -160,10 +160,6 @@ class Bridge(ProfileBridge):
 
     def benchmarks(self, project: str = "") -> tuple[BenchmarkRow, ...]:
         """See Desk."""
-        return tuple(row for row in self.rows(project) if not row.kind)
-
-    def rows(self, project: str) -> tuple[BenchmarkRow, ...]:
-        """Benchmarks and profiles, newest first."""
         with self._reading:
             if project == LOOSE:
                 return self._library.list_loose()

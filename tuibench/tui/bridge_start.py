@@ -184,7 +184,10 @@ class Starter:
         except TuibenchError as problem:
             error = problem.message
         busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
-        return RerunPlan(stored.row.id, cells, expected_s(spec, cells), busy, error, changed, paths)
+        took = expected_s(spec, cells)
+        if spec.profile is not None:
+            took = self._bench.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
+        return RerunPlan(stored.row.id, cells, took, busy, error, changed, paths)
 
     def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
         """See Desk."""

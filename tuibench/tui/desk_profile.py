@@ -84,7 +84,7 @@ class ProfileDesk(Protocol):
     def profile_form(self, project: str, profile: str = "") -> ProfileStart:
         """How the set-up begins: for a project, or with the settings of one of its profiles."""
 
-    def check_profile(self, values: ProfileValues, project: str) -> ProfileCheck:
+    def check_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
         """What it amounts to; takes milliseconds."""
 
     def start_profile(

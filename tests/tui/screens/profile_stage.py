@@ -74,7 +74,7 @@ class ProfileAnswers:
             setattr(desk, name, answer)
         return desk
 
-    def _check(self, values: ProfileValues, project: str) -> ProfileCheck:
+    def _check(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
         self.checked.append(values)
         return self.check
 

@@ -125,6 +125,7 @@ class ProfileFormScreen(Page):
         self._show_switches()
         self.column.focus_field("run")
         self.check()
+        self._weigh()
         ahead, self._ahead = self._ahead, None
         for event in ahead:
             self.press_again(event.key, event.character)
@@ -165,10 +166,18 @@ class ProfileFormScreen(Page):
             neither = (name in ("batch", "cores") or name.startswith(DIM)) and not (values.performance or values.loss)
             field.set_class(off or neither, "hidden")
 
+    def _weigh(self) -> None:
+        """What the model costs tells how long its profiles take; without it that is not known, which is said."""
+        project = self.project_id
+        if project and self._start is not None and not self._start.error:
+            self.ask(
+                lambda: self.desk.costs(project), lambda _: self.check(), group="costs", otherwise=lambda _: self.check()
+            )
+
     def check(self) -> None:
         """Ask what it amounts to as it stands."""
-        values, project = self.values(), self.project_id
-        self.ask(lambda: self.desk.check_profile(values, project), self._checked, group="check")
+        values, project, again = self.values(), self.project_id, self._profile
+        self.ask(lambda: self.desk.check_profile(values, project, again), self._checked, group="check")
 
     def _checked(self, found: ProfileCheck) -> None:
         self._found = found
@@ -201,14 +210,14 @@ class ProfileFormScreen(Page):
         """Check what is there now, and start if nothing is wrong with it; else go to what is."""
         if self._starting or self._ahead is not None or self._start is None:
             return
-        values, project = self.values(), self.project_id
+        values, project, again = self.values(), self.project_id, self._profile
         if not (values.performance or values.loss):
             self.dashboard.drafts.pop(self._draft, None)
             self.dashboard.go(route.theory(project, FLOPS), replace=True)
             return
         self._starting = True
         self.ask(
-            lambda: self.desk.check_profile(values, project),
+            lambda: self.desk.check_profile(values, project, again),
             lambda found: self._decide(found, values),
             group="run",
             otherwise=self._give_up,
