@@ -120,7 +120,9 @@ def make_performance(n: int = 12, *, what_if: bool = True, slower: float = 1.0) 
     layers += [
         _row(f"Reorder{way}", RUNTIME, LAYOUT, 0.05 * slower, (f"Reorder{way}_token_1",)) for way in ("Input", "Output")
     ]
-    folded = LayerTime("folded", FOLDED, "Shape", ("folded",), (), "", "", Estimate(None, reason="run beforehand"))
+    folded = LayerTime(
+        "folded", FOLDED, "Shape", ("folded",), (), "", "", Estimate(None, reason="done before the model runs")
+    )
     layers += [folded, _row("residual", RESIDUAL, "residual", 0.02 * slower, ())]
     total = math.fsum(layer.ms.value or 0.0 for layer in layers)
     residual = 0.02 * slower

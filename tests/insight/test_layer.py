@@ -59,8 +59,8 @@ def test_what_is_not_known_is_said_and_what_does_not_exist_is_not_called_unknown
     ]
     assert cell(row("residual"), "weight") == "(not attributed)"
     folded = row("Shape")
-    assert folded.ms is None and folded.reason == "computed once, before the model runs" and folded.number == 13
-    assert cell(folded, "ms") == "–" and cell(folded, "weight") == "(computed once)"
+    assert folded.ms is None and folded.reason == "done before the model runs" and folded.number == 13
+    assert cell(folded, "ms") == "–" and cell(folded, "weight") == "(not in the run)"
 
 
 def test_a_layer_above_its_roof_is_at_about_all_of_it() -> None:
@@ -81,7 +81,7 @@ def test_below_the_resolution_no_row_has_a_time_or_anything_made_of_one() -> Non
     profile = replace(make_performance(), below_resolution=True)
     for each in layer_rows(profile, make_costs()):
         assert {each.ms, each.share, each.gflops, each.roof_share, each.int8_ms} == {None}
-        assert each.reason in (BELOW_RESOLUTION, "computed once, before the model runs")
+        assert each.reason in (BELOW_RESOLUTION, "done before the model runs")
         assert cell(each, "half") == "–"
 
 

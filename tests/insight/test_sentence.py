@@ -52,7 +52,7 @@ def test_below_the_resolution_there_is_no_share_of_anything() -> None:
     short = replace(make_performance(), below_resolution=True, ms=Estimate(0.0046))
     assert help_sentence(short).startswith("one batch takes 4.60 µs, which is too short for times per layer")
     assert "%" not in help_sentence(short)
-    assert cautions(short)[0] == help_sentence(short)
+    assert cautions(short) == (), "no factor of times that are not shown"
 
 
 def test_nothing_measured_is_said() -> None:
@@ -64,15 +64,7 @@ def test_a_disturbed_machine_one_process_and_scaling_are_said() -> None:
     assert said[0].startswith("grade D: waited 31 % of the time for a CPU")
     assert said[1].startswith("measured in one process")
     assert said[2].startswith("layer times × 1.012")
-    assert cautions(replace(make_performance(), scale=1.0, sum_ms=4.7)) == ()
-
-
-def test_times_too_far_apart_to_be_scaled_are_said_to_be_left_alone() -> None:
-    said = cautions(replace(make_performance(), scale=1.0, sum_ms=2.4))
-    assert said == (
-        ("layer times add up to 50 % of the time without the profiler:"
-        " too far apart to be scaled, so they were left alone"),
-    )
+    assert cautions(replace(make_performance(), scale=1.0)) == cautions(replace(make_performance(), scale=1.0004)) == ()
 
 
 def test_zeros() -> None:

@@ -121,7 +121,7 @@ COST_COLUMNS: tuple[Column[CostRow], ...] = (
            ascending=True, hint="place in the file; * above 10 %"),
     Column("op", "op", lambda row: row.node.op, lambda row: show(row.node.op, 80), False, True, least=8, most=16),
     Column("weight", "weight", lambda row: row.node.weight, lambda row: show(row.node.weight, _LONGEST) or NONE, False,
-           True, least=8, middle=True),
+           True, least=16, middle=True),
     Column("macs", "MACs", lambda row: row.macs, _count(lambda row: row.macs), hint="multiply-accumulates"),
     Column("flops", "FLOPs", lambda row: row.flops, _count(lambda row: row.flops),
            hint="2 × MACs + element-wise operations"),
@@ -137,9 +137,9 @@ COST_COLUMNS: tuple[Column[CostRow], ...] = (
            hint="operations per byte moved"),
     Column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=3),
     Column("name", "node", lambda row: row.node.name, lambda row: show(row.node.name, _LONGEST) or NONE, False, True,
-           rank=4, least=8, middle=True),
+           rank=4, least=16, middle=True),
     Column("shapes", "shapes", lambda row: shapes_words(row.node), lambda row: shapes_words(row.node), False, True,
-           rank=5, least=12),
+           rank=5, least=24),
     Column("why", "unknown because", _why, _why, False, True, rank=6, least=12),
 )  # fmt: skip
 """The first eight are what 80 columns have room for."""

@@ -112,9 +112,9 @@ def _row(
 
 
 def _reason(profile: PerformanceProfile, layer: LayerTime) -> str:
-    if layer.kind == FOLDED:
-        return "computed once, before the model runs"
-    return BELOW_RESOLUTION if profile.below_resolution else show(layer.ms.reason or "not measured", _LONGEST)
+    if profile.below_resolution and layer.kind != FOLDED:
+        return BELOW_RESOLUTION
+    return show(layer.ms.reason or "not measured", _LONGEST)
 
 
 def _number(row: LayerRow) -> str:
@@ -133,7 +133,7 @@ def _weight(row: LayerRow) -> str:
     layer = row.layer
     if layer.weight or layer.kind == LAYER:
         return show(layer.weight, _LONGEST) or NONE
-    words = {FOLDED: "(computed once)", RUNTIME: "(runtime)", RESIDUAL: "(not attributed)"}
+    words = {FOLDED: "(not in the run)", RUNTIME: "(runtime)", RESIDUAL: "(not attributed)"}
     return words.get(layer.kind, NONE)
 
 
@@ -181,7 +181,7 @@ def _shapes(row: LayerRow) -> str:
 COLUMNS: tuple[Column[LayerRow], ...] = (
     Column("number", "#", lambda row: row.number, _number, ascending=True, hint="place in the model; * above 10 %"),
     Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=8, most=16),
-    Column("weight", "weight", lambda row: row.layer.weight, _weight, False, True, least=8, middle=True),
+    Column("weight", "weight", lambda row: row.layer.weight, _weight, False, True, least=16, middle=True),
     Column("ms", "ms", lambda row: row.ms, lambda row: _digits(row.ms), hint="per batch"),
     Column("share", "%", lambda row: row.share, lambda row: _percent(row.share), hint="of the time of all rows"),
     Column("cumulative", "cum %", lambda row: row.cumulative, lambda row: _percent(row.cumulative),
@@ -201,8 +201,8 @@ COLUMNS: tuple[Column[LayerRow], ...] = (
     Column("kernel", "kernel", lambda row: row.layer.kernel_op, lambda row: show(row.layer.kernel_op, 60) or NONE,
            False, True, rank=8, least=8),
     Column("name", "node", lambda row: row.name, lambda row: show(row.name, _LONGEST) or NONE, False, True, rank=10,
-           least=8, middle=True),
-    Column("shapes", "shapes", _shapes, _shapes, False, True, rank=11, least=12),
+           least=16, middle=True),
+    Column("shapes", "shapes", _shapes, _shapes, False, True, rank=11, least=24),
 )  # fmt: skip
 """The first eight are what 80 columns have room for."""
 

@@ -133,7 +133,7 @@ def loss_columns(loss: LossProfile) -> tuple[Column[LossRow], ...]:
     columns += [
         Column("zeros", "zeros %", lambda row: row.zeros, lambda row: _percent(row.zeros), rank=2),
         Column("name", "node", lambda row: row.layer.name, lambda row: show(row.layer.name, _LONGEST) or NONE, False,
-               True, rank=6, least=8, middle=True),
+               True, rank=6, least=16, middle=True),
         Column("reason", "not known because", _reason, _reason, False, True, rank=7, least=12),
     ]  # fmt: skip
     return tuple(columns)
@@ -180,7 +180,9 @@ def _spared_words(each: LevelSensitivity, kind: str) -> str:
     if not each.spared:
         return f"{head}; no few layers stand out"
     names = ", ".join(show(name, 60) for name in each.spared)
-    return f"{head}; leave alone {names}: {percent(each.spared_share or 0.0)} of all noise"
+    # Noise of weights does not tell how outputs fare: nothing is advised on it.
+    advice = "most of it in" if kind == APPROXIMATED else "leave alone"
+    return f"{head}; {advice} {names}: {percent(each.spared_share or 0.0)} of all noise"
 
 
 def _noise(db: float | None) -> float | None:

@@ -33,23 +33,16 @@ def help_sentence(profile: PerformanceProfile) -> str:
 
 
 def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
-    """What else must be known before a number is believed, most important first."""
+    """What else must be known before a number is believed, beside the notes of the profile itself."""
     said = []
-    if profile.below_resolution:
-        said.append(_too_short(profile))
     grade = profile.grade
     if grade is not None and grade.letter in _DISTURBED:
         named = f"grade {show(grade.letter, 4)}: {show(grade.cause, 200)}"
         said.append(f"{named}; layers that differ by little may be in another order")
     if profile.processes < 2:
         said.append("measured in one process: no layer has an interval")
-    if profile.scale != 1:
+    if round(profile.scale, 3) != 1 and not profile.below_resolution:
         said.append(f"layer times × {profile.scale:.3f}, so that they add up to the time without the profiler")
-    elif profile.sum_ms is not None and profile.ms.value and abs(profile.sum_ms / profile.ms.value - 1) > 0.15:
-        said.append(
-            f"layer times add up to {percent(profile.sum_ms / profile.ms.value)} of the time without the profiler:"
-            " too far apart to be scaled, so they were left alone"
-        )
     return tuple(said)
 
 

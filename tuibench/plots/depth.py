@@ -14,6 +14,7 @@ from tuibench.plots.styled import Row, Span, message_rows
 
 _LEVELS = " .:#"
 """How full one character is in ASCII."""
+_EVERYDAY = 5
 _DECADES = 5.0
 """Of a logarithmic axis: what is smaller than the greatest by more has no height."""
 
@@ -87,7 +88,8 @@ def _span(known: Sequence[float], log: bool) -> tuple[float, float]:
 
 
 def _powers(ticks: Sequence[float]) -> Sequence[str]:
-    return [short(10.0 ** max(min(tick, 250.0), -250.0), 2) for tick in ticks]
+    # Beyond everyday sizes an exponent is shorter than the zeros.
+    return [short(10.0**tick, 2) if abs(tick) < _EVERYDAY else f"{10.0**tick:.1e}" for tick in ticks]
 
 
 def _columns(values: Sequence[float | None], count: int) -> list[_Column]:

@@ -110,11 +110,13 @@ def _speed_lines(measured: PerformanceProfile) -> Iterator[str]:
     start += [f"load {ms(measured.load_ms)}"] if measured.load_ms is not None else []
     if start:
         yield f"Memory and start: {', '.join(start)}"
-    named = f", {100 * measured.attributed:.1f} % of the time attributed" if measured.attributed is not None else ""
+    processes = f"{measured.processes} process{'' if measured.processes == 1 else 'es'}"
+    known = measured.attributed is not None and not measured.below_resolution
+    named = f", {100 * (measured.attributed or 0.0):.1f} % of the time attributed" if known else ""
     yield (
-        f"Measured: {count_of(measured.processes, 'process')} × {count_of(measured.runs, 'run')},"
+        f"Measured: {processes} × {count_of(measured.runs, 'run')},"
         f" {short(measured.bias_us)} µs of the profiler taken off each kernel{named}"
-    ).replace("processs", "processes")
+    )
 
 
 def _estimate_lines(measured: PerformanceProfile) -> Iterator[str]:
@@ -126,6 +128,8 @@ def _estimate_lines(measured: PerformanceProfile) -> Iterator[str]:
 
 
 def _legend(measured: PerformanceProfile, heavy: bool) -> list[str]:
+    if measured.below_resolution:
+        return []
     lines = ["* more than 10 % of the time"] if heavy else []
     lines.append("ms per batch; % of the time of all rows, cum % of a row and those above it")
     if measured.roofline is None:

@@ -1,0 +1,137 @@
+"""Two profiles matched by node: every node once, whatever was fused with what on either side."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.insight.stock import disturbed, make_performance
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import LayerTime, PerformanceProfile
+from tuibench.insight.comparison import ProfileComparison, compare_performance
+
+
+def profile_of(*layers: LayerTime) -> PerformanceProfile:
+    return replace(make_performance(), layers=layers)
+
+
+def layer(ms: float | None, *nodes: str, kind: str = "layer", op: str = "Conv") -> LayerTime:
+    return LayerTime(nodes[0] if nodes else op, kind, op, nodes, (), op, "", Estimate(ms, ms, ms, 3))
+
+
+def pair_times(found: ProfileComparison) -> dict[tuple[str, ...], tuple[float | None, float | None]]:
+    return {tuple(sorted(pair.nodes)): (pair.old_ms.value, pair.new_ms.value) for pair in found.pairs}
+
+
+def test_equal_profiles_differ_in_nothing() -> None:
+    found = compare_performance(make_performance(), make_performance())
+    assert found.words == () and found.ratio == 1.0
+    assert {pair.delta_ms for pair in found.pairs} == {0.0}
+    assert all(pair.ratio == 1.0 for pair in found.pairs if pair.old_ms.value is not None)
+
+
+def test_differences_come_greatest_first_whichever_way_they_go() -> None:
+    old = profile_of(layer(1.0, "a"), layer(2.0, "b"), layer(3.0, "c"), layer(None, "d"))
+    new = profile_of(layer(1.1, "a"), layer(1.0, "b"), layer(3.5, "c"), layer(1.0, "d"))
+    found = compare_performance(old, new)
+    assert [pair.nodes for pair in found.pairs] == [("b",), ("c",), ("a",), ("d",)]
+    assert [pair.delta_ms for pair in found.pairs] == [-1.0, 0.5, pytest.approx(0.1), None]
+
+
+def test_rows_that_split_and_merge_otherwise_become_one_pair() -> None:
+    old = profile_of(layer(1.0, "a", "b"), layer(2.0, "c"), layer(4.0, "d"))
+    new = profile_of(layer(0.5, "a"), layer(2.0, "b", "c"), layer(4.0, "d"))
+    found = compare_performance(old, new)
+    assert pair_times(found) == {("a", "b", "c"): (3.0, 2.5), ("d",): (4.0, 4.0)}
+    (grouped,) = (pair for pair in found.pairs if len(pair.nodes) == 3)
+    assert (len(grouped.old), len(grouped.new)) == (2, 2) and grouped.ratio == pytest.approx(2.5 / 3)
+
+
+def test_work_of_the_engines_own_goes_by_kind_and_operator() -> None:
+    layouts = [layer(0.1, kind="runtime", op="layout (runtime)"), layer(0.2, kind="runtime", op="layout (runtime)")]
+    old = profile_of(*layouts, layer(0.3, kind="residual", op="residual"))
+    new = profile_of(layouts[0], layer(0.4, kind="residual", op="residual"))
+    found = compare_performance(old, new)
+    times = {pair.op: (pair.old_ms.value, pair.new_ms.value) for pair in found.pairs}
+    assert times == {"layout (runtime)": (pytest.approx(0.3), 0.1), "residual": (0.3, 0.4)}
+
+
+def test_a_layer_of_one_side_alone_takes_no_time_on_the_other() -> None:
+    found = compare_performance(profile_of(layer(1.0, "a")), profile_of(layer(2.0, "b")))
+    assert [pair.delta_ms for pair in found.pairs] == [2.0, -1.0]
+    assert [pair.ratio for pair in found.pairs] == [None, None]
+    assert found.words == ("models: no node is in both, so nothing but totals compares",)
+
+
+def test_what_runs_beforehand_on_one_side_takes_no_time_there() -> None:
+    folded = replace(layer(None, "a"), kind="folded")
+    (pair,) = compare_performance(profile_of(folded), profile_of(layer(2.0, "a"))).pairs
+    assert pair.delta_ms == 2.0
+
+
+def test_intervals_that_lie_apart_are_clear() -> None:
+    def one(ms: Estimate) -> PerformanceProfile:
+        return profile_of(replace(layer(1.0, "a"), ms=ms))
+
+    (apart,) = compare_performance(one(Estimate(1.0, 0.9, 1.1, 3)), one(Estimate(1.5, 1.4, 1.6, 3))).pairs
+    (near,) = compare_performance(one(Estimate(1.0, 0.9, 1.1, 3)), one(Estimate(1.15, 1.05, 1.25, 3))).pairs
+    (none,) = compare_performance(one(Estimate(1.0)), one(Estimate(1.15, 1.05, 1.25, 3))).pairs
+    assert (apart.is_clear, near.is_clear, none.is_clear) == (True, False, None)
+
+
+def test_what_the_sides_do_not_share_is_said() -> None:
+    old = make_performance()
+    new = replace(
+        disturbed(old), engine="openvino", cores=1, cpus=(0,), threads=1, batch=8, dims={"seq": 128}, precision="bf16"
+    )
+    words = compare_performance(old, new, ("governor powersave / performance",)).words
+    assert words == (
+        "engine onnxruntime 1.31.1 / openvino 1.31.1",
+        "cores 2 / 1",
+        "CPUs 0-1 / 0",
+        "threads 2 / 1",
+        "precision f32 / bf16",
+        "batch 1 / 8",
+        "dims none / seq=128",
+        "grades A / D: the machine was disturbed",
+        "governor powersave / performance",
+    )
+    assert compare_performance(old, make_performance(24)).words == ("models: 17 of 33 nodes (52 %) are in both",)
+
+
+def test_below_the_resolution_no_layer_has_a_difference() -> None:
+    found = compare_performance(make_performance(), replace(make_performance(), below_resolution=True))
+    assert {pair.delta_ms for pair in found.pairs} <= {None, 0.0}
+    assert {pair.new_ms.value for pair in found.pairs} == {None}
+    assert "new: times per layer are below the profiler's resolution" in found.words
+
+
+partition = st.lists(st.integers(0, 5), min_size=1, max_size=12)
+
+
+@given(partition, partition)
+def test_any_two_ways_of_fusing_have_every_node_in_exactly_one_pair_and_lose_no_time(
+    old_groups: list[int], new_groups: list[int]
+) -> None:
+    def side(groups: list[int]) -> PerformanceProfile:
+        rows: dict[int, list[str]] = {}
+        for number, group in enumerate(groups):
+            rows.setdefault(group, []).append(f"n{number}")
+        return profile_of(*(layer(1.0 + group, *nodes) for group, nodes in rows.items()))
+
+    old, new = side(old_groups), side(new_groups)
+    found = compare_performance(old, new)
+    nodes = [id_ for pair in found.pairs for id_ in pair.nodes]
+    assert len(nodes) == len(set(nodes)) == max(len(old_groups), len(new_groups))
+    for mine, theirs in ((old, [pair.old for pair in found.pairs]), (new, [pair.new for pair in found.pairs])):
+        assert sorted(row.key for rows in theirs for row in rows) == sorted(row.key for row in mine.layers)
+    for whole, parts in ((old, [p.old_ms for p in found.pairs]), (new, [p.new_ms for p in found.pairs])):
+        total = math.fsum(row.ms.value or 0.0 for row in whole.layers)
+        assert math.fsum(part.value or 0.0 for part in parts) == pytest.approx(total)
+    for one in found.pairs:
+        for two in found.pairs:
+            assert one is two or not set(one.nodes) & set(two.nodes)

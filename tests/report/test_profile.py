@@ -1,0 +1,164 @@
+"""Profiles as text, Markdown and CSV: as somebody has looked at them, whole, and safe whatever names are in them."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from tests.insight.stock import disturbed, make_costs, make_loss, make_performance, make_profile
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import LOSS, LayerLoss, LayerTime, LossPoint, NodeCost, Profile
+from tuibench.core.text import show
+from tuibench.core.width import width_of
+from tuibench.insight.cost import cost_rows
+from tuibench.insight.layer import layer_rows
+from tuibench.report import profile_csv
+from tuibench.report.profile_comparison import profile_comparison_lines
+from tuibench.report.profile_costs import cost_lines
+from tuibench.report.profile_heading import ProfileHeading
+from tuibench.report.profile_lines import profile_lines
+from tuibench.report.profile_loss import loss_lines
+from tuibench.report.profile_markdown import cost_markdown, profile_markdown
+
+GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "profiles"
+HEADING = ProfileHeading("baseline", "k3f1", "cnn.onnx", "2026-11-18T21:00:00+00:00", "before the change")
+OTHER = ProfileHeading("after", "m9q2", "cnn.onnx", "2026-11-19T09:00:00+00:00")
+
+
+def faster() -> Profile:
+    """The same model with its convolutions in half the time."""
+    profile = make_performance()
+    layers = tuple(
+        replace(layer, ms=Estimate(*((layer.ms.value or 0.0) * f for f in (0.5, 0.49, 0.51)), n=3))
+        if layer.op == "Conv"
+        else layer
+        for layer in profile.layers
+    )
+    return replace(make_profile(), performance=replace(profile, layers=layers, ms=Estimate(2.875, 2.85, 2.9, 3)))
+
+
+def below() -> Profile:
+    return replace(make_profile(), performance=replace(make_performance(), below_resolution=True, ms=Estimate(0.0046)))
+
+
+PAGES = {
+    "performance": lambda: profile_lines(make_profile(), HEADING),
+    "performance-ascii": lambda: profile_lines(make_profile(), HEADING, ascii_only=True, sort="%", top=5),
+    "performance-wide": lambda: profile_lines(make_profile(), HEADING, width=160, sort="op", text="conv"),
+    "performance-disturbed": lambda: profile_lines(
+        replace(make_profile(), performance=disturbed(make_performance(what_if=False))), HEADING, top=3
+    ),
+    "performance-below": lambda: profile_lines(below(), HEADING, top=3),
+    "costs": lambda: cost_lines(make_costs(), HEADING),
+    "loss": lambda: loss_lines(make_loss(), HEADING),
+    "approximated": lambda: loss_lines(make_loss(measured=False), HEADING, top=3),
+    "comparison": lambda: profile_comparison_lines(make_profile(), faster(), (HEADING, OTHER), top=8),
+    "comparison-loss": lambda: profile_comparison_lines(
+        make_profile(kind=LOSS), make_profile(24, LOSS), (HEADING, OTHER), top=9
+    ),
+    "markdown": lambda: profile_markdown(make_profile(), HEADING).splitlines(),
+    "markdown-loss": lambda: profile_markdown(make_profile(kind=LOSS), HEADING).splitlines(),
+}
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_pages_are_as_somebody_has_looked_at_them(name: str) -> None:
+    lines = PAGES[name]()
+    seen, path = "\n".join(lines) + "\n", GOLDENS / f"{name}.txt"
+    if os.environ.get("UPDATE_GOLDENS") == "1":
+        assert not os.environ.get("CI"), "pages are kept by somebody who has looked at them"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(seen, encoding="utf-8")
+    assert seen == path.read_text(encoding="utf-8")
+    width = 160 if name.endswith("wide") else 80
+    assert name.startswith("markdown") or max(map(width_of, lines)) <= width
+
+
+def test_each_text_states_its_convention_and_names_its_methods() -> None:
+    for lines in (PAGES["performance"](), PAGES["costs"](), PAGES["markdown"]()):
+        assert "FLOPs = 2 × MACs" in " ".join("\n".join(lines).split())
+    text = "\n".join(PAGES["performance"]())
+    assert "Estimate by measured INT8" in text and "Estimate by Amdahl bound" in text
+    assert "theoretical" in PAGES["costs"]()[0] and "proxy" in PAGES["approximated"]()[0]
+
+
+def test_tables_say_how_many_rows_they_leave_out() -> None:
+    assert "11 more rows (--top N)" in profile_lines(make_profile(), HEADING, top=5)
+    assert not any("more rows" in line for line in profile_lines(make_profile(), HEADING, top=None))
+    assert "No layer holds that text" in profile_lines(make_profile(), HEADING, text="nowhere")
+    assert "- 4804 more rows (CSV has all)" in profile_markdown(make_profile(5000), HEADING)
+
+
+def test_a_profile_of_which_nothing_was_measured_says_so() -> None:
+    empty = Profile("performance", make_costs())
+    assert profile_lines(empty, HEADING)[-1] == "Nothing was measured of it"
+    assert profile_markdown(empty, HEADING) == cost_markdown(empty.costs, HEADING)
+    mixed = profile_comparison_lines(make_profile(), make_profile(kind=LOSS), (HEADING, OTHER))
+    assert mixed[-1].startswith("One is a performance profile")
+
+
+def parsed(text: str) -> list[dict[str, str]]:
+    return list(csv.DictReader(io.StringIO(text)))
+
+
+def test_csv_has_every_row_with_the_numbers_of_the_profile() -> None:
+    rows = parsed(profile_csv.profile_csv(make_profile()))
+    assert len(rows) == 16 and list(rows[0]) == list(profile_csv.LAYER_COLUMNS)
+    for row, layer in zip(rows, layer_rows(make_performance(), make_costs()), strict=True):
+        assert row["ms"] == ("" if layer.ms is None else f"{layer.ms:.4f}") or float(row["ms"]) == layer.ms
+        assert row["macs"] == ("" if layer.layer.macs is None else str(layer.layer.macs))
+        assert row["nodes"].split() == list(layer.layer.nodes)
+    assert float(rows[0]["gflop_per_s"]) == pytest.approx(181.4, rel=1e-3)
+    assert rows[4]["int8_reason"] == "its group count has no INT8 kernel" and rows[4]["int8_ms"] == ""
+    assert rows[11]["flops"] == "" and rows[14]["reason"] == "done before the model runs"
+    assert {row["ms"] for row in parsed(profile_csv.profile_csv(below()))} == {""}
+
+
+def test_csv_of_theory_and_of_losses() -> None:
+    rows = parsed(profile_csv.cost_csv(make_costs()))
+    assert [row["id"] for row in rows] == [row.node.id for row in cost_rows(make_costs())]
+    assert rows[0]["flop_per_byte"] and rows[-2]["unknown_because"] == "no rule for this operator"
+    losses = parsed(profile_csv.profile_csv(make_profile(kind=LOSS)))
+    assert len(losses) == 7 * 5 and losses[0]["sqnr_db"] == "50.0000" and losses[0]["weight_sqnr_db_proxy"] == "40.0000"
+    assert {row["level"] for row in losses} == set(make_loss().levels)
+
+
+HOSTILE = st.text(max_size=30) | st.sampled_from(
+    ["=cmd|' /C calc'!A0", "\x1b]0;owned\x07", "| a | b |", "<script>", "[x](http://e)", "\u202egnp.exe", "+1", "a\nb"]
+)
+
+
+@settings(max_examples=40)
+@given(HOSTILE, HOSTILE, st.sampled_from([40, 80, 160]), st.booleans())
+def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str, width: int, ascii_only: bool) -> None:
+    layer = LayerTime(name, "layer", name, (name, other), (other,), other, name, Estimate(1.0, 0.9, 1.1, 3), roof=other)
+    cost = NodeCost(name, 0, name, other, name, why=other)
+    costs = replace(make_costs(), nodes=(cost,), notes=(name,), shapes_from=other, dims={name: 3})
+    measured = replace(
+        make_performance(), layers=(layer,), engine=name, isa=(other,), notes=(name,), dims={other: 1}, precision=name
+    )
+    points = (LossPoint(name, None, None, reason=other),)
+    changed = LayerLoss(name, name, other, name, (1,), 1, 0, points=points)
+    loss = replace(make_loss(), layers=(changed,), data=name, levels=(name,), notes=(other,))
+    heading = ProfileHeading(name, other, name, other, name)
+    one, two = Profile("performance", costs, measured), Profile("loss", costs, loss=loss)
+    lines = profile_lines(one, heading, width=width, ascii_only=ascii_only)
+    lines += cost_lines(costs, heading, width=width, ascii_only=ascii_only)
+    lines += loss_lines(loss, heading, width=width, ascii_only=ascii_only)
+    for profile in (one, two):
+        lines += profile_comparison_lines(profile, profile, (heading, heading), ascii_only=ascii_only, width=width)
+        markdown = profile_markdown(profile, heading)
+        lines += markdown.splitlines()
+        assert "<script" not in markdown and "[x](" not in markdown
+        for row in csv.reader(io.StringIO(profile_csv.profile_csv(profile))):
+            assert not any(cell.lstrip().startswith(("=", "+", "@")) for cell in row)
+            assert not any(cell.startswith("-") and not cell[1:2].isdigit() for cell in row)
+    assert [show(line, 10_000) for line in lines] == lines
+    assert not ascii_only or all(line.isascii() for line in profile_lines(one, heading, ascii_only=True))
