@@ -1,6 +1,6 @@
 """Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
 
-python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|weights|loss
+python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|layers|weights|loss
 """
 
 from __future__ import annotations
@@ -157,6 +157,32 @@ def cost(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every ta
     return to_plain(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
 
 
+def layers(request: dict[str, Any], send: Send) -> Any:
+    """Task `layers` {path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
+
+    Sends {"stage": "loading" | "profiling" | "timing", "done", "of"} on the way.
+    """
+    from dataclasses import replace
+
+    from tuibench.core.model import Point
+    from tuibench.core.record import from_plain, to_plain
+    from tuibench.host.cpu import read_identity
+    from tuibench.host.tree import Tree
+    from tuibench.profiles.layers import measure_layers
+
+    found = measure_layers(
+        request["path"],
+        from_plain(Point, request["point"]),
+        tuple(request["cpus"]),
+        int(request["threads"]),
+        int(request["runs"]),
+        float(request["max_s"]),
+        request["run_dir"],
+        lambda stage, done, of: send({"stage": stage, "done": done, "of": of}),
+    )
+    return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
+
+
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
@@ -167,6 +193,7 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "cost": cost,
     "weights": weights,
     "loss": loss,
+    "layers": layers,
 }
 _IMPORTS = {
     "inspect": "tuibench.models.inspection",
@@ -174,6 +201,12 @@ _IMPORTS = {
     "cost": "tuibench.models.cost.order",
     "weights": "tuibench.profiles.loss.approximation",
     "loss": "tuibench.profiles.loss.sweep",
+    "layers": "tuibench.profiles.layers",
+}
+_IMPORTS = {
+    "inspect": "tuibench.models.inspection",
+    "prepare": "tuibench.models.preparation",
+    "cost": "tuibench.models.cost.order",
 }
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
@@ -197,11 +230,27 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
 
     ignore_the_keyboard()
     die_with_parent(int(request.get("parent") or os.getppid()))
+    if request.get("cpus"):
+        _settle(request)
     if needed is not None:
         import_module(needed)
     room = request.get("memory_bytes")
     limit = ((request.get("spec") or {}).get("limits") or {}).get("memory_bytes")
     limit_memory(int(room) if room else None, len(os.sched_getaffinity(0)), int(limit) if limit else None)
+
+
+def _settle(request: dict[str, Any]) -> None:
+    """What measures has its own CPUs, before the first library makes a thread."""
+    from tuibench.measure.isolation import (
+        apply_environment,
+        pin_process,
+        thread_variables,
+        volunteer_for_the_oom_killer,
+    )
+
+    volunteer_for_the_oom_killer()
+    pin_process(int(cpu) for cpu in request["cpus"])
+    apply_environment(thread_variables(int(request.get("threads") or 1)))
 
 
 def _available_bytes(limit: int | None) -> int:

@@ -63,7 +63,7 @@ class TracedTrial:
         self._profile: Any = None
         self._refusal: TrialError | None = None
 
-    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:  # noqa: ARG002 - as Trial's
+    def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
         """The outputs for one feed; TrialError says whether the model or the feed was refused."""
         from tuibench.engines.protocol import IoUnavailable
         from tuibench.models.reference import TrialError
@@ -77,19 +77,10 @@ class TracedTrial:
         except Exception as error:  # an engine raises whatever it likes; its words are the result
             raise _unreadable(session, feed) or TrialError(first_words(error)) from error
 
-    def events(self) -> list[dict[str, Any]]:
-        """What the profiler wrote of all runs; the session is over then."""
-        import json
-
-        if self._profile is None:
-            return []
-        written = self._profile.end_profiling()
-        try:
-            with open(written, encoding="utf-8", errors="replace") as file:
-                events: list[dict[str, Any]] = json.load(file)
-        finally:
-            os.unlink(written)
-        return events
+    def end(self) -> str | None:
+        """Where the profiler wrote of all runs; the session is over then."""
+        profile, self._profile, self._session = self._profile, None, None
+        return str(profile.end_profiling()) if profile is not None else None
 
     def _load(self) -> Any:
         from tuibench.models.reference import TrialError

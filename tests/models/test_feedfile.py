@@ -79,6 +79,30 @@ def test_what_does_not_fit_says_both_sides(tmp_path: Path, arrays: dict[str, Any
     assert len(caught.value.message.splitlines()) == 1
 
 
+@pytest.mark.parametrize(
+    ("odd", "note"),
+    [
+        ([], ()),
+        ([np.nan], ("input 'x' has 1 value that is NaN or infinite",)),
+        ([np.nan, np.inf, -np.inf], ("input 'x' has 3 values that are NaN or infinite",)),
+    ],
+)
+def test_what_is_no_number_is_noted(tmp_path: Path, odd: list[float], note: tuple[str, ...]) -> None:
+    array = np.ones((2, 2, 4), np.float32)
+    array[1, 1, : len(odd)] = odd
+    assert load(tmp_path, (X, IDS), {"x": array, "a/0": np.arange(2)}).notes == note
+
+
+def test_what_is_no_number_is_found_in_sequences_and_not_asked_of_strings(tmp_path: Path) -> None:
+    ports = (
+        Port("s\x1b", "sequence", "float32", None, "tensor"),
+        Port("o", "optional", "float32", (1,), "tensor"),
+        Port("t", "tensor", "string", ("b",)),
+    )
+    arrays = {"s\x1b/0": np.ones(2, np.float32), "s\x1b/1": np.full(3, np.nan, np.float32), "t": np.array(["nan"])}
+    assert load(tmp_path, ports, arrays).notes == ("input 's\\e' has 3 values that are NaN or infinite",)
+
+
 def test_different_counts_of_samples(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"different counts of samples: \[2, 3\]"):
         load(tmp_path, (X, IDS), {"x": np.ones((3, 1, 4), np.float32), "a/0": np.ones((2, 1), np.int64)})

@@ -180,6 +180,12 @@ def test_inputs_from_a_file_decide_the_dims(tmp_path: Path) -> None:
         bench.prepare(file=str(tmp_path / "in.npz"), batches=(4,))
 
 
+def test_what_is_odd_about_inputs_from_a_file_is_noted(tmp_path: Path) -> None:
+    np.savez(tmp_path / "in.npz", x=np.full((2, 3, 8, 9), np.nan, np.float32))
+    (point,) = Bench(tmp_path, (PICTURE,)).prepare(file=str(tmp_path / "in.npz"))
+    assert point.failure is None and "input 'x' has 432 values that are NaN or infinite" in point.notes
+
+
 def test_a_wrong_request_raises_before_anything_runs(tmp_path: Path) -> None:
     bench = Bench(tmp_path, (PICTURE,))
     with pytest.raises(UsageError, match="no such dim"):

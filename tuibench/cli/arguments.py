@@ -128,7 +128,9 @@ def _parse_rerun(argv: Sequence[str]) -> Info | RerunRequest:
         from tuibench.cli.help import rerun_help  # as above
 
         return Info(rerun_help())
-    ids, fields = FlagReader((*FLAGS, *RERUN_FLAGS), "rerun").split(argv)
+    from tuibench.request.profile_flag import OWN_FLAGS  # 3 ms that only commands which measure anew need
+
+    ids, fields = FlagReader((*OWN_FLAGS, *FLAGS, *RERUN_FLAGS), "rerun").split(argv)
     if len(ids) != 1:
         what = "rerun needs the ID of a benchmark" if not ids else "rerun takes one ID"
         raise UsageError(what, "tuibench list shows them; tuibench rerun last repeats the newest")

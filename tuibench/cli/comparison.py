@@ -9,7 +9,7 @@ from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers
 from tuibench.cli.session import opened, width
-from tuibench.core.errors import ExitCode, UnknownId, UsageError
+from tuibench.core.errors import ExitCode, TuibenchError, UnknownId, UsageError
 from tuibench.core.remote import is_remote
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
@@ -44,8 +44,41 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
             raise UsageError(f"BASE and NEW are both {short_id(base.id)}", _other(base))
         side = bench.exchange.compare(base, new)
     interruption.check()
+    kinds = [_kind(base), _kind(new)]
+    if kinds[0] != kinds[1]:
+        raise NotOfAKind(
+            f"{short_id(base.id)} is a {kinds[0]} and {short_id(new.id)} a {kinds[1]}: compare takes two of a kind",
+            "tuibench list and tuibench list --profiles show them",
+        )
+    if base.profile is not None and new.profile is not None:
+        return _compare_profiles(base, new, side.environment, args)
     emit(dumps(side) if args.json else side_by_side(side, width() or WIDTH, args.ascii))
     return int(ExitCode.OK if side.comparisons else ExitCode.NOT_COMPARABLE)
+
+
+class NotOfAKind(TuibenchError):
+    """A profile has layers and a benchmark has cells: neither has a partner in the other."""
+
+    exit_code = ExitCode.NOT_COMPARABLE
+
+
+def _kind(result: RunResult) -> str:
+    asked = result.spec.profile
+    return "benchmark" if asked is None else f"{asked.kind} profile"
+
+
+def _compare_profiles(base: RunResult, new: RunResult, environment: tuple[str, ...], args: argparse.Namespace) -> int:
+    """Layer by layer, by the nodes of the models; another model may share none of them."""
+    from tuibench.report.profile_page import comparison_json, comparison_page, count_pairs  # what only profiles need
+
+    shas = [result.models[0].sha256 if result.models else "" for result in (base, new)]
+    if shas[0] != shas[1]:
+        environment = ("the models are not the same: only layers with the same outputs are compared", *environment)
+    if args.json:
+        emit(comparison_json(base, new, environment))
+    else:
+        emit(comparison_page(base, new, environment, width() or WIDTH, ascii_only=args.ascii))
+    return int(ExitCode.OK if count_pairs(base, new) else ExitCode.NOT_COMPARABLE)
 
 
 def _other(result: RunResult) -> str:

@@ -9,7 +9,8 @@ from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.session import opened, tell, width
 from tuibench.core.errors import ExitCode
-from tuibench.report.listing import NEWEST, hidden_words, listing, rows_json
+from tuibench.core.units import count_of
+from tuibench.report.listing import NEWEST, hidden_words, listing, profile_listing, rows_json
 from tuibench.request import value
 
 _MOST = 10**9
@@ -20,6 +21,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser = subparsers.add_parser("list", description="List what was measured, newest first.")
     parser.add_argument("words", nargs="*", metavar="WORD", help="only those that have every WORD in some field")
     parser.add_argument("--project", metavar="NAME", help="only those of this project")
+    parser.add_argument("--profiles", action="store_true", help="profiles instead of benchmarks")
     many = parser.add_mutually_exclusive_group()
     number = reads("-n", value.whole(1, _MOST))
     many.add_argument("-n", type=number, default=NEWEST, metavar="N", help=f"how many [{NEWEST}]")
@@ -33,14 +35,21 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
     """Print the list; that there is nothing in it is no error."""
     limit = None if args.all else args.n
     with opened() as bench:
-        rows = bench.library.list(args.project, " ".join(args.words))
+        library, words = bench.library, " ".join(args.words)
+        noun = "profile" if args.profiles else "benchmark"
+        list_rows = library.list_profiles if args.profiles else library.list
+        rows = list_rows(args.project, words)
         if args.json:
             emit(rows_json(rows, limit))
         else:
-            emit(listing(rows, time.time(), limit=limit, width=width(), ascii_only=args.ascii))
+            lay_out = profile_listing if args.profiles else listing
+            emit(lay_out(rows, time.time(), limit=limit, width=width(), ascii_only=args.ascii))
         filtered = bool(args.words or args.project)
         if filtered and not rows:
-            tell(f"none of {len(bench.library.list())} is meant by that")
-        elif words := hidden_words(len(rows), limit):
-            tell(words)
+            tell(f"none of {len(list_rows())} is meant by that")
+        elif said := hidden_words(len(rows), limit, noun):
+            tell(said)
+        others = () if args.profiles else library.list_profiles(args.project, words)
+        if others:
+            tell(f"and {count_of(len(others), 'profile')}: tuibench list --profiles")
     return int(ExitCode.OK)

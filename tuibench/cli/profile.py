@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
@@ -12,7 +15,7 @@ from tuibench.cli.session import opened, tell, width
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.label import model_names
 from tuibench.core.profile import LOSS, CostProfile, LossProfile
-from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import seconds
 from tuibench.report.export import STDOUT, form_of, write_export
@@ -22,9 +25,12 @@ from tuibench.report.profile_page import check_sort, costs_page, losses_page, th
 from tuibench.report.profile_shown import TOP, WIDTH, Shown
 from tuibench.report.profile_table import ProfileHeading
 from tuibench.report.style import to_ascii
+from tuibench.request.flag import FLAGS
 from tuibench.request.profile import read_profile
-from tuibench.request.profile_flag import ProfileRequest, profile_again
+from tuibench.request.profile_flag import PROFILE_FLAGS, ProfileRequest, profile_again, recall_profile, to_request
+from tuibench.request.translation import Topology
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.runs import Wishes
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
 _LONG_S = 300.0
@@ -47,10 +53,48 @@ def run(request: ProfileRequest, interruption: Interruption) -> int:
             _require_nothing_kept(request)
             interruption.check()
             return _print_theory(bench, request, spec)
-        wishes = to_wishes(output, profile_again(spec))
+        wishes = profile_wishes(request, spec)
         if output.dry_run:
             return _print_plan(bench, request, spec)
         return measure(bench, output, spec, wishes, reading.notes, interruption, shown=shown_of(request))
+
+
+def profile_wishes(request: ProfileRequest, spec: BenchmarkSpec) -> Wishes:
+    """How the run should be carried out."""
+    return to_wishes(request.output, profile_again(spec))
+
+
+def again_request(
+    spec: BenchmarkSpec, source: ModelSource, given: Mapping[str, Any], topology: Topology, name: str
+) -> tuple[ProfileRequest, BenchmarkSpec, tuple[str, ...]]:
+    """A stored profile as if it had been typed again, with what was typed now in its place; `name` unless another is.
+
+    `given` are fields of a benchmark's flags, of which a profile knows those that it has, too.
+    """
+    unknown = [flag.names[0] for flag in FLAGS if flag.field in given and flag.names[0] not in _KNOWN]
+    if unknown:
+        raise UsageError(f"{unknown[0]} says nothing of a profile", "tuibench profile --help lists what does")
+    fields = {
+        _FIELDS.get(field, field): _as_typed(value) if field in _READ else value for field, value in given.items()
+    }
+    request = to_request(source.path, {"name": name, **recall_profile(spec, fields)})
+    reading = read_profile(request.values, topology)
+    found = reading.require()
+    return request, replace(found, models=(source,)), reading.notes
+
+
+_KNOWN = frozenset(name for flag in PROFILE_FLAGS for name in flag.names)
+_FIELDS = {"engines": "engine", "batches": "batch", "sequence_lengths": "sequence_length", "max_time_s": "max_time"}
+_FIELDS |= {"timeout_scale": "timeout", "memory_bytes": "memory_limit"}
+_READ = frozenset({"seed", "shapes", "max_time_s", "timeout_scale", "memory_bytes"})
+"""Fields that a benchmark's flags read where a profile keeps the text."""
+
+
+def _as_typed(value: object) -> object:
+    """A number that a benchmark's flags have read already, as the text that it came from."""
+    if isinstance(value, tuple) and value and isinstance(value[0], tuple):
+        return ",".join(f"[{','.join(map(str, shape))}]" for shape in value)
+    return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 def shown_of(request: ProfileRequest) -> Shown:

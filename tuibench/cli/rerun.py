@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.session import opened
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.errors import UsageError
 from tuibench.core.spec import ModelSource
 from tuibench.request.model_token import resolve_model
+from tuibench.request.profile_flag import OWN_FLAGS
 from tuibench.request.recall import repeat
 from tuibench.request.repeat import again
 from tuibench.request.request import RerunRequest
+from tuibench.workbench.hall import Workbench
 
 
 def run(wanted: RerunRequest, interruption: Interruption) -> int:
@@ -25,6 +30,11 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         stand_ins = [resolve_model(path) for path in wanted.paths]
         sources = repetition.settle([ModelSource(one.path, one.path) for one in stand_ins], wanted.changed)
         asked = stored.result.spec
+        if asked.profile is not None:
+            return _profile_again(bench, wanted, stored, sources, interruption)
+        strange = [flag.names[0] for flag in OWN_FLAGS if flag.field in wanted.given]
+        if strange:
+            raise UsageError(f"{strange[0]} says nothing of a benchmark", "tuibench benchmark --help lists what does")
         request, spec, notes = repeat(asked, sources, wanted.given, bench.topology(), stored.card.name)
         bench.check_engines(spec.engines)
         check_export(request, spec)
@@ -33,3 +43,25 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         card = replace(wishes.card, rerun_of=stored.row.id, project=project)
         partner = stored.result if request.compare_to is None else bench.library.get(request.compare_to).result
         return measure(bench, request, spec, replace(wishes, card=card), notes, interruption, partner)
+
+
+def _profile_again(
+    bench: Workbench,
+    wanted: RerunRequest,
+    stored: StoredBenchmark,
+    sources: Sequence[ModelSource],
+    interruption: Interruption,
+) -> int:
+    """The same profile once more; both stand side by side by tuibench compare."""
+    from tuibench.cli.profile import again_request, profile_wishes, shown_of  # what only profiles need
+
+    asked = stored.result.spec
+    request, spec, notes = again_request(asked, sources[0], wanted.given, bench.topology(), stored.card.name)
+    bench.profiles.check_engine(spec.engines[0])
+    check_export(request.output, spec)
+    wishes = profile_wishes(request, spec)
+    project = wishes.card.project or bench.projects.kept(stored.card.project)
+    card = replace(wishes.card, rerun_of=stored.row.id, project=project)
+    return measure(
+        bench, request.output, spec, replace(wishes, card=card), notes, interruption, shown=shown_of(request)
+    )

@@ -21,6 +21,8 @@ LAYOUT = "layout (runtime)"
 
 ALREADY_INT8 = "already int8"
 """Why a point of a layer with such weights has no numbers."""
+UNMAPPED = "unmapped (runtime)"
+"""The operator of rows of which it is not known what they are for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,6 +122,8 @@ class KernelRow:
     """Without the profiler's own share."""
     integer: bool = False
     """Whether the kernel that runs works on integers."""
+    activation_bytes: int | None = None
+    """What its kernels read and write in one inference beside constants, as the profiler counts it."""
 
 
 @dataclass(frozen=True, slots=True)

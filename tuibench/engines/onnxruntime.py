@@ -86,24 +86,32 @@ class OnnxRuntimeEngine:
         """Create the session; every refusal of the model surfaces here or at the first run."""
         import onnxruntime as ort
 
-        if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
-            raise BadSetting(f"onnxruntime has no precision {setting.precision} on the CPU; it takes f32")
-        options = ort.SessionOptions()
-        options.intra_op_num_threads = setting.threads
-        options.inter_op_num_threads = 1
-        options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
-        options.log_severity_level = _ERROR_LEVEL
-        if not setting.optimize:
-            options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
-        pinned = "none"
-        if setting.pin == "core" and len(setting.cpus) >= setting.threads:
-            pinned = "core"
-            if setting.threads > 1:
-                # One group per pool thread, 1-based logical CPUs; the calling thread is the first and is pinned by us.
-                groups = ";".join(str(cpu + 1) for cpu in setting.cpus[1 : setting.threads])
-                options.add_session_config_entry("session.intra_op_thread_affinities", groups)
+        options, pinned = make_options(setting)
         session = ort.InferenceSession(self.prepare(setting), options, providers=["CPUExecutionProvider"])
         return OnnxRuntimeSession(session, setting, pinned)
+
+
+def make_options(setting: Setting) -> tuple[Any, str]:
+    """How every session of a setting is made, profiled ones too, and whether its threads are pinned."""
+    import onnxruntime as ort
+
+    if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
+        raise BadSetting(f"onnxruntime has no precision {setting.precision} on the CPU; it takes f32")
+    options = ort.SessionOptions()
+    options.intra_op_num_threads = setting.threads
+    options.inter_op_num_threads = 1
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.log_severity_level = _ERROR_LEVEL
+    if not setting.optimize:
+        options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
+    pinned = "none"
+    if setting.pin == "core" and len(setting.cpus) >= setting.threads:
+        pinned = "core"
+        if setting.threads > 1:
+            # One group per pool thread, 1-based logical CPUs; the calling thread is the first and is pinned by us.
+            groups = ";".join(str(cpu + 1) for cpu in setting.cpus[1 : setting.threads])
+            options.add_session_config_entry("session.intra_op_thread_affinities", groups)
+    return options, pinned
 
 
 class OnnxRuntimeSession:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any
@@ -35,6 +35,8 @@ class FileInputs:
 
     samples: tuple[Feed, ...]
     shapes: Mapping[str, Shape]
+    notes: tuple[str, ...] = ()
+    """What is odd about them and no mistake: some models take a NaN for a value that is missing."""
 
     def fed(self, ports: tuple[Port, ...], path: str) -> tuple[FedInput, ...]:
         """What was fed, for the lines on stderr."""
@@ -64,7 +66,16 @@ def read_feeds(path: str, ports: tuple[Port, ...], available_bytes: int) -> File
         raise UsageError(f"--inputs {show(path)}: the inputs have different counts of samples: {sorted(counts)}")
     count = counts.pop() if counts else 1
     samples = tuple({name: v[n % len(v)] for name, v in values.items()} for n in range(count))
-    return FileInputs(samples, shapes)
+    return FileInputs(samples, shapes, tuple(_odd_notes(ports, values)))
+
+
+def _odd_notes(ports: tuple[Port, ...], values: Mapping[str, list[Any]]) -> Iterator[str]:
+    for port in ports:
+        parts = [item for value in values[port.name] for item in (value if isinstance(value, list) else [value])]
+        odd = sum(int(np.count_nonzero(~np.isfinite(p))) for p in parts if p is not None and p.dtype.kind == "f")
+        if odd:
+            held = "1 value that is" if odd == 1 else f"{odd} values that are"
+            yield f"input '{show(port.name, 60)}' has {held} NaN or infinite"
 
 
 def _load(path: str, available_bytes: int) -> dict[str, Array]:

@@ -22,6 +22,8 @@ class Placed:
     """The one that it lies in."""
     parent: str = ""
     """Id of the node whose subgraph that is; '' at the top."""
+    scope: str = ""
+    """What the ids of all nodes of its graph begin with."""
 
     @property
     def op(self) -> str:
@@ -46,7 +48,7 @@ def walk(graph: onnx.GraphProto) -> Iterator[Placed]:
         waiting.append((inside, at + 1, above, parent))
         node = inside.node[at]
         own = next((name for name in node.output if name), "") or f"{op_of(node)}#{at}"
-        placed = Placed(f"{above}{own}", counter, node, inside, parent)
+        placed = Placed(f"{above}{own}", counter, node, inside, parent, above)
         counter += 1
         yield placed
         for attribute in reversed(node.attribute):

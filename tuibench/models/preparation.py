@@ -152,6 +152,7 @@ class _PointMaker:
         if self._file is not None:
             samples = list(self._file.samples)
             fed = self._file.fed(self._layout.ports, self._order.spec.inputs.file or "")
+            notes += self._file.notes
         else:
             made = Synthesis(self._layout, self._vocabulary, candidate, self._order.spec.inputs.seed)
             made.require_room(self._order.available_bytes)

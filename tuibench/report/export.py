@@ -27,6 +27,10 @@ def form_of(path: str) -> str:
 
 def render(run: RunResult, form: str, beside: SideBySide | None = None) -> str:
     """The text of an export in one of the forms; JSON has room for another result beside it."""
+    if form != "json" and run.spec.profile is not None:
+        from tuibench.report.profile_page import profile_text  # as below
+
+        return profile_text(run, form)
     if form == "csv":
         from tuibench.report.csv_export import dumps as to_csv  # csv and html are needed by one form each
 

@@ -50,7 +50,8 @@ def seconds_to_run(run: RunResult, cell: CellResult) -> int | float:
 def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]) -> dict[str, Any]:
     """The top level: names, types and units of deepsparse.benchmark's file."""
     if cell is None:
-        reasons["benchmark_result"] = "the run has no cells"
+        made = run.spec.profile is not None
+        reasons["benchmark_result"] = "it is a profile; see tuibench.profile" if made else "the run has no cells"
     source, _ = model_of(run, cell) if cell else (None, None)
     shapes = run.spec.inputs.shapes
     scenario = SCENARIO_LABELS.get(cell.asked.scenario, cell.asked.scenario) if cell else None
@@ -149,6 +150,7 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         "started_utc": plain["started_utc"],
         "seconds": plain["seconds"],
         "again": plain["again"],
+        "profile": plain["profile"],
         "reasons": reasons,
     }
 

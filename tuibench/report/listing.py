@@ -35,6 +35,17 @@ _COLUMNS = (
     Column("result"),
     Column("grade"),
 )
+_PROFILE_COLUMNS = (
+    Column("id"),
+    Column("age", right=True),
+    Column("name", least=16),
+    Column("kind"),
+    Column("engine", least=10, rank=2),
+    Column("cores", least=5, rank=3),
+    Column("batch", least=5, rank=4),
+    Column("result", least=24),
+    Column("grade"),
+)
 _RESULT = 8
 _LEAST_RESULT, _MOST_RESULT = 20, 40
 _FOREIGN = "foreign"
@@ -64,12 +75,32 @@ def listing(
     return to_ascii(text) if ascii_only else text
 
 
-def hidden_words(total: int, limit: int | None = NEWEST) -> str:
+def profile_listing(
+    rows: Sequence[BenchmarkRow],
+    now: float,
+    *,
+    limit: int | None = NEWEST,
+    width: int | None = WIDTH,
+    ascii_only: bool = False,
+) -> str:
+    """The same for profiles, which have a kind instead of scenarios and cells."""
+    names = short_ids(row.id for row in rows)
+    shown = rows if limit is None else rows[: max(limit, 0)]
+    if not shown:
+        return ""
+    text = (
+        "\n".join(lay_out(_PROFILE_COLUMNS, [_profile_cells(row, names[row.id], now) for row in shown], width)) + "\n"
+    )
+    return to_ascii(text) if ascii_only else text
+
+
+def hidden_words(total: int, limit: int | None = NEWEST, noun: str = "benchmark") -> str:
     """What stands below a list that was cut; '' where nothing was left out."""
     if total == 0:
-        return "no benchmark is stored yet: tuibench benchmark MODEL measures one"
+        verb = "makes" if noun == "profile" else "measures"
+        return f"no {noun} is stored yet: tuibench {noun} MODEL {verb} one"
     more = 0 if limit is None else total - max(limit, 0)
-    return f"and {count_of(more, 'older benchmark')} (-n {total} or --all)" if more > 0 else ""
+    return f"and {count_of(more, f'older {noun}')} (-n {total} or --all)" if more > 0 else ""
 
 
 def rows_json(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
@@ -123,6 +154,20 @@ def _cells(row: BenchmarkRow, name: str, now: float) -> tuple[str, ...]:
         show(row.cores, _LONGEST),
         show(row.batches, _LONGEST),
         measured,
+        headline_words(row),
+        _FOREIGN if row.foreign else show(row.grade, 4) or "-",
+    )
+
+
+def _profile_cells(row: BenchmarkRow, name: str, now: float) -> tuple[str, ...]:
+    return (
+        name,
+        age(row.started_utc, now),
+        show(row.name or row.models, _LONGEST),
+        show(row.kind, 20),
+        show(row.engines, _LONGEST),
+        show(row.cores, _LONGEST),
+        show(row.batches, _LONGEST) or "-",
         headline_words(row),
         _FOREIGN if row.foreign else show(row.grade, 4) or "-",
     )

@@ -31,7 +31,7 @@ _TOPS = frozenset(
 _HOME = re.compile(r"(?<![\w.~/-])/(?:home|Users)/[^/\s'\"]+(?=/|\b)|(?<![\w.~/-])/root(?=/|\b)")
 _ADDRESS = re.compile(r"https?://[^\s'\"<>]+", re.IGNORECASE)
 _FILES = frozenset({"path", "file", "bundle"})
-_NAMES = frozenset({"name", "zero_tensors"})
+_NAMES = frozenset({"name", "zero_tensors", "id", "key", "nodes", "kernels", "kernel_op", "weight", "op"})
 """Keys whose texts come from inside a model."""
 
 

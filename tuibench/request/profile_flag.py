@@ -115,6 +115,13 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
 
 PROFILE_FLAGS: tuple[Flag, ...] = tuple(flag for _, flags in GROUPS for flag in flags)
 
+_AT_ALL = frozenset({"flops", "loss", "approximate"})
+_ELSEWHERE = frozenset(name for flag in FLAGS for name in flag.names)
+OWN_FLAGS: tuple[Flag, ...] = tuple(
+    flag for flag in PROFILE_FLAGS if flag.field not in _AT_ALL and not _ELSEWHERE.intersection(flag.names)
+)
+"""What a profile is told that no benchmark is, and that may be another when it is made again."""
+
 _TYPED = frozenset(one.name for one in fields(ProfileValues))
 _OWN = frozenset({"flops", "loss", "sort", "top"})
 

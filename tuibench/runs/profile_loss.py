@@ -7,15 +7,14 @@ from typing import Any
 
 from tuibench.core.cell import Failure
 from tuibench.core.failure import failure_words
-from tuibench.core.profile import INT8, LayerLoss, LossPoint
+from tuibench.core.profile import LayerLoss, LossPoint
 from tuibench.core.record import from_plain
-from tuibench.runs.profile_part import COSTS, LOSSES, WEIGHTS
+from tuibench.insight.loss_assembly import worst_layers
+from tuibench.runs.profile_part import COSTS, LOSSES, WEIGHTS, first_level
 from tuibench.runs.profile_performance import make_costs
 from tuibench.runs.profile_sitting import ProfileSitting
 
 _WEIGHTS_S = 60.0
-_WORST = 10
-"""Layers that a budget looks at again."""
 _MOST_DEATHS = 3
 
 
@@ -50,7 +49,7 @@ class LossMaker:
         sitting = self._sitting
         sitting.pace.begin(LOSSES)
         levels = sitting.asked.levels
-        first = INT8 if INT8 in levels else levels[0]
+        first = first_level(sitting.asked)
         rounds = [levels]
         if sitting.asked.budget and len(levels) > 1:
             rounds = [(first,), tuple(level for level in levels if level != first)]
@@ -107,8 +106,7 @@ class LossMaker:
 
     def _worst(self, level: str) -> list[str]:
         """The layers whose change at that level is seen most in the outputs."""
-        found = [(point.sqnr_db, one) for (one, at), point in self._parts.points.items() if at == level]
-        return [one for _, one in sorted((db, one) for db, one in found if db is not None)[:_WORST]]
+        return list(worst_layers([(one, point) for (one, at), point in self._parts.points.items() if at == level]))
 
 
 def _join(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:

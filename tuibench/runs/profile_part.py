@@ -8,6 +8,7 @@ from typing import Any
 
 from tuibench.core.cell import Failure
 from tuibench.core.profile import (
+    INT8,
     LOSS,
     CostProfile,
     LayerLoss,
@@ -38,6 +39,11 @@ def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
         return (COSTS, WEIGHTS) if spec.approximate else (COSTS, WEIGHTS, LOSSES)
     layers = [name_part(LAYERS, n) for n in range(1, spec.processes + 1)]
     return (COSTS, ROOFLINE, ZEROS, *layers, *([WHAT_IF] if spec.what_if else []))
+
+
+def first_level(spec: ProfileSpec) -> str:
+    """The one at which a budget looks at every layer."""
+    return INT8 if INT8 in spec.levels else spec.levels[0]
 
 
 @dataclass(slots=True)

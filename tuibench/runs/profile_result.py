@@ -14,11 +14,14 @@ from tuibench.core.profile import (
     LossProfile,
     PerformanceProfile,
     Profile,
+    ProfileSpec,
 )
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
-from tuibench.runs.profile_part import COSTS, Parts
+from tuibench.insight.assembly import assemble_performance
+from tuibench.insight.loss_assembly import LossFacts, assemble_loss, describe_data, worst_layers
+from tuibench.runs.profile_part import COSTS, Parts, first_level
 
 _LONGEST = 60
 
@@ -31,9 +34,7 @@ def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> 
     point = points[0]
     costs = parts.costs or _no_costs(point, parts)
     if asked.kind == LOSS:
-        return Profile(asked.kind, costs, loss=_loss(spec, parts))
-    from tuibench.insight.assembly import assemble_performance  # t intervals: nothing that a loss profile needs
-
+        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts))
     performance = assemble_performance(
         spec=spec,
         point=point,
@@ -53,13 +54,23 @@ def _no_costs(point: Point, parts: Parts) -> CostProfile:
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
 
 
-def _loss(spec: BenchmarkSpec, parts: Parts) -> LossProfile:
-    from tuibench.insight.loss_assembly import assemble_loss  # likewise
-
-    data = f"seeded samples, seed {spec.inputs.seed}: synthetic, no calibration data"
-    if spec.inputs.file is not None:
-        data = os.path.basename(spec.inputs.file)
-    return assemble_loss(parts.weights or (), parts.points, parts.begin | parts.answer | {"data": data})
+def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts) -> LossProfile:
+    if asked.approximate:
+        return assemble_loss(parts.weights or (), None, LossFacts(levels=asked.levels))
+    points = [(one, point) for (one, _), point in parts.points.items()]
+    told = parts.begin | parts.answer
+    first = first_level(asked)
+    facts = LossFacts(
+        data=describe_data(asked.samples, spec.inputs.seed, spec.inputs.file and os.path.basename(spec.inputs.file)),
+        levels=(first, *(level for level in asked.levels if level != first)) if asked.budget else asked.levels,
+        samples=max((point.samples for _, point in points), default=0),
+        classes=bool(told.get("classes")),
+        float32_db=told.get("float32_db"),
+        notes=tuple(str(note) for note in told.get("notes", ())),
+        budget=asked.budget,
+        worst=worst_layers([(one, point) for one, point in points if point.level == first]) if asked.budget else (),
+    )
+    return assemble_loss(parts.weights or (), points, facts)
 
 
 def profile_headline(profile: Profile | None) -> str:

@@ -31,6 +31,8 @@ def summarize(result: RunResult) -> dict[str, str | int]:
     if measured is not None and measured.grade is not None and measured.grade.letter:
         letters.append(measured.grade.letter)
     batches = [cell.asked.batch if cell.asked.batch is not None else _used_batch(cell.used) for cell in result.cells]
+    if result.profile is not None:
+        batches.append(result.profile.costs.batch)
     return {
         "id": result.id,
         "host": result.host,

@@ -39,13 +39,18 @@ def introduce(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] = (
     )
 
 
+def process_words(asked: ProfileSpec) -> str:
+    """How many fresh processes time the layers."""
+    return "1 process" if asked.processes == 1 else f"{asked.processes} processes"
+
+
 def part_words(asked: ProfileSpec) -> tuple[str, ...]:
     """What a profile is made of, in words."""
     if asked.kind == LOSS:
         changed = () if asked.approximate else (f"each layer at {', '.join(asked.levels)}",)
         return ("costs by shapes", "weights", *changed)
     alone = ("heavy layers alone in INT8",) if asked.what_if else ()
-    layers = f"layers in {count_of(asked.processes, 'process')} of {count_of(asked.runs, 'profiled run')}"
+    layers = f"layers in {process_words(asked)} of {count_of(asked.runs, 'profiled run')}"
     return ("costs by shapes", "roofs of this machine", "what zeros gain here", layers, *alone)
 
 

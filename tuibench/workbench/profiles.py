@@ -16,6 +16,7 @@ from tuibench.core.units import count_of
 from tuibench.runs.profiling import check_engine
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
+from tuibench.workbench.introduction import process_words
 from tuibench.workbench.theory import Theory
 
 if TYPE_CHECKING:  # whoever only lists profiles starts none
@@ -141,7 +142,7 @@ def theory_spec(
 
 
 def _plan_performance(asked: ProfileSpec, each_ms: float | None, told: str, has_roofs: bool) -> ProfilePlan:
-    words = [f"{count_of(asked.processes, 'process')} of {count_of(asked.runs, 'profiled run')} each"]
+    words = [f"{process_words(asked)} of {count_of(asked.runs, 'profiled run')} each"]
     words += [] if has_roofs else ["what this machine can do at most: measured once"]
     words += ["heavy layers alone in INT8"] if INT8 in asked.what_if else []
     if each_ms is None:

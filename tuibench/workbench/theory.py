@@ -18,7 +18,7 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.tree import Tree
-from tuibench.insight.loss_assembly import assemble_loss
+from tuibench.insight.loss_assembly import LossFacts, assemble_loss
 from tuibench.runs.directory import make_private, write_whole
 from tuibench.runs.regular import open_regular
 from tuibench.runs.resumption import hash_inputs
@@ -57,7 +57,7 @@ class Theory:
         levels = list(spec.profile.levels if spec.profile is not None else LEVELS)
         name = self._name("weights", spec, levels)
         layers = self._kept(name, _to_layers, lambda: _to_layers(self._ask("weights", spec, {"levels": levels})))
-        return assemble_loss(layers, {}, {})
+        return assemble_loss(layers, None, LossFacts(levels=tuple(levels)))
 
     def _count(self, spec: BenchmarkSpec) -> CostProfile:
         try:

@@ -18,7 +18,6 @@ from tuibench.models.cost.liveness import find_peak
 from tuibench.models.cost.parameter import Holding
 from tuibench.models.cost.quantized import multiplies_integers
 from tuibench.models.cost.site import Site
-from tuibench.models.graph import text
 
 
 @dataclass(frozen=True)
@@ -76,8 +75,8 @@ def _is_unknown(node: NodeCost) -> bool:
 def _cost(site: Site, known: Known, constants: Constants, held: Holding) -> NodeCost:
     executions = known.executions(site)
     first = executions[0]
-    work, moved, why = Work(), 0, known.reasons.get(site.index, "")
-    times = known.times[site.index]
+    work, why, times = Work(), known.reasons.get(site.index, ""), known.times[site.index]
+    moved: int | None = 0
     if times != 0:
         work = _work(site, executions)
         moved, lacking = (0, "") if site.inner else _moved(site, executions, constants)
@@ -88,7 +87,7 @@ def _cost(site: Site, known: Known, constants: Constants, held: Holding) -> Node
         id=site.id,
         index=site.index,
         op=site.op,
-        name=text(site.node.name),
+        name=site.name,
         weight=held.weight,
         weight_shape=held.shape,
         input_shapes=tuple(t.shape if t is not None else None for t in first.inputs),
@@ -154,7 +153,7 @@ def _merge(site: Site, parts: list[NodeCost]) -> NodeCost:
         id=site.id,
         index=site.index,
         op=site.op,
-        name=text(site.node.name),
+        name=site.name,
         input_shapes=tuple(site.scope.tensor(name).shape for name in site.inputs),
         output_shape=parts[-1].output_shape,
         macs=_sum([(part.macs, 1) for part in parts]),

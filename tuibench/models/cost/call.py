@@ -13,7 +13,7 @@ from tuibench.models.cost.tensor import Shape, Tensor
 from tuibench.models.graph import text
 
 
-class Unknown(Exception):  # noqa: N818 - not an error of the program: what it says is the answer
+class Unknown(Exception):
     """Why something cannot be counted."""
 
 

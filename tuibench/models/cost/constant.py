@@ -25,7 +25,9 @@ class Constant:
     dtype: str
     shape: Shape
     proto: onnx.TensorProto | None
-    """None where it is made of one value."""
+    """None where it is made of one value, or holds only what is not zero."""
+    zeros: int = 0
+    """Of those without bytes of their own."""
     elements: int = 0
     """What counts as parameters."""
     zero_point: Constant | None = None
@@ -86,9 +88,8 @@ def _add_initializers(constants: Constants, scope: Scope) -> None:
     for proto in scope.graph.initializer:
         constants.behind[id(scope), text(proto.name)] = (_of_proto(text(proto.name), proto),)
     for sparse in scope.graph.sparse_initializer:
-        name, dtype = text(sparse.values.name), dtype_name(sparse.values.data_type)
-        dense = Constant(name, dtype, tuple(sparse.dims), None, elements=_count(dtype, tuple(sparse.dims)))
-        constants.behind[id(scope), name] = (dense,)
+        name = text(sparse.values.name)
+        constants.behind[id(scope), name] = (_of_sparse(name, sparse),)
 
 
 def _made_here(site: Site) -> Constant | None:
@@ -101,20 +102,28 @@ def _made_here(site: Site) -> Constant | None:
     known = site.scope.tensor(name)
     value = next((a.t for a in site.node.attribute if a.name == "value"), None)
     dtype = "float32" if value is None else dtype_name(value.data_type)
-    zero = value is None or not any(value.raw_data) and not any(value.float_data)
+    zero = value is None or (not any(value.raw_data) and not any(value.float_data))
     shape = known.shape or ()
     # A state or a padding begins with zeros; what has another value stands for weights that a file was spared.
-    return Constant(name, dtype, shape, None, 0 if zero or known.shape is None else _count(dtype, shape))
+    return Constant(name, dtype, shape, None, 0, 0 if zero or known.shape is None else _count(dtype, shape))
 
 
 def _of_attribute(node: onnx.NodeProto, name: str) -> Constant:
     for attribute in node.attribute:
         if attribute.HasField("t"):
             return _of_proto(name, attribute.t)
+        if attribute.HasField("sparse_tensor"):
+            return _of_sparse(name, attribute.sparse_tensor)
         if attribute.name in ("value_float", "value_floats"):
             shape = (len(attribute.floats),) if attribute.name == "value_floats" else ()
             return Constant(name, "float32", shape, None, elements=math.prod(shape))
     return Constant(name, "", (), None)
+
+
+def _of_sparse(name: str, sparse: onnx.SparseTensorProto) -> Constant:
+    dtype, shape = dtype_name(sparse.values.data_type), tuple(max(dim, 0) for dim in sparse.dims)
+    elements = _count(dtype, shape)
+    return Constant(name, dtype, shape, None, max(elements - math.prod(sparse.values.dims), 0), elements)
 
 
 def _of_proto(name: str, proto: onnx.TensorProto) -> Constant:

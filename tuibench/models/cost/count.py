@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile
 from tuibench.core.text import show
@@ -26,6 +25,7 @@ from tuibench.models.inspection import load_graph
 
 STATIC = "static inference"
 TRACED = "one run without optimization"
+_CUT = "the profiler stopped at a million events: what runs in loops is counted less often than it runs"
 
 
 @dataclass(frozen=True)
@@ -63,6 +63,8 @@ def count_expansion(
     """The same for a model that was taken apart before."""
     sites, top = expansion.sites, expansion.top
     if shapes.trace is not None:
+        if shapes.trace.is_converted:
+            infer(expansion.model, sites, top, shapes.inputs, shapes.symbols)
         inputs = {name: Tensor("", shape) for name, shape in shapes.inputs.items()}
         known = learn_from_trace(sites, top, expansion.names, shapes.trace, inputs)
         origin = TRACED
@@ -74,5 +76,6 @@ def count_expansion(
     skip_folded(known, constants)
     zeros = Zeros(path, clock)
     holdings = share_out(sites, constants, zeros.count)
-    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, zeros.notes())
+    cut = (_CUT,) if shapes.trace is not None and shapes.trace.is_cut else ()
+    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, (*cut, *zeros.notes()))
     return assemble(expansion, known, constants, holdings, setting)

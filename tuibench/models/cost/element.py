@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from functools import partial
 
 from tuibench.models.cost.call import Call, Count, Unknown, Work
+from tuibench.models.graph import text
 
 _RESIZE = {"nearest": 0, "linear": 7, "cubic": 31}
 
@@ -33,9 +34,7 @@ def _resize(call: Call) -> Work:
 
 
 def _cast(call: Call) -> Work:
-    same = call.inputs and call.outputs and call.inputs[0] and call.outputs[0]
-    unchanged = same and call.inputs[0].dtype == call.outputs[0].dtype  # type: ignore[union-attr]
-    return Work() if unchanged else Work(0, call.written())
+    return Work(0, call.written())
 
 
 def _fourier(call: Call) -> Work:
@@ -57,6 +56,10 @@ def _short_fourier(call: Call) -> Work:
 
 def _transform(count: int, length: int) -> int:
     return int(count * 5 * length * math.log2(max(length, 2)))
+
+
+def _varying(call: Call) -> Work:
+    raise Unknown(f"how much {text(call.node.op_type)} does depends on the data")
 
 
 def _roi(call: Call) -> Work:
@@ -106,8 +109,10 @@ ELEMENT: dict[str, Count] = _merge(
             "ArgMax ArgMin AveragePool GlobalAveragePool GlobalLpPool GlobalMaxPool LpPool MaxPool MaxRoiPool"
             " ReduceMax ReduceMean ReduceMin ReduceProd ReduceSum ReduceLogSum CumSum CumProd TopK Col2Im",
         ),
-        _table(partial(_per_input, 2), "ReduceL1 ReduceL2 ReduceLogSumExp ReduceSumSquare QuantizeLinear"),
-        _table(partial(_per_input, 2), "DequantizeLinear"),
+        _table(
+            partial(_per_input, 2),
+            "DequantizeLinear QuantizeLinear ReduceL1 ReduceL2 ReduceLogSumExp ReduceSumSquare",
+        ),
         _table(partial(_per_input, 4), "DynamicQuantizeLinear"),
         _table(partial(_per_input, 6), "SoftmaxCrossEntropyLoss NegativeLogLikelihoodLoss"),
         _table(_per_pair, "Max Mean Min Sum"),
@@ -125,6 +130,7 @@ ELEMENT: dict[str, Count] = _merge(
         _table(_fourier, "DFT"),
         _table(_short_fourier, "STFT"),
         _table(_roi, "RoiAlign"),
+        _table(_varying, "NonMaxSuppression Unique"),
     )
 )
 """Of ONNX itself."""
@@ -164,6 +170,10 @@ ELEMENT_NCHWC: dict[str, Count] = _merge(
 
 ELEMENT_ML: dict[str, Count] = _merge(
     (
+        _table(
+            _varying,
+            "SVMClassifier SVMRegressor TreeEnsemble TreeEnsembleClassifier TreeEnsembleRegressor",
+        ),
         _table(_linear, "LinearClassifier LinearRegressor"),
         _table(partial(_per_input, 1), "Binarizer Imputer"),
         _table(partial(_per_input, 2), "Scaler"),
@@ -175,4 +185,4 @@ ELEMENT_ML: dict[str, Count] = _merge(
         ),
     )
 )
-"""Of ai.onnx.ml; what trees and support vectors do depends on the data."""
+"""Of ai.onnx.ml."""

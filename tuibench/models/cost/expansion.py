@@ -1,4 +1,4 @@
-"""The model as it is counted: calls of its own functions replaced by their bodies, every node with a name of its own."""
+"""The model as it is counted: bodies in the place of calls of its functions, every node with a name of its own."""
 
 from __future__ import annotations
 
@@ -22,7 +22,6 @@ class Expansion:
     """What is run and counted, and whose each of its nodes is."""
 
     model: onnx.ModelProto
-    """Without the weights of the original where functions were replaced."""
     sites: list[Site]
     top: Scope
     owners: list[Site]
@@ -39,28 +38,36 @@ def expand(model: onnx.ModelProto) -> Expansion:
     originals, top = find_sites(model.graph)
     if not _calls(model, originals):
         return _name(model, originals, top, originals, originals)
-    bare = onnx.ModelProto()
-    bare.CopyFrom(model)
-    flat = inliner.inline_local_functions(bare)
+    flat = _inline(model)
     sites, top = find_sites(flat.graph)
     owners = list(_owners(model, originals, sites))
     return _name(flat, sites, top, owners, originals)
 
 
-def rename(expansion: Expansion) -> onnx.ModelProto:
-    """The model under the names that its events are told by."""
-    renamed = onnx.ModelProto()
-    renamed.CopyFrom(expansion.model)
-    sites, _ = find_sites(renamed.graph)
-    for site, name in zip(sites, expansion.names, strict=True):
+def to_bytes(expansion: Expansion) -> bytes:
+    """The model with its nodes under the names that events are told by; its external weights stay where they are."""
+    for site, name in zip(expansion.sites, expansion.names, strict=True):
         site.node.name = name
-    return renamed
+    serialized: bytes = expansion.model.SerializeToString()
+    return serialized
+
+
+def _inline(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A copy with bodies in the place of calls; weights are spared the way through the inliner, which copies twice."""
+    bare = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
+    bare.graph.name = "taken apart"
+    for field in ("node", "input", "output", "value_info"):
+        getattr(bare.graph, field).extend(getattr(model.graph, field))
+    flat = inliner.inline_local_functions(bare)
+    flat.graph.initializer.extend(model.graph.initializer)
+    flat.graph.sparse_initializer.extend(model.graph.sparse_initializer)
+    return flat
 
 
 def _name(
     model: onnx.ModelProto, sites: list[Site], top: Scope, owners: list[Site], originals: list[Site]
 ) -> Expansion:
-    names = [text(site.node.name) for site in sites]
+    names = [site.name for site in sites]
     renamed = len(set(names)) < len(names) or not all(_PLAIN.fullmatch(name) for name in names)
     if renamed:
         names = [f"node{site.index}" for site in sites]

@@ -15,12 +15,12 @@ _RESCALE = 2
 
 def count_qlinear_conv(call: Call) -> Work:
     """x, its scale and zero point, then the kernel at 3 and the bias at 8."""
-    return _integer(count_conv(call, 0, 3, 8), _RESCALE * call.written())
+    return _integer(count_conv(call, 3, 8), _RESCALE * call.written())
 
 
 def count_conv_integer(call: Call) -> Work:
     """Sums stay as they are."""
-    return _integer(count_conv(call, 0, 1, call_without_bias))
+    return _integer(count_conv(call, bias=None))
 
 
 def count_qlinear_matmul(call: Call) -> Work:
@@ -59,10 +59,6 @@ def count_matmul_nbits(call: Call) -> Work:
         raise Unknown("its input does not fit its attribute K")
     rows = math.prod(data[:-1])
     return Work(rows * depth * columns, _RESCALE * depth * columns)
-
-
-call_without_bias = 1 << 30
-"""An input that no node has."""
 
 
 def _integer(work: Work, more: int = 0) -> Work:

@@ -95,4 +95,10 @@ def _fit(site: Site, names: Sequence[str], told: Sequence[Tensor]) -> Tensors:
     if sum(map(bool, names)) != len(told):
         return _look_up(site, names)
     rest = iter(told)
-    return [next(rest) if name else None for name in names]
+    return [_own_type(site, name, next(rest)) if name else None for name in names]
+
+
+def _own_type(site: Site, name: str, told: Tensor) -> Tensor:
+    """The shape that a kernel saw, in the type of the model where that is known."""
+    dtype = site.scope.tensor(name).dtype
+    return told if dtype in ("", told.dtype) else Tensor(dtype, told.shape)

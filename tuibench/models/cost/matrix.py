@@ -12,11 +12,12 @@ _SAMPLING = 8
 """Operations for one value between four pixels."""
 
 
-def count_conv(call: Call, data: int = 0, kernel: int = 1, bias: int = 2) -> Work:
+def count_conv(call: Call, kernel: int = 1, bias: int | None = 2) -> Work:
     """Every output element takes one kernel over the channels of its group; taps on padding count, as is usual."""
-    weights = at_least(call.shape(kernel), 3 if len(call.shape(data)) > 2 else 2, "the kernel")
+    weights = at_least(call.shape(kernel), 3, "the kernel")
     out = call.written()
-    return Work(out * math.prod(weights[1:]), out if call.has(bias) else 0, call.quantized)
+    biased = bias is not None and call.has(bias)
+    return Work(out * math.prod(weights[1:]), out if biased else 0, call.quantized)
 
 
 def count_conv_transpose(call: Call) -> Work:

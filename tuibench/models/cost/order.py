@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -15,19 +16,16 @@ from tuibench.core.record import from_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.models.candidate import Search
 from tuibench.models.cost.count import Shapes, count_expansion, open_expansion
-from tuibench.models.cost.expansion import Expansion, rename
+from tuibench.models.cost.expansion import Expansion, to_bytes
 from tuibench.models.cost.tensor import Shape, Tensor
-from tuibench.models.cost.trace import Trace, last_run, read_trace
+from tuibench.models.cost.trace import Trace, read_profile
 from tuibench.models.dim import expand as expand_points
+from tuibench.models.external import check_external
 from tuibench.models.file import locate
-from tuibench.models.inspection import inspect, load_graph
 from tuibench.models.layout import Layout
-from tuibench.models.port import input_ports
+from tuibench.models.port import input_ports, output_ports
 from tuibench.models.preparation import Order, Preparer, shorten
 from tuibench.models.reference import TrialError
-from tuibench.models.zero import ZeroBudget
-
-_NO_ZEROS = ZeroBudget(total_bytes=-1)
 
 
 class Tracer(Protocol):
@@ -36,23 +34,95 @@ class Tracer(Protocol):
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
         """The outputs for one feed, or TrialError."""
 
-    def events(self) -> list[dict[str, Any]]:
-        """Of all runs."""
+    def end(self) -> str | None:
+        """Where that lies, after which it runs no more; None where the model was never loaded."""
 
 
 OpenTracer = Callable[[str | bytes, str, str], Tracer]
 """Takes a path or the bytes of a model, the folder of its external weights, and where to write."""
 
 
+@dataclass(frozen=True)
+class _Task:
+    """One request, its model taken apart."""
+
+    path: Path
+    expansion: Expansion
+    spec: BenchmarkSpec
+    work_dir: str
+    available_bytes: int
+    point: Point | None
+
+    def trace(self, open_tracer: OpenTracer) -> Shapes:
+        """What the nodes see in one run."""
+        source = to_bytes(self.expansion) if self.expansion.renamed else str(self.path)
+        tracer = open_tracer(source, str(self.path.parent.resolve()), self.work_dir)
+        try:
+            return self._run(tracer)
+        except (TrialError, ModelError) as error:
+            return self.guess(f"ONNX Runtime without optimization: {shorten(error.message)}")
+        finally:
+            tracer.end()
+
+    def _run(self, tracer: Tracer) -> Shapes:
+        point = self.point or self._make_point(tracer)
+        if point.failure is not None or point.bundle is None:
+            return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
+        feed = read_bundle(point.bundle)[0]
+        outputs = tracer.run(feed)
+        written = tracer.end()
+        trace = read_profile(written) if written is not None else Trace()
+        if not trace.events:
+            return self.guess("ONNX Runtime's profiler told nothing")
+        trace.outputs = _tensors(outputs)
+        inputs = {name: tensor.shape or () for name, tensor in _tensors(feed).items()}
+        symbols = self._symbols(point.batch, point.dims)
+        return Shapes(inputs, point.batch, point.items, point.dims, symbols, trace)
+
+    def guess(self, reason: str) -> Shapes:
+        """Input shapes as they would be tried first, for inference without a run."""
+        if self.point is not None:
+            given = self.point
+            shapes = {fed.name: fed.shape for fed in given.inputs}
+            return Shapes(
+                shapes, given.batch, given.items, given.dims, self._symbols(given.batch, given.dims), None, reason
+            )
+        layout = self._layout
+        request = expand_points(self.spec, 0, layout)[0]
+        if request.problem is not None:
+            raise ModelError(request.problem)
+        search = Search(layout, request.batch, request.fixed, request.shapes)
+        _, candidate = next(iter(search.candidates()))
+        shapes = {port.name: candidate.shapes[port.name] for port in layout.ports if port.kind == "tensor"}
+        symbols = self._symbols(request.batch, candidate.dims)
+        return Shapes(shapes, request.batch, max(request.batch or 1, 1), candidate.dims, symbols, None, reason)
+
+    @property
+    def _layout(self) -> Layout:
+        return Layout(input_ports(self.expansion.model.graph), self.spec.inputs.batch_dim)
+
+    def _symbols(self, batch: int | None, dims: Mapping[str, int]) -> dict[str, int]:
+        return {**dims, **dict.fromkeys(self._layout.batch, 1 if batch is None else batch)}
+
+    def _make_point(self, tracer: Tracer) -> Point:
+        """Inputs made as for a benchmark."""
+        model = self.expansion.model
+        check_external(model, self.path)
+        # Of a summary the preparer wants the interface alone; a whole one would read and hash every weight.
+        summary = ModelSummary(str(self.path), "", 0, 0, input_ports(model.graph), output_ports(model.graph))
+        order = Order(self.spec, 0, Path(self.work_dir), self.available_bytes, reference=False)
+        return Preparer(order, summary, model, tracer.run, lambda _stage, _point: None).carry_out()[0]
+
+
 def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: OpenTracer) -> CostProfile:
     """Count what was asked for; the shapes come from one run wherever the model runs."""
     path = locate(request["path"]).path
+    point = from_plain(Point, request["point"]) if request.get("point") else None
     expansion = open_expansion(path)
-    spec = _spec(request, str(path))
-    if request.get("static"):
-        shapes = _guess(expansion, spec, "no run was asked for")
-    else:
-        shapes = _run(request, path, expansion, spec, available_bytes, open_tracer)
+    # A directory of its own, because the run's holds inputs of the same names.
+    with tempfile.TemporaryDirectory(prefix="cost-", dir=request["run_dir"]) as work_dir:
+        task = _Task(path, expansion, _spec(request, str(path)), work_dir, available_bytes, point)
+        shapes = task.guess("no run was asked for") if request.get("static") else task.trace(open_tracer)
     return count_expansion(expansion, path, shapes)
 
 
@@ -79,65 +149,6 @@ def _spec(request: Mapping[str, Any], path: str) -> BenchmarkSpec:
         inputs=InputSettings(distinct=1),
         limits=Limits(),
     )
-
-
-def _run(
-    request: Mapping[str, Any],
-    path: Path,
-    expansion: Expansion,
-    spec: BenchmarkSpec,
-    available_bytes: int,
-    open_tracer: OpenTracer,
-) -> Shapes:
-    run_dir = str(request["run_dir"])
-    source = _renamed(path, expansion) if expansion.renamed else str(path)
-    tracer = open_tracer(source, str(path.parent.resolve()), run_dir)
-    try:
-        point = _point(request, path, spec, available_bytes, tracer)
-        if point.failure is not None:
-            return _guess(expansion, spec, point.failure[2])
-        if point.bundle is None:
-            return _guess(expansion, spec, "there are no inputs")
-        feed = read_bundle(point.bundle)[0]
-        outputs = tracer.run(feed)
-    except (TrialError, ModelError) as error:
-        return _guess(expansion, spec, f"ONNX Runtime without optimization: {shorten(error.message)}")
-    trace = read_trace(last_run(tracer.events()))
-    trace.outputs = _tensors(outputs)
-    inputs = {name: tensor.shape or () for name, tensor in _tensors(feed).items()}
-    return Shapes(inputs, point.batch, point.items, point.dims, trace=trace)
-
-
-def _point(
-    request: Mapping[str, Any], path: Path, spec: BenchmarkSpec, available_bytes: int, tracer: Tracer
-) -> Point:
-    """The one that was passed, or one made here as for a benchmark."""
-    if request.get("point"):
-        point: Point = from_plain(Point, request["point"])
-        return point
-    summary: ModelSummary = inspect(path, budget=_NO_ZEROS)
-    order = Order(spec, 0, Path(request["run_dir"]), available_bytes, reference=False)
-    return Preparer(order, summary, load_graph(path), tracer.run, lambda _stage, _point: None).carry_out()[0]
-
-
-def _guess(expansion: Expansion, spec: BenchmarkSpec, reason: str) -> Shapes:
-    """Input shapes as they would be tried first, for inference without a run."""
-    layout = Layout(input_ports(expansion.model.graph), spec.inputs.batch_dim)
-    request = expand_points(spec, 0, layout)[0]
-    if request.problem is not None:
-        raise ModelError(request.problem)
-    search = Search(layout, request.batch, request.fixed, request.shapes)
-    _, candidate = next(iter(search.candidates()))
-    shapes = {p.name: candidate.shapes[p.name] for p in layout.ports if p.kind == "tensor"}
-    symbols = {**candidate.dims, **dict.fromkeys(layout.batch, 1 if request.batch is None else request.batch)}
-    batch = request.batch
-    return Shapes(shapes, batch, max(batch or 1, 1), candidate.dims, symbols, reason=reason)
-
-
-def _renamed(path: Path, expansion: Expansion) -> bytes:
-    """The bytes of a copy in which every node can be told; external weights stay where they are."""
-    renamed = rename(expansion)
-    return renamed.SerializeToString()
 
 
 def _tensors(values: Mapping[str, Any] | Feed) -> dict[str, Tensor]:

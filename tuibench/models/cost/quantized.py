@@ -22,6 +22,22 @@ _WEIGHTS = {
 }
 """Where the weight and its zero point stand."""
 _BIASES = {"QLinearConv": 8, "com.microsoft.QLinearConv": 8, "com.microsoft.QGemm": 6}
+_SCALES = {
+    "QuantizeLinear": (1, 2),
+    "DequantizeLinear": (1, 2),
+    "QLinearConv": (1, 2, 4, 5, 6, 7),
+    "QLinearMatMul": (1, 2, 4, 5, 6, 7),
+    "ConvInteger": (2, 3),
+    "MatMulInteger": (2, 3),
+    "QGemm": (1, 2, 4, 5, 7, 8),
+    "QLinearAdd": (1, 2, 4, 5, 6, 7),
+    "QLinearMul": (1, 2, 4, 5, 6, 7),
+    "DynamicQuantizeMatMul": (2, 3),
+    "MatMulIntegerToFloat": (2, 3, 4, 5),
+    "MatMulNBits": (2, 3),
+    "MatMulBnb4": (2,),
+}
+"""Where scales and zero points stand, in whichever domain: they are no weights that were learned."""
 _PACKED = ("com.microsoft.MatMulNBits", "com.microsoft.MatMulBnb4")
 _FLOAT_PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum"})
 _DEQUANTIZE = ("DequantizeLinear", "com.microsoft.DequantizeLinear")
@@ -30,6 +46,10 @@ _DEQUANTIZE = ("DequantizeLinear", "com.microsoft.DequantizeLinear")
 def describe_weights(sites: list[Site], constants: Constants) -> None:
     """Say of each quantized weight how it is to be counted."""
     for site in sites:
+        for number in _SCALES.get(site.op.removeprefix("com.microsoft."), ()):
+            scale = _only(constants, site, number)
+            if scale is not None:
+                scale.elements = 0
         place = _WEIGHTS.get(site.op)
         if place is not None:
             _mark_zero_point(_only(constants, site, place[0]), _only(constants, site, place[1]))

@@ -67,6 +67,8 @@ class Site:
     index: int
     id: str
     op: str
+    name: str
+    """As in the file."""
     node: onnx.NodeProto
     scope: Scope
     inputs: tuple[str, ...]
@@ -94,7 +96,7 @@ def find_sites(graph: onnx.GraphProto) -> tuple[list[Site], Scope]:
             owner.inner.append(scope)
         node = placed.node
         names = tuple(text(name) for name in node.input), tuple(text(name) for name in node.output)
-        site = Site(placed.index, placed.id, placed.op, node, scope, *names)
+        site = Site(placed.index, placed.id, placed.op, text(node.name), node, scope, *names)
         sites.append(site)
         scope.sites.append(site)
         scope.makers.update((name, site) for name in site.outputs if name)

@@ -102,5 +102,7 @@ def _tensor(value: onnx.ValueInfoProto, dims: Mapping[str, int]) -> Tensor | Non
     dtype = dtype_name(kind.elem_type) if kind.elem_type else ""
     if not kind.HasField("shape"):
         return Tensor(dtype, None)
-    sizes = [dim.dim_value if dim.HasField("dim_value") else dims.get(text(dim.dim_param), -1) for dim in kind.shape.dim]
+    sizes = [
+        dim.dim_value if dim.HasField("dim_value") else dims.get(text(dim.dim_param), -1) for dim in kind.shape.dim
+    ]
     return Tensor(dtype, None if any(size < 0 for size in sizes) else tuple(sizes))

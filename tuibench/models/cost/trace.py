@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
 from tuibench.models.cost.tensor import Tensor, profiler_dtype
 
 _SUFFIX = "_kernel_time"
+_CONVERSION = "InsertedPrecisionFreeCast_"
+_MOST_EVENTS = 1_000_000
 MOST_VARIANTS = 256
 """Different shapes of one node in a run that are kept apart; more are counted as the last of them."""
 
@@ -24,35 +28,66 @@ class Trace:
     variants: dict[str, Counter[Variant]] = field(default_factory=dict)
     outputs: dict[str, Tensor] = field(default_factory=dict)
     """Of the model."""
+    events: int = 0
+    is_converted: bool = False
+    """Whether the engine converts types around nodes, so that the events tell of others than the model's."""
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether the profiler stopped writing, so that nodes ran more often than it tells."""
+        return self.events >= _MOST_EVENTS
 
     def times(self, name: str) -> int:
         """How often a node ran."""
         return sum(self.variants[name].values()) if name in self.variants else 0
 
 
-def read_trace(events: Iterable[Mapping[str, Any]]) -> Trace:
-    """Sort the profiler's events of one run by node."""
+def read_profile(path: str | os.PathLike[str]) -> Trace:
+    """Sort by node what the profiler wrote of the last run that came to its end.
+
+    It writes a line for each event, which are read one at a time: whole, a loop's profile takes gigabytes.
+    """
+    start, end = _last_run(path)
     trace = Trace()
-    for event in events:
+    for line in _lines(path, '"Node"'):
+        trace.is_converted = trace.is_converted or _CONVERSION in line
+        event = _parse(line)
         name = str(event.get("name", ""))
-        if event.get("cat") != "Node" or not name.endswith(_SUFFIX):
-            continue
-        found = trace.variants.setdefault(name.removesuffix(_SUFFIX), Counter())
-        told = event.get("args", {})
-        variant = (_tensors(told.get("input_type_shape")), _tensors(told.get("output_type_shape")))
-        if variant not in found and len(found) >= MOST_VARIANTS:
-            variant = next(reversed(found))
-        found[variant] += 1
+        if name.endswith(_SUFFIX) and start <= event.get("ts", -1) <= end:
+            _add(trace, name.removesuffix(_SUFFIX), event.get("args") or {})
     return trace
 
 
-def last_run(events: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The events of the last run that came to its end."""
-    runs = [event for event in events if event.get("name") == "model_run"]
-    if not runs:
-        return []
-    start, end = runs[-1]["ts"], runs[-1]["ts"] + runs[-1]["dur"]
-    return [event for event in events if start <= event.get("ts", -1) <= end]
+def _last_run(path: str | os.PathLike[str]) -> tuple[int, int]:
+    found = (0, -1)
+    for line in _lines(path, '"model_run"'):
+        event = _parse(line)
+        if event.get("name") == "model_run":
+            found = (int(event["ts"]), int(event["ts"]) + int(event["dur"]))
+    return found
+
+
+def _lines(path: str | os.PathLike[str], word: str) -> Iterator[str]:
+    with open(path, encoding="utf-8", errors="replace") as file:
+        yield from (line for line in file if word in line)
+
+
+def _parse(line: str) -> dict[str, Any]:
+    """One event; nothing where a name that the engine made of a tensor's breaks the line, as names of ours do not."""
+    try:
+        event = json.loads(line.strip().rstrip(","))
+    except ValueError:
+        return {}
+    return event if isinstance(event, dict) else {}
+
+
+def _add(trace: Trace, name: str, told: dict[str, Any]) -> None:
+    found = trace.variants.setdefault(name, Counter())
+    variant = (_tensors(told.get("input_type_shape")), _tensors(told.get("output_type_shape")))
+    if variant not in found and len(found) >= MOST_VARIANTS:
+        variant = next(reversed(found))
+    found[variant] += 1
+    trace.events += 1
 
 
 def _tensors(told: Any) -> tuple[Tensor, ...]:

@@ -31,7 +31,7 @@ class Zeros:
     def count(self, constant: Constant) -> int:
         """How many of its elements are zero; 0 where they were not counted."""
         if constant.proto is None or constant.packed:
-            return 0
+            return constant.zeros
         self._left -= constant.size
         if self._left < 0:
             self._note(f"zeros not counted in all weights: more than {size(_BUDGET.total_bytes)} of them")

@@ -20,6 +20,8 @@ from tuibench.profiles.loss.scope import Scopes
 from tuibench.profiles.loss.weight import Weight, WeightReader
 
 _QUANTILES = 21
+_PIECE = 1 << 20
+"""Elements squared in one go, so that large weights need no copies as large in float64."""
 
 
 def approximate(path: str | os.PathLike[str], levels: Sequence[str]) -> list[LayerLoss]:
@@ -75,4 +77,5 @@ def _noise_db(weight: Weight, layer: Layer, level: str, ordered: Array) -> float
 
 
 def _power(values: Array) -> float:
-    return float(np.sum(np.square(values, dtype=np.float64)))
+    pieces = (values[at : at + _PIECE].astype(np.float64) for at in range(0, values.size, _PIECE))
+    return math.fsum(float(piece @ piece) for piece in pieces)

@@ -65,8 +65,10 @@ def round_to_int8(weight: Weight, layer: Layer) -> Array:
         axis, count = layer.groups
         real = real.reshape(*real.shape[:axis], count, -1, *real.shape[axis + 1 :])
         reduced = tuple(a + (a >= axis) for a in reduced)
-    step = np.max(np.abs(real), axis=reduced, keepdims=True) / _STEPS
-    # A channel of zeros stays one.
-    rounded = np.rint(real / np.where(step > 0, step, 1)) * step
+    # A weight that is no number makes none of its channel, as it does in the model.
+    with np.errstate(over="ignore", invalid="ignore"):
+        step = np.max(np.abs(real), axis=reduced, keepdims=True) / _STEPS
+        # A channel of zeros stays one.
+        rounded = np.rint(real / np.where(step > 0, step, 1)) * step
     stored: Array = rounded.reshape(weight.stored.shape).astype(weight.stored.dtype)
     return stored

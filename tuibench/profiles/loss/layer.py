@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
@@ -34,6 +35,7 @@ _PRODUCTS: dict[str, tuple[_Inputs, ...]] = {
     "DynamicQuantizeMatMul": ((1, 2, 3),),
 }
 _LAYERS = _CONVOLUTIONS | _PRODUCTS
+LAYER_OPERATORS = frozenset(_LAYERS)
 _PACKED = ("MatMulNBits", "MatMulBnb4", "MatMulFpQ4")
 
 
@@ -125,6 +127,9 @@ def _describe(
         given, graph, places = trail.dequantizer, trail.dequantizer_graph, (1, 2)
     scale, zero = (_find_input(scopes, graph, given, number) for number in places)
     reason = _reason_against(trail, element, rank, scale)
+    channel_axis = 0 if reason else _channel_axis(trail, node, at, rank)
+    if not reason and not all(_fits(held, shape[channel_axis]) for held in (scale, zero)):
+        reason = "its weights have scales for something else than channels"
     if reason:
         return _make(place, source, element, shape, reason)
     groups = _integer(node, "group", 1) if node.op_type == "ConvTranspose" else 1
@@ -135,7 +140,7 @@ def _describe(
         groups=(split, groups) if groups > 1 and shape[split] % groups == 0 else None,
         scale=scale,
         zero=zero,
-        channel_axis=_channel_axis(trail, node, at, rank),
+        channel_axis=channel_axis,
         integer=trail.quantized or dtype_name(element) in _BYTES,
     )
 
@@ -148,6 +153,12 @@ def _reason_against(trail: _Trail, element: int, rank: int, scale: Source | None
     if any(permutation and sorted(permutation) != list(range(rank)) for permutation in trail.permutations):
         return "the axes of its weights are unclear"
     return ""
+
+
+def _fits(source: Source | None, channels: int) -> bool:
+    """Whether there is one value for all, or one for each channel."""
+    tensor = (source.tensor or constant_tensor(source)) if source else None
+    return tensor is None or math.prod(tensor.dims) == 1 or list(tensor.dims) == [channels]
 
 
 def _channel_axis(trail: _Trail, node: onnx.NodeProto, at: int, rank: int) -> int:
@@ -204,7 +215,11 @@ def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | Non
     dims = (given.tensor or constant_tensor(given)) if given else None
     if dims is None or dims.data_location == onnx.TensorProto.EXTERNAL or dims.data_type != onnx.TensorProto.INT64:
         return None
-    shape = tuple(int(dim) for dim in onnx.numpy_helper.to_array(dims).reshape(-1))
+    try:
+        shape = tuple(int(dim) for dim in onnx.numpy_helper.to_array(dims).reshape(-1))
+    except ValueError:
+        # Fewer bytes than it says: the engine will refuse the model in its own words.
+        return None
     filler = fill_tensor(node)
     element = filler.data_type if filler is not None else onnx.TensorProto.FLOAT
     return (element, shape) if all(dim > 0 for dim in shape) else None

@@ -89,21 +89,23 @@ class Likeness:
 
     def _add_noise(self, name: str, expected: Array, found: Array) -> bool:
         sums = self._sums.setdefault(name, _Sums())
+        held = 0
         for left, right in _pieces(expected, found):
             known = np.isfinite(left)
             if not np.isfinite(right[known]).all():
                 self.reason = self.reason or f"output '{show(name, 60)}' became NaN or infinite"
                 return False
             a, b = left[known], right[known]
-            if not a.size:
-                self.reason = self.reason or f"output '{show(name, 60)}' of the unchanged model is NaN or infinite"
-                return False
-            off = a - b
-            sums.signal += float(a @ a)
-            sums.noise += float(off @ off)
-            sums.product += float(a @ b)
-            sums.changed += float(b @ b)
-        return True
+            held += a.size
+            with np.errstate(over="ignore"):
+                off = a - b
+                sums.signal += float(a @ a)
+                sums.noise += float(off @ off)
+                sums.product += float(a @ b)
+                sums.changed += float(b @ b)
+        if not held:
+            self.reason = self.reason or f"output '{show(name, 60)}' of the unchanged model is NaN or infinite"
+        return held > 0
 
     def _add_classes(self, name: str, expected: Array, found: Array) -> None:
         left, right = rows_of_classes(expected), rows_of_classes(found)

@@ -15,12 +15,13 @@ from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LossPoint
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
 from tuibench.measure.isolation import pin_process
+from tuibench.models.external import check_external
 from tuibench.models.file import locate
 from tuibench.models.inspection import load_graph
 from tuibench.profiles.loss.approximation import no_graph
 from tuibench.profiles.loss.change import change, pruned_share
 from tuibench.profiles.loss.classes import find_classes, find_probabilities
-from tuibench.profiles.loss.layer import Layer, find_layers
+from tuibench.profiles.loss.layer import LAYER_OPERATORS, Layer, find_layers
 from tuibench.profiles.loss.lifting import Lifted, lift
 from tuibench.profiles.loss.likeness import Likeness, floats
 from tuibench.profiles.loss.scope import Scopes
@@ -70,7 +71,11 @@ class _Sweeping:
         model = load_graph(path)
         if model is None:
             raise no_graph(path)
-        layers = self._chosen(find_layers(Scopes(model.graph)))
+        check_external(model, path)
+        if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
+            self.notes.append("layers inside functions of the model's own are not looked at")
+        # All of them, also where few are asked for: each is compared in the same form of the model.
+        layers = [layer for layer in find_layers(Scopes(model.graph)) if not layer.reason]
         if not layers:
             self.notes.append("there is no layer whose weights could be changed")
             self._begin(0, 0.0, False, None)
@@ -87,10 +92,6 @@ class _Sweeping:
             return self._sweep(changer, layers, measured, reader)
         finally:
             session.close()
-
-    def _chosen(self, layers: Sequence[Layer]) -> list[Layer]:
-        wanted = [layer for layer in layers if self.asked.layers is None or layer.id in self.asked.layers]
-        return [layer for layer in wanted if not layer.reason]
 
     def _feeds(self) -> list[Feed]:
         feeds = read_bundle(self.asked.bundle)
@@ -133,14 +134,24 @@ class _Sweeping:
         unchanged = changer.compare({}, "")
         each_s = self.asked.clock() - began
         float32_db = changer.against(measured)
-        work = [(layer, level) for layer in layers for level in self.asked.levels]
-        work = [(layer, level) for layer, level in work if (layer.id, level) not in self.asked.skip]
+        work = [(layer, level) for layer in layers for level in self.asked.levels if self._is_asked(layer.id, level)]
         classes = bool(changer.classes)
-        if unchanged.reason:
-            self.notes.append(unchanged.reason)
+        self._note(unchanged)
+        changer.reason = unchanged.reason
         self._begin(len(work), 1000 * each_s, classes, float32_db)
         complete = self._carry_out_all(changer, work, reader, each_s)
         return self._end(classes, float32_db, complete)
+
+    def _note(self, unchanged: LossPoint) -> None:
+        if unchanged.reason:
+            self.notes.append(unchanged.reason)
+        elif unchanged.sqnr_db is not None:
+            differs = f"the unchanged model differs from itself from run to run ({unchanged.sqnr_db:.0f} dB)"
+            self.notes.append(f"{differs}: less noise than that says nothing of a layer")
+
+    def _is_asked(self, node: str, level: str) -> bool:
+        wanted = self.asked.layers is None or node in self.asked.layers
+        return wanted and (node, level) not in self.asked.skip
 
     def _carry_out_all(
         self, changer: _Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader, each_s: float
@@ -148,7 +159,9 @@ class _Sweeping:
         weight: Weight | None = None
         current = ""
         for done, (layer, level) in enumerate(work):
-            if self.asked.max_s is not None and self.asked.clock() - self.begun + each_s > self.asked.max_s:
+            late = self.asked.max_s is not None and self.asked.clock() - self.begun + each_s > self.asked.max_s
+            # One at least: whoever goes on where this one ended shall arrive.
+            if late and done:
                 self.notes.append(f"ended after {self.asked.max_s:g} s with {done} of {len(work)} points")
                 return False
             name = changer.lifted.names[layer.id]
@@ -181,6 +194,8 @@ class _Changer:
     feeds: Sequence[Feed]
     classes: frozenset[str]
     probabilities: frozenset[str]
+    reason: str = ""
+    """Why nothing can be compared with what the unchanged model answers."""
     _unchanged: Outputs = field(default_factory=list)
 
     def remember(self) -> None:
@@ -196,7 +211,9 @@ class _Changer:
     def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
         """The outputs with these weights against those without."""
         if not self._unchanged[0]:
-            return LossPoint(level, None, None, reason="no output holds floats, so there is nothing to compare")
+            self.reason = "no output holds floats, so there is nothing to compare"
+        if self.reason:
+            return LossPoint(level, None, None, reason=self.reason)
         found = Likeness(self.classes, self.probabilities)
         try:
             for feed, expected in zip(self.feeds, self._unchanged, strict=True):

@@ -55,7 +55,9 @@ class WeightReader:
         zero = np.zeros(1, held.dtype) if zero is None else zero.astype(held.dtype)
         scale = self._along_channels(layer, layer.scale)
         real = held.astype(np.float32) - zero.astype(np.float32)
-        return Weight(held, real if scale is None else real * scale.astype(np.float32), zero)
+        # A scale beyond all numbers makes weights that are none, which is said of the layer.
+        with np.errstate(over="ignore", invalid="ignore"):
+            return Weight(held, real if scale is None else real * scale.astype(np.float32), zero)
 
     def tensor(self, tensor: onnx.TensorProto) -> Array:
         """Any tensor of the model, checked before it is believed."""
@@ -86,8 +88,4 @@ class WeightReader:
         values = self.tensor(tensor)
         if values.size == 1:
             return values.reshape(1)
-        axis = layer.channel_axis
-        if values.ndim != 1 or values.size != layer.shape[axis]:
-            what = f"its weights have {values.size} scales, which fit none of its axes"
-            raise ModelError(f"layer '{show(layer.id, 60)}': {what}", "export the model again")
-        return values.reshape([-1 if at == axis else 1 for at in range(len(layer.shape))])
+        return values.reshape([-1 if at == layer.channel_axis else 1 for at in range(len(layer.shape))])

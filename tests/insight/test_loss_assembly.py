@@ -1,0 +1,89 @@
+"""A loss profile put together from its parts, and which layers it says are the worst."""
+
+from __future__ import annotations
+
+from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint, LossProfile
+from tuibench.core.record import from_plain, to_plain
+from tuibench.insight.loss_assembly import (
+    APPROXIMATED,
+    MEASURED,
+    LossFacts,
+    assemble_loss,
+    describe_data,
+    worst_layers,
+)
+
+TWO = ("pruned 0.5", "int8")
+
+
+def layer(node: str, reason: str = "") -> LayerLoss:
+    return LayerLoss(node, "Conv", "", f"{node}.weight", (2, 3), 6, 0, (0.0, 1.0), {"int8": 40.0}, reason=reason)
+
+
+def point(level: str, db: float | None, reason: str = "") -> LossPoint:
+    return LossPoint(level, db, 0.9, samples=2, reason=reason)
+
+
+def test_weights_alone_are_proxies() -> None:
+    found = assemble_loss([layer("a"), layer("b")], None, LossFacts(notes=("one",)))
+    assert found.kind == APPROXIMATED and found.data == "" and found.complete and found.samples == 0
+    assert [one.id for one in found.layers] == ["a", "b"] and not any(one.points for one in found.layers)
+    assert "proxies" in found.notes[0] and found.notes[-1] == "one"
+
+
+def test_points_come_to_their_layers_in_the_order_of_the_levels() -> None:
+    points = [
+        ("b", point("int8", 30)),
+        ("a", point("int8", 20)),
+        ("b", point("pruned 0.5", 5)),
+        ("gone", point("x", 1)),
+    ]
+    facts = LossFacts("2 samples", TWO, samples=2, classes=True, float32_db=110.0)
+    found = assemble_loss([layer("a"), layer("b")], points, facts)
+    assert found.kind == MEASURED and found.classes and found.float32_db == 110 and found.data == "2 samples"
+    assert [[p.level for p in one.points] for one in found.layers] == [["int8"], ["pruned 0.5", "int8"]]
+    assert not found.complete, "a lacks a level"
+    assert any("activations" in note for note in found.notes)
+    whole = assemble_loss([layer("a"), layer("b")], [*points, ("a", point("pruned 0.5", 1))], facts)
+    assert whole.complete
+    assert from_plain(LossProfile, to_plain(whole)) == whole
+
+
+def test_what_was_measured_twice_counts_once() -> None:
+    found = assemble_loss([layer("a")], [("a", point("int8", 1)), ("a", point("int8", 2))], LossFacts(levels=("int8",)))
+    assert [p.sqnr_db for p in found.layers[0].points] == [2]
+
+
+def test_layers_that_cannot_be_changed_hold_nothing_up() -> None:
+    found = assemble_loss([layer("a", "its weights are packed")], [], LossFacts(levels=TWO))
+    assert found.complete and found.layers[0].reason
+
+
+def test_a_budget_is_complete_with_all_levels_of_the_worst() -> None:
+    layers = [layer("a"), layer("b")]
+    points = [("a", point("pruned 0.5", 3)), ("b", point("pruned 0.5", 9))]
+    facts = LossFacts(levels=TWO, budget=True, worst=("a",))
+    assert not assemble_loss(layers, points, facts).complete
+    assert assemble_loss(layers, [*points, ("a", point("int8", 30))], facts).complete
+    assert not assemble_loss(layers, points[:1], facts).complete
+
+
+def test_the_worst_layers_have_the_most_noise() -> None:
+    points = [
+        ("good", point("pruned 0.5", 40)),
+        ("bad", point("pruned 0.5", 3)),
+        ("equal", point("pruned 0.5", None)),
+        ("broken", point("pruned 0.5", None, "output 'y' became NaN or infinite")),
+        ("quantized", point("int8", None, ALREADY_INT8)),
+        ("good", point("int8", 2)),
+    ]
+    assert worst_layers(points) == ("broken", "good", "bad")
+    assert worst_layers(points, 2) == ("broken", "good")
+    assert worst_layers(points, 0) == worst_layers([], 3) == worst_layers(points, -1) == ()
+    ties = [(name, point("int8", 1)) for name in "cab"]
+    assert worst_layers(ties, 2) == ("c", "a"), "the order of the model decides between equals"
+
+
+def test_data_is_named_and_made_up_data_is_called_so() -> None:
+    assert describe_data(2, 7, "own\x1b.npz") == "2 samples from own\\e.npz"
+    assert describe_data(1, 7).startswith("1 sample of synthetic data (seed 7)")

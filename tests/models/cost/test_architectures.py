@@ -1,0 +1,50 @@
+"""Whole networks against what is published of them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.models.architectures import bert_base, densenet121, resnet50, squeezenet, vgg19
+from tests.models.cost.support import require_sums
+from tuibench.models.cost.count import count
+
+PICTURE = (1, 3, 224, 224)
+
+
+@pytest.mark.parametrize(
+    ("build", "giga_macs", "million_parameters"),
+    [
+        (resnet50, 4.089, 25.53),
+        (vgg19, 19.632, 143.67),
+        (densenet121, 2.834, 8.05),
+        (squeezenet, 0.349, 1.235),
+    ],
+)
+def test_networks_cost_what_is_published(
+    tmp_path: Path, build: Callable[[Path], str], giga_macs: float, million_parameters: float
+) -> None:
+    profile = count(build(tmp_path), {"x": PICTURE})
+    assert profile.macs == pytest.approx(giga_macs * 1e9, rel=1e-3)
+    assert profile.parameters == pytest.approx(million_parameters * 1e6, rel=2e-3)
+    assert profile.unknown == 0
+    assert profile.zeros == profile.parameters  # the file behind them is a hole
+    require_sums(profile)
+
+
+def test_bert_base_costs_what_its_products_add_up_to(tmp_path: Path) -> None:
+    profile = count(bert_base(tmp_path), {"ids": (1, 128)})
+    layer = 4 * 128 * 768**2 + 2 * 128**2 * 768 + 2 * 128 * 768 * 3072
+    assert profile.macs == 12 * layer + 768**2
+    assert profile.macs == pytest.approx(11.174e9, rel=1e-3)
+
+
+def test_batch_and_sequence_are_part_of_it(tmp_path: Path) -> None:
+    path = bert_base(tmp_path)
+    one, four = count(path, {"ids": (1, 32)}), count(path, {"ids": (4, 32)})
+    assert four.macs == 4 * one.macs
+    assert four.parameters == one.parameters
+    pairs = zip(one.nodes, four.nodes, strict=True)
+    assert all(b.macs == 4 * a.macs for a, b in pairs if a.macs)

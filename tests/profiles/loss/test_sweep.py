@@ -1,0 +1,309 @@
+"""The measured profile: one layer changed at a time in one session, against what can be worked out by hand."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from onnx import TensorProto, helper
+
+from tests.models.factory import BOOL, F32, I64, STRING, classifier, model, save, tensor, weight
+from tests.profiles.loss.built import branching, convolutions, linear, quantized, random, sweep
+from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.profile import LEVELS
+from tuibench.profiles.loss.session import Load, Runs
+
+ONES = [{"x": np.ones((1, 4), np.float32)}]
+PICTURES = [{"x": random(2, 3, 6, 6, seed=7)}, {"x": random(2, 3, 6, 6, seed=8)}]
+
+
+class Counted:
+    """What sessions were loaded, and how often each was run."""
+
+    def __init__(self, spoil: Any = None) -> None:
+        self.runs: list[int] = []
+        self._spoil = spoil
+
+    def __call__(self, load: Load) -> Load:
+        def counted(path: Path) -> Runs:
+            session, number = load(path), len(self.runs)
+            self.runs.append(0)
+            run = session.run
+
+            def count(feed: Mapping[str, Any]) -> dict[str, Any]:
+                self.runs[number] += 1
+                found = run(feed)
+                return self._spoil(self.runs[number], found) if self._spoil and number else found
+
+            session.run = count  # type: ignore[method-assign]
+            return session
+
+        return counted
+
+
+def test_a_product_of_ones_loses_what_was_taken_from_it(tmp_path: Path) -> None:
+    matrix = np.array([[8, 1], [4, 2], [2, 4], [1, 8]], np.float32)
+    found = sweep(tmp_path, linear(matrix), ONES, ("pruned 0", "pruned 0.5", "pruned 1"))
+    assert found.begin["points"] == 3 and found.begin["ms_each"] > 0 and found.begin["float32_db"] is None
+    assert [node for node, _ in found.points] == ["y"] * 3
+    # Both columns of 15 lose 1 + 2 of it.
+    assert found["y", "pruned 0.5"].sqnr_db == pytest.approx(20 * math.log10(5), abs=1e-4)
+    assert found["y", "pruned 0.5"].cosine == pytest.approx(1)
+    assert found["y", "pruned 0"].sqnr_db is None and found["y", "pruned 0"].cosine == pytest.approx(1)
+    assert found["y", "pruned 1"].sqnr_db == pytest.approx(0) and found["y", "pruned 1"].cosine == 0
+    assert found.result["complete"] and found.result["notes"] == []
+
+
+def test_int8_is_the_rounding_of_each_column(tmp_path: Path) -> None:
+    matrix = np.array([[127, 1], [0.4, 0.5], [0.4, 0.5], [0.4, 0.5]], np.float32)
+    step = np.abs(matrix).max(axis=0) / 127
+    expected = np.sum(np.rint(matrix / step) * step, axis=0)
+    whole = matrix.sum(axis=0)
+    db = 10 * math.log10(float(np.sum(whole**2) / np.sum((whole - expected) ** 2)))
+    found = sweep(tmp_path, linear(matrix), ONES, ("int8",))
+    assert found["y", "int8"].sqnr_db == pytest.approx(db, abs=0.01)
+
+
+def test_one_session_serves_every_change(tmp_path: Path) -> None:
+    counted = Counted()
+    found = sweep(tmp_path, convolutions(), PICTURES, LEVELS, load=counted)
+    assert len(found.points) == 15 == found.begin["points"]
+    # The model as it is; and with weights as inputs twice unchanged and once for each point.
+    assert counted.runs == [2, 2 * (2 + 15)]
+    assert all(point.samples == 2 for _, point in found.points)
+
+
+def test_a_weight_that_would_be_folded_into_another_is_really_changed(tmp_path: Path) -> None:
+    found = sweep(tmp_path, convolutions(), PICTURES, LEVELS)
+    for node in ("a", "u", "y"):
+        *pruned, int8 = (found[node, level].sqnr_db for level in LEVELS)
+        assert all(db is not None and db < 40 for db in pruned), (node, pruned)
+        assert int8 is not None and int8 > max(db or 0 for db in pruned)
+    assert found.begin["float32_db"] is None or found.begin["float32_db"] > 80
+
+
+def test_what_is_found_equals_running_a_model_with_the_changed_weight(tmp_path: Path) -> None:
+    found = sweep(tmp_path, convolutions(), PICTURES, ("pruned 0.8",))
+    whole, changed = convolutions(), convolutions()
+    kernel = random(4, 3, 3, 3)
+    edge = np.sort(np.abs(kernel), axis=None)[round(0.8 * kernel.size)]
+    changed.graph.initializer[0].CopyFrom(weight("k", np.where(np.abs(kernel) < edge, 0, kernel)))
+    outputs = []
+    for number, built in enumerate((whole, changed)):
+        import onnxruntime
+
+        session = onnxruntime.InferenceSession(save(built, tmp_path / f"{number}.onnx"))
+        outputs.append(np.concatenate([session.run(None, feed)[0] for feed in PICTURES]).astype(np.float64))
+    noise = float(np.sum((outputs[0] - outputs[1]) ** 2) / np.sum(outputs[0] ** 2))
+    assert found["a", "pruned 0.8"].sqnr_db == pytest.approx(-10 * math.log10(noise), abs=0.01)
+
+
+def test_resuming_finds_what_one_go_finds(tmp_path: Path) -> None:
+    whole = sweep(tmp_path, convolutions(), PICTURES, LEVELS)
+    skip = {(node, point.level) for node, point in whole.points[:7]}
+    rest = sweep(tmp_path, convolutions(), PICTURES, LEVELS, skip=frozenset(skip))
+    assert rest.begin["points"] == 8 and rest.points == whole.points[7:]
+    nothing = sweep(
+        tmp_path, convolutions(), PICTURES, LEVELS, skip=frozenset((node, p.level) for node, p in whole.points)
+    )
+    assert nothing.begin["points"] == 0 and nothing.points == [] and nothing.result["complete"]
+
+
+def test_only_the_layers_that_were_asked_for(tmp_path: Path) -> None:
+    found = sweep(tmp_path, convolutions(), PICTURES, ("int8",), layers=frozenset({"u", "none"}))
+    assert [node for node, _ in found.points] == ["u"]
+
+
+def test_the_end_of_the_time_is_no_failure_and_leaves_one_point_at_least(tmp_path: Path) -> None:
+    seconds = itertools.count()
+    found = sweep(tmp_path, convolutions(), PICTURES, LEVELS, max_s=8.0, clock=lambda: float(next(seconds)))
+    assert 1 <= len(found.points) < 15 and not found.result["complete"]
+    assert found.result["notes"] == [f"ended after 8 s with {len(found.points)} of 15 points"]
+    seconds = itertools.count()
+    least = sweep(tmp_path, convolutions(), PICTURES, LEVELS, max_s=0.0, clock=lambda: float(next(seconds)))
+    assert len(least.points) == 1 and least.points == found.points[:1]
+
+
+def test_weights_of_branches_are_changed_where_they_lie(tmp_path: Path) -> None:
+    feed = {"c": np.array(True), "x": random(2, 3)}
+    found = sweep(tmp_path, branching(), [feed], ("pruned 0.5",))
+    then, other = "y/then_branch/y0", "y/else_branch/y1"
+    assert found[other, "pruned 0.5"].sqnr_db is None, "that branch does not run"
+    assert (found[then, "pruned 0.5"].sqnr_db or 99) < 30
+    turned = sweep(tmp_path, branching(), [{**feed, "c": np.array(False)}], ("pruned 0.5",))
+    assert turned[then, "pruned 0.5"].sqnr_db is None and (turned[other, "pruned 0.5"].sqnr_db or 99) < 30
+
+
+def test_int8_models_are_pruned_at_their_zero_points_and_not_rounded_again(tmp_path: Path) -> None:
+    built, real = quantized()
+    found = sweep(tmp_path, built, ONES, ("pruned 0.5", "int8"))
+    kept = np.where(np.abs(real) <= np.sort(np.abs(real), axis=None)[3], 0, real)
+    whole, left = real.sum(axis=0), kept.sum(axis=0)
+    db = 10 * math.log10(float(np.sum(whole**2) / np.sum((whole - left) ** 2)))
+    assert found["y", "pruned 0.5"].sqnr_db == pytest.approx(db, abs=0.01)
+    assert found["y", "int8"].reason == "already int8" and found["y", "int8"].samples == 0
+
+
+def test_weights_made_of_one_value_can_be_changed(tmp_path: Path) -> None:
+    filler = helper.make_node("ConstantOfShape", ["shape"], ["w"], value=helper.make_tensor("v", F32, [1], [0.5]))
+    built = model(
+        [filler, helper.make_node("MatMul", ["x", "w"], ["y"])],
+        [tensor("x", F32, ["b", 4])],
+        [tensor("y", F32, None)],
+        [weight("shape", [4, 2])],
+    )
+    # Of equal ones the first go: two rows of four.
+    assert sweep(tmp_path, built, ONES)["y", "pruned 0.5"].sqnr_db == pytest.approx(20 * math.log10(2), abs=1e-4)
+
+
+def test_classes_are_told_apart_from_other_outputs(tmp_path: Path) -> None:
+    built = linear(random(4, 10))
+    found = sweep(tmp_path, built, ONES)
+    assert found.begin["classes"] and found.result["classes"]
+    assert (found["y", "pruned 0.5"].kl or 0) > 0 and found["y", "int8"].top1 == 1
+    tanh = linear(random(4, 10))
+    tanh.graph.node[0].output[0] = "z"
+    tanh.graph.node.append(helper.make_node("Tanh", ["z"], ["y"]))
+    plain = sweep(tmp_path, tanh, ONES)
+    assert not plain.begin["classes"] and plain["z", "pruned 0.5"].kl is None
+
+
+def test_a_batch_may_be_of_any_size_and_samples_may_be_fewer(tmp_path: Path) -> None:
+    feeds = [{"x": random(5, 4, seed=n)} for n in range(3)]
+    assert sweep(tmp_path, linear(random(4, 2)), feeds, samples=1)["y", "int8"].samples == 1
+    found = sweep(tmp_path, linear(random(4, 2)), feeds, samples=8)
+    assert found["y", "int8"].samples == 3
+    assert found.result["notes"] == ["3 samples instead of 8: the data has no more"]
+
+
+def test_models_without_weights_are_said_to_have_none(tmp_path: Path) -> None:
+    counted = Counted()
+    found = sweep(tmp_path, classifier((1, 4)), ONES, load=counted)
+    assert found.begin == {"points": 0, "ms_each": 0.0, "classes": False, "float32_db": None}
+    assert found.result["complete"] and found.result["notes"] == ["there is no layer whose weights could be changed"]
+    assert counted.runs == [], "nothing is loaded for that"
+
+
+def test_outputs_of_other_kinds_are_left_out(tmp_path: Path) -> None:
+    built = linear(random(4, 3))
+    built.graph.node.append(helper.make_node("ArgMax", ["y"], ["\x1b[2Jid"], axis=1))
+    built.graph.output.append(tensor("\x1b[2Jid", I64, None))
+    found = sweep(tmp_path, built, ONES)
+    assert found["y", "pruned 0.5"].sqnr_db is not None
+    assert found.result["notes"] == ["outputs that hold no floats are left out: '\\e[2Jid'"]
+
+
+def test_a_model_without_an_output_of_floats_has_a_reason_at_each_point(tmp_path: Path) -> None:
+    built = linear(random(4, 3))
+    built.graph.node.append(helper.make_node("ArgMax", ["y"], ["id"], axis=1))
+    del built.graph.output[:]
+    built.graph.output.append(tensor("id", I64, None))
+    counted = Counted()
+    found = sweep(tmp_path, built, ONES, load=counted)
+    assert {point.reason for _, point in found.points} == {"no output holds floats, so there is nothing to compare"}
+    assert counted.runs == [1, 1], "what cannot be compared is not run"
+
+
+def test_data_with_nan_gives_reasons_and_no_runs(tmp_path: Path) -> None:
+    counted = Counted()
+    found = sweep(tmp_path, linear(random(4, 3)), [{"x": np.full((1, 4), np.nan, np.float32)}], load=counted)
+    reason = "output 'y' of the unchanged model is NaN or infinite"
+    assert [point.reason for _, point in found.points] == [reason] * 2 and reason in found.result["notes"]
+    assert counted.runs == [1, 2]
+
+
+def test_a_change_that_gives_nan_or_is_refused_is_a_point_with_a_reason(tmp_path: Path) -> None:
+    def spoil(run: int, found: dict[str, Any]) -> dict[str, Any]:
+        if run == 3:
+            return {"y": found["y"] * np.nan}
+        if run == 4:
+            raise RuntimeError("[ONNXRuntimeError] : 2 : INVALID_ARGUMENT : it\x1b[31m is odd")
+        return found
+
+    found = sweep(tmp_path, linear(random(4, 3)), ONES, LEVELS, load=Counted(spoil))
+    nan, refused, *good = (point for _, point in found.points)
+    assert nan.reason == "output 'y' became NaN or infinite"
+    assert "is odd" in refused.reason and refused.reason.isprintable() and refused.sqnr_db is None
+    assert len(good) == 3 and not any(point.reason for point in good)
+
+
+def test_a_weight_that_is_no_number_is_said_of_the_outputs(tmp_path: Path) -> None:
+    matrix = random(4, 3)
+    matrix[0] = [np.nan, np.inf, 1]
+    found = sweep(tmp_path, linear(matrix), ONES, LEVELS)
+    assert len(found.points) == 5, "infinity and NaN stand in two outputs of three; the third is compared"
+    assert found["y", "pruned 0.5"].sqnr_db is not None
+
+
+def test_a_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:
+    built = linear(random(4, 3))
+    built.graph.node[0].output[0] = "p"
+    built.graph.node.append(helper.make_node("RandomNormalLike", ["p"], ["r"]))
+    built.graph.node.append(helper.make_node("Add", ["p", "r"], ["y"]))
+    (note,) = sweep(tmp_path, built, ONES).result["notes"]
+    assert note.startswith("the unchanged model differs from itself from run to run (")
+
+
+def test_functions_of_a_models_own_are_said_to_be_left_out(tmp_path: Path) -> None:
+    product = helper.make_node("MatMul", ["a", "b"], ["c"])
+    built = linear(random(4, 3))
+    opset = helper.make_opsetid("", 17)
+    built.functions.append(helper.make_function("own", "Twice", ["a", "b"], ["c"], [product], [opset]))
+    found = sweep(tmp_path, built, ONES)
+    assert found.result["notes"] == ["layers inside functions of the model's own are not looked at"]
+
+
+def test_names_may_be_hostile(tmp_path: Path) -> None:
+    name = "weight:0"
+    built = linear(random(4, 3), name=name)
+    built.graph.input[0].name = built.graph.node[0].input[0] = "weight::\x1b]0;x\x07"
+    built.graph.node[0].name = "../../etc\n"
+    found = sweep(tmp_path, built, [{"weight::\x1b]0;x\x07": ONES[0]["x"]}])
+    assert len(found.points) == 2 and not any(point.reason for _, point in found.points)
+
+
+def test_a_weight_that_is_also_an_input_or_an_output_stays_what_it_is(tmp_path: Path) -> None:
+    built = linear(random(4, 3))
+    built.graph.input.append(tensor("w", F32, [4, 3]))
+    built.graph.output.append(tensor("w", F32, [4, 3]))
+    old = save(built, tmp_path / "old.onnx")
+    found = sweep(tmp_path, old, ONES)
+    assert not any(point.reason for _, point in found.points)
+    built.ir_version = 3
+    assert sweep(tmp_path, built, ONES)["y", "int8"].sqnr_db == pytest.approx(found["y", "int8"].sqnr_db)
+
+
+def test_what_cannot_be_run_is_refused_in_the_engines_words(tmp_path: Path) -> None:
+    built = linear(random(4, 3))
+    built.graph.node.append(helper.make_node("Frobnicate", ["y"], ["z"]))
+    built.graph.output.append(tensor("z", F32, None))
+    with pytest.raises(ModelError, match="Frobnicate"):
+        sweep(tmp_path, built, ONES)
+    with pytest.raises(ModelError, match="ONNX Runtime"):
+        sweep(tmp_path, linear(random(4, 3)), [{"x": np.ones((1, 5), np.float32)}])
+    (tmp_path / "m.ort").write_bytes(b"\x18\0\0\0ORTM" + bytes(64))
+    with pytest.raises(ModelError, match=r"\.ort file"):
+        sweep(tmp_path, str(tmp_path / "m.ort"), ONES)
+    with pytest.raises(UsageError, match="no level"):
+        sweep(tmp_path, linear(random(4, 3)), ONES, ("pruned 7",))
+
+
+def test_strings_and_conditions_are_fed_as_they_are(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("MatMul", ["x", "w"], ["p"]),
+        helper.make_node("Where", ["c", "p", "x"], ["y"]),
+        helper.make_node("Identity", ["t"], ["u"]),
+    ]
+    inputs = [tensor("x", F32, ["b", 4]), tensor("c", BOOL, ["b", 1]), tensor("t", STRING, ["n"])]
+    outputs = [tensor("y", F32, None), tensor("u", TensorProto.STRING, None)]
+    built = model(nodes, inputs, outputs, [weight("w", random(4, 4))])
+    feed = {"x": random(1, 4), "c": np.array([[True]]), "t": np.array(["a", "µ"])}
+    found = sweep(tmp_path, built, [feed])
+    assert found["p", "int8"].sqnr_db is not None and found.result["notes"] == [
+        "outputs that hold no floats are left out: 'u'"
+    ]

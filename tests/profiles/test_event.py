@@ -1,0 +1,62 @@
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.profiles.trace import Made, lines
+from tuibench.profiles.event import read_events, split_runs
+
+
+def runs_of(text: list[str]) -> list[dict[tuple[str, ...], float]]:
+    return [{path: kernel.us for path, kernel in run.items()} for run in split_runs(read_events(text))]
+
+
+def test_each_run_has_its_own_kernels() -> None:
+    text = lines([[Made("a", 5), Made("b", 7)], [Made("a", 6), Made("b", 9)]])
+    assert runs_of(text) == [{("a",): 5, ("b",): 7}, {("a",): 6, ("b",): 9}]
+
+
+def test_what_runs_inside_is_not_counted_twice() -> None:
+    inner = Made("if", 4, "If", (Made("x", 10), Made("y", 20)))
+    loop = Made("loop", 3, "Loop", (inner, inner))
+    (run,) = split_runs(read_events(lines([[Made("before", 9), loop, Made("after", 8)]])))
+    assert {path: (kernel.us, kernel.calls) for path, kernel in run.items()} == {
+        ("before",): (9, 1),
+        ("loop",): (3, 1),
+        ("loop", "if"): (8, 2),
+        ("loop", "if", "x"): (20, 2),
+        ("loop", "if", "y"): (40, 2),
+        ("after",): (8, 1),
+    }
+
+
+def test_a_kernel_without_graphs_holds_nothing_even_where_clocks_are_coarse() -> None:
+    text = lines([[Made("a", 0), Made("b", 5), Made("c", 0)]], gap_us=0)
+    assert set(runs_of(text)[0]) == {("a",), ("b",), ("c",)}
+
+
+def test_what_the_profiler_says_of_sizes_is_kept() -> None:
+    (run,) = split_runs(read_events(lines([[Made("a", 1), Made("a", 1)]])))
+    assert run["a",].bytes == 24 and run["a",].calls == 2
+
+
+def test_a_file_that_is_cut_or_strange_gives_what_it_has() -> None:
+    text = lines([[Made("a", 5)], [Made("a", 6)]])
+    strange = ["null,\n", '{"cat": "Node", "name": 5}\n', '{"name": "x_kernel_time", "cat": "Node", "args": 3}\n']
+    assert runs_of([*strange, *text[:-3], text[-3][:20]]) == [{("a",): 5}]
+    assert runs_of([]) == []
+
+
+NAMES = st.sampled_from(["a", "b", "c"])
+LEAVES = st.builds(Made, NAMES, st.integers(1, 50))
+KERNELS = st.recursive(
+    LEAVES,
+    lambda inner: st.builds(Made, NAMES, st.integers(2, 9), st.just("If"), st.tuples(inner, inner)),
+    max_leaves=9,
+)
+
+
+@given(st.lists(KERNELS, max_size=6))
+def test_no_time_is_lost_or_doubled(kernels: list[Made]) -> None:
+    (run,) = runs_of(lines([kernels]))
+    assert sum(run.values()) == sum(kernel.whole_us for kernel in kernels)

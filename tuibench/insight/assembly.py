@@ -1,0 +1,225 @@
+"""One profile out of what several processes found of a model, with an interval for every layer."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from tuibench.core.cell import Estimate, Grade
+from tuibench.core.model import Point
+from tuibench.core.profile import (
+    FOLDED,
+    RESIDUAL,
+    UNMAPPED,
+    CostProfile,
+    KernelRow,
+    LayerRun,
+    LayerTime,
+    NodeCost,
+    PerformanceProfile,
+    Roofline,
+    WhatIf,
+    ZeroEffect,
+)
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.insight.roof import least_ms
+from tuibench.stats.grading import grade_noise
+from tuibench.stats.interval import log_interval
+
+MOST_SCALED = 0.15
+"""Layers are scaled to the unprofiled time where they are no further from it than this."""
+_LEAST_SUM = 0.6
+_MOST_BIAS, _NOTABLE_BIAS = 0.5, 0.1
+_LOOKUPS = frozenset({"Gather", "GatherElements", "GatherND", "com.microsoft.EmbedLayerNormalization"})
+"""They read as much of their table as they give."""
+_REST = "profiler and runtime residual"
+
+
+@dataclass(frozen=True, slots=True)
+class _Scaling:
+    """How the sum of the layers stands to the unprofiled time."""
+
+    sum_us: float
+    unprofiled_us: float
+    factor: float
+    notes: tuple[str, ...]
+
+
+def assemble_performance(
+    *,
+    spec: BenchmarkSpec,
+    point: Point,
+    costs: CostProfile,
+    runs: Sequence[LayerRun],
+    roofline: Roofline | None = None,
+    zero_effect: ZeroEffect | None = None,
+    what_if: Mapping[str, WhatIf] | None = None,
+) -> PerformanceProfile:
+    """The profile of at least one process; the rows are those of the first, their times those of all."""
+    if not runs:
+        raise ValueError("a performance profile needs at least one process")
+    below = is_below_resolution(runs)
+    scaling = _scale(runs, below)
+    by_id = {cost.id: cost for cost in costs.nodes}
+    values = [{row.key: row for row in run.rows} for run in runs]
+    layers = [
+        _layer(row, [found[row.key] for found in values if row.key in found], by_id, scaling, roofline, what_if or {})
+        for row in runs[0].rows
+    ]
+    layers += _unseen(costs, layers)
+    total = log_interval([run.unprofiled_us for run in runs], 1e-3)
+    first = runs[0]
+    return PerformanceProfile(
+        engine=spec.engines[0],
+        engine_version=first.engine_version,
+        cores=len(first.cpus),
+        cpus=first.cpus,
+        threads=first.threads,
+        isa=first.isa,
+        precision=spec.precision,
+        batch=point.batch,
+        items=point.items,
+        dims=dict(point.dims),
+        ms=total,
+        grade=_grade(runs),
+        layers=(*layers, _residual(layers, total)),
+        sum_ms=scaling.sum_us / 1000,
+        scale=scaling.factor,
+        bias_us=statistics.median(run.bias_us for run in runs),
+        below_resolution=below,
+        attributed=_attributed(layers, total),
+        processes=len(runs),
+        runs=min(run.runs for run in runs),
+        load_ms=statistics.median(run.load_ms for run in runs),
+        peak_bytes=max((run.peak_bytes for run in runs if run.peak_bytes is not None), default=None),
+        roofline=roofline,
+        zero_effect=zero_effect,
+        notes=tuple(dict.fromkeys([*(note for run in runs for note in run.notes), *scaling.notes])),
+    )
+
+
+def is_below_resolution(runs: Sequence[LayerRun]) -> bool:
+    """Whether what the profiler adds is so much of an inference that the times of layers mean nothing."""
+    whole = statistics.median(run.unprofiled_us for run in runs)
+    added = statistics.median(run.bias_us * run.kernels for run in runs)
+    kept = statistics.median(_sum_us(run) for run in runs)
+    return added > _MOST_BIAS * whole or (kept < _LEAST_SUM * whole and added > _NOTABLE_BIAS * whole)
+
+
+def _sum_us(run: LayerRun) -> float:
+    return math.fsum(row.us for row in run.rows)
+
+
+def _scale(runs: Sequence[LayerRun], below: bool) -> _Scaling:
+    sums = [_sum_us(run) for run in runs]
+    sum_us = log_interval(sums).value or 0.0
+    whole = log_interval([run.unprofiled_us for run in runs]).value or 0.0
+    factor = whole / sum_us if sum_us > 0 and whole > 0 else math.inf
+    if abs(factor - 1) <= MOST_SCALED and not below:
+        return _Scaling(sum_us, whole, factor, ())
+    if below:
+        words = "below the profiler's resolution: it adds more to each kernel than most of them take"
+    else:
+        share = f"{100 * sum_us / whole:.0f} %" if whole > 0 else "an unknown share"
+        words = f"the layers add up to {share} of the unprofiled time, too far from it to be scaled"
+    return _Scaling(sum_us, whole, 1.0, (words,))
+
+
+def _layer(
+    row: KernelRow,
+    found: Sequence[KernelRow],
+    costs: Mapping[str, NodeCost],
+    scaling: _Scaling,
+    roofline: Roofline | None,
+    what_if: Mapping[str, WhatIf],
+) -> LayerTime:
+    own = [costs[name] for name in row.nodes if name in costs]
+    heaviest = max(own, key=_weight_of, default=None)
+    multiplies = heaviest is not None and bool(heaviest.macs)
+    layer = LayerTime(
+        key=row.key,
+        kind=row.kind,
+        op=heaviest.op if heaviest is not None and multiplies and row.kind != FOLDED else row.op,
+        nodes=row.nodes,
+        kernels=row.kernels,
+        kernel_op=row.kernel_op,
+        weight=heaviest.weight if heaviest is not None else "",
+        ms=_ms(row, found, scaling),
+        macs=_total(own, [cost.macs for cost in own]),
+        element_flops=_total(own, [cost.element_flops for cost in own]),
+        parameters=sum(cost.parameters for cost in own),
+        zeros=sum(cost.zeros for cost in own),
+        bytes_moved=_bytes_moved(row, own),
+        integer=row.integer,
+        what_if=tuple(what_if[name] for name in row.nodes if name in what_if),
+    )
+    if roofline is None or layer.ms.value is None:
+        return layer
+    roof_ms, roof = least_ms(layer.flops, layer.bytes_moved, layer.integer, roofline)
+    return replace(layer, roof_ms=roof_ms, roof=roof)
+
+
+def _weight_of(cost: NodeCost) -> tuple[int, int]:
+    return cost.macs or 0, cost.parameters
+
+
+def _ms(row: KernelRow, found: Sequence[KernelRow], scaling: _Scaling) -> Estimate:
+    if row.kind == FOLDED:
+        return Estimate(None, reason="done before the model runs")
+    if all(other.raw_us <= 0 for other in found):
+        return Estimate(None, reason="did not run")
+    return log_interval([other.us for other in found], scaling.factor / 1000)
+
+
+def _total(own: Sequence[NodeCost], figures: Sequence[int | None]) -> int | None:
+    """Over all times that the nodes run; None where one is not known."""
+    total = 0
+    for cost, figure in zip(own, figures, strict=True):
+        if figure is None or (cost.times is None and figure):
+            return None
+        total += figure * (cost.times if cost.times is not None else 1)
+    return total
+
+
+def _bytes_moved(row: KernelRow, own: Sequence[NodeCost]) -> int | None:
+    """What the kernels read and write, as one: tensors between nodes that run together are not moved."""
+    weights = sum(
+        min(cost.weight_bytes, cost.activation_bytes or 0) if cost.op in _LOOKUPS else cost.weight_bytes for cost in own
+    )
+    if row.activation_bytes is not None:
+        return row.activation_bytes + weights
+    activations = _total(own, [cost.activation_bytes for cost in own])
+    return None if activations is None else activations + weights
+
+
+def _unseen(costs: CostProfile, layers: Sequence[LayerTime]) -> list[LayerTime]:
+    """Nodes that were counted and no process told of; there are none unless the two saw different models."""
+    seen = {name for layer in layers for name in layer.nodes}
+    left = tuple(cost.id for cost in costs.nodes if cost.id not in seen)
+    nothing = Estimate(None, reason="not seen while it ran")
+    return [LayerTime("not seen", FOLDED, "not seen", left, (), "", "", nothing)] if left else []
+
+
+def _grade(runs: Sequence[LayerRun]) -> Grade | None:
+    seconds = sum(run.runs * run.profiled_us + run.unprofiled_runs * run.unprofiled_us for run in runs) / 1e6
+    return grade_noise([run.noise for run in runs], seconds)
+
+
+def _named_ms(layers: Sequence[LayerTime]) -> float:
+    return math.fsum(layer.ms.value or 0.0 for layer in layers if layer.op != UNMAPPED)
+
+
+def _attributed(layers: Sequence[LayerTime], total: Estimate) -> float | None:
+    whole = max(math.fsum(layer.ms.value or 0.0 for layer in layers), total.value or 0.0)
+    return _named_ms(layers) / whole if whole > 0 else None
+
+
+def _residual(layers: Sequence[LayerTime], total: Estimate) -> LayerTime:
+    """What the layers leave of the whole: nothing where they were scaled to it."""
+    left = (total.value or 0.0) - math.fsum(layer.ms.value or 0.0 for layer in layers)
+    # Rounding in sums of hundreds of layers is no time.
+    value = left if left > 1e-9 * (total.value or 0.0) else 0.0
+    words = "what is left of the unprofiled time" if value else "the layers make up all of the unprofiled time"
+    return LayerTime(RESIDUAL, RESIDUAL, _REST, (), (), "", "", Estimate(value, n=total.n, reason=words))

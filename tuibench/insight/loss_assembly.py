@@ -1,0 +1,97 @@
+"""Puts a loss profile together from what the children found, and says which layers are the worst."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
+from tuibench.core.text import show
+
+APPROXIMATED, MEASURED = "approximated", "measured"
+
+_PROXIES = "from the weights alone: proxies, which need not rank the layers as a measurement would"
+_WEIGHTS_ONLY = "int8 rounds the weights of one layer, symmetric per output channel; activations stay as they are"
+
+
+@dataclass(frozen=True, slots=True)
+class LossFacts:
+    """What is true of a whole loss profile."""
+
+    data: str = ""
+    """What the model was run on, see `describe_data`; '' for an approximated one."""
+    levels: tuple[str, ...] = LEVELS
+    samples: int = 0
+    classes: bool = False
+    float32_db: float | None = None
+    notes: tuple[str, ...] = ()
+    budget: bool = False
+    """Whether only the worst layers were asked for more than the first level."""
+    worst: tuple[str, ...] = ()
+    """Of a budget: the layers that were asked for all levels."""
+
+
+def assemble_loss(
+    weights: Sequence[LayerLoss], points: Iterable[tuple[str, LossPoint]] | None, facts: LossFacts
+) -> LossProfile:
+    """Every layer with its proxies and what was measured of it; without points, an approximated profile.
+
+    Points come as they were told: of a layer and level that were measured twice the later one counts.
+    """
+    if points is None:
+        notes = _once((_PROXIES, _WEIGHTS_ONLY, *facts.notes))
+        return LossProfile(APPROXIMATED, "", facts.levels, tuple(weights), notes=notes)
+    found: dict[str, dict[str, LossPoint]] = {}
+    for node, point in points:
+        found.setdefault(node, {})[point.level] = point
+    layers = tuple(replace(layer, points=_ordered(found.get(layer.id, {}), facts.levels)) for layer in weights)
+    return LossProfile(
+        MEASURED,
+        facts.data,
+        facts.levels,
+        layers,
+        samples=facts.samples,
+        classes=facts.classes,
+        float32_db=facts.float32_db,
+        complete=all(_is_complete(layer, facts) for layer in layers),
+        notes=_once((_WEIGHTS_ONLY, *facts.notes)),
+    )
+
+
+def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = 10) -> tuple[str, ...]:
+    """Ids of the `n` layers whose change harms the outputs most, worst first, each by its worst point.
+
+    A change that left no outputs to compare is worse than any noise; one that changed nothing is none.
+    """
+    worst: dict[str, float] = {}
+    for node, point in points:
+        if point.reason == ALREADY_INT8:
+            continue
+        kept_db = -math.inf if point.reason else point.sqnr_db
+        if kept_db is not None:
+            worst[node] = min(worst.get(node, math.inf), kept_db)
+    return tuple(sorted(worst, key=worst.__getitem__)[: max(n, 0)])
+
+
+def describe_data(samples: int, seed: int, file: str | None = None) -> str:
+    """What a profile was measured on, in words; data that we made is never taken for the user's own."""
+    count = f"{samples} {'sample' if samples == 1 else 'samples'}"
+    if file is not None:
+        return f"{count} from {show(file, 80)}"
+    return f"{count} of synthetic data (seed {seed}), which need not rank the layers as real data would"
+
+
+def _ordered(points: dict[str, LossPoint], levels: Sequence[str]) -> tuple[LossPoint, ...]:
+    return tuple(points[level] for level in levels if level in points)
+
+
+def _is_complete(layer: LayerLoss, facts: LossFacts) -> bool:
+    if layer.reason:
+        return True
+    wanted = facts.levels[:1] if facts.budget and layer.id not in facts.worst else facts.levels
+    return {point.level for point in layer.points} >= set(wanted)
+
+
+def _once(notes: Iterable[str]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(notes))

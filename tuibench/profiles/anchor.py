@@ -1,0 +1,198 @@
+"""Which node of a model a kernel stands for: found by the names that optimization leaves on tensors and kernels."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from tuibench.models.node import Placed
+from tuibench.profiles.flat import Flat
+
+REORDERS = frozenset({"ReorderInput", "ReorderOutput"})
+ACTIVATIONS = frozenset({"Relu", "Clip", "Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "Elu", "Softplus"})
+_SUMS = frozenset({"Add", "Sum"})
+_LAYOUT = re.compile(r"^(.*?)(?:_bn|_mul)?_nchwc$")
+_TOKEN = re.compile(r"(?:_token_\d+)+$")
+_INLINED = re.compile(r"^_if_(then_branch|else_branch)_(?:token_\d+_)?(.+)$")
+_FUSED = "fused "
+
+
+class Anchors:
+    """Finds the nodes of the original that kernels of the optimized model stand for."""
+
+    def __init__(self, original: Flat, optimized: Flat) -> None:
+        self._original = original
+        self._optimized = optimized
+        self._scopes = {"": ""}
+        self.of: list[list[int]] = []
+        """Per kernel the nodes it stands for; none where the engine made it up."""
+        self.exact: list[bool] = []
+        """Per kernel whether a tensor that it gives has the name of one in the original."""
+        for placed in optimized.nodes:
+            found, exact = self._find(placed)
+            self.of.append(found)
+            self.exact.append(exact)
+            self._open(placed, found)
+        self._refer_by_structure()
+
+    def _open(self, placed: Placed, found: list[int]) -> None:
+        """The graphs in a kernel are those of the node it stands for."""
+        if found:
+            for number in found:
+                own = self._original.nodes[number]
+                if own.op == placed.op:
+                    self._scopes[placed.id] = own.id
+
+    def scope(self, placed: Placed) -> str:
+        """Where in the original the graph of a kernel lies."""
+        if not placed.parent:
+            return ""
+        return self._scopes.get(placed.parent, placed.parent) + placed.scope.removeprefix(placed.parent)
+
+    def _find(self, placed: Placed) -> tuple[list[int], bool]:
+        op = placed.node.op_type
+        if op in REORDERS:
+            return [], False
+        scope = self.scope(placed)
+        exact = list(self._by_outputs(placed, scope))
+        if op == "Transpose" and exact and self._original.nodes[exact[0]].node.op_type != "Transpose":
+            # It puts a tensor back into the layout that the model wants it in.
+            return [], False
+        if exact:
+            # What follows a node and does nothing gives its name to the node's tensor.
+            own = list(self._original.named.get((scope, placed.node.name), ()))
+            exact += [n for n in own if self._original.nodes[n].op == placed.op]
+            return list(dict.fromkeys(exact)), True
+        named = self._by_name(placed, scope)
+        return ([named], False) if named is not None else ([], False)
+
+    def _by_outputs(self, placed: Placed, scope: str) -> Iterator[int]:
+        for name in placed.node.output:
+            found = self._original.producer.get((scope, name)) if name else None
+            if found is None and name:
+                found = self._inlined(name, scope)
+            if found is not None:
+                yield found
+
+    def _by_name(self, placed: Placed, scope: str) -> int | None:
+        name = placed.node.name
+        if not name:
+            return None
+        laid_out = _LAYOUT.match(name)
+        if laid_out:
+            found = self._original.producer.get((scope, laid_out[1]))
+            if found is not None:
+                return found
+        for candidate in dict.fromkeys((name, _TOKEN.sub("", name), name.removeprefix(_FUSED).strip())):
+            known = self._original.named.get((scope, candidate))
+            if known:
+                return known[0]
+        return None
+
+    def _inlined(self, name: str, scope: str) -> int | None:
+        """What gave a tensor of a branch that was put in the place of its If."""
+        branch = None
+        while (matched := _INLINED.match(name)) is not None:
+            branch, name = matched[1], matched[2]
+        if branch is None:
+            return None
+        numbers = self._original.giving.get(name, [])
+        fitting = (n for n in numbers if self._original.nodes[n].scope.startswith(scope))
+        return next((n for n in fitting if self._original.nodes[n].scope.endswith(f"/{branch}/")), None)
+
+    def _refer_by_structure(self) -> None:
+        """Find kernels without any name that is left by their operator and by what they read."""
+        taken = {number for found in self.of for number in found}
+        for kernel, placed in enumerate(self._optimized.nodes):
+            if self.of[kernel] or placed.node.op_type in REORDERS or placed.node.name:
+                continue
+            sources = self._sources(kernel)
+            fitting = [
+                number
+                for number, own in enumerate(self._original.nodes)
+                if number not in taken
+                and own.node.op_type == placed.node.op_type
+                and own.scope == self.scope(placed)
+                and self._origins(number, taken) == sources
+            ]
+            if sources and fitting:
+                self.of[kernel] = [fitting[0]]
+                taken.add(fitting[0])
+
+    def _sources(self, kernel: int) -> set[int]:
+        """The nodes that stand for what a kernel reads, through work that the engine put between."""
+        found: set[int] = set()
+        seen: set[int] = set()
+        waiting = [kernel]
+        while waiting:
+            for tensor in self._optimized.inputs[waiting.pop()]:
+                made = self._optimized.producer.get(tensor)
+                if made is None or made in seen:
+                    continue
+                seen.add(made)
+                if self.of[made]:
+                    found.update(self.of[made])
+                else:
+                    waiting.append(made)
+        return found
+
+    def _origins(self, number: int, taken: set[int]) -> set[int]:
+        """The nearest nodes before a node that kernels stand for."""
+        found: set[int] = set()
+        seen = {number}
+        waiting = [number]
+        while waiting:
+            for tensor in self._original.inputs[waiting.pop()]:
+                made = self._original.producer.get(tensor)
+                if made is None or made in seen:
+                    continue
+                seen.add(made)
+                if made in taken:
+                    found.add(made)
+                else:
+                    waiting.append(made)
+        return found
+
+    def extend(self, kernel: int) -> list[int]:
+        """The nodes behind a kernel's own that it does as well: sums, activations and the rounding of its result."""
+        if self.exact[kernel] or len(self.of[kernel]) != 1:
+            return []
+        node = self._optimized.nodes[kernel].node
+        rounds = node.op_type.startswith("QLinear") or node.op_type == "QGemm"
+        activates = any(attribute.name == "activation" for attribute in node.attribute)
+        sums = node.op_type == "Conv" and len([name for name in node.input if name]) > 3
+        taken = {number for found in self.of for number in found}
+        extended: list[int] = []
+        at = self.of[kernel][0]
+        while True:
+            following = self._only_reader(at)
+            if following is None or following in taken:
+                return extended if not rounds or self._rounded(extended) else []
+            op = self._original.nodes[following].node.op_type
+            if op in _SUMS and sums:
+                sums = False
+            elif op in ACTIVATIONS and (activates or rounds):
+                activates = False
+            elif op == "QuantizeLinear" and rounds:
+                return [*extended, following]
+            else:
+                return extended if not rounds or self._rounded(extended) else []
+            extended.append(following)
+            at = following
+
+    def _rounded(self, extended: list[int]) -> bool:
+        return any(self._original.nodes[number].node.op_type == "QuantizeLinear" for number in extended)
+
+    def _only_reader(self, number: int) -> int | None:
+        readers = self._readers().get(number, [])
+        return readers[0] if len(readers) == 1 else None
+
+    def _readers(self) -> dict[int, list[int]]:
+        if not hasattr(self, "_read_by"):
+            self._read_by: dict[int, list[int]] = {}
+            for number, tensors in enumerate(self._original.inputs):
+                for tensor in dict.fromkeys(tensors):
+                    made = self._original.producer.get(tensor)
+                    if made is not None and made != number:
+                        self._read_by.setdefault(made, []).append(number)
+        return self._read_by

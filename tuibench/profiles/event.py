@@ -1,0 +1,106 @@
+"""What ONNX Runtime's profiler wrote, one event a line, as the exclusive time of each kernel in each run."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+CONTROL = frozenset(
+    {"If", "Loop", "Scan", "SequenceMap", "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"}
+)
+"""Operators whose events hold those of the graphs inside them."""
+
+_SUFFIX = "_kernel_time"
+
+Path = tuple[str, ...]
+"""The names of the kernels that one lies in, outermost first, and then its own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Kernel:
+    """One kernel of a run: its own time, without what ran inside it, over all the times it was run."""
+
+    path: Path
+    op: str
+    us: float
+    calls: int
+    bytes: int = 0
+    """What it reads and writes beside constants."""
+
+
+@dataclass(slots=True)
+class _Event:
+    name: str
+    op: str
+    start: int
+    us: int
+    bytes: int = 0
+    inner_us: int = 0
+    below: list[_Event] | None = None
+
+
+Run = dict[Path, Kernel]
+
+
+def read_events(lines: Iterable[str]) -> Iterator[dict[str, object]]:
+    """The events of a profile file; a line that is none is passed over, as the brackets around them are."""
+    for line in lines:
+        text = line.strip().rstrip(",")
+        if not text.startswith("{"):
+            continue
+        try:
+            event = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(event, dict):
+            yield event
+
+
+def split_runs(events: Iterable[dict[str, object]]) -> Iterator[Run]:
+    """The kernels of one run after another: a run's own event is written when it ends, after all of its kernels."""
+    pending: list[_Event] = []
+    for event in events:
+        name, start = str(event.get("name")), _whole(event.get("ts"))
+        if event.get("cat") == "Node" and name.endswith(_SUFFIX):
+            details = event.get("args")
+            told = details if isinstance(details, dict) else {}
+            sizes = _whole(told.get("activation_size")) + _whole(told.get("output_size"))
+            op = str(told.get("op_name", ""))
+            _take(pending, _Event(name.removesuffix(_SUFFIX), op, start, _whole(event.get("dur")), sizes))
+        elif name == "model_run":
+            yield _sum_up([kernel for kernel in pending if kernel.start >= start])
+            pending = []
+
+
+def _take(pending: list[_Event], event: _Event) -> None:
+    """Put an event behind those before it; what began within a kernel that runs graphs belongs inside it."""
+    if event.op in CONTROL:
+        first = len(pending)
+        while first and pending[first - 1].start >= event.start:
+            first -= 1
+        event.below = pending[first:]
+        event.inner_us = sum(kernel.us for kernel in event.below)
+        del pending[first:]
+    pending.append(event)
+
+
+def _sum_up(top: list[_Event]) -> Run:
+    found: Run = {}
+    waiting: list[tuple[Path, _Event]] = [((), event) for event in reversed(top)]
+    while waiting:
+        above, event = waiting.pop()
+        path = (*above, event.name)
+        known = found.get(path)
+        own = float(max(0, event.us - event.inner_us))
+        before = known or Kernel(path, event.op, 0.0, 0)
+        found[path] = Kernel(path, event.op, before.us + own, before.calls + 1, before.bytes + event.bytes)
+        waiting.extend((path, inner) for inner in reversed(event.below or []))
+    return found
+
+
+def _whole(value: object) -> int:
+    """A number of the profiler's, which writes those in details as text."""
+    if isinstance(value, str):
+        return int(value) if value.isdecimal() else 0
+    return int(value) if isinstance(value, (int, float)) else 0

@@ -1,0 +1,209 @@
+"""One fresh process: profiled runs, then unprofiled ones of the same session, and what each layer took of them."""
+
+from __future__ import annotations
+
+import gc
+import os
+import statistics
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from time import perf_counter, perf_counter_ns
+
+from tuibench.arrays.bundle import read_bundle
+from tuibench.core.cell import Noise
+from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, make_options
+from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Refusal, Setting
+from tuibench.host.noise import Witness
+from tuibench.measure import isolation, loading
+from tuibench.measure.execution import prove
+from tuibench.measure.loop import BLOCK_NS
+from tuibench.measure.memory import MemoryLog, array_bytes
+from tuibench.measure.sync import Stamps, rotate
+from tuibench.profiles.event import Run, read_events, split_runs
+
+MOST_EVENTS = 50_000
+_LEAST_KERNEL_US = 3.0
+"""A profiled kernel takes no less than this by the wall clock, which bounds how many there are in a run."""
+_UNPROFILED_S = 0.6
+_TELL_S = 0.25
+
+Tell = Callable[[str, int, int], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """How much is to be measured."""
+
+    runs: int
+    max_s: float
+    """For all of it."""
+    most_kernels: int | None
+    """Of one run, where the model is without loops."""
+
+
+@dataclass(slots=True)
+class Measured:
+    """What one session gave."""
+
+    runs: list[Run]
+    profiled_us: float
+    unprofiled_us: float
+    unprofiled_runs: int
+    load_ms: float
+    first_ms: float
+    peak_bytes: int | None
+    noise: Noise
+    notes: list[str] = field(default_factory=list)
+
+
+def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Tell) -> Measured:
+    """Load with profiling, run, end it, and time the session as it then goes on."""
+    import onnxruntime as ort  # after the process is pinned
+
+    feeds = read_bundle(bundle)
+    memory = MemoryLog()
+    options, pinned = make_options(setting)
+    options.enable_profiling = True
+    options.profile_file_prefix = os.path.join(work_dir, "profile")
+    tell("loading", 0, 1)
+    begin = perf_counter_ns()
+    raw = ort.InferenceSession(setting.model_path, options, providers=["CPUExecutionProvider"])
+    load_ms = (perf_counter_ns() - begin) / 1e6
+    memory.note("load")
+    if pinned == "core":
+        isolation.pin_thread(setting.cpus[0])
+    path = ""
+    try:
+        session = OnnxRuntimeSession(raw, setting, pinned)
+        first_ms = _first_ms(session, feeds)
+        memory.note("first")
+        bound = _bind(session, feeds)
+        # The samples stand there twice now, which is the harness's doing.
+        memory.note("bind", ours=sum(array_bytes(feed) for feed in feeds))
+        timed = _Timed(bound, Witness(setting.cpus), asked, tell)
+        timed.profile()
+        path = raw.end_profiling()
+        timed.go_on()
+        memory.note("timed")
+        return timed.sum_up(_read(path), load_ms, first_ms, memory.result().get("peak"))
+    finally:
+        path = path or raw.end_profiling()
+        if os.path.exists(path):
+            os.unlink(path)
+
+
+class _Timed:
+    """The two stretches of one session, watched by one witness."""
+
+    def __init__(self, bound: Bound, witness: Witness, asked: Asked, tell: Tell) -> None:
+        self._calls = rotate(bound.calls)
+        self._witness = witness
+        self._asked = asked
+        self._tell = tell
+        self._stamps = Stamps()
+        self._profiled: list[int] = []
+        self._unprofiled: list[int] = []
+
+    def profile(self) -> None:
+        """Drop a run, which is not yet like those after it, and make the asked ones, as far as there is room."""
+        self._tell("profiling", 0, self._asked.runs)
+        gc.collect()
+        gc.freeze()
+        gc.disable()
+        run_ns = int(self._stamps.block(self._calls, 1)[0][0])
+        count = runs_for(self._asked, run_ns)
+        self._witness.start()
+        self._profiled = self._run(count, run_ns, "profiling", lambda done, _: done >= count)
+
+    def go_on(self) -> None:
+        """Time the session without its profiler, for as long as the profiled runs took or a little longer."""
+        self._witness.skip()
+        profiled_ns = sum(self._profiled)
+        wanted_ns = min(max(_UNPROFILED_S * 1e9, profiled_ns), self._asked.max_s * 1e9 / 3)
+        run_ns = max(1, profiled_ns // len(self._profiled))
+        # The first one is still under the impression of the profiler's end.
+        self._stamps.block(self._calls, 1)
+        self._unprofiled = self._run(
+            max(1, int(wanted_ns // run_ns)), run_ns, "timing", lambda _, passed_ns: passed_ns >= wanted_ns
+        )
+
+    def _run(self, expected: int, run_ns: int, stage: str, enough: Callable[[int, int], bool]) -> list[int]:
+        """Blocks of calls until there are enough; what is told in between is timed by nobody."""
+        taken: list[int] = []
+        passed_ns = 0
+        told = perf_counter()
+        while not taken or not enough(len(taken), passed_ns):
+            left = max(1, expected - len(taken))
+            durations, elapsed_ns = self._stamps.block(self._calls, max(1, min(left, BLOCK_NS // max(1, run_ns))))
+            self._witness.mark()
+            taken.extend(durations.tolist())
+            passed_ns += elapsed_ns
+            if perf_counter() - told > _TELL_S:
+                told = perf_counter()
+                self._tell(stage, len(taken), max(expected, len(taken)))
+                self._witness.skip()
+        return taken
+
+    def sum_up(self, runs: list[Run], load_ms: float, first_ms: float, peak_bytes: int | None) -> Measured:
+        """Everything in figures; of what the profiler wrote only the last runs are meant."""
+        noise = self._witness.finish()
+        wanted = len(self._profiled)
+        notes = []
+        if wanted < self._asked.runs:
+            notes.append(
+                f"{wanted} profiled runs instead of {self._asked.runs}: one takes too long, or has many kernels"
+            )
+        return Measured(
+            runs=runs[-wanted:],
+            profiled_us=statistics.median(self._profiled) / 1000,
+            unprofiled_us=statistics.median(self._unprofiled) / 1000,
+            unprofiled_runs=len(self._unprofiled),
+            load_ms=load_ms,
+            first_ms=first_ms,
+            peak_bytes=peak_bytes,
+            noise=noise,
+            notes=notes,
+        )
+
+
+def runs_for(asked: Asked, run_ns: int) -> int:
+    """The asked runs, fewer where time or the events that they would write down do not allow them."""
+    kernels = run_ns / 1000 / _LEAST_KERNEL_US
+    if asked.most_kernels is not None:
+        kernels = min(kernels, asked.most_kernels)
+    in_time = asked.max_s * 1e9 / 3 / max(1, run_ns)
+    return max(1, min(asked.runs, int(in_time), int(MOST_EVENTS / (kernels + 2))))
+
+
+def _first_ms(session: OnnxRuntimeSession, feeds: list[Feed]) -> float:
+    """The first inference on the plainest path that the types of the inputs allow, as a benchmark times it."""
+    try:
+        plain = session.bind(feeds[:1], "call")
+    except IoUnavailable:
+        plain = loading.bind(session, feeds[:1], None, CAPABILITIES.io_classes)
+    begin = perf_counter_ns()
+    plain.calls[0]()
+    return (perf_counter_ns() - begin) / 1e6
+
+
+def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
+    """The least costly I/O class in which every sample can be run, as a benchmark has it."""
+    classes = loading.classes(CAPABILITIES.io_classes)
+    for last, io in enumerate(classes, 1):
+        try:
+            bound = session.bind(feeds, io)
+            prove(bound)
+        except (MemoryError, Refusal):
+            raise
+        except Exception:
+            # Output shapes that differ between samples show at any call.
+            if last == len(classes):
+                raise
+        else:
+            return bound
+    raise IoUnavailable("the engine offers no way to pass inputs")
+
+
+def _read(path: str) -> list[Run]:
+    with open(path, encoding="utf-8", errors="replace") as lines:
+        return list(split_runs(read_events(lines)))
