@@ -79,6 +79,13 @@ class RunView:
     """None while it goes on; then whether its result is in the store."""
     result: RunResult | None = None
     """Once it has ended and has one."""
+    stage: str = ""
+    """Of a profile: what is done now, in words."""
+    done: int = 0
+    of: int = 0
+    """Of a profile: how much of that is done; 0 of 0 where it cannot be counted."""
+    parts: tuple[tuple[str, str], ...] = ()
+    """Of a profile: what it is made of, each in words, with `done`, `now`, '' or why there is none of it."""
     other_machine: bool = False
     """Whether it broke off since the machine does not measure as before: it goes on only as one of two machines."""
 

@@ -13,7 +13,7 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.profile import ProfileReading, profile_values, read_profile
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.profile_flag import profile_again
-from tuibench.tui.bridge_form import told, token_of
+from tuibench.tui.bridge_form import token_of, told
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.workbench.forecast import free_dims
@@ -159,7 +159,8 @@ class ProfileStarter:
         """See ProfileDesk."""
         readings = dict(self._readings(values, project, rerun_of))
         specs = {kind: reading.require() for kind, reading in readings.items()}
-        runs, said = [], []
+        runs: list[str] = []
+        said: list[str] = []
         for kind, spec in specs.items():
             again = rerun_of if self._repeated.get(rerun_of, Typed()).kind == kind else None
             name = values.loss_name if kind == LOSS else values.name

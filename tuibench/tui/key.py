@@ -103,8 +103,15 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         Key("figure", "h", "figure", "The next figure."),
     ),
     "profile": (
-        Key("summary-type", "m", "type", "The next of what is shown of each layer: time, potential, FLOPs, bytes, loss."),
-        Key("value-display", "t", "values", "The next way of showing values: as they are, logarithms, shares of the total."),
+        Key(
+            "summary-type", "m", "type", "The next of what is shown of each layer: time, potential, FLOPs, bytes, loss."
+        ),
+        Key(
+            "value-display",
+            "t",
+            "values",
+            "The next way of showing values: as they are, logarithms, shares of the total.",
+        ),
         Key("type-previous", "left", "type", "What was shown of each layer before."),
         Key("type-next", "right", "type", "The next of what is shown of each layer."),
     ),

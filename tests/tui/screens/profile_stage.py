@@ -78,7 +78,9 @@ class ProfileAnswers:
         self.checked.append(values)
         return self.check
 
-    def _start(self, values: ProfileValues, project: str, rerun_of: str = "") -> tuple[tuple[str, ...], tuple[str, ...]]:
+    def _start(
+        self, values: ProfileValues, project: str, rerun_of: str = ""
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         self.started.append((values, project, rerun_of))
         return self.runs[: values.performance + values.loss], self.notes
 

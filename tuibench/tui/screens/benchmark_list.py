@@ -156,7 +156,9 @@ class BenchmarkList(Vertical):
             order = "oldest first" if self.sort == "age" else f"{order} reversed"
         shown = len(self.table.keys)
         parts = [f"{len(self.marks)} marked"] if self.marks else []
-        parts += [order, f"{shown} of {len(self.rows)} with {self.text!r}" if self.text else "no filter"]
+        # What is marked needs the room more than that nothing is filtered.
+        without = [] if self.marks else ["no filter"]
+        parts += [order, *([f"{shown} of {len(self.rows)} with {self.text!r}"] if self.text else without)]
         return f" {self.page.dashboard.glyphs.dot} ".join(parts)
 
     # What is under the cursor

@@ -34,6 +34,8 @@ class Depth:
     values: tuple[float | None, ...]
     texts: Sequence[str]
     """Each value in words."""
+    log: bool = False
+    """Whether they are shown on a logarithmic axis."""
 
 
 class Book:

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tuibench.core.profile import CostProfile
 from tuibench.core.units import count_of, percent, scaled, short, size
 from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
+from tuibench.insight.detail import cost_detail
 from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
@@ -57,7 +58,12 @@ class CostBook(Book):
         """That it is theory, and what follows from it."""
         moved = self.costs.activation_bytes + self.costs.weight_bytes
         ratio = f" {short(self.costs.flops / moved)} operations per byte." if moved else ""
-        return [(f"Theoretical: no time was measured.{ratio} A performance profile (n) tells where the time goes.", "accent")]
+        return [
+            (
+                f"Theoretical: no time was measured.{ratio} n measures where the time goes.",
+                "accent",
+            )
+        ]
 
     def summed(self, kind: str, display: str) -> Summed:
         """Bars per operator."""
@@ -88,13 +94,7 @@ class CostBook(Book):
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All values of a node."""
-        node = self._table.rows[key].node
-        found = [Fact("node", node.name or key, "title"), Fact("id", key), *self._table.facts(key, ("name", "why"))]
-        found.append(Fact("times", "unknown" if node.times is None else str(node.times)))
-        if node.weight_shape:
-            found.append(Fact("weight", "x".join(map(str, node.weight_shape))))
-        found += [Fact("arithmetic", "of integers")] if node.integer else []
-        return [*found, *([Fact("unknown", node.why, "warn")] if node.why else [])]
+        return [Fact(*pair) for pair in cost_detail(self._table.rows[key])]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the file."""

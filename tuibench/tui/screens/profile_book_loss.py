@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import CostProfile, LossProfile
-from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
 from tuibench.insight.bar import LOG, SHARES, VALUES
+from tuibench.insight.detail import loss_detail
 from tuibench.insight.loss import (
     APPROXIMATED,
     LossRow,
     arrange_losses,
     level_title,
+    level_words,
     loss_columns,
     loss_rows,
     loss_sentences,
@@ -27,7 +28,6 @@ from tuibench.tui.widgets.record_table import Column, Line
 from tuibench.tui.widgets.row import LineLike
 
 _PARAMS = "params"
-_QUANTILES = (50, 80, 90, 95)
 
 
 class LossBook(Book):
@@ -78,12 +78,9 @@ class LossBook(Book):
 
     def said(self, kind: str) -> Sequence[LineLike]:
         """Which layers to leave alone at a level; what is a proxy, or was not measured to its end, in any case."""
-        levels = self.loss.levels
-        told = [
-            text
-            for text in loss_sentences(self.loss)
-            if text.startswith(f"{show(kind, 40)}:") or not any(text.startswith(f"{show(one, 40)}:") for one in levels)
-        ]
+        heads = {level: f"{level_words(level)}:" for level in self.loss.levels}
+        others = tuple(head for level, head in heads.items() if level != kind)
+        told = [text for text in loss_sentences(self.loss) if not text.startswith(others)]
         return [(f"{text}.", "accent") for text in told]
 
     def summed(self, kind: str, display: str) -> Summed:
@@ -131,18 +128,7 @@ class LossBook(Book):
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All that was found of a layer."""
         row = self._table.rows[key]
-        layer = row.layer
-        found = [Fact("weight", layer.weight or key, "title"), Fact("node", layer.name or key)]
-        found.append(Fact("shape", f"{'x'.join(map(str, layer.shape))}, {scaled(layer.parameters)} parameters"))
-        found += self._table.facts(key, ("name", "weight", "params"))
-        for level in self.loss.levels:
-            found.append(Fact(level, f"{_noise(row.noise[level])} noise{self._proxy}"))
-        if len(layer.quantiles) > 1:
-            at = len(layer.quantiles) - 1
-            told = [f"{q} %: {short(layer.quantiles[round(q * at / 100)])}" for q in _QUANTILES]
-            found.append(Fact("|w| / max", f" {glyphs.dot} ".join(told)))
-        found += [Fact("proxy", f"{level}: {_db(db)} of the weights") for level, db in layer.weight_sqnr_db.items()]
-        return [*found, *([Fact("unknown", layer.reason, "warn")] if layer.reason else [])]
+        return [Fact(*pair) for pair in loss_detail(self.loss, row)]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the model."""
@@ -155,7 +141,3 @@ class LossBook(Book):
 
 def _noise(value: float | None) -> str:
     return "unknown" if value is None else percent(value)
-
-
-def _db(value: float | None) -> str:
-    return "nothing changes" if value is None else f"{value:.1f} dB"

@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import PerformanceProfile, Profile
 from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, size
-from tuibench.insight.estimate import ModelEstimate, layer_gains, model_estimates
-from tuibench.insight.layer import COLUMNS, LayerRow, arrange, fused_words, layer_rows
+from tuibench.insight.detail import layer_detail
+from tuibench.insight.estimate import ModelEstimate, model_estimates
+from tuibench.insight.layer import COLUMNS, LayerRow, arrange, layer_rows
 from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
 from tuibench.tui.glyph import Glyphs
@@ -15,7 +16,7 @@ from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.profile_book import Book, Depth, Summed
 from tuibench.tui.screens.profile_book_layers import LayerTable
 from tuibench.tui.screens.profile_depth_values import layer_depth
-from tuibench.tui.screens.profile_words import interval_words, processes
+from tuibench.tui.screens.profile_words import processes
 from tuibench.tui.widgets.record_table import Column, Line
 from tuibench.tui.widgets.row import LineLike
 
@@ -63,7 +64,7 @@ class PerformanceBook(Book):
         yield Fact("layers", dot.join(filter(None, (made, scale, told))))
         held = [f"load {seconds(profile.load_ms / 1000)}"] if profile.load_ms is not None else []
         held += [f"peak {size(profile.peak_bytes)}"] if profile.peak_bytes is not None else []
-        yield Fact("costs", dot.join([*held, f"{scaled(self.costs.flops)}FLOPs"]))
+        yield Fact("costs", dot.join([*held, f"{scaled(self.costs.flops)} FLOPs"]))
         yield Fact("zeros", zeros_sentence(profile))
         yield from (Fact("caution", text, "warn") for text in cautions(profile))
         yield from (Fact("note", text) for text in profile.notes)
@@ -107,8 +108,9 @@ class PerformanceBook(Book):
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""
         row = self._table.rows[key]
-        fused = fused_words(row, self._nodes) if len(row.layer.nodes) > 1 else ""
-        words = [row.name or key, f"fused {fused}" if fused else "", row.reason]
+        nodes = row.layer.nodes
+        fused = " + ".join(self._nodes[one].op if one in self._nodes else one for one in nodes)
+        words = [row.name or key, f"fused {fused}" if len(nodes) > 1 else "", row.reason]
         return [
             (f" {f' {glyphs.dot} '.join(filter(None, words))}", "title"),
             self._table.brief(key, ("half", "int8", "bound", "flops", "params", "zeros", "bytes"), glyphs),
@@ -117,25 +119,7 @@ class PerformanceBook(Book):
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All values of a row, and what it could bring."""
-        row = self._table.rows[key]
-        layer = row.layer
-        found = [Fact("node", row.name or key, "title"), *self._table.facts(key, ("name",))]
-        if row.reason:
-            found.append(Fact("no time", row.reason, "warn"))
-        found.append(Fact("interval", interval_words(layer.ms)))
-        if layer.roof_ms is not None:
-            found.append(Fact("roof", f"at best {ms(layer.roof_ms)}, bound by {layer.roof or 'nothing known'}"))
-        if (gain := layer_gains(self.profile).get(key)) is not None:
-            bound = f"{short(gain.bound)}{glyphs.times}" if gain.bound is not None else "without limit"
-            found.append(Fact("if it took none", f"the model would be {bound} as fast (Amdahl bound)"))
-            if gain.reason:
-                found.append(Fact("INT8", gain.reason))
-        found += [Fact("nodes", fused_words(row, self._nodes))] if layer.nodes else []
-        found += [Fact("", f"  {one}", "dim") for one in layer.nodes]
-        found += [Fact("kernels", ", ".join(layer.kernels))] if layer.kernels else []
-        if row.cost is not None and row.cost.why:
-            found.append(Fact("unknown", row.cost.why, "warn"))
-        return found
+        return [Fact(*pair) for pair in layer_detail(self.profile, self._table.rows[key], self.costs)]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the model."""

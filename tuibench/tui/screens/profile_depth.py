@@ -8,7 +8,8 @@ from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.message import Message
 
-from tuibench.plots.figure import Figure, Point, Series, draw
+from tuibench.plots.depth import Depth as Plotted
+from tuibench.plots.depth import draw_depth
 from tuibench.plots.styled import Row as Drawn
 from tuibench.tui import key
 from tuibench.tui.screens.profile_book import Book, Depth
@@ -34,8 +35,7 @@ class DepthFigure(Moving):
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
         self._depth = Depth("", (), (), ())
-        self._places: list[int] = []
-        self._figure: Figure | None = None
+        self._figure: Plotted | None = None
         self._rows: tuple[Drawn, ...] = ()
         self._drawn_for: object = None
         self.at = 0
@@ -44,11 +44,7 @@ class DepthFigure(Moving):
         """Show other values; the cursor stays with its layer."""
         held = self.under
         self._depth = depth
-        self._places = [n for n, value in enumerate(depth.values) if value is not None]
-        points = tuple(Point(n, value) for n, value in enumerate(depth.values) if value is not None)
-        least = min((point.y for point in points), default=0.0)
-        series = Series(depth.title, points, missing=())
-        self._figure = Figure((series,), None, "layer", depth.title, from_zero=least >= 0, empty="nothing is known")
+        self._figure = Plotted(depth.values, self.legible(depth.title), log=depth.log)
         self.at = depth.keys.index(held) if held in depth.keys else 0
         self._drawn_for = None
         self.move(0)
@@ -83,8 +79,7 @@ class DepthFigure(Moving):
         wanted = (self.size, self.at)
         if self._figure is not None and wanted != self._drawn_for:
             ascii_only = bool(getattr(self.app, "ascii_only", False))
-            cursor = (0, self._places.index(self.at)) if self.at in self._places else None
-            self._rows = draw(self._figure, *self.size, ascii_only=ascii_only, cursor=cursor)
+            self._rows = draw_depth(self._figure, *self.size, cursor=self.at, ascii_only=ascii_only)
             self._drawn_for = wanted
         return shown(self._rows[y]) if y < len(self._rows) else ()
 

@@ -39,13 +39,10 @@ def over_depth(
     """Values as they are to be shown: themselves, their logarithms, or shares of their total."""
     total = math.fsum(value for value in values if value is not None)
     shown: list[float | None] = list(values)
-    if display == LOG:
-        shown = [math.log10(value) if value is not None and value > 0 else None for value in values]
-        title = f"log10 of {title}"
-    elif display == SHARES and total:
+    if display == SHARES and total:
         shown = [100 * value / total if value is not None else None for value in values]
         title = f"{title}, % of total"
-    return Depth(title, tuple(keys), tuple(shown), _Texts(values, unit, total, display))
+    return Depth(title, tuple(keys), tuple(shown), _Texts(values, unit, total, display), display == LOG)
 
 
 class _Texts(Sequence[str]):
@@ -69,9 +66,7 @@ class _Texts(Sequence[str]):
 def layer_depth(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str, display: str) -> Depth:
     """Of a performance profile: rows that take time, in the order of the model, work of the engine behind them."""
     timed = [row for row in rows if row.layer.ms.value is not None]
-    return over_depth(
-        kind, [row.layer.key for row in timed], _values(profile, timed, kind), unit_of(kind), display
-    )
+    return over_depth(kind, [row.layer.key for row in timed], _values(profile, timed, kind), unit_of(kind), display)
 
 
 def _values(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str) -> list[float | None]:

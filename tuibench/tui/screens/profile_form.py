@@ -171,7 +171,10 @@ class ProfileFormScreen(Page):
         project = self.project_id
         if project and self._start is not None and not self._start.error:
             self.ask(
-                lambda: self.desk.costs(project), lambda _: self.check(), group="costs", otherwise=lambda _: self.check()
+                lambda: self.desk.costs(project),
+                lambda _: self.check(),
+                group="costs",
+                otherwise=lambda _: self.check(),
             )
 
     def check(self) -> None:

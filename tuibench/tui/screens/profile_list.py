@@ -32,8 +32,10 @@ class ProfileList(BenchmarkList):
     def __init__(self, kind: str, *, has_theory: bool, id: str, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         """`kind` is performance or loss."""
         self.kind = kind
-        self._theory = _THEORIES[kind] if has_theory else ""
+        # Not before there are rows: the cursor would stay on what stands last.
+        self._theory = ""
         super().__init__(id=id, classes=classes)
+        self._theory = _THEORIES[kind] if has_theory else ""
 
     @property
     def word(self) -> str:  # type: ignore[override]

@@ -40,9 +40,9 @@ class ProfilePage(Page):
     AUTO_FOCUS = ""
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS)
     about = (
-        "A profile. Summary has the whole model, what follows from it, and a bar for each type of layer: m or the arrows "
-        "choose what the bars show, t how; enter on a bar shows its layers. Layers is the table of all of them, and "
-        "enter opens everything that is known of one. Depth shows the same values from the beginning of the model "
+        "A profile. Summary has the whole model, what follows from it, and a bar for each type of layer: m or the "
+        "arrows choose what the bars show, t how; enter on a bar shows its layers. Layers is the table of all of them, "
+        "and enter opens everything that is known of one. Depth shows the same values from the beginning of the model "
         "to its end."
     )
     record_keys: ClassVar[tuple[str, ...]] = ()

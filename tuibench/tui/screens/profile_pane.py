@@ -89,7 +89,9 @@ class ChoicePane(ProfilePane):
 
         arrows = f"{name('type-previous')}{name('type-next')}"
         selectors = [
-            Selector(book.kinds_name, book.kinds, book.kinds.index(self.chosen_kind), f"{name('summary-type')} {arrows}")
+            Selector(
+                book.kinds_name, book.kinds, book.kinds.index(self.chosen_kind), f"{name('summary-type')} {arrows}"
+            )
         ]
         if len(book.displays) > 1:
             at = book.displays.index(self.chosen_display)

@@ -1,4 +1,4 @@
-"""The lines of a list of profiles: runs, what is stored, and below them what every project has without a measurement."""
+"""The lines of a list of profiles: runs, what is stored, and below them what every project has in theory."""
 
 from __future__ import annotations
 

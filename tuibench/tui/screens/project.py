@@ -43,7 +43,7 @@ Rows = tuple[BenchmarkRow, ...]
 
 
 class ProjectScreen(ProjectProfiles):
-    """The benchmarks and profiles of one model, runs that go on first; what is under the cursor is told below the list."""
+    """The benchmarks and profiles of one model, runs first; what is under the cursor is told below the list."""
 
     CSS_PATH = "project.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
