@@ -41,8 +41,8 @@ class CostBook(Book):
 
     def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
         costs, dot = self.costs, f" {glyphs.dot} "
-        yield Fact(_THEORETICAL, f"{scaled(costs.flops)}FLOPs{dot}{scaled(costs.macs)}MACs", "title")
-        yield Fact("element-wise", f"{scaled(costs.element_flops)}operations, estimated, in the FLOPs above")
+        yield Fact(_THEORETICAL, f"{scaled(costs.flops)} FLOPs{dot}{scaled(costs.macs)} MACs", "title")
+        yield Fact("element-wise", f"{scaled(costs.element_flops)} operations, estimated, in the FLOPs above")
         zeros = f", {percent(costs.zeros / costs.parameters)} zeros" if costs.parameters else ""
         yield Fact("parameters", f"{scaled(costs.parameters)}{zeros}{dot}weights {size(costs.weight_bytes)}")
         peak = f", at once {size(costs.peak_activation_bytes)}" if costs.peak_activation_bytes is not None else ""

@@ -50,7 +50,7 @@ class ProfileList(BenchmarkList):
     def make_rows(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> BenchmarkRows:
         """Those of this kind."""
         mine = [row for row in rows if row.kind == self.kind]
-        return ProfileRows(self._theory, mine, self.runs_of_mine(runs))
+        return ProfileRows(self.kind, self._theory, mine, self.runs_of_mine(runs))
 
     def runs_of_mine(self, runs: Sequence[RunRow]) -> tuple[RunRow, ...]:
         """Runs that make a profile of this kind."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from tuibench.core.card import DAMAGED, BenchmarkRow
+from tuibench.core.profile_spec import LOSS, PERFORMANCE
 from tuibench.core.short_id import short_id
 from tuibench.core.trash import NEWER
 from tuibench.core.watch import RunRow
@@ -18,6 +19,16 @@ from tuibench.tui.widgets.record_table import Column, Line
 
 SORTS = ("age", "name", "cores", "best", "grade")
 """What `s` goes through; the first is newest first."""
+_OF_KIND: dict[str, Callable[[Glyphs], tuple[Column, ...]]] = {
+    PERFORMANCE: lambda glyphs: (
+        Column("best", "TIME", 20, grow=True, wide=60),
+        Column("half", f"{glyphs.plus_minus}%", 4, right=True),
+        Column("grade", "G", 1),
+    ),
+    LOSS: lambda _: (Column("best", "MOST SENSITIVE", 26, grow=True, wide=60),),
+}
+_PREFIX = "most sensitive: "
+"""Of the headline of a loss profile, which its column says already."""
 THEORIES = {
     FLOPS: ("FLOPS", "theoretical", "what each layer costs by its shapes: nothing of it is measured"),
     APPROXIMATED: ("Approximated", "from weights", "what weights alone tell of each layer: a proxy, nothing is run"),
@@ -35,9 +46,7 @@ def columns(glyphs: Glyphs, kind: str) -> tuple[Column, ...]:
         Column("engine", "ENGINE", 7, rank=3, wide=12),
         Column("batch", "BATCH", 5, rank=2, right=True),
         Column("cores", "CORES", 5, rank=1, right=True),
-        Column("best", "TIME" if kind == "performance" else "MOST SENSITIVE", 20, grow=True, wide=60),
-        Column("half", f"{glyphs.plus_minus}%", 4, rank=1 if kind == "performance" else 5, right=True),
-        Column("grade", "G", 1, rank=0 if kind == "performance" else 6),
+        *_OF_KIND[kind](glyphs),
         Column("note", "NOTE", 16, grow=True, rank=7, wide=40),
     )
 
@@ -45,8 +54,9 @@ def columns(glyphs: Glyphs, kind: str) -> tuple[Column, ...]:
 class ProfileRows(BenchmarkRows):
     """As of benchmarks; what is there in theory stands last, whatever the order of the rest."""
 
-    def __init__(self, theory: str, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
+    def __init__(self, kind: str, theory: str, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
         """`theory` is FLOPS or APPROXIMATED; '' where there is no project that could have it."""
+        self.kind = kind
         self.theory = theory
         super().__init__(rows, runs)
 
@@ -61,9 +71,9 @@ class ProfileRows(BenchmarkRows):
         """One line of the table; of a record that is damaged no number is shown."""
         if key == self.theory:
             name, origin, about = THEORIES[key]
-            return Line(key, ("", "", "", name, "", "", "", origin, "", "", about))
+            return Line(key, ("", "", "", name, "", "", "", origin, *self._more("", ""), about))
         if key in self.runs:
-            return _run_line(self.runs[key], now, glyphs)
+            return self._run_line(self.runs[key], now, glyphs)
         row = self.stored[key]
         best = self.best(row, glyphs)
         state = "failed" if damaged or row.status in (DAMAGED, NEWER) else ""
@@ -76,28 +86,29 @@ class ProfileRows(BenchmarkRows):
             engine_word(row.engines),
             row.batches,
             row.cores,
-            "its record is damaged" if damaged else best.text,
-            "" if damaged else best.plus_minus,
-            "" if damaged else row.grade,
+            "its record is damaged" if damaged else best.text.removeprefix(_PREFIX),
+            *self._more("" if damaged else best.plus_minus, "" if damaged else row.grade),
             row.note,
         )
         return Line(key, cells, style_of_state(state))
 
+    def _more(self, half: str, grade: str) -> tuple[str, ...]:
+        """Losses have neither."""
+        return (half, grade) if self.kind == PERFORMANCE else ()
 
-def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
-    info = row.info
-    state = SIGNS.get(info.state, "")
-    cells = (
-        getattr(glyphs, state) if state else "",
-        short_id(info.id),
-        age(info.started_utc, now),
-        info.name,
-        engine_word(row.engines),
-        row.batches,
-        row.cores,
-        run_words(info),
-        "",
-        "",
-        row.note,
-    )
-    return Line(info.id, cells, style_of_state(state))
+    def _run_line(self, row: RunRow, now: float, glyphs: Glyphs) -> Line:
+        info = row.info
+        state = SIGNS.get(info.state, "")
+        cells = (
+            getattr(glyphs, state) if state else "",
+            short_id(info.id),
+            age(info.started_utc, now),
+            info.name,
+            engine_word(row.engines),
+            row.batches,
+            row.cores,
+            run_words(info),
+            *self._more("", ""),
+            row.note,
+        )
+        return Line(info.id, cells, style_of_state(state))

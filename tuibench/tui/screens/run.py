@@ -148,6 +148,7 @@ class RunScreen(RunKeys):
         before, self.view = self.view, view
         if before is view:
             return
+        self.set_class(bool(view.info.kind), "-profile")
         self._show_grid(view)
         self._show_around()
         self.show_title()

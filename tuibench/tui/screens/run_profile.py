@@ -9,10 +9,12 @@ from tuibench.core.units import seconds
 from tuibench.core.watch import RunView
 from tuibench.plots.bar import progress_bar
 from tuibench.tui.glyph import Glyphs
-from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.row import LineLike, cut
 
 _BAR = 30
 _DONE, _NOW = "done", "now"
+_REASON = 48
+"""Columns of why a part is missing; the log has all of it."""
 
 
 def progress_lines(view: RunView, told: Sequence[LineLike], width: int, ascii_only: bool) -> list[LineLike]:
@@ -36,7 +38,7 @@ def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[
             count = f"  {view.done} of {view.of}" if view.of else ""
             lines.append(((f" {glyphs.running}   ", "accent"), (f"{name}{count}", "title")))
         elif state:
-            lines.append(((f" {glyphs.failed}   ", "bad"), (name, ""), (f"  {state}", "bad")))
+            lines.append(((f" {glyphs.failed}   ", "bad"), (name, ""), (f"  {cut(state, _REASON)}", "bad")))
         else:
             lines.append(((f" {glyphs.open_tick} ", "dim"), (name, "dim")))
     if view.warnings:
