@@ -129,7 +129,7 @@ KEYS = {key.id: key for group in GROUPS.values() for key in group}
 _TOGETHER = (
     ("everywhere", "focus", "tab", "move", "open", "wide", "list", "project", "benchmark", "run"),
     ("everywhere", "focus", "tab", "move", "open", "figure", "benchmark", "run"),
-    ("everywhere", "focus", "tab", "move", "open", "wide", "list", "profile", "benchmark"),
+    ("everywhere", "focus", "tab", "move", "open", "profile", "benchmark"),
     ("everywhere", "focus", "form"),
     ("everywhere", "focus", "move", "machine"),
 )

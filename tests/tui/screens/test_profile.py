@@ -67,7 +67,9 @@ async def test_enter_on_a_bar_shows_its_layers_and_escape_all_of_them() -> None:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("enter")
         assert "[2 Layers]" in seen.rows[1] and "5 with 'Conv'" in seen.rows[1]
-        assert {layers_of(seen).book.line(one, seen.app.glyphs).cells[1] for one in layers_of(seen).table.keys} == {"Conv"}
+        assert {layers_of(seen).book.line(one, seen.app.glyphs).cells[1] for one in layers_of(seen).table.keys} == {
+            "Conv"
+        }
         await seen.press("escape")
         assert "16 rows" in seen.rows[1] and len(layers_of(seen).table.keys) == 16
 

@@ -12,14 +12,14 @@ from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
 from tuibench.tui import route
 from tuibench.tui.desk_profile import FLOPS, ProfileCheck, ProfileStart, ProfileValues
-from tuibench.tui.screens import profile_form
+from tuibench.tui.screens import profile_set_up
 from tuibench.tui.screens.profile_form import ProfileFormScreen
 
 
 @pytest.fixture(autouse=True)
 def ways(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run", "theory")
-    monkeypatch.setattr(profile_form, "CHECK_S", 0.0)
+    monkeypatch.setattr(profile_set_up, "CHECK_S", 0.001)
 
 
 def page_of(seen: Profiled) -> ProfileFormScreen:

@@ -91,7 +91,8 @@ async def test_one_is_named_filtered_sorted_removed_and_comes_back() -> None:
         assert keys_of(seen) == [seen.ids[1]]
         await seen.press("enter", "escape", "s")
         assert "by name" in seen.rows[1]
-        await seen.press("d", "y")
+        await seen.press("g", "d", "y")
+        await look(seen.app, seen.pilot)
         assert seen.ids[0] not in keys_of(seen)
         await seen.press("u")
         await look(seen.app, seen.pilot)
@@ -116,7 +117,7 @@ async def test_a_run_stands_in_the_list_of_its_kind_alone(monkeypatch: pytest.Mo
 async def test_profiles_whose_project_is_gone_are_found_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile")
     async with profiled() as seen:
-        seen.bench.store.benchmarks.edit_card(seen.ids[2], lambda card: replace(card, project=None))
+        seen.bench.store.benchmarks.edit(seen.ids[2], project="")
         await seen.go(route.loose())
         assert "Settings" not in seen.text
         await seen.press("3")
