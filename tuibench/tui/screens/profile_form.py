@@ -76,7 +76,7 @@ class ProfileFormScreen(ProfileSetUp):
             self.column.focus_field(first)
         elif values.performance and (found.performance_s or 0.0) > LONG_S:
             answers = {"y": "run it all the same", "o": "Performance off"}
-            ask(self, "The performance profile takes long.", answers, lambda answer: self._answer(answer, values))
+            ask(self, "It takes long.", answers, lambda answer: self._answer(answer, values))
         else:
             self._run(values)
 

@@ -50,7 +50,7 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
         Column("new", "new ms", 7, right=True),
         Column("delta", "differs", 8, right=True),
         Column("ratio", "ratio", 6, right=True),
-        Column("clear", "beyond the intervals", 8, rank=1, wide=20),
+        Column("clear", "clear", 5, rank=1),
     )
     keys = [f"{n}" for n in range(len(found.pairs))]
     lines = {
@@ -77,7 +77,7 @@ def key_of(place: int) -> str:
 
 def _cells(pair: LayerPair) -> tuple[str, ...]:
     delta, ratio = pair.delta_ms, pair.ratio
-    clear = {True: "yes", False: "no", None: "not known"}[pair.is_clear]
+    clear = {True: "yes", False: "no", None: _NONE}[pair.is_clear]
     return (
         pair.op,
         pair.weight or _NONE,
