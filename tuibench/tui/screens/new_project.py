@@ -59,9 +59,8 @@ class NewProjectScreen(Page):
         super().__init__()
         self._path = path
         self._found: Found | None = None
-        self._looked = ""
-        """The text that `_found` or the error beside the field belongs to."""
-        self._looking = ""
+        self._looked = self._looking = ""
+        """The text that `_found` or the error beside the field belongs to, and the one that is looked at now."""
         self._named = False
         """Whether the user gave the name; until then the model does."""
         self._suggested = ""
@@ -69,9 +68,8 @@ class NewProjectScreen(Page):
         self._timer: Timer | None = None
         self._wanted: str | None = None
         """Where to go on to, of a project that is to be made once the model is looked at: the key of a button."""
-        self._making = False
-        self._ahead = False
-        """Whether enter came once more while it is made: it is meant for the form's RUN."""
+        self._making = self._ahead = False
+        """Whether it is made now; whether enter came once more while it is made: it is meant for the form's RUN."""
 
     # What is shown
 
