@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import secrets
 import shutil
 import socket
 import subprocess
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import hypothesis
 import pytest
+
+from tests.memory import in_memory
 
 ROOT = Path(__file__).resolve().parent.parent
 REAL_ENVIRONMENT = dict(os.environ)
@@ -29,27 +33,34 @@ hypothesis.settings.register_profile("house", deadline=None, derandomize=True, d
 hypothesis.settings.load_profile("house")
 
 
+def pytest_collection_finish() -> None:
+    """What is imported by now stays to the end: nobody need look through it for garbage again and again."""
+    gc.collect()
+    gc.freeze()
+
+
 class NetworkUsed(Exception):
     """A test tried to reach beyond its own machine's files and pipes."""
 
 
 @pytest.fixture(autouse=True)
-def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """Give the test a home directory that nobody else has, and let its children find the package."""
-    own = tmp_path_factory.mktemp("home")
-    monkeypatch.setenv("HOME", str(own))
-    monkeypatch.setenv("TUIBENCH_HOME", str(own / "tuibench"))
-    # Suites that run at the same time, and real benchmarks, must not wait for each other.
-    monkeypatch.setenv("TUIBENCH_HOST_LOCK", f"tuibench-{own.name}-{secrets.token_hex(4)}")
-    for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
-        monkeypatch.setenv(f"XDG_{kind}_HOME", str(own / kind.lower()))
-    runtime = own / "runtime"
-    runtime.mkdir(mode=0o700)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
-    monkeypatch.setenv("PYTHONPATH", str(ROOT))
-    # Hundreds of children would each compile the package anew, which takes them as long as what they are there for.
-    monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
-    return own
+    with in_memory(tmp_path_factory.getbasetemp()) as place:
+        own = Path(tempfile.mkdtemp(dir=place, prefix="home"))
+        monkeypatch.setenv("HOME", str(own))
+        monkeypatch.setenv("TUIBENCH_HOME", str(own / "tuibench"))
+        # Suites that run at the same time, and real benchmarks, must not wait for each other.
+        monkeypatch.setenv("TUIBENCH_HOST_LOCK", f"tuibench-{own.name}-{secrets.token_hex(4)}")
+        for kind in ("CONFIG", "DATA", "STATE", "CACHE"):
+            monkeypatch.setenv(f"XDG_{kind}_HOME", str(own / kind.lower()))
+        runtime = own / "runtime"
+        runtime.mkdir(mode=0o700)
+        monkeypatch.setenv("XDG_RUNTIME_DIR", str(runtime))
+        monkeypatch.setenv("PYTHONPATH", str(ROOT))
+        # Hundreds of children would each compile the package anew, which takes them as long as what they are there for.
+        monkeypatch.delenv("PYTHONDONTWRITEBYTECODE", raising=False)
+        yield own
 
 
 @pytest.fixture(autouse=True)

@@ -43,7 +43,7 @@ ROOMS = {
     "runs": Room(
         ours=(
             *("stats", "host", "host/facts", "host/brand", "measure/worker", "measure/job", "measure/channel"),
-            *("engines/protocol", "engines/registry", "insight"),
+            *("engines/protocol", "engines/registry", "insight", "insight/assembly"),
         )
     ),
     # The heavy half of profiles: it runs inside the child alone.

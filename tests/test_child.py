@@ -20,6 +20,7 @@ from tests.models.factory import BF16, F32, I64, STRING, encoder, model, save, t
 from tests.models.spec import make_spec
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.model import ModelSummary, Point
+from tuibench.core.profile import CostProfile
 from tuibench.core.record import from_plain, to_plain
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -286,3 +287,16 @@ def test_checksums_are_remembered_where_the_caller_says(tmp_path: Path) -> None:
     hashed = call("hash", {"paths": [path, str(tmp_path / "none")], "cache": str(tmp_path / "cache")}).result
     assert hashed[0]["sha256"] == "f" * 64 and hashed[1] is None
     assert call("hash", {"paths": [path]}).result[0]["sha256"] == summary.sha256
+
+
+def test_costs_are_counted_on_the_shapes_of_a_run(tmp_path: Path) -> None:
+    path = save(encoder(), tmp_path / "m.onnx")
+    found = from_plain(CostProfile, call("cost", {"path": path, "run_dir": str(tmp_path), "batch": 3}).result)
+    assert (found.shapes_from, found.batch) == ("one run without optimization", 3)
+    assert found.nodes and found.unknown == 0
+
+
+def test_costs_of_no_model_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "m.onnx"
+    path.write_bytes(b"no model")
+    assert call("cost", {"path": str(path), "run_dir": str(tmp_path)}).error["kind"] == "ModelError"

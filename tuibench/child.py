@@ -1,6 +1,6 @@
 """Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
 
-python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|layers|weights|loss
+python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|layers|roofline|zeros|what_if|weights|loss
 """
 
 from __future__ import annotations
@@ -183,6 +183,61 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
+def roofline(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `roofline` {cpus, threads, max_s, run_dir?}: the most that this machine delivers on these CPUs."""
+    import tempfile
+    from dataclasses import replace
+
+    from tuibench.core.record import to_plain
+    from tuibench.host.cpu import read_identity
+    from tuibench.host.tree import Tree
+    from tuibench.profiles.roofline import measure_roofline
+
+    room = _available_bytes(request.get("memory_bytes"))
+    cpus, threads = tuple(request["cpus"]), int(request["threads"])
+    scratch = request.get("run_dir") or tempfile.gettempdir()
+    found = measure_roofline(cpus, threads, float(request["max_s"]), room, scratch)
+    return to_plain(replace(found, cpu=str(read_identity(Tree())["brand"] or "")))
+
+
+def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
+    """Task `zeros` {cpus, threads, max_s, run_dir?}: whether zeros in weights gain anything on this machine."""
+    import tempfile
+
+    from tuibench.core.record import to_plain
+    from tuibench.profiles.zero_effect import measure_zeros
+
+    scratch = request.get("run_dir") or tempfile.gettempdir()
+    cpus, threads = tuple(request["cpus"]), int(request["threads"])
+    return to_plain(measure_zeros(cpus, threads, float(request["max_s"]), scratch))
+
+
+def what_if(request: dict[str, Any], send: Send) -> Any:
+    """Task `what_if` {path, point, cpus, threads, form, nodes, run_dir, max_s}: layers alone in another form.
+
+    Sends {"what_if": {"id", "ratio", "reason"}} for each node.
+    """
+    from tuibench.core.cell import Estimate
+    from tuibench.core.model import Point
+    from tuibench.core.record import from_plain, to_plain
+    from tuibench.profiles.what_if import ask_what_if
+
+    def say(node: str, ratio: Estimate, reason: str) -> None:
+        send({"what_if": {"id": node, "ratio": to_plain(ratio), "reason": reason}})
+
+    ask_what_if(
+        request["path"],
+        from_plain(Point, request["point"]),
+        tuple(request["cpus"]),
+        int(request["threads"]),
+        [str(node) for node in request["nodes"]],
+        request["run_dir"],
+        float(request["max_s"]),
+        say,
+        str(request.get("form") or "int8"),
+    )
+
+
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
@@ -194,6 +249,9 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "weights": weights,
     "loss": loss,
     "layers": layers,
+    "roofline": roofline,
+    "zeros": zeros,
+    "what_if": what_if,
 }
 _IMPORTS = {
     "inspect": "tuibench.models.inspection",
@@ -202,6 +260,9 @@ _IMPORTS = {
     "weights": "tuibench.profiles.loss.approximation",
     "loss": "tuibench.profiles.loss.sweep",
     "layers": "tuibench.profiles.layers",
+    "roofline": "tuibench.profiles.roofline",
+    "zeros": "tuibench.profiles.zero_effect",
+    "what_if": "tuibench.profiles.what_if",
 }
 _IMPORTS = {
     "inspect": "tuibench.models.inspection",

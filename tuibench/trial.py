@@ -24,17 +24,7 @@ class Trial:
 
     def run(self, feed: dict[str, Any], optimize: bool) -> dict[str, Any]:
         """The outputs for one feed; TrialError says whether the model or the feed was refused."""
-        from tuibench.engines.protocol import IoUnavailable
-        from tuibench.models.reference import TrialError
-
-        session = self._session(optimize)
-        try:
-            try:
-                return dict(session.bind([feed], "call").outputs(0))
-            except IoUnavailable:
-                return dict(session.bind([feed], "engine-allocated").outputs(0))
-        except Exception as error:  # an engine raises whatever it likes; its words are the result
-            raise _unreadable(session, feed) or TrialError(first_words(error)) from error
+        return _run_once(self._session(optimize), feed)
 
     def _session(self, optimize: bool) -> Any:
         from tuibench.models.reference import TrialError
@@ -65,17 +55,7 @@ class TracedTrial:
 
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
         """The outputs for one feed; TrialError says whether the model or the feed was refused."""
-        from tuibench.engines.protocol import IoUnavailable
-        from tuibench.models.reference import TrialError
-
-        session = self._load()
-        try:
-            try:
-                return dict(session.bind([feed], "call").outputs(0))
-            except IoUnavailable:
-                return dict(session.bind([feed], "engine-allocated").outputs(0))
-        except Exception as error:  # an engine raises whatever it likes; its words are the result
-            raise _unreadable(session, feed) or TrialError(first_words(error)) from error
+        return _run_once(self._load(), feed)
 
     def end(self) -> str | None:
         """Where the profiler wrote of all runs; the session is over then."""
@@ -116,6 +96,19 @@ class TracedTrial:
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", self._folder)
         self._profile = ort.InferenceSession(self._model, options, providers=["CPUExecutionProvider"])
         return OnnxRuntimeSession(self._profile, setting, "none")
+
+
+def _run_once(session: Any, feed: dict[str, Any]) -> dict[str, Any]:
+    from tuibench.engines.protocol import IoUnavailable
+    from tuibench.models.reference import TrialError
+
+    try:
+        try:
+            return dict(session.bind([feed], "call").outputs(0))
+        except IoUnavailable:
+            return dict(session.bind([feed], "engine-allocated").outputs(0))
+    except Exception as error:  # an engine raises whatever it likes; its words are the result
+        raise _unreadable(session, feed) or TrialError(first_words(error)) from error
 
 
 def _unreadable(session: Any, feed: dict[str, Any]) -> Exception | None:

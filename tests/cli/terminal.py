@@ -98,12 +98,16 @@ class Terminal:
         """What has come, or comes before that; whether more may."""
         return self._read(patience_s)
 
+    def allowance(self) -> int:
+        """How many bytes may be taken now: all, where the line is as fast as this machine."""
+        return 1 << 16
+
     def _read(self, patience_s: float = 1.0) -> bool:
         ready, _, _ = select.select([self._main], [], [], patience_s)
         if not ready:
             return self.process.poll() is None
         try:
-            data = os.read(self._main, 1 << 16)
+            data = os.read(self._main, self.allowance())
         except OSError:
             return False  # the other end is closed
         self.shown += self._decoder.decode(data)

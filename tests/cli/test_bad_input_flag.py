@@ -54,7 +54,7 @@ def test_a_wrong_flag_is_code_two(quick: QuickShell, flags: tuple[str, ...], wor
         assert len(done.err.splitlines()) == 1 or "HTML" in done.err
 
 
-@pytest.mark.parametrize("words", [("profile", "m.onnx"), ("engines",), ("gate", "x")])
+@pytest.mark.parametrize("words", [("versions", "m.onnx"), ("engines",), ("gate", "x")])
 def test_a_later_command_is_code_two(shell: Shell, words: tuple[str, ...]) -> None:
     hold_a_refusal(shell.run(*words), 2, "not in this version")
 

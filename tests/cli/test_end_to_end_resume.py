@@ -200,6 +200,7 @@ def test_damage_in_the_middle_of_a_journal_costs_what_it_held_and_nothing_else(k
     assert len(Workbench().store.benchmarks.get(row.id).result.cells[0].executions) == 5
 
 
+@pytest.mark.slow
 def test_a_run_killed_before_it_began_can_be_taken_up(keeper: Shell) -> None:
     short = detach(keeper, *BRIEF)
     until(lambda: not keeper.processes(), "the end")

@@ -115,6 +115,7 @@ def test_what_waits_is_not_finished_but_can_be_given_more_time(keeper: Shell, ru
     assert [len(cell.executions) for cell in result(second).cells] == [6, 6]
 
 
+@pytest.mark.slow
 def test_more_time_is_more_executions_and_is_said_to_who_follows(keeper: Shell, runs: Runs) -> None:
     run_id, _ = runs.launch(spec(), Wishes())
     watcher = keeper.start("attach", run_id, env=SCRIPT)
@@ -171,7 +172,7 @@ def test_a_fixed_number_of_executions_is_not_extended(keeper: Shell) -> None:
 def test_a_run_that_ends_meanwhile_is_told_and_keeps_no_wish(
     keeper: Shell, runs: Runs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    run_id, _ = runs.launch(spec(), Wishes())
+    run_id, _ = runs.launch(spec(replace(NEVER, max_executions=1)), Wishes())
     until(lambda: runs.info(run_id).state == "finished", "the end")
     directory = runs.directory(run_id)
     lock = os.open(directory.path / LOCK, os.O_RDWR)
@@ -188,6 +189,7 @@ def test_a_run_that_ends_meanwhile_is_told_and_keeps_no_wish(
     assert len(list(read_events(directory.path))) > 0
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(os.getuid() != 0, reason="only root can become somebody else")
 def test_somebody_else_s_run_is_left_alone(keeper: Shell, runs: Runs) -> None:
     keeper.tmp.chmod(0o777)

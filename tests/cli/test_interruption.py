@@ -11,14 +11,29 @@ from tuibench.cli.interruption import CODES, Ended, Interruption, held_back
 
 
 @pytest.fixture
-def interruption() -> Iterator[Interruption]:
-    """One that listens; the handlers of the test runner come back afterwards."""
-    before = {number: signal.getsignal(number) for number in CODES}
-    interruption = Interruption()
-    interruption.listen()
-    yield interruption
+def defaults() -> Iterator[None]:
+    """The tests may have been started with some ignored; the handlers of their runner come back afterwards."""
+    before = {number: signal.signal(number, signal.SIG_DFL) for number in CODES}
+    yield
     for number, handler in before.items():
         signal.signal(number, handler)
+
+
+@pytest.fixture
+def interruption(defaults: None) -> Interruption:
+    """One that listens."""
+    interruption = Interruption()
+    interruption.listen()
+    return interruption
+
+
+def test_what_whoever_started_us_ignores_stays_ignored(defaults: None) -> None:
+    signal.signal(signal.SIGHUP, signal.SIG_IGN)
+    interruption = Interruption()
+    interruption.listen()
+    signal.raise_signal(signal.SIGHUP)
+    interruption.check()
+    assert signal.getsignal(signal.SIGHUP) is signal.SIG_IGN
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])

@@ -155,6 +155,7 @@ def test_help_says_what_an_action_takes(shell: Shell, action: str) -> None:
     assert all(len(line) <= 80 for line in done.lines)
 
 
+@pytest.mark.slow
 def test_a_benchmark_is_saved_into_the_project_of_its_model(shell: Shell, tmp_path: Path) -> None:
     shell.save = True
     path = save(encoder(), tmp_path / "net.onnx")

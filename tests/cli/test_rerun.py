@@ -102,6 +102,7 @@ def test_flags_replace_single_settings_and_the_file_of_x_has_both(
     assert "-b 1,2" in newest().result.again
 
 
+@pytest.mark.slow
 def test_a_model_that_is_another_now_is_measured_only_as_one(keeper: Shell, folder: Path) -> None:
     model = Path(save(encoder(), folder / "net.onnx"))
     first = measure(keeper, os.path.relpath(model))

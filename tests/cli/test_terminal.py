@@ -58,6 +58,7 @@ def test_d_lets_the_run_go(keeper: Shell, terminal: Terminal) -> None:
     cancel(keeper)
 
 
+@pytest.mark.slow
 def test_any_other_key_goes_on_and_the_question_comes_back(keeper: Shell, terminal: Terminal) -> None:
     terminal.type("\x03")
     terminal.wait_for(QUESTION)

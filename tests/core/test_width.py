@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.core.width import fit, fit_end, pad, width_of
+from tuibench.core.width import fit, fit_end, fit_middle, pad, width_of
 
 
 def test_wide_and_joined_characters_take_their_columns() -> None:
@@ -27,3 +27,15 @@ def test_the_end_is_kept_where_it_counts() -> None:
 def test_padding_counts_columns() -> None:
     assert pad("日", 4) == "日  " and pad("日", 4, right=True) == "  日"
     assert pad("long", 2) == "long"
+
+
+def test_both_ends_are_kept_where_the_middle_tells_least() -> None:
+    assert fit_middle("encoder.layer.3.weight", 11) == "encod…eight"
+    assert fit_middle("encoder", 7) == "encoder" and fit_middle("encoder", 6) == "en…der"
+    assert [fit_middle("encoder", room) for room in (0, 1, 2, 3)] == ["", "…", "e…", "e…r"]
+
+
+@given(st.text(st.sampled_from("abc.…宽é\u0301"), max_size=30), st.integers(0, 20))
+def test_a_text_cut_in_its_middle_never_exceeds_its_room(text: str, room: int) -> None:
+    cut = fit_middle(text, room)
+    assert width_of(cut) <= room and (cut == text or room == 0 or "…" in cut)

@@ -1,6 +1,10 @@
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 import threading
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -10,6 +14,9 @@ from tests.host.machine import Machine, build_frequency, build_system
 from tuibench.core.cell import Noise
 from tuibench.core.record import from_plain, to_plain
 from tuibench.host.noise import Witness, time_canary
+
+BLOCKS, BLOCK_NS = 6, 25_000_000
+"""Several turns of the scheduler each."""
 
 
 @dataclass
@@ -162,3 +169,26 @@ def test_on_this_machine_a_busy_thread_is_seen_by_the_clock_of_the_process() -> 
     noise = witness.finish()
     assert on_cpu > 0
     assert noise.on_cpu_ns == on_cpu
+
+
+def test_whoever_shares_its_cpu_with_a_hog_sees_that_in_every_block() -> None:
+    mine = os.sched_getaffinity(0)
+    cpu = min(mine)
+    program = f"import os\nos.sched_setaffinity(0, {{{cpu}}})\nprint(flush=True)\nwhile True: pass"
+    hog = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE)
+    try:
+        assert hog.stdout is not None and hog.stdout.readline()
+        os.sched_setaffinity(0, {cpu})
+        witness = Witness((cpu,))
+        witness.start()
+        for _ in range(BLOCKS):
+            end = time.thread_time_ns() + BLOCK_NS
+            while time.thread_time_ns() < end:
+                continue
+            witness.mark()
+        noise = witness.finish()
+    finally:
+        os.sched_setaffinity(0, mine)
+        hog.kill()
+        hog.communicate()
+    assert (noise.blocks, noise.disturbed_blocks) == (BLOCKS, BLOCKS)

@@ -17,7 +17,7 @@ from tuibench.core.width import width_of
 from tuibench.insight.column import column_of
 from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
 from tuibench.insight.detail import cost_detail, layer_detail
-from tuibench.insight.layer import BELOW_RESOLUTION, COLUMNS, NARROW, LayerRow, arrange, layer_rows
+from tuibench.insight.layer import BELOW_RESOLUTION, COLUMNS, NARROW, LayerRow, arrange, fused_words, layer_rows
 
 KEYS = [column.key for column in COLUMNS]
 
@@ -61,6 +61,13 @@ def test_what_is_not_known_is_said_and_what_does_not_exist_is_not_called_unknown
     folded = row("Shape")
     assert folded.ms is None and folded.reason == "done before the model runs" and folded.number == 13
     assert cell(folded, "ms") == "–" and cell(folded, "weight") == "(not in the run)"
+
+
+def test_only_layers_are_marked_as_heavy() -> None:
+    profile = make_performance()
+    most = tuple(replace(layer, ms=Estimate(40.0)) if layer.kind == "residual" else layer for layer in profile.layers)
+    rows = layer_rows(replace(profile, layers=most))
+    assert not any(each.is_heavy for each in rows) and (row("residual", rows).share or 0.0) > 0.8
 
 
 def test_a_layer_above_its_roof_is_at_about_all_of_it() -> None:
@@ -188,6 +195,9 @@ def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
     assert [value for label, value in shown if label == "made of"] == [
         *("Conv /stage0/block3/Conv", "Add /out3_add", "Relu /out3_relu")
     ]
+    nodes = {node.id: node for node in make_costs().nodes}
+    assert fused_words(rows_of()[3], nodes) == "Conv + Add + Relu"
+    assert fused_words(rows_of()[3], {}) == "out3 + out3_add + out3_relu"
     assert ("Amdahl bound", "the model 1.28× as fast at most, if it took no time") in shown
 
 

@@ -115,6 +115,8 @@ def test_two_loss_profiles_are_matched_by_node_and_sorted_by_what_changed_most()
     assert found.pairs[0].id == changed.id and found.words == ("samples 2 / 8", "kernel differs")
     assert found.pairs[0].delta == pytest.approx(10 ** (-3 / 20) - 10 ** (-44 / 20))
     assert [pair.id for pair in found.pairs[1:]] == [each.id for each in old.layers if each.id != changed.id]
+    back = compare_loss(new, replace(old, samples=8))
+    assert back.pairs[0].id == changed.id and back.pairs[0].delta == -(found.pairs[0].delta or 0.0)
     other = compare_loss(old, make_loss(24))
     assert len(other.pairs) == 14 and other.pairs[-1].old is None and other.pairs[-1].delta is None
     assert other.words == ("models: 7 of 14 layers with weights are in both",)

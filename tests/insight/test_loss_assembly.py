@@ -9,7 +9,9 @@ from tuibench.insight.loss_assembly import (
     MEASURED,
     LossFacts,
     assemble_loss,
+    count_points,
     describe_data,
+    estimate_s,
     worst_layers,
 )
 
@@ -87,3 +89,10 @@ def test_the_worst_layers_have_the_most_noise() -> None:
 def test_data_is_named_and_made_up_data_is_called_so() -> None:
     assert describe_data(2, 7, "own\x1b.npz") == "2 samples from own\\e.npz"
     assert describe_data(1, 7).startswith("1 sample of synthetic data (seed 7)")
+
+
+def test_points_and_time_are_known_beforehand() -> None:
+    assert count_points(54, 5) == 270
+    assert count_points(54, 5, budget=True) == 54 + 4 * 10
+    assert count_points(3, 5, budget=True) == 15 and count_points(3, 0, budget=True) == 0
+    assert round(estimate_s(270, 2, 30.0), 6) == 24.3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from pathlib import Path
+from typing import Any
 
 import onnx
 from onnx import TensorProto, helper
@@ -22,7 +23,7 @@ class Net:
         self._largest = 0
         self.channels = 0
 
-    def node(self, op: str, *inputs: str, **attributes: object) -> str:
+    def node(self, op: str, *inputs: str, **attributes: Any) -> str:
         """Add one and return its output."""
         name = f"{op.lower()}{len(self._nodes)}"
         self._nodes.append(helper.make_node(op, list(inputs), [name], name=name, **attributes))

@@ -154,3 +154,19 @@ def test_what_has_no_room_in_the_legend_goes_whole() -> None:
         "items/s by cores  ● onnxruntime",
         "items/s by cores (log2)",
     ]
+
+
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
+def test_two_dense_lines_are_told_apart_without_colour(ascii_only: bool) -> None:
+    def dense(name: str, y: float) -> Series:
+        return Series(name, tuple(Point(x, y) for x in range(1, 301)))
+
+    markers = "ox" if ascii_only else "●○"
+    rows = text_of(
+        draw(Figure((dense("a", 1.0), dense("b", 2.0)), None, "n", "ms"), 60, 12, ascii_only=ascii_only)
+    ).splitlines()
+    figure = [row[8:] for row in rows[:-2]]
+    found = {marker: {n for n, row in enumerate(figure) if row.count(marker) > 2} for marker in markers}
+    assert [len(found[marker]) for marker in markers] == [1, 1] and found[markers[0]] != found[markers[1]]
+    alone = text_of(draw(Figure((dense("a", 1.0),), None, "n", "ms"), 60, 12, ascii_only=ascii_only))
+    assert alone.count(markers[0]) == 1  # in the legend

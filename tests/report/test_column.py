@@ -42,3 +42,8 @@ def test_no_line_is_wider_than_asked_where_everything_can_give_way(rows: list[tu
     lines = lay_out(columns, rows, width)
     assert len(lines) == len(rows) + 1
     assert max(map(width_of, lines)) <= width
+
+
+def test_a_name_whose_ends_tell_is_cut_in_its_middle() -> None:
+    columns = (Column("name", least=6, middle=True), Column("n", right=True))
+    assert lay_out(columns, [("layer.one.weight", "1")], 12) == ["name       n", "laye…ight  1"]

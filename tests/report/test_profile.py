@@ -19,6 +19,7 @@ from tuibench.core.text import show
 from tuibench.core.width import width_of
 from tuibench.insight.cost import cost_rows
 from tuibench.insight.layer import layer_rows
+from tuibench.plots.quantity import scaled
 from tuibench.report import profile_csv
 from tuibench.report.profile_comparison import profile_comparison_lines
 from tuibench.report.profile_costs import cost_lines
@@ -36,10 +37,7 @@ def faster() -> Profile:
     """The same model with its convolutions in half the time."""
     profile = make_performance()
     layers = tuple(
-        replace(layer, ms=Estimate(*((layer.ms.value or 0.0) * f for f in (0.5, 0.49, 0.51)), n=3))
-        if layer.op == "Conv"
-        else layer
-        for layer in profile.layers
+        replace(layer, ms=scaled(layer.ms, 0.5)) if layer.op == "Conv" else layer for layer in profile.layers
     )
     return replace(make_profile(), performance=replace(profile, layers=layers, ms=Estimate(2.875, 2.85, 2.9, 3)))
 
@@ -118,7 +116,7 @@ def test_csv_has_every_row_with_the_numbers_of_the_profile() -> None:
     assert float(rows[0]["gflop_per_s"]) == pytest.approx(181.4, rel=1e-3)
     assert rows[4]["int8_reason"] == "its group count has no INT8 kernel" and rows[4]["int8_ms"] == ""
     assert rows[11]["flops"] == "" and rows[14]["reason"] == "done before the model runs"
-    assert {row["ms"] for row in parsed(profile_csv.profile_csv(below()))} == {""}
+    assert {row[key] for row in parsed(profile_csv.profile_csv(below())) for key in ("ms", "ms_low", "ms_high")} == {""}
 
 
 def test_csv_of_theory_and_of_losses() -> None:

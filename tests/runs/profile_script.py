@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from tests.build import QUIET, make_spec
+from tests.store.data import START, make_id
 from tuibench.core.cell import Estimate
 from tuibench.core.model import ModelSummary, Point, Reference
 from tuibench.core.profile import (
@@ -25,6 +26,7 @@ from tuibench.core.profile import (
     ZeroEffect,
 )
 from tuibench.core.record import to_plain
+from tuibench.core.run import RunResult
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.journal import NAME, Journal, cut_tail, read_events, read_history
 from tuibench.runs.machine import Machine
@@ -182,3 +184,39 @@ class Bench:
         lines = path.read_bytes().splitlines(keepends=True)
         parts = [number for number, line in enumerate(lines) if b'"ev":"profile_part"' in line]
         path.write_bytes(b"".join(lines[: parts[place - 1] + 1] if place else lines[: parts[0]]))
+
+
+def make_profile_result(number: int, profile: ProfileSpec | None = None, *, us: float = 1000.0) -> RunResult:
+    """A whole profile as a run leaves it, with the id of that number; `us` is how long one inference took."""
+    spec = make_profile_spec(Path("/models/m.onnx"), profile=profile)
+    events: list[dict[str, Any]] = [
+        {
+            "ev": "run_start",
+            "run": make_id(number),
+            "spec": to_plain(spec),
+            "host_id": "",
+            "started_utc": START.isoformat(),
+        }
+    ]
+    said: list[dict[str, Any]] = []
+    model, _ = _inspect({"path": "/models/m.onnx"}, said.append), _prepare({}, said.append)
+    events.append({"ev": "plan", "cells": [], "models": [model], "points": [said.pop()["point"]]})
+    asked = profile or ProfileSpec(PERFORMANCE)
+    events.append({"ev": "profile_part", "part": "costs", "result": to_plain(COSTS)})
+    if asked.kind == PERFORMANCE:
+        events.append({"ev": "profile_part", "part": "roofline", "result": to_plain(ROOFLINE)})
+        events.append({"ev": "profile_part", "part": "zeros", "result": to_plain(ZEROS)})
+        for n in range(1, asked.processes + 1):
+            run = to_plain(make_run(us * (1 + n / 1000)))
+            events.append({"ev": "profile_part", "part": "layers", "n": n, "result": run})
+    else:
+        events.append({"ev": "profile_part", "part": "weights", "result": to_plain(LOSSES)})
+        say_losses({"skip": [], "layers": None, "levels": asked.levels, "samples": asked.samples}, said.append)
+        for line in said[1:]:
+            told = line["loss"]
+            piece = {"id": told["id"], "level": told["point"]["level"], "result": told["point"]}
+            events.append({"ev": "profile_part", "part": "loss", **piece})
+    events.append({"ev": "run_end", "status": "finished"})
+    return replay({"seq": seq, "t_ns": seq, **event} for seq, event in enumerate(events)).result(
+        "tuibench profile m.onnx"
+    )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,16 +11,18 @@ from typing import Any
 
 import pytest
 
-from tests.runs.profile_script import NODES, Bench, Scripted, make_profile_spec, make_run, say_losses
+from tests.runs.profile_script import NODES, Bench, Scripted, make_profile_spec, make_run
 from tuibench.core.errors import EngineError, ExitCode, ModelError
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
-from tuibench.core.record import to_plain
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.run import RunResult
 from tuibench.core.spec import Limits
 from tuibench.runs.journal import read_events
 from tuibench.runs.past import count
 from tuibench.runs.profile_part import list_parts
 from tuibench.runs.replay import replay
 from tuibench.runs.stopping import BY_WISH, Cancelled
+from tuibench.runs.tally import Tally
 from tuibench.runs.task import ChildDeath
 from tuibench.runs.wish import WishBox
 
@@ -63,6 +67,22 @@ def test_each_part_is_on_the_disk_before_the_next_child_is_called(bench: Bench) 
 
     bench.run(make_profile_spec(MODEL), Scripted({"layers": count_parts}))
     assert seen == [0, 1, 2]
+
+
+def test_a_part_that_was_acknowledged_is_not_in_a_buffer(bench: Bench, monkeypatch: pytest.MonkeyPatch) -> None:
+    synced: list[int] = []
+    real = os.fdatasync
+    monkeypatch.setattr(
+        "tuibench.runs.journal.os.fdatasync", lambda fd: (synced.append(os.fstat(fd).st_size), real(fd))
+    )
+    bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted())
+    ends = []
+    size = 0
+    for line in (bench.run_dir / "journal.jsonl").read_bytes().splitlines(keepends=True):
+        size += len(line)
+        ends += [size] if b'"ev":"profile_part"' in line else []
+    assert len(ends) == 9
+    assert set(ends) <= set(synced)
 
 
 def test_children_are_told_where_to_run_and_how_much(bench: Bench) -> None:
@@ -278,72 +298,6 @@ def test_a_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(ben
     assert past.parts.what_if["fc_out"].ratio.value == 0.5
 
 
-def test_a_loss_profile_is_weights_and_then_every_layer_at_every_level(bench: Bench) -> None:
-    call = Scripted()
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
-    assert call.tasks == ["inspect", "prepare", "cost", "weights", "loss"]
-    assert past.end["status"] == "finished"
-    assert list(past.parts.points) == [(one, level) for one in ("conv_out", "fc_out") for level in LOSSY.levels]
-    assert past.parts.answer["classes"] is True
-    assert count(past) == {"cells": 3, "cells_done": 3, "executions": 4}
-
-
-@pytest.mark.parametrize("place", range(8))
-def test_a_loss_profile_goes_on_behind_the_last_layer_that_is_there(bench: Bench, place: int) -> None:
-    spec = make_profile_spec(MODEL, profile=LOSSY)
-    whole = bench.run(spec, Scripted())
-    bench.cut_after(place)
-    call = Scripted()
-    past = bench.run(spec, call)
-    assert past.parts.points == whole.parts.points
-    skipped = [request["skip"] for task, request in call.asked if task == "loss"]
-    # Behind costs, weights and what the child says first, each place is one point; behind all of them nothing is left.
-    assert [len(skip) for skip in skipped] == ([max(0, place - 3)] if place < 8 else [])
-
-
-def test_a_loss_profile_with_a_budget_refines_the_worst_layers_alone(bench: Bench) -> None:
-    call = Scripted()
-    past = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True)), call)
-    first, second = [request for task, request in call.asked if task == "loss"]
-    assert (first["levels"], first["layers"]) == (["int8"], None)
-    assert (second["levels"], second["layers"]) == (["pruned 0.5"], ["fc_out", "conv_out"])
-    assert len(past.parts.points) == 4
-
-
-def test_a_loss_profile_that_is_finished_on_request_ends_behind_the_layer_that_goes_on(bench: Bench) -> None:
-    def wished(request: dict[str, Any], say: Say) -> Any:
-        def hear(line: dict[str, Any]) -> Any:
-            if "loss" in line:
-                WishBox(bench.run_dir).ask_to_finish()
-            return say(line)
-
-        return say_losses(request, hear)
-
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": wished}))
-    assert (past.end["status"], past.end["reason"]) == ("finished", "finished on request")
-    assert len(past.parts.points) == 1
-
-
-def test_a_changed_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(bench: Bench) -> None:
-    def conv_kills(request: dict[str, Any], say: Say) -> Any:
-        if ["conv_out", "int8"] in request["skip"]:
-            return say_losses(request, say)
-        # Of these it makes one, and dies of the next.
-        return say_losses(request | {"levels": ["pruned 0.5"], "layers": ["conv_out"]}, say) and dies(request, say)
-
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": conv_kills}))
-    assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason
-    assert len(past.parts.points) == 4
-
-
-def test_weights_alone_make_an_approximated_profile(bench: Bench) -> None:
-    call = Scripted()
-    past = bench.run(make_profile_spec(MODEL, profile=ProfileSpec(LOSS, approximate=True)), call)
-    assert call.tasks == ["inspect", "prepare", "cost", "weights"]
-    assert past.end["status"] == "finished"
-    assert past.has_something
-
-
 def test_progress_says_the_stage_how_far_it_is_and_how_long_it_still_takes(bench: Bench) -> None:
     def talks(request: dict[str, Any], say: Say) -> Any:
         say({"stage": "loading", "done": 0, "of": 1})
@@ -357,3 +311,58 @@ def test_progress_says_the_stage_how_far_it_is_and_how_long_it_still_takes(bench
     assert [(event["done"], event["of"]) for event in layers[::2]] == [(0, 3), (1, 3), (2, 3)]
     assert layers[0]["eta_s"] == pytest.approx(12.0, abs=2)
     assert layers[-1]["eta_s"] < 1
+
+
+def test_the_result_is_made_of_the_journal_alone(bench: Bench) -> None:
+    spec = make_profile_spec(MODEL, profile=WHAT_IF)
+    bench.run(spec, Scripted())
+    journal = (bench.run_dir / "journal.jsonl").read_bytes()
+    before = replay(read_events(bench.run_dir)).result("")
+    for path in bench.run_dir.rglob("*"):
+        if path.is_file():
+            path.unlink()
+    (bench.run_dir / "journal.jsonl").write_bytes(journal)
+    result = replay(read_events(bench.run_dir)).result("")
+    assert result == before
+    profile = result.profile
+    assert profile is not None and profile.performance is not None
+    assert result.cells == ()
+    assert profile.costs.nodes == NODES
+    assert profile.performance.ms.value == pytest.approx(1.0)
+    assert profile.performance.processes == 3
+    assert profile.performance.roofline is not None and profile.performance.zero_effect is not None
+    named = {node: layer for layer in profile.performance.layers for node in layer.nodes}
+    assert set(named) == {node.id for node in NODES}
+    assert [form.ratio.value for form in named["fc_out"].what_if] == [0.5]
+    assert from_plain(RunResult, json.loads(json.dumps(to_plain(result)))) == result
+
+
+@pytest.mark.parametrize(
+    ("profile", "words"),
+    [
+        (ProfileSpec(PERFORMANCE), ["1.00 ms/batch", "89 % Conv", "grade A"]),
+        (LOSSY, ["most sensitive: fc.weight, 20.0 dB SQNR at"]),
+        (ProfileSpec(LOSS, approximate=True), ["largest change of weights: conv.weight, 40.0 dB at int8", "a proxy"]),
+    ],
+)
+def test_the_headline_says_what_a_profile_comes_to(bench: Bench, profile: ProfileSpec, words: list[str]) -> None:
+    result = bench.run(make_profile_spec(MODEL, profile=profile), Scripted()).result("")
+    assert all(word in result.headline for word in words), result.headline
+
+
+def test_costs_that_cannot_be_counted_are_said_and_layers_are_timed(bench: Bench) -> None:
+    profile = bench.run(make_profile_spec(MODEL), Scripted({"cost": dies})).result("").profile
+    assert profile is not None and profile.performance is not None
+    assert profile.costs.nodes == ()
+    assert profile.costs.notes == ("died by SIGSEGV",)
+
+
+def test_a_list_counts_the_parts_without_making_them(bench: Bench) -> None:
+    spec = make_profile_spec(MODEL, profile=WHAT_IF)
+    bench.run(spec, Scripted())
+    tally = Tally()
+    for event in read_events(bench.run_dir):
+        tally.take(event)
+        known = replay(list(read_events(bench.run_dir))[: int(event["seq"]) + 1])
+        assert tally.counts == count(known)
+    assert tally.parts.runs == {}

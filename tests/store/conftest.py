@@ -2,21 +2,16 @@
 
 from __future__ import annotations
 
-import os
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-MEMORY = Path("/dev/shm")  # where Linux has one; making and removing a directory there takes microseconds
+from tests.memory import in_memory
 
 
 @pytest.fixture
 def light_path(tmp_path: Path) -> Iterator[Path]:
     """A directory in memory where there is such a thing, else one like `tmp_path`."""
-    if not os.access(MEMORY, os.W_OK):
-        yield tmp_path
-        return
-    with tempfile.TemporaryDirectory(dir=MEMORY, prefix="tuibench-test-") as place:
-        yield Path(place)
+    with in_memory(tmp_path) as place:
+        yield place

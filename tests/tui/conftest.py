@@ -4,8 +4,35 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections import defaultdict
+from collections.abc import Iterator
 
 import pytest
+from textual.cache import LRUCache
+from textual.css.model import RuleSet
+from textual.css.stylesheet import Stylesheet
+
+
+@pytest.fixture(autouse=True, scope="package")
+def parsed_once() -> Iterator[None]:
+    """Let every app take the rules of a style sheet from the first that read it with the same variables."""
+    shared: dict[frozenset[tuple[str, str]], LRUCache[tuple[object, ...], list[RuleSet]]]
+    shared = defaultdict(lambda: LRUCache(4096))
+    begin, change = Stylesheet.__init__, Stylesheet.set_variables
+
+    def begin_shared(sheet: Stylesheet, *, variables: dict[str, str] | None = None) -> None:
+        begin(sheet, variables=variables)
+        sheet._parse_cache = shared[frozenset(sheet._variables.items())]
+
+    def change_shared(sheet: Stylesheet, variables: dict[str, str]) -> None:
+        sheet._parse_cache = LRUCache(1)  # it is emptied
+        change(sheet, variables)
+        sheet._parse_cache = shared[frozenset(variables.items())]
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Stylesheet, "__init__", begin_shared)
+        patch.setattr(Stylesheet, "set_variables", change_shared)
+        yield
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -25,6 +25,7 @@ from tuibench.tui.desk import Desk
 from tuibench.tui.start import STATE
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
+from tuibench.tui.textual_seam import CalmApp
 from tuibench.workbench.hall import Workbench
 
 _ROUNDS = 2000
@@ -87,7 +88,8 @@ async def settle(pilot: Pilot[Any]) -> None:
         if not await pilot._wait_for_screen():
             return  # the app broke, and raises that itself
         going = [worker for worker in app.workers if not worker.is_finished]
-        dirty = _is_dirty(app.screen)
+        typing = isinstance(app, CalmApp) and not app.typed.at_rest
+        dirty = typing or _is_dirty(app.screen)
         # What was handled in one round can have asked for something that only the next one sees.
         calm = 0 if going or dirty else calm + 1
         if calm == _CALM:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import replace
 from datetime import UTC, datetime
+from functools import cache
 from pathlib import Path
 
 from tests.report.build import (
@@ -80,6 +81,7 @@ def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> Ru
     return replace(result, **changes)  # type: ignore[arg-type]
 
 
+@cache
 def sweep_cell(
     cores: int, batch: int, engine: str = "onnxruntime", scenario: str = "sync", faster: float = 1.0
 ) -> CellResult:

@@ -24,6 +24,7 @@ from tuibench.tui.app import Dashboard
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse, RunRow
 from tuibench.tui.ending import ends_between
+from tuibench.tui.message import PulseTaken
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.question import Notice
 
@@ -258,3 +259,10 @@ async def test_a_page_below_a_dialog_is_told_when_it_is_in_sight_again(
         await pilot.press("escape")
         await settle(pilot)
         assert told == ["load"]
+
+
+async def test_a_look_that_comes_back_when_the_last_page_is_gone_tells_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
+    async with open_app() as (app, _):
+        with monkeypatch.context() as patch:
+            patch.setattr(Dashboard, "screen_stack", [])
+            app.on_pulse_taken(PulseTaken(Pulse("another", ())))

@@ -27,6 +27,7 @@ def test_a_changed_model_of_a_form_becomes_a_version_of_its_project(bridge: Brid
     assert bridge.model_state(project).state == "unchanged" and not bridge.form(project=project).changed
 
 
+@pytest.mark.slow
 def test_a_model_of_elsewhere_does_not_end_up_in_a_project_that_lacks_it(
     bridge: Bridge, project: str, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

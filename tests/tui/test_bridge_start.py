@@ -24,11 +24,12 @@ from tuibench.core import activity
 from tuibench.core.card import Card
 from tuibench.core.cell import Failure
 from tuibench.core.errors import ModelError, UsageError
-from tuibench.core.spec import EFFORTS
+from tuibench.core.spec import EFFORTS, ModelSource
 from tuibench.core.watch import RunView
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.bridge_start import Glance
 from tuibench.tui.desk import FormStart, FormValues
+from tuibench.workbench.projects import Projects
 
 TINY = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
 SHORT = replace(EFFORTS["quick"], timed_s=0.05, warmup_s=0.02, min_executions=2, max_executions=2, target=None)
@@ -344,3 +345,25 @@ def test_a_run_of_a_model_that_is_new_here_has_its_project_at_once(bridge: Bridg
     assert row.project.versions[0].model.file.path == str(model)
     assert follow(bridge, run).project == row.project.id
     assert [stored.project for stored in bridge.benchmarks()] == [row.project.id]
+
+
+def test_a_second_model_is_looked_at_like_the_first_and_once(
+    bridge: Bridge, model: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looks: list[str] = []
+    look = type(bridge._projects).look
+
+    def listen(projects: Projects, source: ModelSource) -> object:
+        looks.append(source.path)
+        return look(projects, source)
+
+    monkeypatch.setattr(Projects, "look", listen)
+    page = tmp_path / "page.onnx"
+    page.write_bytes(b"<html>")
+    values = replace(FormValues(model=str(model)), against=str(page))
+    for _ in range(2):
+        assert "is a web page, not a model" in bridge.check_form(values, None, "").errors["against"]
+    assert bridge.check_form(replace(values, against=str(model)), None, "").errors == {}
+    assert looks == [str(page), str(model)]
+    page.write_bytes(TINY.read_bytes())
+    assert bridge.check_form(values, None, "").errors == {}

@@ -113,6 +113,17 @@ async def test_only_ascii_where_that_is_wanted(ascii_only: bool) -> None:
         assert not ascii_only or frame(app).isascii(), frame(app)
 
 
+@pytest.mark.parametrize("size", [(4, 24), (1, 1), (20, 5)])
+async def test_a_terminal_too_narrow_for_it_ends_nothing(size: tuple[int, int]) -> None:
+    async with open_app() as (app, pilot):
+        await search(pilot, "he")
+        await pilot.resize_terminal(*size)
+        await press(pilot, "down", "escape", "escape", "colon", "l", "enter")
+        await pilot.resize_terminal(80, 24)
+        await press(pilot, "escape")
+        assert app.is_running and "tuibench" in frame(app)
+
+
 async def test_nothing_in_it_moves_by_itself() -> None:
     async with open_app() as (app, pilot):
         await search(pilot, "help")

@@ -5,16 +5,19 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from tests.report.build import model
 from tests.tui.frame import rows
 from tests.tui.hostile import LONG, SAMPLE
 from tests.tui.pilot import look, make_desk, open_app, settle
 from tests.tui.screens.run_desk import RUN, RunDesk, sketch_view
 from tests.tui.screens.stage import with_runs
-from tests.tui.stock import add, add_project, make_going, make_id, sweep
+from tests.tui.stock import add, add_project, make_going, make_id, rich_project, sweep
 from tests.tui.tour import visit_all
 from tuibench.core.spec import ModelSource
 from tuibench.tui import route
+from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.workbench.hall import Workbench
 
 SMALL, USUAL = (20, 5), (80, 24)
@@ -33,6 +36,7 @@ def fill_long(bench: Workbench) -> tuple[str, tuple[str, ...]]:
     return project, (newest, add(bench, runs[1], project, name=LONG, note=LONG))
 
 
+@pytest.mark.slow
 async def test_every_screen_survives_twenty_columns_and_five_rows_and_comes_back(home: Path) -> None:
     bench = Workbench()
     project, ids = fill_long(bench)
@@ -47,6 +51,21 @@ async def test_every_screen_survives_twenty_columns_and_five_rows_and_comes_back
             assert rows(app)[0] == before[0], f"{name} is what it was"
 
         await visit_all(app, pilot, project, ids, str(SAMPLE), visit)
+
+
+async def test_of_every_list_the_line_under_the_cursor_is_in_sight_there() -> None:
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    add(bench, sweep(40, 40.0))
+    desk = make_desk(bench)
+    desk.remove(ids[-1:])
+    ways = (route.home, lambda: route.project(project), route.loose, route.trash)
+    async with open_app(SMALL, desk=desk) as (app, pilot):
+        for way in ways:
+            app.go(way())
+            await settle(pilot)
+            assert app.page.query_one(RecordTable).cursor_key
+            assert any(row.startswith(">") for row in rows(app)), rows(app)
 
 
 async def test_so_does_the_page_of_a_run_while_it_goes_on() -> None:

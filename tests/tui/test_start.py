@@ -12,7 +12,8 @@ import tuibench.tui.app
 from tuibench.core.place import Places
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk
-from tuibench.tui.start import check_theme, config_path, look_at_terminal, open_dashboard
+from tuibench.tui.start import STATE, check_theme, config_path, look_at_terminal, open_dashboard
+from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 
 
@@ -65,8 +66,8 @@ class _Opened:
 
     last: _Opened
 
-    def __init__(self, desk: Desk, display: Display, config: Config, state: object, opening: Any) -> None:
-        self.config, self.path = config, opening.path
+    def __init__(self, desk: Desk, display: Display, config: Config, state: StateFile, opening: Any) -> None:
+        self.config, self.path, self.remembered = config, opening.path, state
         self.environ = dict(os.environ)
         self.return_code, self.last_words = 3, "said"
         self.mouse: bool | None = None
@@ -74,6 +75,7 @@ class _Opened:
 
     def run(self, *, mouse: bool) -> None:
         self.mouse = mouse
+        self.remembered.note({"chosen": "last"})
 
 
 def open_it(places: Places, monkeypatch: pytest.MonkeyPatch, display: Display, config: Config) -> _Opened:
@@ -93,6 +95,7 @@ def test_the_environment_is_set_before_the_app_is_made(places: Places, monkeypat
     assert (opened.environ["TEXTUAL_FPS"], opened.environ["TEXTUAL_THEME"]) == ("15", "ansi-dark")
     assert (opened.path, opened.mouse) == ("m.onnx", True)
     assert "NO_COLOR" not in opened.environ, "an empty one asks for nothing, and Textual takes it for a wish"
+    assert StateFile(places.state / STATE).read() == {"chosen": "last"}, "what was chosen last is kept in the end"
     assert "there is no theme neon" in opened.config.problems[0]
 
 

@@ -13,7 +13,8 @@ def test_what_was_remembered_is_there_and_others_stay(tmp_path: Path) -> None:
     mine, theirs = StateFile(path), StateFile(path)
     assert mine.read() == {}
     assert mine.change({"sort": "name"}) and theirs.change({"project": "\udc80 ü"})
-    assert mine.read() == theirs.read() == {"sort": "name", "project": "\udc80 ü"}
+    assert (mine.read(), theirs.read()) == ({"sort": "name"}, {"project": "\udc80 ü"}), "each by what it knows"
+    assert StateFile(path).read() == {"sort": "name", "project": "\udc80 ü"}
     assert path.stat().st_mode & 0o777 == 0o600 and path.parent.stat().st_mode & 0o777 == 0o700
     assert os.listdir(path.parent) == [path.name]
 
@@ -56,3 +57,37 @@ def test_a_link_that_lies_in_the_way_is_not_followed(tmp_path: Path) -> None:
     (tmp_path / f".{path.name}.{os.getpid()}.part").symlink_to(victim)
     assert StateFile(path).change({"sort": "name"})
     assert victim.read_text() == "mine" and not path.is_symlink()
+
+
+def test_what_is_noted_is_known_at_once_and_written_when_it_is_kept(tmp_path: Path) -> None:
+    path = tmp_path / "dashboard.json"
+    state = StateFile(path)
+    assert state.note({"sort": "name"}) and state.read() == {"sort": "name"}
+    assert not path.exists()
+    assert state.keep() and StateFile(path).read() == {"sort": "name"}
+    assert not state.note({"sort": "name"}), "there is nothing to keep"
+
+
+def test_what_is_noted_during_a_write_is_written_by_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "dashboard.json"
+    state = StateFile(path)
+    replace = os.replace
+
+    def replace_late(*given: Path) -> None:
+        state.note({"sort": "created", "project": "p"})
+        replace(*given)
+
+    monkeypatch.setattr(os, "replace", replace_late)
+    assert state.change({"sort": "name"})
+    monkeypatch.setattr(os, "replace", replace)
+    assert StateFile(path).read() == {"sort": "name"}
+    assert state.keep() and StateFile(path).read() == {"sort": "created", "project": "p"}
+
+
+def test_what_the_disk_did_not_take_is_tried_again(tmp_path: Path) -> None:
+    path = tmp_path / "dashboard.json"
+    path.mkdir()
+    state = StateFile(path)
+    assert not state.change({"sort": "name"})
+    path.rmdir()
+    assert state.keep() and StateFile(path).read() == {"sort": "name"}

@@ -76,14 +76,14 @@ def test_what_the_user_has_told_textual_stays() -> None:
 @pytest.mark.parametrize("value", ["1", "0", "no"])
 def test_no_color_holds_for_the_session(value: str) -> None:
     display = plan(DisplayWishes(theme="nord"), NO_COLOR=value, COLORTERM="truecolor", TEXTUAL_THEME="gruvbox")
-    assert (display.colour, display.theme_locked) == (False, True)
+    assert not display.colour
     # Any other first theme would be turned into greys.
     assert variables(display)["TEXTUAL_THEME"] == "ansi-dark"
 
 
 def test_an_empty_no_color_asks_for_nothing() -> None:
     display = plan(NO_COLOR="")
-    assert display.colour and not display.theme_locked
+    assert display.colour
 
 
 MANY: list[dict[str, str]] = [

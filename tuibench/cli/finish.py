@@ -43,4 +43,5 @@ def _outcome(info: RunInfo) -> str:
         return f"{short}: {show(info.detail)}; its runner there will see the wish within seconds"
     if info.state not in activity.ALIVE:
         return f"{short}: {info.state}"
-    return f"{short}: ends with the execution that goes on; {count_of(info.executions, 'execution')} so far"
+    at = "part" if info.kind else "execution"
+    return f"{short}: ends with the {at} that goes on; {count_of(info.executions, at)} so far"

@@ -77,7 +77,7 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
         from tuibench.cli import benchmark  # the workbench, 40 ms
 
         return benchmark.run(parsed, interruption)
-    if arguments[0] == "profile":
+    if arguments[:1] == ["profile"]:
         from tuibench.cli import profile  # as above
 
         return profile.run(cast("ProfileRequest", parsed), interruption)

@@ -20,14 +20,13 @@ from tuibench.core.text import show
 from tuibench.core.units import seconds
 from tuibench.report.export import STDOUT, form_of, write_export
 from tuibench.report.profile_csv import cost_csv
+from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_markdown import cost_markdown
 from tuibench.report.profile_page import check_sort, costs_page, losses_page, theory_json
 from tuibench.report.profile_shown import TOP, WIDTH, Shown
-from tuibench.report.profile_table import ProfileHeading
 from tuibench.report.style import to_ascii
-from tuibench.request.flag import FLAGS
 from tuibench.request.profile import read_profile
-from tuibench.request.profile_flag import PROFILE_FLAGS, ProfileRequest, profile_again, recall_profile, to_request
+from tuibench.request.profile_flag import ProfileRequest, profile_again, recall_profile, to_request
 from tuibench.request.translation import Topology
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
@@ -69,11 +68,8 @@ def again_request(
 ) -> tuple[ProfileRequest, BenchmarkSpec, tuple[str, ...]]:
     """A stored profile as if it had been typed again, with what was typed now in its place; `name` unless another is.
 
-    `given` are fields of a benchmark's flags, of which a profile knows those that it has, too.
+    `given` are fields of a benchmark's flags that a profile has, too, and of its own.
     """
-    unknown = [flag.names[0] for flag in FLAGS if flag.field in given and flag.names[0] not in _KNOWN]
-    if unknown:
-        raise UsageError(f"{unknown[0]} says nothing of a profile", "tuibench profile --help lists what does")
     fields = {
         _FIELDS.get(field, field): _as_typed(value) if field in _READ else value for field, value in given.items()
     }
@@ -83,7 +79,6 @@ def again_request(
     return request, replace(found, models=(source,)), reading.notes
 
 
-_KNOWN = frozenset(name for flag in PROFILE_FLAGS for name in flag.names)
 _FIELDS = {"engines": "engine", "batches": "batch", "sequence_lengths": "sequence_length", "max_time_s": "max_time"}
 _FIELDS |= {"timeout_scale": "timeout", "memory_bytes": "memory_limit"}
 _READ = frozenset({"seed", "shapes", "max_time_s", "timeout_scale", "memory_bytes"})

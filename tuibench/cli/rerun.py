@@ -12,8 +12,9 @@ from tuibench.cli.session import opened
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import UsageError
 from tuibench.core.spec import ModelSource
+from tuibench.request.flag import FLAGS
 from tuibench.request.model_token import resolve_model
-from tuibench.request.profile_flag import OWN_FLAGS
+from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS
 from tuibench.request.recall import repeat
 from tuibench.request.repeat import again
 from tuibench.request.request import RerunRequest
@@ -24,6 +25,7 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
     """Measure again and return the exit code."""
     with opened() as bench:
         stored = bench.library.get(wanted.token)
+        check_flags(stored, wanted)
         quiet, ascii_only = bool(wanted.given.get("quiet")), bool(wanted.given.get("ascii"))
         fetch = fetcher(bench.settings.places, quiet, ascii_only)
         repetition = bench.repetition(stored, lambda token: resolve_model(token, fetch=fetch))
@@ -32,9 +34,6 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         asked = stored.result.spec
         if asked.profile is not None:
             return _profile_again(bench, wanted, stored, sources, interruption)
-        strange = [flag.names[0] for flag in OWN_FLAGS if flag.field in wanted.given]
-        if strange:
-            raise UsageError(f"{strange[0]} says nothing of a benchmark", "tuibench benchmark --help lists what does")
         request, spec, notes = repeat(asked, sources, wanted.given, bench.topology(), stored.card.name)
         bench.check_engines(spec.engines)
         check_export(request, spec)
@@ -43,6 +42,17 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         card = replace(wishes.card, rerun_of=stored.row.id, project=project)
         partner = stored.result if request.compare_to is None else bench.library.get(request.compare_to).result
         return measure(bench, request, spec, replace(wishes, card=card), notes, interruption, partner)
+
+
+def check_flags(stored: StoredBenchmark, wanted: RerunRequest) -> None:
+    """Raise UsageError for a flag that says nothing of what is stored."""
+    is_profile = stored.result.spec.profile is not None
+    known = {name for flag in PROFILE_FLAGS for name in flag.names}
+    strange = [flag for flag in FLAGS if flag.names[0] not in known] if is_profile else OWN_FLAGS
+    names = [flag.names[0] for flag in strange if flag.field in wanted.given]
+    if names:
+        kind = "profile" if is_profile else "benchmark"
+        raise UsageError(f"{names[0]} says nothing of a {kind}", f"tuibench {kind} --help lists what does")
 
 
 def _profile_again(

@@ -100,7 +100,8 @@ class View(Generic[Watched]):
         elif kind == "warning":
             self.painter.say(str(event["message"]))
         elif kind == "finish_asked":
-            self.painter.say("finishing on request: the execution that goes on is the last")
+            at = "part" if self.active.replay.spec.profile is not None else "execution"
+            self.painter.say(f"finishing on request: the {at} that goes on is the last")
         elif kind == "extended":
             self._done -= set(event["cells"])
             self.painter.say(extension_words(float(event["limit_s"]), int(event["executions"])))

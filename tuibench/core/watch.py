@@ -45,6 +45,25 @@ class Live:
     grade: str | None
 
 
+AHEAD, NOW, DONE, LOST = "ahead", "now", "done", "failed"
+"""States of a part of a profile."""
+
+
+@dataclass(frozen=True, slots=True)
+class Making:
+    """How far a run is that makes a profile."""
+
+    activity: str
+    """What it is doing, in words; '' where it does nothing."""
+    stage: str
+    """costs, roofline, zeros, layers, what_if, weights or loss; '' before the first."""
+    done: int
+    of: int
+    """Of what the stage makes many of: processes, layers; 0 where it is one thing."""
+    parts: tuple[tuple[str, str], ...]
+    """Name and state of each, in their order."""
+
+
 @dataclass(frozen=True, slots=True)
 class RunView:
     """A run as it stands; cells that did not change since the last look are the same objects."""
@@ -79,13 +98,8 @@ class RunView:
     """None while it goes on; then whether its result is in the store."""
     result: RunResult | None = None
     """Once it has ended and has one."""
-    stage: str = ""
-    """Of a profile: what is done now, in words."""
-    done: int = 0
-    of: int = 0
-    """Of a profile: how much of that is done; 0 of 0 where it cannot be counted."""
-    parts: tuple[tuple[str, str], ...] = ()
-    """Of a profile: what it is made of, each in words, with `done`, `now`, '' or why there is none of it."""
+    making: Making | None = None
+    """Of a profile: then there are no cells."""
     other_machine: bool = False
     """Whether it broke off since the machine does not measure as before: it goes on only as one of two machines."""
 

@@ -41,8 +41,8 @@ class LayerRow:
 
     @property
     def is_heavy(self) -> bool:
-        """Whether it takes more than a tenth of the time."""
-        return self.share is not None and self.share > HEAVY
+        """Whether it is a layer that takes more than a tenth of the time."""
+        return self.number is not None and self.share is not None and self.share > HEAVY
 
     @property
     def gflops(self) -> float | None:
@@ -89,6 +89,11 @@ def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, t
         total += row.share or 0.0
         shown.append(replace(row, cumulative=total if row.share is not None else None))
     return tuple(shown)
+
+
+def fused_words(row: LayerRow, nodes: Mapping[str, NodeCost]) -> str:
+    """The operators that one kernel does together, in the order of the model."""
+    return " + ".join(show(nodes[id_].op if id_ in nodes else id_, 60) for id_ in row.layer.nodes)
 
 
 def _row(

@@ -11,6 +11,10 @@ from tuibench.core.text import show
 
 APPROXIMATED, MEASURED = "approximated", "measured"
 
+WORST = 10
+"""How many layers a budget looks at with every level."""
+_SLOWER = 1.5
+"""How much longer a model takes whose weights are inputs: 1.1 to 1.5 times as long where it was measured."""
 _PROXIES = "from the weights alone: proxies, which need not rank the layers as a measurement would"
 _WEIGHTS_ONLY = "int8 rounds the weights of one layer, symmetric per output channel; activations stay as they are"
 
@@ -59,7 +63,7 @@ def assemble_loss(
     )
 
 
-def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = 10) -> tuple[str, ...]:
+def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = WORST) -> tuple[str, ...]:
     """Ids of the `n` layers whose change harms the outputs most, worst first, each by its worst point.
 
     A change that left no outputs to compare is worse than any noise; one that changed nothing is none.
@@ -72,6 +76,18 @@ def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = 10) -> tuple[
         if kept_db is not None:
             worst[node] = min(worst.get(node, math.inf), kept_db)
     return tuple(sorted(worst, key=worst.__getitem__)[: max(n, 0)])
+
+
+def count_points(layers: int, levels: int, budget: bool = False, worst: int = WORST) -> int:
+    """How many points a profile has; a budget has one level for all layers and the others for the worst."""
+    if not budget or not levels:
+        return layers * levels
+    return layers + (levels - 1) * min(layers, worst)
+
+
+def estimate_s(points: int, samples: int, latency_ms: float) -> float:
+    """Seconds that so many points take of a model with that latency, before anything of it is known."""
+    return points * samples * latency_ms * _SLOWER / 1000
 
 
 def describe_data(samples: int, seed: int, file: str | None = None) -> str:

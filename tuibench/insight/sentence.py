@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import math
 
-from tuibench.core.profile import LAYER, LayerTime, PerformanceProfile
+from tuibench.core.profile import LAYER, RESIDUAL, LayerTime, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
 from tuibench.insight.estimate import Gain, operator_gains
 from tuibench.insight.portion import is_product, time_of, total_ms
 
-_WORTH_NAMING = 0.01
+_WORTH_NAMING, _MUCH_LEFT = 0.01, 0.05
 _DISTURBED = ("C", "D")
 _MOST_NAMED = 3
 _LONGEST = 60
@@ -23,12 +23,17 @@ def help_sentence(profile: PerformanceProfile) -> str:
         return _too_short(profile)
     if not total:
         return "No layer takes any time that could be measured"
-    gains = operator_gains(profile)
+    own = {layer.op for layer in profile.layers if layer.kind == LAYER}
+    gains = [gain for op, gain in operator_gains(profile).items() if op in own and gain.ms]
+    if not gains:
+        return "No layer takes any time that could be measured"
     products = [layer for layer in profile.layers if is_product(layer)]
-    heaviest = next(iter(gains.values()))
+    heaviest = gains[0]
     parts = [f"{percent(heaviest.share)} of the time is {_named(heaviest.key)}"]
     parts += [_what_helps(heaviest, [layer for layer in products if layer.op == heaviest.key])]
     parts += _fixed(profile, {layer.op for layer in products}, heaviest, total)
+    rest = math.fsum(time_of(layer) for layer in profile.layers if layer.kind == RESIDUAL) / total
+    parts += [f"{percent(rest)} is in no layer"] if rest >= _MUCH_LEFT else []
     return "; ".join(filter(None, parts))
 
 

@@ -23,9 +23,17 @@ KEY = "tuibench"
 
 _HINT = "export it again; a file that was edited by hand may no longer be one"
 _NOT_FINITE = {f"not finite: {word}": float(word) for word in ("nan", "inf", "-inf")}
-_LATER: Mapping[str, Any] = {"host": "", "sittings": [], "waited_s": 0.0, "shared_host": False, "foreign": ""}
+_LATER: Mapping[str, Any] = {
+    "host": "",
+    "sittings": [],
+    "waited_s": 0.0,
+    "shared_host": False,
+    "foreign": "",
+    "profile": None,
+}
 """What the first exports of this schema did not have yet, with what their absence meant."""
 _LATER_IN_CELLS: Mapping[str, Any] = {"sittings": 1}
+_LATER_IN_SPEC: Mapping[str, Any] = {"profile": None}
 
 
 def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
@@ -57,7 +65,9 @@ def _check_version(own: dict[str, Any], version: object) -> None:
 
 def _fill(own: dict[str, Any]) -> None:
     cells = own.get("cells")
-    for block, later in [(own, _LATER), *((c, _LATER_IN_CELLS) for c in (cells if isinstance(cells, list) else ()))]:
+    blocks = [(own, _LATER), (own.get("spec"), _LATER_IN_SPEC)]
+    blocks += [(cell, _LATER_IN_CELLS) for cell in (cells if isinstance(cells, list) else ())]
+    for block, later in blocks:
         if isinstance(block, dict):
             for name, value in later.items():
                 block.setdefault(name, value)

@@ -102,7 +102,7 @@ def _processes(build: Build) -> Iterator[Driving]:
             outcome,
             noise=merge_noise(outcome.noise, streams.reports),
             cpu_s=sum(report["cpu_s"] for report in streams.reports),
-            extra_memory={"streams": growth, "peak": growth},
+            streams_bytes=growth,
             distinct=distinct,
         )
 

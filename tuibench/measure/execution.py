@@ -19,7 +19,7 @@ from tuibench.measure.driving import Build, build_drive, choose_kind
 from tuibench.measure.job import Job
 from tuibench.measure.loading import Share
 from tuibench.measure.loop import harness_ns
-from tuibench.measure.memory import MemoryLog, array_bytes
+from tuibench.measure.memory import MemoryLog, array_bytes, with_streams
 from tuibench.measure.scenario import Outcome, least_iterations
 from tuibench.measure.stream import measure_streams
 from tuibench.measure.sync import measure_sync
@@ -84,7 +84,7 @@ class Meter:
             self._back = loading.with_threads(self._back, isolation.count_threads() - threads_before + 1)
         outcome, io = self._in_some_class(loaded.session, first_ns, memory)
         memory.note("timed", ours=outcome.recording.bytes)
-        sizes = {**memory.result(), "inputs": inputs_bytes, **outcome.extra_memory}
+        sizes = {**with_streams(memory.result(), outcome.streams_bytes), "inputs": inputs_bytes}
         return self._reduce(outcome, loaded.load_ms, first_ns, io, sizes)
 
     @property

@@ -48,6 +48,15 @@ class MemoryLog:
         return {**self._peaks, "peak": max(growth)} if growth else dict(self._peaks)
 
 
+def with_streams(own: dict[str, int], streams_bytes: int | None) -> dict[str, int]:
+    """Phases of a worker whose streams were processes: while they ran, its own growth was the harness's, not theirs."""
+    if streams_bytes is None:
+        return own
+    phases = {phase: grown for phase, grown in own.items() if phase not in ("warm", "timed", "peak")}
+    growth = [grown for phase, grown in phases.items() if phase != "base"]
+    return {**phases, "timed": streams_bytes, "streams": streams_bytes, "peak": max(streams_bytes, *growth)}
+
+
 def array_bytes(value: Any) -> int:
     """How much memory the arrays in a feed hold."""
     if isinstance(value, dict):

@@ -22,8 +22,8 @@ class Outcome:
     seconds_ran: float
     calls_per_s: float
     cpu_s: float
-    extra_memory: dict[str, int]
-    """Peaks of processes besides this one."""
+    streams_bytes: int | None
+    """Peaks of the streams together, where they are processes of their own."""
     streams: int
     stream_kind: str | None
     distinct: int = 1

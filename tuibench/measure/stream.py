@@ -202,7 +202,7 @@ def measure_streams(
     witness.mark()
     noise = witness.finish()
     recording, seconds = record_parts(parts, EVERYTHING if keep_all else ROOM)
-    return Outcome(recording, warmup, noise, seconds, steady_rate(parts), cpu_s, {}, streams, kind)
+    return Outcome(recording, warmup, noise, seconds, steady_rate(parts), cpu_s, None, streams, kind)
 
 
 def record_parts(parts: list[tuple[Ns, Ns]], room: int) -> tuple[Recording, float]:

@@ -101,7 +101,7 @@ def measure_sync(
     cpu_s = (process_time_ns() - cpu_begin) / 1e9
     noise = witness.finish()
     seconds = recording.timed_ns / 1e9
-    return Outcome(recording, warmup, noise, seconds, recording.total / seconds, cpu_s, {}, 1, None, len(calls))
+    return Outcome(recording, warmup, noise, seconds, recording.total / seconds, cpu_s, None, 1, None, len(calls))
 
 
 def _fit(count: int, recording: Recording, timed_s: float, least: int) -> int:

@@ -163,7 +163,7 @@ def _x_ticks(figure: Figure, x: Scale, frame: Frame) -> list[tuple[float, str]]:
 def _strokes(figure: Figure) -> Iterator[Stroke]:
     for number, series in enumerate(figure.series):
         points = tuple((p.x, p.y, p.low, p.high) for p in series.points)
-        yield Stroke(number, points, frozenset(series.breaks))
+        yield Stroke(number, points, frozenset(series.breaks), marked=len(figure.series) > 1)
 
 
 def _marked(figure: Figure, cursor: tuple[int, int] | None) -> Point | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from tuibench.plots.canvas import DOTS_ACROSS, DOTS_DOWN, Canvas
@@ -18,6 +18,10 @@ Cell = tuple[int, int]
 
 _ROOM_PER_MARKER = 3
 """Columns that a point needs on average to get a marker of its own."""
+
+
+_ROOM_PER_MARK = 12
+"""Columns from one sign to the next on a line that is too dense for markers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +78,8 @@ class Stroke:
     number: int
     values: tuple[Value, ...]
     breaks: frozenset[int]
+    marked: bool = False
+    """Whether it is to be told from others where it is too dense for a marker at each point."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +99,8 @@ def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
             brush.canvas.line(brush.dot(*one[:2]), brush.dot(*two[:2]), SERIES_STYLES[stroke.number])
     if not dense:
         return _draw_points(brush, stroke)
+    if stroke.marked and brush.canvas.width > _ROOM_PER_MARK:
+        _draw_marks(brush, shown)
     places = tuple(brush.cell(x, y) for x, y, *_ in stroke.values)
     return Drawn(places, brush.signs.band if _draw_band(brush, shown) else "")
 
@@ -141,6 +149,17 @@ def _draw_points(brush: Brush, stroke: Stroke) -> Drawn:
     return Drawn(tuple(places), brush.signs.caps[0] if with_bars else "")
 
 
+def _draw_marks(brush: Brush, stroke: Stroke) -> None:
+    """The series' sign here and there on its line, each series at columns of its own."""
+    first = _ROOM_PER_MARK * (2 * stroke.number + 1) // (2 * len(SERIES_STYLES))
+    wanted = set(range(first, brush.canvas.width, _ROOM_PER_MARK))
+    for x, y, *_ in stroke.values:
+        column, row = brush.cell(x, y)
+        if column in wanted and 0 <= row < brush.canvas.height:
+            wanted.discard(column)
+            brush.canvas.sign(column, row, brush.signs.markers[stroke.number], SERIES_STYLES[stroke.number])
+
+
 def _draw_bar(brush: Brush, column: int, row: int, low: float, high: float, style: str) -> bool:
     """Whether any of it lies outside the marker's own character."""
     upper, stem, lower = brush.signs.caps
@@ -183,7 +202,7 @@ def _thinned(brush: Brush, stroke: Stroke) -> Stroke:
         if i in stroke.breaks:
             breaks.add(len(values))
         group.append(value)
-    return Stroke(stroke.number, (*values, _mean(group)), frozenset(breaks))
+    return replace(stroke, values=(*values, _mean(group)), breaks=frozenset(breaks))
 
 
 def _mean(group: Sequence[Value]) -> Value:

@@ -33,6 +33,11 @@ class Anchors:
             self.of.append(found)
             self.exact.append(exact)
             self._open(placed, found)
+        self.extended: dict[int, int] = {}
+        """Nodes that a kernel does as well, each with the node that the kernel stands for."""
+        taken = {number for found in self.of for number in found}
+        for kernel, found in enumerate(self.of):
+            self.extended.update(dict.fromkeys(self._extend(kernel, taken), found[0] if found else 0))
         self._refer_by_structure()
 
     def _open(self, placed: Placed, found: list[int]) -> None:
@@ -60,8 +65,8 @@ class Anchors:
             return [], False
         if exact:
             # What follows a node and does nothing gives its name to the node's tensor.
-            own = list(self._original.named.get((scope, placed.node.name), ()))
-            exact += [n for n in own if self._original.nodes[n].op == placed.op]
+            own = self._original.named.get((scope, placed.node.name), [])
+            exact += own if len(own) == 1 and self._original.nodes[own[0]].op == placed.op else []
             return list(dict.fromkeys(exact)), True
         named = self._by_name(placed, scope)
         return ([named], False) if named is not None else ([], False)
@@ -103,21 +108,21 @@ class Anchors:
     def _refer_by_structure(self) -> None:
         """Find kernels without any name that is left by their operator and by what they read."""
         taken = {number for found in self.of for number in found}
+        candidates: dict[tuple[str, str], list[int]] = {}
+        for number, own in enumerate(self._original.nodes):
+            if number not in taken:
+                candidates.setdefault((own.node.op_type, own.scope), []).append(number)
         for kernel, placed in enumerate(self._optimized.nodes):
             if self.of[kernel] or placed.node.op_type in REORDERS or placed.node.name:
                 continue
             sources = self._sources(kernel)
-            fitting = [
-                number
-                for number, own in enumerate(self._original.nodes)
-                if number not in taken
-                and own.node.op_type == placed.node.op_type
-                and own.scope == self.scope(placed)
-                and self._origins(number, taken) == sources
-            ]
-            if sources and fitting:
-                self.of[kernel] = [fitting[0]]
-                taken.add(fitting[0])
+            alike = candidates.get((placed.node.op_type, self.scope(placed)), [])
+            fitting = (n for n in alike if n not in taken and self._origins(n, taken) == sources)
+            chosen = next(fitting, None) if sources else None
+            if chosen is not None:
+                self.of[kernel] = [chosen]
+                taken.add(chosen)
+                alike.remove(chosen)
 
     def _sources(self, kernel: int) -> set[int]:
         """The nodes that stand for what a kernel reads, through work that the engine put between."""
@@ -149,19 +154,20 @@ class Anchors:
                 seen.add(made)
                 if made in taken:
                     found.add(made)
+                elif made in self.extended:
+                    found.add(self.extended[made])
                 else:
                     waiting.append(made)
         return found
 
-    def extend(self, kernel: int) -> list[int]:
+    def _extend(self, kernel: int, taken: set[int]) -> list[int]:
         """The nodes behind a kernel's own that it does as well: sums, activations and the rounding of its result."""
         if self.exact[kernel] or len(self.of[kernel]) != 1:
             return []
         node = self._optimized.nodes[kernel].node
         rounds = node.op_type.startswith("QLinear") or node.op_type == "QGemm"
         activates = any(attribute.name == "activation" for attribute in node.attribute)
-        sums = node.op_type == "Conv" and len([name for name in node.input if name]) > 3
-        taken = {number for found in self.of for number in found}
+        sums = node.op_type == "Conv" and len(node.input) > 3 and bool(node.input[3])
         extended: list[int] = []
         at = self.of[kernel][0]
         while True:

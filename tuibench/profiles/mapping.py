@@ -11,12 +11,13 @@ from tuibench.profiles.anchor import REORDERS, Anchors
 from tuibench.profiles.flat import Flat
 
 PRECISION, COPY = "precision (runtime)", "copy (runtime)"
-_OWN_WORK = {
+OWN_WORK = {
     **dict.fromkeys((*REORDERS, "Transpose"), LAYOUT),
     "Cast": PRECISION,
     "MemcpyFromHost": COPY,
     "MemcpyToHost": COPY,
 }
+"""What an engine does between the kernels of a model, by the operators of its kernels."""
 _BEFOREHAND = "done beforehand"
 _STILL = frozenset({"Shape", "Size"})
 _HEAVY = (
@@ -69,7 +70,7 @@ def _kernel_key(optimized: Flat, kernel: int) -> str:
 
 
 def _own_work(optimized: Flat, kernel: int) -> str:
-    return _OWN_WORK.get(optimized.nodes[kernel].node.op_type, UNMAPPED)
+    return OWN_WORK.get(optimized.nodes[kernel].node.op_type, UNMAPPED)
 
 
 def _find_homes(anchors: Anchors, optimized: Flat) -> list[int | None]:
@@ -90,10 +91,10 @@ def _find_homes(anchors: Anchors, optimized: Flat) -> list[int | None]:
     homes = [root(home) if home is not None else None for home in homes]
     readers = _kernel_readers(optimized)
     for kernel in reversed(range(len(homes))):
-        if homes[kernel] is None and optimized.nodes[kernel].node.op_type not in _OWN_WORK:
+        if homes[kernel] is None and optimized.nodes[kernel].node.op_type not in OWN_WORK:
             homes[kernel] = next((homes[r] for r in readers.get(kernel, ()) if homes[r] is not None), None)
     for kernel in range(len(homes)):
-        if homes[kernel] is None and optimized.nodes[kernel].node.op_type not in _OWN_WORK:
+        if homes[kernel] is None and optimized.nodes[kernel].node.op_type not in OWN_WORK:
             homes[kernel] = next(
                 (homes[m] for t in optimized.inputs[kernel] if (m := optimized.producer.get(t)) is not None), None
             )
@@ -116,10 +117,9 @@ def _claim(original: Flat, optimized: Flat, anchors: Anchors, homes: Sequence[in
     for kernel, found in enumerate(anchors.of):
         for number in found:
             owner[number] = homes[kernel]
-    for kernel in range(len(homes)):
-        for number in anchors.extend(kernel):
-            if owner[number] is None:
-                owner[number] = homes[kernel]
+    for number, stood_for in anchors.extended.items():
+        if owner[number] is None:
+            owner[number] = owner[stood_for]
     still = frozenset(
         n for n, placed in enumerate(original.nodes) if owner[n] is None and placed.node.op_type in _STILL
     )

@@ -17,6 +17,9 @@ K = TypeVar("K", bound=Hashable)
 _MOST_VALUES = 6
 _MOST_HOWS = 3
 
+ROTATING = "Rotating over"
+"""How the line about samples begins, for whoever has no use for it."""
+
 
 def feed_lines(points: Sequence[Point], names: Sequence[str]) -> list[str]:
     """Every input that is fed and every dim that was chosen; `names` are those of the models, in their order."""
@@ -28,7 +31,7 @@ def feed_lines(points: Sequence[Point], names: Sequence[str]) -> list[str]:
         lines += [f"{name}: {line}" if several else line for line in _lines_of_model(own)]
     counts = dict.fromkeys(str(point.distinct) for point in points if point.failure is None and point.distinct > 1)
     if counts:
-        lines.append(f"Rotating over {' or '.join(counts)} samples (--distinct-inputs 1 for the hot loop)")
+        lines.append(f"{ROTATING} {' or '.join(counts)} samples (--distinct-inputs 1 for the hot loop)")
     return lines
 
 

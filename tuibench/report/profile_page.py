@@ -23,11 +23,11 @@ from tuibench.report.json_export import finite
 from tuibench.report.profile_comparison import profile_comparison_lines
 from tuibench.report.profile_costs import cost_lines
 from tuibench.report.profile_csv import profile_csv
+from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
 from tuibench.report.profile_markdown import profile_markdown
 from tuibench.report.profile_shown import Shown
-from tuibench.report.profile_table import ProfileHeading
 from tuibench.report.style import to_ascii
 
 SCHEMA = 1
@@ -128,9 +128,9 @@ def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]
 
 
 def count_pairs(old: RunResult, new: RunResult) -> int:
-    """Layers that both have: where there is none, nothing was compared."""
-    compared = _compared(old, new, ())
-    return sum(bool(pair["old"] and pair["new"]) for pair in compared["pairs"]) if compared else 0
+    """Layers that both have: where there is none, nothing was compared. Work of the engine's own is no layer."""
+    pairs = _compared(old, new, ()).get("pairs", [])
+    return sum(bool(pair["old"] and pair["new"] and pair.get("nodes", True)) for pair in pairs)
 
 
 def _compared(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> dict[str, list[dict[str, object]]]:

@@ -81,7 +81,8 @@ def cancel_words(run: RunInfo) -> str:
         return f"{short}: {show(run.detail)}; its runner there will see the wish within seconds"
     if run.state == UNSAVED:
         return f"{short}: ended, not saved: {show(run.detail)}; tuibench resume {short} tries again"
-    kept = f"{count_of(run.executions, 'execution')} saved" if run.executions else "nothing was measured"
+    measured = count_of(run.executions, "part" if run.kind else "execution")
+    kept = f"{measured} saved" if run.executions else "nothing was measured"
     return f"{short}: {run.state}, {kept}"
 
 

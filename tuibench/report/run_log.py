@@ -78,6 +78,9 @@ class RunLog:
 
     def _on_progress(self, event: Event) -> str:
         said = str(event.get("activity") or "") if event.get("cell") is None else ""
+        if event.get("stage"):
+            # How far it is within a part of a profile is said for each of a thousand layers.
+            said = said.partition(":")[0] if event["stage"] == "layers" else said.partition(",")[0]
         if not said or said == self._activity:
             return ""
         self._activity = said
@@ -96,6 +99,11 @@ class RunLog:
         if event.get("anchor"):
             return f"the anchor execution failed: {event['failure'].get('message', '')}"
         return ""
+
+    def _on_profile_part(self, event: Event) -> str:
+        if event["part"] != "layers" or not event.get("result"):
+            return ""
+        return f"process {int(event['n'])}: {ms(float(event['result']['unprofiled_us']) / 1000)}/batch"
 
     def _on_warning(self, event: Event) -> str:
         name = self._name(str(event["cell"])) if event.get("cell") else ""

@@ -130,7 +130,7 @@ class _Reader:
         dims: dict[str, int] = {}
         for text in self._values.dims:
             name, equals, size = text.rpartition("=")
-            shown = show(name, 60)
+            shown = show(name or text, 60)
             if not equals or not name:
                 self.errors[f"dim:{shown}"] = UsageError(f"--dim takes NAME=N, not '{show(text, 60)}'")
             elif name in dims:

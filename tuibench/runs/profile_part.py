@@ -33,16 +33,6 @@ def name_part(part: str, n: int = 0) -> str:
     return f"{part} {n}" if n else part
 
 
-def words_of_part(name: str) -> str:
-    """What a part is to people."""
-    part, _, n = name.partition(" ")
-    words = {
-        COSTS: "costs by shapes", ROOFLINE: "roofs of this machine", ZEROS: "what zeros gain here",
-        LAYERS: "layers, process", WHAT_IF: "layers alone in INT8", WEIGHTS: "weights", LOSSES: "changed layers",
-    }  # fmt: skip
-    return f"{words[part]} {n}".rstrip()
-
-
 def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
     """The names of all parts that make the profile, in the order in which they are made."""
     if spec.kind == LOSS:

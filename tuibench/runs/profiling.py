@@ -119,7 +119,7 @@ class ProfileRun:
         """Why nothing was measured, with the exit code that this has in every command."""
         lacking = self._parts.lacking(self._asked)
         if not lacking:
-            return NothingMeasured("nothing was measured", "this model has no layer that could be changed")
+            return ModelError("this model has no layer with weights that could be changed", "a loss profile needs one")
         name, failure = next(reversed(lacking.items()))
         error = NothingMeasured(f"no layer was measured: {name} {failure_words(failure)}", failure.log_tail or "")
         error.exit_code = code_of(failure)

@@ -85,12 +85,15 @@ class Replay:
         """Wishes for more time that were granted."""
         self._spec: BenchmarkSpec | None = None
         self._anchor: list[tuple[str, Execution]] = []
-        self._walls_s: list[float] = []
-        self._sittings: list[Sitting] = []
+        self.walls_s: list[float] = []
+        """How long each execution took from its start to its end."""
+        self.sittings: list[Sitting] = []
         self._first_ns = self._last_ns = 0
         self._before_s = 0.0
-        self._waited_s = 0.0
-        self._shared = False
+        self.waited_s = 0.0
+        """For the machine."""
+        self.shared = False
+        """Whether it was measured beside another run."""
         self.events = 0
         """How many the journal has so far."""
 
@@ -145,57 +148,14 @@ class Replay:
 
     def result(self, again: str | None = None) -> RunResult:
         """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
-        from tuibench.runs.conclusion import conclude, headline  # 6 ms that a list of runs has no use for
-        from tuibench.runs.pairing import compare_cells, explain_missing
+        from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs has no use for
 
-        spec = self.spec
-        if spec.profile is not None:
-            from tuibench.runs.profile_result import make_profile, profile_headline  # as above
+        return make_result(self, again)
 
-            profile = make_profile(spec, self.parts, self.points)
-            return replace(self._frame(again), profile=profile, headline=self._ended(profile_headline(profile)))
-        cells = tuple(self._summarize(t) for t in self.tracks.values())
-        rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in self.tracks.values()}
-        names = self.names()
-        pair_s = 2 * sum(self._walls_s) / len(self._walls_s) if self._walls_s else None
-        comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
-        return replace(
-            self._frame(again),
-            cells=cells,
-            headline=self._ended(headline(cells, names, comparisons)),
-            comparisons=comparisons,
-            conclusions=(
-                *conclude(cells, names),
-                *explain_missing(self.models, model_names(spec.models), cells, comparisons),
-            ),
-            anchor=self.drift(),
-        )
-
-    def _frame(self, again: str | None) -> RunResult:
-        """What every result says, whatever was measured."""
-        return RunResult(
-            id=str(self.start.get("run", "")),
-            status=str(self.end.get("status", "interrupted")),
-            spec=self.spec,
-            models=self.models,
-            points=self.points,
-            cells=(),
-            environment=dict(self.start.get("host", {})),
-            versions=dict(self.start.get("versions", {})),
-            started_utc=str(self.start.get("started_utc", "")),
-            seconds=self.seconds,
-            again=str(self.start.get("again", "")) if again is None else again,
-            warnings=tuple(self.warnings),
-            host=str(self.start.get("host_id", "")),
-            sittings=tuple(s for place, s in enumerate(self._sittings) if s.executions or not place),
-            waited_s=self._waited_s,
-            shared_host=self._shared,
-        )
-
-    def _ended(self, headline: str) -> str:
-        """A headline, and how the run ended where that was not of itself."""
-        status = str(self.end.get("status", "interrupted"))
-        return headline + ("" if status == "finished" else f" · {status}")
+    @property
+    def results(self) -> tuple[CellResult, ...]:
+        """Every cell as it stands, with all figures."""
+        return tuple(self._summarize(track) for track in self.tracks.values())
 
     def names(self) -> dict[str, str]:
         """sha256 of each model to the name it goes by on screen."""
@@ -247,7 +207,7 @@ class Replay:
         self._on_sitting(event)
 
     def _on_sitting(self, event: dict[str, Any]) -> None:
-        self._sittings.append(_sitting(event))
+        self.sittings.append(_sitting(event))
         self.boot_id, self.pid = str(event.get("boot_id", "")), event.get("pid")
         self.pid_start = event.get("pid_start")
         self.end, self.waiting, self.finishing = {}, {}, False
@@ -257,8 +217,8 @@ class Replay:
 
     def _on_granted(self, event: dict[str, Any]) -> None:
         self.waiting = {}
-        self._waited_s += float(event["waited_s"])
-        self._shared = self._shared or bool(event["shared"])
+        self.waited_s += float(event["waited_s"])
+        self.shared = self.shared or bool(event["shared"])
 
     def _on_plan(self, event: dict[str, Any]) -> None:
         self.models = tuple(from_plain(ModelSummary, m) for m in event["models"])
@@ -277,7 +237,7 @@ class Replay:
     def _on_execution_done(self, event: dict[str, Any]) -> None:
         execution = from_plain(Execution, event["result"])
         wall_s = float(event["wall_s"])
-        self._walls_s.append(wall_s)
+        self.walls_s.append(wall_s)
         place = self._count_in_sitting()
         if event.get("anchor"):
             self._anchor.append((str(event["cell"]), execution))
@@ -288,11 +248,11 @@ class Replay:
 
     def _count_in_sitting(self) -> int:
         """One more was measured in the sitting that goes on; its place."""
-        if not self._sittings:
+        if not self.sittings:
             # The head of the journal was lost to damage.
-            self._sittings.append(_sitting({}))
-        place = len(self._sittings) - 1
-        self._sittings[place] = replace(self._sittings[place], executions=self._sittings[place].executions + 1)
+            self.sittings.append(_sitting({}))
+        place = len(self.sittings) - 1
+        self.sittings[place] = replace(self.sittings[place], executions=self.sittings[place].executions + 1)
         return place
 
     def _on_profile_part(self, event: dict[str, Any]) -> None:

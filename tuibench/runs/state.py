@@ -90,7 +90,7 @@ def judge_run(
     if state != activity.RUNNING:
         return replace(info, eta_s=None, pid=None)
     if past.finishing:
-        info = replace(info, detail="finishing: the execution that goes on is its last")
+        info = replace(info, detail=f"finishing: the {'part' if info.kind else 'execution'} that goes on is its last")
     stopped = info.pid is not None and is_stopped(info.pid)
     return replace(info, detail=f"its runner is stopped: kill -CONT {info.pid}") if stopped else info
 

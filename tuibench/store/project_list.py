@@ -59,7 +59,7 @@ class ProjectList:
             size = own + sum(map(self._record_bytes, benchmarks))
         return ProjectRow(
             project=project,
-            benchmarks=len(benchmarks),
+            benchmarks=sum(not row.kind for row in benchmarks),
             size_bytes=size,
             last_run_utc=max((row.started_utc for row in benchmarks), default=""),
         )

@@ -139,8 +139,11 @@ class Dashboard(CalmApp):
     def on_pulse_taken(self, message: PulseTaken) -> None:
         """Tell the screen that is shown what has changed, and everybody which runs have ended."""
         self._looking = False
+        if not self.is_running or not any(isinstance(screen, Page) for screen in self.screen_stack):
+            # In the end, and between two pages, none is shown.
+            return
         page = self.page
-        if not (self.is_running and page.is_mounted) or self.pulse == message.pulse:
+        if not page.is_mounted or self.pulse == message.pulse:
             # A page that is not there yet is told by the next look; in the end pages lose their widgets first.
             return
         before, self.pulse = self.pulse, message.pulse
@@ -216,7 +219,8 @@ class Dashboard(CalmApp):
 
     def remember(self, **values: object) -> None:
         """For the next session."""
-        self.remembered.change(values)
+        if self.remembered.note(values):
+            self.run_worker(self.remembered.keep, thread=True, group="remember", exit_on_error=False)
 
     async def action_back(self) -> None:
         """As the page says; Textual's own would leave it at once, whatever it has open."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 import time
 from collections.abc import Callable, Mapping
@@ -60,6 +61,8 @@ class Starter:
         self.filler = Filler(bench, self.locate)
         self._learnt: dict[str, Experience] = {}
         self._holder = Glance(bench.runs.holder)
+        self._looked: dict[tuple[str, int, int], str] = {}
+        """Of second models, by file, time and size: what is wrong with them."""
 
     def machine(self) -> Machine:
         """Read once."""
@@ -88,6 +91,7 @@ class Starter:
         topology = self._bench.topology()
         reading = read_form(values, topology)
         self._check_names(values, reading)
+        self._check_second(values, reading)
         if not reading.errors:
             request = replace(to_request(values, reading), models=())
             spec, notes = to_spec(request, topology)
@@ -120,6 +124,30 @@ class Starter:
                 reading.errors["compare_to"] = told(error)
             except StoreError as error:
                 reading.errors["compare_to"] = error.message
+
+    def _check_second(self, values: FormValues, reading: Reading) -> None:
+        """The model to compare with is looked at like the first one, by a child and once as long as it stays."""
+        token = values.against.strip()
+        if not token or "against" in reading.errors or is_remote(token):
+            return
+        try:
+            source = self.locate(token)
+            status = os.stat(source.path)
+            key = source.path, status.st_mtime_ns, status.st_size
+            if key not in self._looked:
+                self._looked[key] = self._look(source)
+            wrong = self._looked[key]
+        except (TuibenchError, OSError) as error:
+            wrong = str(error)
+        if wrong:
+            reading.errors["against"] = wrong
+
+    def _look(self, source: ModelSource) -> str:
+        try:
+            self._bench.projects.look(source)
+        except TuibenchError as error:
+            return told(error)
+        return ""
 
     def _doubts(self, spec: BenchmarkSpec, memory: int | None) -> list[str]:
         """What is allowed and will probably not work."""

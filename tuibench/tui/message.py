@@ -15,19 +15,25 @@ from tuibench.tui.desk import Pulse
 class Answered(Message):
     """A worker thread has what a screen asked for."""
 
-    def __init__(self, then: Callable[[Any], object], value: Any) -> None:
+    def __init__(self, then: Callable[[Any], object], value: Any, mark: object = None) -> None:
+        """`mark` is by what keys wait for it."""
         super().__init__()
         self.then = then
         self.value = value
+        self.mark = mark
 
 
 class Refused(Message):
     """A worker thread got an error that the user should know."""
 
-    def __init__(self, error: TuibenchError, otherwise: Callable[[TuibenchError], object] | None) -> None:
+    def __init__(
+        self, error: TuibenchError, otherwise: Callable[[TuibenchError], object] | None, mark: object = None
+    ) -> None:
+        """`mark` is by what keys waited for an answer."""
         super().__init__()
         self.error = error
         self.otherwise = otherwise
+        self.mark = mark
 
 
 class PulseTaken(Message):

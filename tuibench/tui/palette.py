@@ -100,6 +100,8 @@ class Palette(CommandPalette):
     Palette { background: transparent; }
     Palette SearchIcon, Palette LoadingIndicator { display: none; }
     Palette #--input, Palette #--results CommandList { border: none; }
+    /* In less Textual would break lines of no width; what does not fit is cut off. */
+    Palette > Vertical { min-width: 16; }
     """
 
     def __init__(self) -> None:

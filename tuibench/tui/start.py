@@ -55,6 +55,8 @@ def open_dashboard(
     """Run the dashboard to its end: its exit code, and a traceback where it broke."""
     app = make_dashboard(make_desk, places, display, config, path)
     app.run(mouse=display.mouse)
+    # What was chosen right before the end may not be written yet.
+    app.remembered.keep()
     return app.return_code or 0, app.last_words
 
 

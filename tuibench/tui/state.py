@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
@@ -13,25 +14,58 @@ from tuibench.tui.small_file import read_small
 
 
 class StateFile:
-    """One JSON object in a file of its own; several sessions may write it, and the last one wins."""
+    """One JSON object in a file of its own; several sessions may write it, and the last one wins.
+
+    The file is read once, when it is made, and written by `keep` alone, so that nothing else waits for a disk.
+    """
 
     def __init__(self, path: Path) -> None:
         self._path = path
+        self._known = self._load()
+        self._changes: dict[str, Any] = {}
+        self._lock = threading.Lock()
+        """Of the changes; nobody who holds it waits for a disk."""
+        self._writing = threading.Lock()
 
     def read(self) -> dict[str, Any]:
-        """What was remembered; nothing where that cannot be read, as it can be chosen anew."""
+        """What was remembered when this session began, and since then by it."""
+        return self._known
+
+    def note(self, changes: Mapping[str, Any]) -> bool:
+        """Remember these in this session; whether there is anything to keep for the next one."""
+        new = {name: value for name, value in changes.items() if name not in self._known or self._known[name] != value}
+        with self._lock:
+            self._known = {**self._known, **new}
+            self._changes = {**self._changes, **new}
+            return bool(self._changes)
+
+    def keep(self) -> bool:
+        """Write what was noted, beside what others have written; whether the disk took it."""
+        with self._writing:
+            changes = self._changes
+            if not changes:
+                return True
+            if not self._write({**self._load(), **changes}):
+                return False
+            with self._lock:
+                # What was noted meanwhile is still to be written, by whoever noted it.
+                left = {name: value for name, value in self._changes.items() if changes.get(name) is not value}
+                self._changes = left
+            return True
+
+    def change(self, changes: Mapping[str, Any]) -> bool:
+        """Note and keep them."""
+        return not self.note(changes) or self.keep()
+
+    def _load(self) -> dict[str, Any]:
+        """The file; nothing where it cannot be read, as all of it can be chosen anew."""
         try:
             found = json.loads(read_small(self._path))
         except (OSError, ValueError, RecursionError):
             return {}
         return found if isinstance(found, dict) else {}
 
-    def change(self, changes: Mapping[str, Any]) -> bool:
-        """Remember these, beside what others have; whether the disk took it."""
-        now = self.read()
-        new = {**now, **changes}
-        if new == now:
-            return True
+    def _write(self, new: Mapping[str, Any]) -> bool:
         part = self._path.with_name(f".{self._path.name}.{os.getpid()}.part")
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -25,8 +25,6 @@ class Display:
     mouse: bool = False
     ascii_only: bool = False
     colour: bool = True
-    theme_locked: bool = False
-    """NO_COLOR holds as long as the first theme is kept."""
     remote: bool = False
 
 
@@ -58,7 +56,7 @@ def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], wish
     kept["TEXTUAL_THEME"] = theme if theme == PLAIN_THEME else f"{theme},{PLAIN_THEME}"
     ascii_only = wishes.ascii_only or not _takes_utf8(environ)
     mouse = (not remote) if wishes.mouse is None else wishes.mouse
-    return Display(refusal, tuple(kept.items()), mouse, ascii_only, colour, not colour, remote)
+    return Display(refusal, tuple(kept.items()), mouse, ascii_only, colour, remote)
 
 
 def _refuse(environ: Mapping[str, str], ttys: tuple[bool, bool, bool]) -> str:

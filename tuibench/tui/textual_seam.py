@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import asyncio
 import select
 import sys
 import traceback
 from codecs import IncrementalDecoder, getincrementaldecoder
+from collections import deque
 from collections.abc import Callable
 from functools import partial
 from typing import TYPE_CHECKING
@@ -14,12 +16,22 @@ from rich.console import RenderableType
 from textual import events
 from textual.app import App
 from textual.driver import Driver
+from textual.widget import Widget
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.text import show
 
 if TYPE_CHECKING:
     from textual.drivers.linux_driver import LinuxDriver
+
+
+PATIENCE_S = 0.25
+"""How long a key waits for what the one before it led to."""
+HOLD_S = 3.0
+"""How long keys wait for an answer."""
+ALWAYS = ("escape", "ctrl+c", "ctrl+q")
+"""They wait for no answer."""
+_LOOK_S = 0.005
 
 
 class CalmApp(App[int]):
@@ -30,6 +42,19 @@ class CalmApp(App[int]):
         self.last_words = ""
         """A traceback for --debug, safe to print; '' where nothing broke."""
         self._titled = False
+        self.typed = Typed(self)
+        """What was typed and is not done yet."""
+
+    async def on_event(self, event: events.Event) -> None:
+        """Textual hands keys on as they come: in a burst the later ones go where the earlier ones had not moved yet."""
+        if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            if self.typed.wait(event):
+                return
+            await super().on_event(event)
+            if not self._exit:
+                self.typed.follow(self.focused or self.screen)
+            return
+        await super().on_event(event)
 
     def set_terminal_title(self, title: str) -> None:
         """The title of the terminal's window, which gets its own back at the end; there is no public way to either."""
@@ -97,6 +122,96 @@ class CalmApp(App[int]):
         lines = traceback.format_exception(sys.exception() or self._exception)
         self.last_words = "\n".join(show(line, 1000) for text in lines for line in text.splitlines())
         self._close_messages_no_wait()
+
+
+class Typed:
+    """Keys in their order: the next one goes out when all that the last one led to has been done.
+
+    A key goes from the widget that has the focus up to the app, where its action is done, and then the messages that
+    this leads to go the same way: whoever goes both ways behind them, twice at each step, arrives when they are done.
+    """
+
+    def __init__(self, app: App[int]) -> None:
+        self._app = app
+        self._waiting: deque[events.Event] = deque()
+        self._at_work = 0
+        """Number of the key that is being done, 0 for none."""
+        self._count = 0
+        self._hold: object = None
+        """What keys wait for beside the last one: an answer that will open what they are typed into."""
+
+    @property
+    def at_rest(self) -> bool:
+        """Whether all that was typed is done."""
+        return not self._at_work and not self._waiting
+
+    def wait(self, event: events.Event) -> bool:
+        """Whether a key has to wait for another one; it comes back then."""
+        if self._hold is not None and isinstance(event, events.Key) and event.key in ALWAYS:
+            self._hold = None
+            self._waiting.clear()
+            return False
+        waits = bool(self._at_work) or self._hold is not None
+        if waits:
+            self._waiting.append(event)
+        return waits
+
+    def hold(self) -> object:
+        """Have keys wait until `let_go` with what this gives, but not for ever; they are lost where nobody comes."""
+        mark = self._hold = object()
+        asyncio.get_running_loop().call_later(HOLD_S, self.let_go, mark, True)
+        return mark
+
+    def let_go(self, mark: object, drop: bool = False) -> None:
+        """What keys waited for is there; `drop` where it did not come, and what was meant for it means nothing."""
+        if mark is None or self._hold is not mark:
+            return
+        self._hold = None
+        if drop:
+            self._waiting.clear()
+        self._next()
+
+    def follow(self, target: Widget) -> None:
+        """A key has been handed to that widget."""
+        self._count += 1
+        self._at_work = number = self._count
+        way = [node for _ in range(2) for node in target.ancestors_with_self for _ in range(2)]
+
+        def step() -> None:
+            while way and number == self._at_work:
+                if way.pop(0).call_later(step):
+                    return
+            self._done(number)
+
+        # Who has gone does nothing any more, and what takes long keeps nobody from typing.
+        asyncio.get_running_loop().call_later(PATIENCE_S, self._done, number)
+        step()
+
+    def _done(self, number: int) -> None:
+        if number == self._at_work:
+            self._at_work = 0
+            self._next()
+
+    def _next(self) -> None:
+        if self._waiting and not self._at_work and self._hold is None:
+            # Before those that come in later: they find a key at work.
+            self._at_work = self._count = self._count + 1
+            self._app.call_later(self._go_on, asyncio.get_running_loop().time() + PATIENCE_S)
+
+    async def _go_on(self, deadline: float) -> None:
+        loop = asyncio.get_running_loop()
+        if not _takes_keys(self._app) and loop.time() < deadline:
+            loop.call_later(_LOOK_S, self._app.call_later, self._go_on, deadline)
+            return
+        self._at_work = 0
+        if self._waiting:
+            await self._app.on_event(self._waiting.popleft())
+
+
+def _takes_keys(app: App[int]) -> bool:
+    """Whether what is shown is there to be typed into: a screen that was opened has its focus a little later."""
+    screen = app.screen
+    return screen.is_mounted and (screen.focused is not None or not screen.focus_chain)
 
 
 def known_error(error: Exception) -> TuibenchError:

@@ -81,7 +81,9 @@ class Library:
 
     def list(self, project: str | None = None, text: str = "", limit: int | None = None) -> tuple[BenchmarkRow, ...]:
         """Newest first, no profiles: those with every word of `text` somewhere, of one project where one is named."""
-        rows = tuple(row for row in self._rows(project, text) if not row.kind)
+        rows = self._rows(project, text)
+        if any(row.kind for row in rows):
+            rows = tuple(row for row in rows if not row.kind)
         return rows if limit is None else rows[:limit]
 
     def list_profiles(

@@ -14,7 +14,6 @@ from tuibench.core.activity import RunInfo
 from tuibench.core.cell import CellResult, Execution
 from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.label import name_cell, varying_axes
-from tuibench.core.profile_spec import ProfileSpec
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.watch import Live, RunView
@@ -24,12 +23,12 @@ from tuibench.report.run_log import RunLog, cell_line, phase_words
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Follower
 from tuibench.runs.past import count, head_of, is_headless
-from tuibench.runs.profile_part import list_parts, words_of_part
 from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.stats.interval import LEAST, half_width
 from tuibench.workbench.forecast import limit_s
 from tuibench.workbench.introduction import introduce
+from tuibench.workbench.making import making_of
 from tuibench.workbench.watched_run import Event, end_error, unfile_points
 
 _MOST_LINES = 2000
@@ -156,25 +155,9 @@ class RunWatch:
             eta_s=None if ended else _number(self._latest.get("eta_s")),
             limit_s=limit_s(spec, ahead, replay.extended_s) if cells else None,
             status="",
+            making=making_of(replay, {} if ended else self._latest),
         )
-        if spec.profile is not None:
-            view = replace(view, **self._progress(spec.profile, ended))
         return self._close(view) if ended else view
-
-    def _progress(self, asked: ProfileSpec, ended: bool) -> dict[str, Any]:
-        """How far a profile is."""
-        latest, parts = self._latest, self._replay.parts
-        settled = [name in parts.done or name in parts.failures for name in list_parts(asked)]
-        now = -1 if ended or all(settled) or not latest else settled.index(False)
-        told = []
-        for place, name in enumerate(list_parts(asked)):
-            failure = parts.failures.get(name)
-            state = "done" if name in parts.done else failure.message if failure is not None else ""
-            told.append((words_of_part(name), state or ("now" if place == now else "")))
-        if ended:
-            return {"parts": tuple(told)}
-        counted = {name: int(latest.get(name) or 0) for name in ("done", "of")}
-        return {"parts": tuple(told), "stage": show(str(latest.get("activity") or ""), 200), **counted}
 
     def _close(self, view: RunView) -> RunView:
         """The view of a run that has ended."""
@@ -188,10 +171,11 @@ class RunWatch:
             status=str(end.get("status", "interrupted")),
             reason=reason,
             saved=bool(end.get("saved") or self._observe().is_saved(self._directory.id)),
-            result=unfile_points(self._replay.result()) if view.cells or self._has_profile() else None,
+            result=unfile_points(self._replay.result()) if view.cells or self._has_profile else None,
             other_machine=int(end.get("exit_code") or 0) == ExitCode.NOT_COMPARABLE,
         )
 
+    @property
     def _has_profile(self) -> bool:
         return self._replay.spec.profile is not None and self._replay.has_something
 

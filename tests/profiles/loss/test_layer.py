@@ -44,6 +44,22 @@ def test_the_weights_of_a_channel_lie_along_the_axis_that_is_summed(
     assert layer.reduced == reduced
 
 
+@pytest.mark.parametrize(
+    ("shape", "perms", "reduced"),
+    [((2, 3), [None], (1,)), ((5, 2, 3), [[1, 2, 0]], (2,)), ((5, 2, 3), [[1, 2, 0], [1, 2, 0]], (0,))],
+)
+def test_axes_are_those_of_what_is_stored_however_often_it_is_turned(
+    shape: tuple[int, ...], perms: list[list[int] | None], reduced: tuple[int, ...]
+) -> None:
+    names = [*(f"w{number}" for number in range(len(perms))), "w"]
+    turns = [
+        helper.make_node("Transpose", [names[number]], [names[number + 1]], perm=perm)
+        for number, perm in enumerate(perms)
+    ]
+    (layer,) = layers_of(product(*turns, held=(weight("w0", random(*shape)),)))
+    assert layer.reduced == reduced
+
+
 def test_a_weight_on_the_left_is_summed_over_its_columns() -> None:
     node = helper.make_node("MatMul", ["w", "x"], ["y"])
     built = model([node], [tensor("x", F32, [3, 2])], [tensor("y", F32, None)], [weight("w", random(4, 3))])

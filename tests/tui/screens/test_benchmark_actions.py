@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import os
+import threading
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -290,6 +292,25 @@ async def test_x_says_beside_the_field_what_is_wrong_with_a_path(tmp_path: Path)
             await export_to(seen, path)
             assert words in frame(seen.app), path
             await seen.press("escape")
+
+
+async def test_x_looks_for_a_file_of_that_name_where_nobody_waits_for_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    looked: list[threading.Thread] = []
+    there = os.path.lexists
+
+    def look(path: Any) -> bool:
+        if path == str(tmp_path / "out.json"):
+            looked.append(threading.current_thread())
+        return there(path)
+
+    async with shown() as seen:
+        with monkeypatch.context() as patch:
+            patch.setattr(os.path, "lexists", look)
+            await export_to(seen, tmp_path / "out.json")
+        assert looked and threading.main_thread() not in looked
+        assert (tmp_path / "out.json").exists()
 
 
 async def export_to(seen: Shown, path: Path, *before: str) -> None:

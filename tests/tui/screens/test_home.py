@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import threading
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,6 +17,7 @@ from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.core.short_id import short_id
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
+from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.workbench.hall import Workbench
@@ -84,8 +87,26 @@ async def test_orders_are_gone_through_turned_and_kept() -> None:
         await press(pilot, "S")
         assert list(home.table.keys) == [names[each] for each in ("yolo", "resnet50", "bert")]
         assert "by name reversed" in rows(app)[0]
-    async with open_app() as (app, _):
+    async with open_app((200, 36)) as (app, pilot):
         assert "by name reversed" in rows(app)[0]
+        for word in ("made", "changed"):
+            await press(pilot, "s")
+            assert f"by {word} reversed" in rows(app)[0] and word.upper() in frame(app), "as its column is called"
+
+
+async def test_no_key_waits_for_the_disk_that_an_order_is_kept_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    three_projects()
+    wrote: list[threading.Thread] = []
+    write = StateFile._write
+
+    def watched(state: StateFile, new: Mapping[str, Any]) -> bool:
+        wrote.append(threading.current_thread())
+        return write(state, new)
+
+    monkeypatch.setattr(StateFile, "_write", watched)
+    async with open_app() as (_, pilot):
+        await press(pilot, "s")
+    assert wrote and threading.main_thread() not in wrote
 
 
 async def test_the_filter_narrows_while_it_is_typed_and_escape_clears_it() -> None:

@@ -16,6 +16,7 @@ from tests.tui.pilot import make_desk, open_app, press, send_key, settle, type_t
 from tests.tui.screens.form_desk import RUN
 from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.errors import ModelError, TuibenchError
+from tuibench.tui import route
 from tuibench.tui.desk import Desk, FormValues
 from tuibench.tui.screens.form import FormScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
@@ -324,3 +325,16 @@ async def test_the_set_up_of_profiles_is_a_key_or_a_button_away(
         assert landed(app) == ("profile_form", (row.project.id,), {})
         await press(pilot, "escape")
         assert isinstance(app.page, ProjectScreen)
+
+
+async def test_a_burst_of_keys_goes_where_each_of_them_would_have_gone() -> None:
+    async with open_app() as (app, pilot):
+        app.go(route.new_project("sample:tiny"))
+        await settle(pilot)
+        page_of(app).column.focus_field("name")
+        await settle(pilot)
+        for key_name in ("ctrl+u", "a", "b", "backspace", "c", "left", "x", "enter", "s", "enter"):
+            send_key(app, key_name)
+        await settle(pilot)
+        fields = page_of(app).column.fields
+        assert (fields["name"].answer, fields["description"].answer) == ("axc", "s")

@@ -6,11 +6,14 @@ from typing import Any
 
 import pytest
 
-from tests.tui.frame import frame
+from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, settle
 from tuibench.core.spec import ModelSource
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.screens.project_settings import ProjectSettings
 from tuibench.tui.widgets.text_field import TextField
 from tuibench.workbench.hall import Workbench
@@ -38,6 +41,11 @@ async def settings(app: Dashboard, pilot: Any, project: str) -> ProjectSettings:
     app.go(route.project(project, "settings"))
     await settle(pilot)
     return app.page.query_one(ProjectSettings)
+
+
+def page_of(app: Dashboard) -> type[Page]:
+    """What kind of page is in sight."""
+    return type(app.page)
 
 
 async def put(pilot: Any, pane: ProjectSettings, name: str, text: str) -> None:
@@ -70,6 +78,40 @@ async def test_what_is_typed_is_saved_and_dims_can_be_taken_back(model: Path) ->
         found = Workbench().store.projects.get(project)
         assert (found.name, found.dims) == ("other", {})
         assert "not saved yet" not in frame(app) and "saved" in frame(app)
+
+
+@pytest.mark.parametrize("tab", [1, 2])
+@pytest.mark.parametrize("key", ["escape", "q"])
+async def test_leaving_with_unsaved_typing_asks_first(model: Path, key: str, tab: int) -> None:
+    project = project_of(model)
+    async with open_app() as (app, pilot):
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "description", "new words")
+        await press(pilot, str(tab))
+        app.page.set_focus(None)
+        await press(pilot, key)
+        assert "Settings were changed and not saved." in rows(app)[-3]
+        await press(pilot, "escape")
+        assert page_of(app) is ProjectScreen and pane.column.fields["description"].answer == "new words"
+        await press(pilot, key, "d")
+        assert page_of(app) is HomeScreen
+        assert Workbench().store.projects.get(project).description == "of text"
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "description", "new words")
+        await press(pilot, str(tab))
+        app.page.set_focus(None)
+        await press(pilot, key, "s")
+        assert page_of(app) is HomeScreen
+        assert Workbench().store.projects.get(project).description == "new words"
+
+
+async def test_what_is_wrong_keeps_one_there(model: Path) -> None:
+    project = project_of(model)
+    async with open_app() as (app, pilot):
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "name", "")
+        await press(pilot, "1", "q", "s")
+        assert page_of(app) is ProjectScreen and "a project needs a name" in frame(app)
 
 
 async def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(model: Path) -> None:

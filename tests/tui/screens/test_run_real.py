@@ -114,6 +114,7 @@ def whole_id(short: str) -> str:
     return Workbench().runs.info(short).id
 
 
+@pytest.mark.slow
 async def test_a_run_of_the_shell_is_watched_left_found_again_and_finished_now(shell: Shell) -> None:
     run = whole_id(detach(shell, *MANY, "-b", "1,2"))
     async with followed(run) as seen:

@@ -27,9 +27,6 @@ async def test_one_choice_holds_and_keys_move_it_past_those_that_cannot() -> Non
         field.put("fixed")
         await settle(pilot)
         assert seen(stage)[0].endswith("(•) fixed")
-        field.put_choices((Choice("a", "a"), Choice("b", "b")), "b")
-        await settle(pilot)
-        assert seen(stage) == [">Effort     ( ) a  (•) b"]
 
 
 async def test_any_number_can_be_taken() -> None:

@@ -12,7 +12,7 @@ from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, 
 from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.plot_view import PlotView
-from tuibench.tui.widgets.question import ChoiceQuestion, Notice
+from tuibench.tui.widgets.question import Notice
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.row import Row
 from tuibench.tui.widgets.selector_line import Selector, SelectorLine
@@ -118,7 +118,7 @@ async def test_no_name_drives_the_terminal_from_any_question() -> None:
     for text in HOSTILE:
         async with staged(StatusLine()) as (stage, pilot):
             refusing = TextQuestion(text, [(text, text)], hint=text)
-            for question in (Notice(text, [text]), ChoiceQuestion(text, [(text, text), ("b", text)]), refusing):
+            for question in (Notice(text, [text]), refusing):
                 stage.push_screen(question)
                 await settle(pilot)
                 await resize(pilot, 20, 5)

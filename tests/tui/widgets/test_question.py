@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.tui.counting import settle
 from tests.tui.widgets.stage import press, seen, staged
-from tuibench.tui.widgets.question import ChoiceQuestion, Notice, ask
+from tuibench.tui.widgets.question import Notice, ask
 from tuibench.tui.widgets.status_line import StatusLine
 
 
@@ -26,27 +26,6 @@ async def test_asking_uses_the_line_of_news_where_there_is_one_else_a_screen_of_
         await press(pilot, "escape")
         assert answers == ["n", "y", ""]
         assert stage.floor.passed == []
-
-
-async def test_one_of_several() -> None:
-    choices = [("a", "first"), ("b", "second \x1b[2J"), ("c", "third")]
-    got: list[str | None] = []
-    async with staged(StatusLine()) as (stage, pilot):
-        stage.push_screen(ChoiceQuestion("Export as", choices, "b"), got.append)
-        await settle(pilot)
-        assert [row.rstrip() for row in seen(stage)[-4:]] == [
-            " Export as".ljust(57) + "enter choose  esc back",
-            "  first",
-            "> second \\e[2J",
-            "  third",
-        ]
-        await press(pilot, "down", "enter")
-        assert got == ["c"]
-        for key in ("escape", "q"):
-            stage.push_screen(ChoiceQuestion("Export as", choices), got.append)
-            await settle(pilot)
-            await press(pilot, key)
-        assert got == ["c", "", ""]
 
 
 async def test_a_notice_is_read_and_closed() -> None:

@@ -16,7 +16,7 @@ async def test_news_are_said_and_taken_away() -> None:
         await settle(pilot)
         assert seen(stage) == [" ! could not save"]
         assert line.said == "! could not save"
-        line.clear()
+        line.say("")
         await settle(pilot)
         assert seen(stage) == [""]
         assert line.said == ""

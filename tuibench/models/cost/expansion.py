@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import onnx
 from onnx import inliner
 
-from tuibench.core.errors import ModelError
 from tuibench.models.cost.site import Scope, Site, find_sites
 from tuibench.models.graph import text
 
@@ -36,12 +34,13 @@ class Expansion:
 def expand(model: onnx.ModelProto) -> Expansion:
     """Prepare a model for counting; the one that is passed stays as it is."""
     originals, top = find_sites(model.graph)
-    if not _calls(model, originals):
-        return _name(model, originals, top, originals, originals)
-    flat = _inline(model)
-    sites, top = find_sites(flat.graph)
-    owners = list(_owners(model, originals, sites))
-    return _name(flat, sites, top, owners, originals)
+    flat = _inline(model) if _calls(model, originals) else None
+    if flat is not None:
+        sites, flat_top = find_sites(flat.graph)
+        owners = _owners(model, originals, sites)
+        if owners is not None:
+            return _name(flat, sites, flat_top, owners, originals)
+    return _name(model, originals, top, originals, originals)
 
 
 def to_bytes(expansion: Expansion) -> bytes:
@@ -52,13 +51,18 @@ def to_bytes(expansion: Expansion) -> bytes:
     return serialized
 
 
-def _inline(model: onnx.ModelProto) -> onnx.ModelProto:
+def _inline(model: onnx.ModelProto) -> onnx.ModelProto | None:
     """A copy with bodies in the place of calls; weights are spared the way through the inliner, which copies twice."""
     bare = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
     bare.graph.name = "taken apart"
     for field in ("node", "input", "output", "value_info"):
         getattr(bare.graph, field).extend(getattr(model.graph, field))
-    flat = inliner.inline_local_functions(bare)
+    try:
+        flat = inliner.inline_local_functions(bare)
+    except MemoryError:
+        raise
+    except Exception:  # a C++ library refuses what calls itself or is of another opset: calls then stay unknown
+        return None
     flat.graph.initializer.extend(model.graph.initializer)
     flat.graph.sparse_initializer.extend(model.graph.sparse_initializer)
     return flat
@@ -79,13 +83,17 @@ def _calls(model: onnx.ModelProto, sites: list[Site]) -> bool:
     return any((text(s.node.domain), text(s.node.op_type)) in known for s in sites) if known else False
 
 
-def _owners(model: onnx.ModelProto, originals: list[Site], sites: list[Site]) -> Iterator[Site]:
-    """The inliner keeps the order: a call gives way to as many nodes as its body has, calls within it replaced too."""
+def _owners(model: onnx.ModelProto, originals: list[Site], sites: list[Site]) -> list[Site] | None:
+    """The inliner keeps the order: a call gives way to as many nodes as its body has, calls within it replaced too.
+
+    None where it left calls as they were.
+    """
+    known = {(text(f.domain), text(f.name)) for f in model.functions}
+    if any((text(site.node.domain), text(site.node.op_type)) in known for site in sites):
+        return None
     lengths = _Lengths(model)
     owners = [site for site in originals for _ in range(lengths.of_node(site.node, own_subgraphs=False))]
-    if len(owners) != len(sites):
-        raise ModelError("its functions cannot be taken apart", "export the model without functions")
-    yield from owners
+    return owners if len(owners) == len(sites) else None
 
 
 class _Lengths:
@@ -106,6 +114,6 @@ class _Lengths:
 
     def _of_function(self, key: tuple[str, str]) -> int:
         if key not in self._known:
-            # The inliner has refused functions that call themselves.
+            # Functions that call themselves are not inlined.
             self._known[key] = sum(self.of_node(node) for node in self._functions[key].node)
         return self._known[key]

@@ -9,7 +9,12 @@ from tuibench.models.cost.constant import Constants
 from tuibench.models.cost.site import Scope, Site
 from tuibench.models.cost.tensor import Tensor
 from tuibench.models.cost.trace import Trace, Variant
+from tuibench.models.graph import dtype_name
 
+_TOLD = ("If", "Loop", "Scan")
+"""Those whose subgraphs the engine runs as they are; others it rewrites beforehand."""
+_SHAPELESS = ("Cast", "CastLike", "Dropout", "Identity")
+"""Their output has the shape of their input."""
 Tensors = Sequence[Tensor | None]
 
 
@@ -56,6 +61,7 @@ def learn_from_trace(
         if found:
             known.variants[site.index] = list(found.items())
             _learn(site, next(iter(found)))
+    _bridge(sites, known)
     most: dict[int, int] = {}
     for site, name in zip(sites, names, strict=True):
         most[id(site.scope)] = max(most.get(id(site.scope), 0), trace.times(name))
@@ -63,8 +69,10 @@ def learn_from_trace(
         times = trace.times(name) or (1 if site.scope.owner < 0 else most[id(site.scope)])
         # One without events in a graph that ran was replaced by the engine, or taken for a constant.
         known.times[site.index] = times
-        if not times:
+        if not times and sites[site.scope.owner].op in _TOLD:
             known.reasons[site.index] = "lies in a branch or loop that did not run"
+        elif not times:
+            known.times[site.index] = None
     return known
 
 
@@ -73,6 +81,15 @@ def skip_folded(known: Known, constants: Constants) -> None:
     for index in constants.folded:
         known.times[index], known.variants[index] = 0, []
         known.reasons[index] = "depends on constants alone: computed beforehand"
+
+
+def _bridge(sites: Sequence[Site], known: Known) -> None:
+    """The shapes behind nodes that the engine drops even without optimization, such as one of two casts in a row."""
+    for site in sites:
+        if site.op in _SHAPELESS and site.index not in known.variants and site.inputs and site.outputs:
+            kind = next((int(a.i) for a in site.node.attribute if a.name == "to"), 0)
+            source = site.scope.tensor(site.inputs[0])
+            site.scope.learn(site.outputs[0], Tensor(dtype_name(kind) if kind else source.dtype, source.shape))
 
 
 def _learn(site: Site, variant: Variant) -> None:

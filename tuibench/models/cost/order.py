@@ -16,7 +16,8 @@ from tuibench.core.record import from_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.models.candidate import Search
 from tuibench.models.cost.count import Shapes, count_expansion, open_expansion
-from tuibench.models.cost.expansion import Expansion, to_bytes
+from tuibench.models.cost.expansion import Expansion
+from tuibench.models.cost.relocation import locate_weights
 from tuibench.models.cost.tensor import Shape, Tensor
 from tuibench.models.cost.trace import Trace, read_profile
 from tuibench.models.dim import expand as expand_points
@@ -39,7 +40,7 @@ class Tracer(Protocol):
 
 
 OpenTracer = Callable[[str | bytes, str, str], Tracer]
-"""Takes a path or the bytes of a model, the folder of its external weights, and where to write."""
+"""Takes a path, or the bytes of a model and the folder of its external weights, and where to write."""
 
 
 @dataclass(frozen=True)
@@ -55,8 +56,13 @@ class _Task:
 
     def trace(self, open_tracer: OpenTracer) -> Shapes:
         """What the nodes see in one run."""
-        source = to_bytes(self.expansion) if self.expansion.renamed else str(self.path)
-        tracer = open_tracer(source, str(self.path.parent.resolve()), self.work_dir)
+        try:
+            source: tuple[str | bytes, str] = (str(self.path), "")
+            if self.expansion.renamed:
+                source = locate_weights(self.expansion, self.path)
+            tracer = open_tracer(*source, self.work_dir)
+        except ModelError as error:
+            return self.guess(error.message)
         try:
             return self._run(tracer)
         except (TrialError, ModelError) as error:
@@ -68,7 +74,10 @@ class _Task:
         point = self.point or self._make_point(tracer)
         if point.failure is not None or point.bundle is None:
             return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
-        feed = read_bundle(point.bundle)[0]
+        try:
+            feed = read_bundle(point.bundle)[0]
+        except (OSError, ValueError, IndexError) as error:
+            return self.guess(f"the inputs made for it cannot be read: {error}")
         outputs = tracer.run(feed)
         written = tracer.end()
         trace = read_profile(written) if written is not None else Trace()

@@ -120,7 +120,8 @@ def _scope(graph: onnx.GraphProto, owner: Site | None = None, branch: str = "") 
     for sparse in graph.sparse_initializer:
         scope.tensors[text(sparse.values.name)] = Tensor(dtype_name(sparse.values.data_type), tuple(sparse.dims))
     for value in graph.input:
-        scope.tensors.setdefault(text(value.name), _NOTHING_KNOWN)
+        kind = value.type.tensor_type.elem_type if value.type.WhichOneof("value") == "tensor_type" else 0
+        scope.tensors.setdefault(text(value.name), Tensor(dtype_name(kind), None) if kind else _NOTHING_KNOWN)
     return scope
 
 

@@ -61,7 +61,6 @@ def _strip(model: onnx.ModelProto, shapes: Mapping[str, Shape]) -> onnx.ModelPro
     graph.node.extend(source.node)
     graph.output.extend(source.output)
     graph.value_info.extend(source.value_info)
-    graph.sparse_initializer.extend(source.sparse_initializer)
     declared = {text(value.name) for value in source.input}
     for value in source.input:
         added = graph.input.add()
@@ -76,6 +75,9 @@ def _strip(model: onnx.ModelProto, shapes: Mapping[str, Shape]) -> onnx.ModelPro
             graph.initializer.append(weight)
         elif text(weight.name) not in declared:
             graph.input.append(onnx.helper.make_tensor_value_info(weight.name, weight.data_type, list(weight.dims)))
+    for sparse in source.sparse_initializer:
+        values = sparse.values
+        graph.input.append(onnx.helper.make_tensor_value_info(values.name, values.data_type, list(sparse.dims)))
     return bare
 
 

@@ -23,15 +23,15 @@ def count_trips(site: Site) -> int | None:
 def _loop_trips(site: Site) -> int | None:
     """The limit, where the body never says to stop."""
     limit = _scalar(site.scope, site.inputs[0]) if site.inputs and site.inputs[0] else None
-    if limit is None or not site.inner or not _goes_on(site):
-        return None
-    return max(limit, 0)
+    begins = _scalar(site.scope, site.inputs[1]) if len(site.inputs) > 1 and site.inputs[1] else 1
+    if begins == 0 or (limit is not None and limit <= 0):
+        return 0
+    return limit if begins == 1 and site.inner and _goes_on(site) else None
 
 
 def _goes_on(site: Site) -> bool:
     body = site.inner[0]
-    first = _scalar(site.scope, site.inputs[1]) if len(site.inputs) > 1 and site.inputs[1] else 1
-    if first != 1 or not body.graph.output:
+    if not body.graph.output:
         return False
     name = text(body.graph.output[0].name)
     passed = text(body.graph.input[1].name) if len(body.graph.input) > 1 else ""

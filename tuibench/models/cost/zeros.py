@@ -24,6 +24,7 @@ class Zeros:
         self._path = path
         self._clock = clock
         self._until = clock() + budget.seconds
+        self._budget = budget
         self._left = budget.total_bytes
         self._sizes: dict[Path, int] = {}
         self._notes: dict[str, None] = {}
@@ -34,10 +35,10 @@ class Zeros:
             return constant.zeros
         self._left -= constant.size
         if self._left < 0:
-            self._note(f"zeros not counted in all weights: more than {size(_BUDGET.total_bytes)} of them")
+            self._note(f"zeros not counted in all weights: more than {size(self._budget.total_bytes)} of them")
             return 0
         if self._clock() > self._until:
-            self._note(f"zeros not counted in all weights: more than {_BUDGET.seconds:.0f} s of reading")
+            self._note(f"zeros not counted in all weights: more than {self._budget.seconds:.0f} s of reading")
             return 0
         zero = self._zero_point(constant.zero_point)
         if zero is None:

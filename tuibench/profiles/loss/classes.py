@@ -14,7 +14,9 @@ from tuibench.profiles.loss.likeness import rows_of_classes
 _NAMED = re.compile(r"logit|prob|softmax|score|class|label", re.IGNORECASE)
 _OTHERWISE = re.compile(r"embed|hidden|pool|feature|box|coord|state|mask", re.IGNORECASE)
 _SHAPING = frozenset({"Reshape", "Flatten", "Squeeze", "Identity", "Cast", "Transpose"})
-_DECIDING = frozenset({"Gemm", "MatMul", "Add", "Softmax", "LogSoftmax", "GlobalAveragePool", "DequantizeLinear"})
+_DECIDING = frozenset(
+    {"Gemm", "MatMul", "Add", "Conv", "Softmax", "LogSoftmax", "GlobalAveragePool", "DequantizeLinear"}
+)
 _MOST_STEPS = 16
 _SLACK = 0.01
 

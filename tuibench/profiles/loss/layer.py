@@ -4,20 +4,18 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 import onnx
 
 from tuibench.models.graph import dtype_name
 from tuibench.models.node import Placed
 from tuibench.profiles.loss.scope import Scopes, Source
+from tuibench.profiles.loss.trail import Trail, follow, integer_of
 
 FLOATS = ("float32", "float64", "float16")
 _BYTES = ("int8", "uint8")
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
-_MOST_STEPS = 64
-"""Nodes between a layer and its weight: more are a loop of a damaged file."""
-
 _Inputs = tuple[int, int | None, int | None]
 """Where a weight, its scale and its zero point stand among a node's inputs."""
 _PLAIN: tuple[_Inputs, ...] = ((1, None, None), (0, None, None))
@@ -69,24 +67,6 @@ class Layer:
         return dtype_name(self.element)
 
 
-@dataclass(slots=True)
-class _Trail:
-    """From a node's input back to what is stored."""
-
-    source: Source | None = None
-    permutations: list[tuple[int, ...]] = field(default_factory=list)
-    """Nearest to the node first; an empty one reverses all axes."""
-    dequantizer: onnx.NodeProto | None = None
-    dequantizer_graph: onnx.GraphProto | None = None
-    permutations_before: int = 0
-    quantized: bool = False
-
-    def stored_axis(self, axis: int, rank: int, skip: int = 0) -> int:
-        for permutation in self.permutations[skip:]:
-            axis = permutation[axis] if permutation else rank - 1 - axis
-        return axis
-
-
 def find_layers(scopes: Scopes) -> tuple[Layer, ...]:
     """All layers in the order of the file; of those that share a weight the first, by which it is named."""
     found: dict[tuple[int, str], Layer] = {}
@@ -108,7 +88,7 @@ def _layers_at(scopes: Scopes, place: Placed) -> Iterator[Layer]:
     for at, scale, zero in _LAYERS.get(node.op_type, ()):
         if at >= len(node.input):
             continue
-        trail = _follow(scopes, place.graph, node.input[at])
+        trail = follow(scopes, place.graph, node.input[at])
         source = trail.source
         stored = _stored(scopes, source) if source else None
         if source is not None and stored is not None and len(stored[1]) >= 2:
@@ -117,7 +97,7 @@ def _layers_at(scopes: Scopes, place: Placed) -> Iterator[Layer]:
 
 
 def _describe(
-    scopes: Scopes, place: Placed, source: Source, trail: _Trail, stored: tuple[int, tuple[int, ...]], inputs: _Inputs
+    scopes: Scopes, place: Placed, source: Source, trail: Trail, stored: tuple[int, tuple[int, ...]], inputs: _Inputs
 ) -> Layer:
     element, shape = stored
     at, scale_at, zero_at = inputs
@@ -132,7 +112,7 @@ def _describe(
         reason = "its weights have scales for something else than channels"
     if reason:
         return _make(place, source, element, shape, reason)
-    groups = _integer(node, "group", 1) if node.op_type == "ConvTranspose" else 1
+    groups = integer_of(node, "group", 1) if node.op_type == "ConvTranspose" else 1
     split = trail.stored_axis(0, rank)
     return Layer(
         *(place.id, place.op, node.name, source.name, source, element, shape),
@@ -145,7 +125,7 @@ def _describe(
     )
 
 
-def _reason_against(trail: _Trail, element: int, rank: int, scale: Source | None) -> str:
+def _reason_against(trail: Trail, element: int, rank: int, scale: Source | None) -> str:
     if dtype_name(element) not in (*FLOATS, *_BYTES):
         return f"its weights are {dtype_name(element)}"
     if trail.dequantizer is not None and scale is None:
@@ -161,45 +141,16 @@ def _fits(source: Source | None, channels: int) -> bool:
     return tensor is None or math.prod(tensor.dims) == 1 or list(tensor.dims) == [channels]
 
 
-def _channel_axis(trail: _Trail, node: onnx.NodeProto, at: int, rank: int) -> int:
+def _channel_axis(trail: Trail, node: onnx.NodeProto, at: int, rank: int) -> int:
     """The stored axis that scales and zero points of channels belong to."""
     if trail.dequantizer is None:
         return trail.stored_axis(_output_axis(node, at, rank), rank)
-    named = _integer(trail.dequantizer, "axis", 1)
+    named = integer_of(trail.dequantizer, "axis", 1)
     return trail.stored_axis(named % rank, rank, trail.permutations_before)
 
 
 def _make(place: Placed, source: Source, element: int, shape: tuple[int, ...], reason: str) -> Layer:
     return Layer(place.id, place.op, place.node.name, source.name, source, element, shape, reason=reason)
-
-
-def _follow(scopes: Scopes, graph: onnx.GraphProto, name: str) -> _Trail:
-    trail = _Trail()
-    for _ in range(_MOST_STEPS):
-        source = scopes.find(graph, name)
-        if source is None or source.tensor is not None:
-            trail.source = source
-            return trail
-        node = source.node
-        assert node is not None
-        graph = source.graph
-        if node.op_type in ("Constant", "ConstantOfShape"):
-            trail.source = source
-            return trail
-        if node.op_type == "Transpose":
-            trail.permutations.append(_integers(node, "perm"))
-        elif node.op_type == "DequantizeLinear" and not trail.quantized:
-            trail.dequantizer, trail.dequantizer_graph, trail.quantized = node, graph, True
-            trail.permutations_before = len(trail.permutations)
-        elif node.op_type == "QuantizeLinear" and trail.dequantizer is not None:
-            # Behind it are the weights as they were: their scale is their own.
-            trail.dequantizer = trail.dequantizer_graph = None
-        elif node.op_type not in ("Identity", "Cast"):
-            return trail
-        if not node.input:
-            return trail
-        name = node.input[0]
-    return trail
 
 
 def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | None:
@@ -254,13 +205,5 @@ def _output_axis(node: onnx.NodeProto, at: int, rank: int) -> int:
 def _reduced_axes(node: onnx.NodeProto, at: int, rank: int) -> tuple[int, ...]:
     if node.op_type in _CONVOLUTIONS:
         return tuple(axis for axis in range(rank) if axis != _output_axis(node, at, rank))
-    turned = _integer(node, "transA" if at == 0 else "transB", 0) != 0
+    turned = integer_of(node, "transA" if at == 0 else "transB", 0) != 0
     return (rank - 1 if (at == 0) != turned else rank - 2,)
-
-
-def _integer(node: onnx.NodeProto, name: str, default: int) -> int:
-    return next((int(a.i) for a in node.attribute if a.name == name), default)
-
-
-def _integers(node: onnx.NodeProto, name: str) -> tuple[int, ...]:
-    return next((tuple(a.ints) for a in node.attribute if a.name == name), ())

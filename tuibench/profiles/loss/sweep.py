@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from tuibench.arrays.bundle import Array, Feed, read_bundle
+from tuibench.arrays.bundle import Feed, read_bundle
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Point
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LossPoint
@@ -20,17 +20,16 @@ from tuibench.models.file import locate
 from tuibench.models.inspection import load_graph
 from tuibench.profiles.loss.approximation import no_graph
 from tuibench.profiles.loss.change import change, pruned_share
+from tuibench.profiles.loss.changer import Changer, Outputs
 from tuibench.profiles.loss.classes import find_classes, find_probabilities
 from tuibench.profiles.loss.layer import LAYER_OPERATORS, Layer, find_layers
 from tuibench.profiles.loss.lifting import Lifted, lift
-from tuibench.profiles.loss.likeness import Likeness, floats
+from tuibench.profiles.loss.likeness import floats
 from tuibench.profiles.loss.scope import Scopes
 from tuibench.profiles.loss.session import Load, Runs, engine_words, loader
 from tuibench.profiles.loss.weight import Weight, WeightReader
 
 Send = Callable[[dict[str, Any]], None]
-Outputs = list[dict[str, Array]]
-"""Of each sample."""
 
 
 @dataclass(frozen=True)
@@ -88,7 +87,7 @@ class _Sweeping:
         lifted, session = self._load_lifted(model, layers, reader)
         del model
         try:
-            changer = _Changer(session, lifted, feeds, classes, probabilities)
+            changer = Changer(session, lifted, feeds, classes, probabilities)
             return self._sweep(changer, layers, measured, reader)
         finally:
             session.close()
@@ -126,7 +125,7 @@ class _Sweeping:
             path.unlink(missing_ok=True)
 
     def _sweep(
-        self, changer: _Changer, layers: Sequence[Layer], measured: Outputs, reader: WeightReader
+        self, changer: Changer, layers: Sequence[Layer], measured: Outputs, reader: WeightReader
     ) -> dict[str, Any]:
         changer.remember()
         # The first runs also find their memory: those that follow are what a point takes.
@@ -154,7 +153,7 @@ class _Sweeping:
         return wanted and (node, level) not in self.asked.skip
 
     def _carry_out_all(
-        self, changer: _Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader, each_s: float
+        self, changer: Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader, each_s: float
     ) -> bool:
         weight: Weight | None = None
         current = ""
@@ -172,7 +171,7 @@ class _Sweeping:
         return True
 
     @staticmethod
-    def _point(changer: _Changer, layer: Layer, level: str, weight: Weight, name: str) -> LossPoint:
+    def _point(changer: Changer, layer: Layer, level: str, weight: Weight, name: str) -> LossPoint:
         if level == INT8 and layer.integer:
             return LossPoint(level, None, None, reason=ALREADY_INT8)
         return changer.compare({name: change(weight, layer, level)}, level)
@@ -183,56 +182,6 @@ class _Sweeping:
 
     def _end(self, classes: bool, float32_db: float | None, complete: bool) -> dict[str, Any]:
         return {"classes": classes, "float32_db": float32_db, "complete": complete, "notes": self.notes}
-
-
-@dataclass
-class _Changer:
-    """The session in which layers are changed, and what it answers where none is."""
-
-    session: Runs
-    lifted: Lifted
-    feeds: Sequence[Feed]
-    classes: frozenset[str]
-    probabilities: frozenset[str]
-    reason: str = ""
-    """Why nothing can be compared with what the unchanged model answers."""
-    _unchanged: Outputs = field(default_factory=list)
-
-    def remember(self) -> None:
-        """Run the unchanged model."""
-        try:
-            self._unchanged = [floats(self._run(feed, {})) for feed in self.feeds]
-        except MemoryError:
-            raise
-        except Exception as error:  # an engine raises whatever it likes; its words are the result
-            words = show(engine_words(error))
-            raise ModelError(f"ONNX Runtime, with the weights of layers as inputs: {words}") from None
-
-    def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
-        """The outputs with these weights against those without."""
-        if not self._unchanged[0]:
-            self.reason = "no output holds floats, so there is nothing to compare"
-        if self.reason:
-            return LossPoint(level, None, None, reason=self.reason)
-        found = Likeness(self.classes, self.probabilities)
-        try:
-            for feed, expected in zip(self.feeds, self._unchanged, strict=True):
-                found.add(expected, self._run(feed, changed))
-        except MemoryError:
-            raise
-        except Exception as error:  # a model may refuse what it computes from changed weights: that is a result
-            return LossPoint(level, None, None, samples=found.samples, reason=show(engine_words(error)))
-        return found.point(level)
-
-    def against(self, others: Outputs) -> float | None:
-        """How far the unchanged outputs are from others, in dB; None where they are equal or cannot be compared."""
-        found = Likeness(frozenset())
-        for mine, other in zip(self._unchanged, others, strict=True):
-            found.add(other, mine)
-        return found.point("").sqnr_db
-
-    def _run(self, feed: Feed, changed: Mapping[str, Array]) -> dict[str, Any]:
-        return self.session.run({**feed, **self.lifted.weights, **changed})
 
 
 def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:

@@ -35,7 +35,7 @@ class Page(Calm, Screen[None]):
     BINDINGS: ClassVar[list[BindingType]] = []
     AUTO_FOCUS = "RecordTable, ScrollBlock"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it for instances
-    VERTICAL_BREAKPOINTS = [(0, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
+    VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
     hints: tuple[str, ...] = ()
     """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
     last_hint = "help"
@@ -169,11 +169,14 @@ class Page(Calm, Screen[None]):
         *,
         group: str,
         otherwise: Callable[[TuibenchError], object] | None = None,
+        opens: bool = False,
     ) -> None:
         """Call `work` in a thread and `then` with its answer on this screen; a newer one of the group makes it void.
 
-        An error goes to `otherwise`, else into the news.
+        An error goes to `otherwise`, else into the news. Where `then` `opens` something, what is typed meanwhile is
+        meant for that and waits.
         """
+        mark = self.dashboard.typed.hold() if opens else None
 
         def carry_out() -> None:
             worker = get_current_worker()
@@ -181,10 +184,10 @@ class Page(Calm, Screen[None]):
                 value = work()
             except Exception as error:  # one question that nobody can answer ends neither the screen nor the others
                 if not worker.is_cancelled:
-                    self.post_message(Refused(self.dashboard.known_error(error), otherwise))
+                    self.post_message(Refused(self.dashboard.known_error(error), otherwise, mark))
                 return
             if not worker.is_cancelled:
-                self.post_message(Answered(then, value))
+                self.post_message(Answered(then, value, mark))
 
         self.run_worker(carry_out, thread=True, exclusive=True, group=group, exit_on_error=True)
 
@@ -195,6 +198,7 @@ class Page(Calm, Screen[None]):
             # In the end pages lose their widgets before they lose their messages.
             return
         message.then(message.value)
+        self.dashboard.typed.let_go(message.mark)
         self.dashboard.begin_to_look()
 
     def on_refused(self, message: Refused) -> None:
@@ -206,6 +210,7 @@ class Page(Calm, Screen[None]):
             message.otherwise(message.error)
         else:
             self.explain(message.error)
+        self.dashboard.typed.let_go(message.mark, drop=True)
         self.dashboard.begin_to_look()
 
     def explain(self, error: TuibenchError) -> None:

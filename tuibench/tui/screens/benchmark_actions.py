@@ -84,7 +84,7 @@ class BenchmarkActions(Page):
         self.with_stored(self._plan_rerun)
 
     def _plan_rerun(self, one: str) -> None:
-        self.ask(lambda: self.desk.plan_rerun(one), self._ask_rerun, group="rerun")
+        self.ask(lambda: self.desk.plan_rerun(one), self._ask_rerun, group="rerun", opens=True)
 
     def _ask_rerun(self, plan: RerunPlan) -> None:
         name = short_id(plan.id)
@@ -144,9 +144,9 @@ class BenchmarkActions(Page):
         if run is not None:
             self._show_past(one, run.rerun_of)
         else:
-            self.ask(lambda: row_of(self.desk, one).rerun_of, partial(self._show_past, one), group="compare")
+            self.ask(lambda: self.desk.open(one).card.partner, partial(self._show_past, one), group="compare")
 
-    def _show_past(self, one: str, base: str) -> None:
+    def _show_past(self, one: str, base: str | None) -> None:
         if base:
             self._compare(base, one)
         else:
@@ -195,7 +195,7 @@ class BenchmarkActions(Page):
         if run is not None:
             self.say(f"{short_id(one)} has no card yet: it can be named once it is saved", "warn")
         else:
-            self.ask(lambda: row_of(self.desk, one), self._ask_card, group="edit")
+            self.ask(lambda: row_of(self.desk, one), self._ask_card, group="edit", opens=True)
 
     def _ask_card(self, row: BenchmarkRow) -> None:
         from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
@@ -264,7 +264,7 @@ class BenchmarkActions(Page):
         if self.run_of(one) is None:
             self.dashboard.go((route.profile if self.kind else route.detail)(one, "log"))
         else:
-            self.ask(lambda: self.desk.run_log(one), partial(self._show_lines, one), group="log")
+            self.ask(lambda: self.desk.run_log(one), partial(self._show_lines, one), group="log", opens=True)
 
     def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
         said = lines or ("Its processes have said nothing so far.",)

@@ -127,7 +127,7 @@ class DetailScreen(BenchmarkActions):
         else:
             self.explain(error)
 
-    def _show_past(self, one: str, base: str) -> None:
+    def _show_past(self, one: str, base: str | None) -> None:
         """There is nothing to mark on this page."""
         if base:
             super()._show_past(one, base)

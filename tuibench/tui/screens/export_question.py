@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.app import ComposeResult
 from textual.binding import BindingType
@@ -19,6 +19,9 @@ from tuibench.tui.widgets.field_column import FieldColumn
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.text_field import TextField
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
 
 _TOLD = (
     " .csv has a line per cell, .md is a page with figures, any other is JSON.",
@@ -68,12 +71,23 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
         """The answers, or what is wrong with the path."""
         message.stop()
         fields = message.column.fields
-        path = os.path.expanduser(str(fields["path"].answer).strip())
-        if wrong := _refuse(path):
-            message.column.show_errors({"path": wrong})
+        typed, private = str(fields["path"].answer).strip(), fields["private"].answer == "yes"
+
+        def look() -> tuple[str, Export]:
+            path = os.path.expanduser(typed)
+            return _refuse(path), Export(self._benchmark, path, private, os.path.lexists(path))
+
+        # Not here: a directory of elsewhere may let one wait.
+        cast("Dashboard", self.app).page.ask(look, self._looked, group="export-path")
+
+    def _looked(self, found: tuple[str, Export]) -> None:
+        wrong, export = found
+        if not self.is_current:
+            return  # its user left meanwhile
+        if wrong:
+            self.query_one(FieldColumn).show_errors({"path": wrong})
         else:
-            private = fields["private"].answer == "yes"
-            self.dismiss(Export(self._benchmark, path, private, os.path.lexists(path)))
+            self.dismiss(export)
 
     def action_back(self) -> None:
         """Write nothing."""

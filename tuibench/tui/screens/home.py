@@ -26,6 +26,8 @@ from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 SORTS = ("modified", "name", "created")
+_SORT_WORDS = {"modified": "changed", "name": "name", "created": "made"}
+"""As the heads of the columns call them."""
 _COLUMNS = (
     Column("name", "PROJECT", 16, grow=True),
     Column("model", "MODEL", 14, grow=True, rank=2),
@@ -88,7 +90,7 @@ class HomeScreen(ProjectActions):
         """What is sorted and filtered is said where the list is named."""
         if not self._loaded:
             return ("tuibench",)
-        order = "" if self._by == SORTS[0] and not self._reverse else f", by {self._by}"
+        order = "" if self._by == SORTS[0] and not self._reverse else f", by {_SORT_WORDS[self._by]}"
         order += " reversed" if self._reverse else ""
         words = f", with {self._text!r}" if self._text else ""
         return ("tuibench", f"Projects ({len(self._rows)}){order}{words}")
@@ -281,7 +283,7 @@ class HomeScreen(ProjectActions):
             else:
                 self.say(f"nothing is measured yet in {name}: enter, then n", "warn")
 
-        self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest")
+        self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest", opens=True)
 
 
 def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Line:

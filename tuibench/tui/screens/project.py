@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -23,6 +23,7 @@ from tuibench.tui.screens.project_profiles import ProjectProfiles
 from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
 from tuibench.tui.widgets.filter_line import FilterLine
+from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -222,7 +223,27 @@ class ProjectScreen(ProjectProfiles):
         elif shown is not None and shown.marks:
             shown.show_marks(frozenset())
         else:
-            super().action_back()
+            self._leave_by(super().action_back)
+
+    def action_leave(self) -> None:
+        """As everywhere, once it is said what becomes of what was typed."""
+        self._leave_by(super().action_leave)
+
+    def _leave_by(self, leave: Callable[[], object]) -> None:
+        """Ask where settings were typed and not saved: with the page they would be gone."""
+        settings = self.query_one(ProjectSettings)
+        if not settings.unsaved:
+            leave()
+            return
+
+        def answered(answer: str) -> None:
+            if answer == "d":
+                leave()
+            elif answer == "s":
+                self._go_to_tab(TABS.index("settings"))
+                settings.save(lambda: self.when_shown(leave))
+
+        ask(self, "Settings were changed and not saved.", {"s": "save them", "d": "drop them"}, answered)
 
     # Tabs
 

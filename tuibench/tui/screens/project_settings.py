@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
@@ -164,8 +164,13 @@ class ProjectSettings(Vertical):
         message.stop()
         self.save()
 
-    def save(self) -> None:
-        """Keep what differs from what was shown."""
+    @property
+    def unsaved(self) -> bool:
+        """Whether something is typed that is not kept yet."""
+        return self._shown is not None and self._changes(self._shown.project)
+
+    def save(self, then: Callable[[], object] | None = None) -> None:
+        """Keep what differs from what was shown; `then` is called once it is kept."""
         row = self._shown
         if row is None:
             return
@@ -181,12 +186,15 @@ class ProjectSettings(Vertical):
         page, base = self.page, row.project
         page.ask(
             lambda: page.desk.edit_project(base, answers["name"], answers["description"], {**kept, **dims}),
-            self._saved,
+            lambda kept: self._saved(kept, then),
             group="settings-save",
         )
 
-    def _saved(self, row: ProjectRow) -> None:
+    def _saved(self, row: ProjectRow, then: Callable[[], object] | None) -> None:
         self._shown = row
+        if then is not None:
+            then()
+            return
         self.query_one(ButtonField).show_hint("")
         self.page.say("saved")
         self.page.dashboard.look()

@@ -24,7 +24,7 @@ class RunActions(BenchmarkActions):
         if one is None or self.run_of(one) is None:
             self.say(_NO_RUN, "warn")
         else:
-            self.ask(lambda: look_once(self.desk, one), then, group="wish")
+            self.ask(lambda: look_once(self.desk, one), then, group="wish", opens=True)
 
     def run_name(self, view: RunView) -> str:
         """What a question calls it."""

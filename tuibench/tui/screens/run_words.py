@@ -80,7 +80,8 @@ def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLik
     if view.spec is None:
         return ("it begins ...",)
     if view.info.kind:
-        return (view.stage or "preparing: the model is read, inputs are made",)
+        stage = view.making.activity if view.making is not None else ""
+        return (stage or "preparing: the model is read, inputs are made",)
     if not view.cells:
         return ("preparing: the model is read, inputs are made, a first inference is tried",)
     return ("between two executions",)

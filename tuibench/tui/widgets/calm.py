@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Self
 
+from textual import events
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
 from textual.widget import Widget
@@ -29,6 +30,9 @@ class Steady:
         if is_new:
             # The layout that gave the size paints all of it; Textual asks for the same again.
             self._repaint_regions.clear()
+            # Textual tells nobody whose place was looked up between being made and being laid out: fields stayed
+            # without their ends. Told twice is told once, as a later one replaces it.
+            self.post_message(events.Resize(size, virtual_size, container_size))  # type: ignore[attr-defined]
         return changed
 
 

@@ -130,12 +130,6 @@ class ChoiceField(_Choices):
         self._put(value)
         self.repaint()
 
-    def put_choices(self, choices: Sequence[Choice], value: str) -> None:
-        """Offer others."""
-        self.choices = tuple(choices)
-        self._at = next((n for n, choice in enumerate(self.choices) if not choice.refusal), 0)
-        self.put(value)
-
     def _holds(self, n: int) -> bool:
         return n == self._at
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, ClassVar
 
 from textual.app import ComposeResult
@@ -11,7 +11,6 @@ from textual.screen import ModalScreen, Screen
 
 from tuibench.tui.key import bindings
 from tuibench.tui.widgets.calm import Calm
-from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_block import ScrollBlock
@@ -82,46 +81,3 @@ class Notice(Calm, ModalScreen[None]):
     def action_leave(self) -> None:
         """Close."""
         self.dismiss(None)
-
-
-class ChoiceQuestion(Calm, ModalScreen[str]):
-    """One of several; the result is its key, '' for escape."""
-
-    DEFAULT_CSS = """
-    ChoiceQuestion { background: transparent; align: center bottom; }
-    ChoiceQuestion RecordTable { height: auto; max-height: 70%; }
-    """
-    AUTO_FOCUS = "RecordTable"
-    BINDINGS: ClassVar[list[BindingType]] = bindings(only=("back", "leave"))
-
-    def __init__(self, title: str, choices: Sequence[tuple[str, str]], chosen: str = "") -> None:
-        """`choices` are pairs of a key of yours and the text for people."""
-        super().__init__()
-        self._heading = title
-        self._choices = tuple(choices)
-        self._chosen = chosen
-
-    def compose(self) -> ComposeResult:
-        """A title and the choices."""
-        yield RuleLine()
-        yield TitleLine((self._heading, "title"), ("enter choose  esc back ", "dim"))
-        yield RecordTable(header=False)
-
-    def on_mount(self) -> None:
-        """The one that holds is under the cursor."""
-        table = self.query_one(RecordTable)
-        table.show_lines([Column("text", "", 8, grow=True)], [Line(key, (text,)) for key, text in self._choices])
-        table.move_to(self._chosen)
-
-    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Chosen."""
-        message.stop()
-        self.dismiss(message.key)
-
-    def action_back(self) -> None:
-        """None of them."""
-        self.dismiss("")
-
-    def action_leave(self) -> None:
-        """None of them."""
-        self.dismiss("")

@@ -46,20 +46,16 @@ class StatusLine(Painted):
         return self._asked is not None
 
     def say(self, text: str, kind: str = "info") -> None:
-        """Show news of one of KINDS in the place of older ones; a question stays until it is answered."""
+        """Show news of one of KINDS in the place of older ones, none for ''; a question stays until it is answered."""
         sign = "! " if kind == "bad" else ""
         self.kind = kind
         self._said = ((safe(sign + text), KINDS[kind]),) if text else ()
         self.repaint()
 
-    def clear(self) -> None:
-        """Show no news."""
-        self.say("")
-
     def ask(self, text: str, answers: Mapping[str, str], then: Callable[[str], object]) -> None:
         """Ask; `then` gets the key of an answer, or '' for escape and n. Until then no other key does anything."""
         self._answer("")
-        self.clear()
+        self.say("")
         self._asked = _Asked(safe(text), dict(answers), then, self.screen.focused)
         self.can_focus = True
         self.screen.set_focus(self)

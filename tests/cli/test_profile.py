@@ -1,0 +1,250 @@
+"""`tuibench profile` and the other commands over profiles that are stored, as their users meet them."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import Done, Shell, until
+from tests.runs.profile_script import make_profile_result
+from tests.store.data import make_small
+from tuibench.core.card import Card
+from tuibench.core.errors import EngineError
+from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.workbench.hall import Workbench
+
+LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
+SHORT = ("--processes", "1", "--runs", "2", "-ncores", "1")
+
+
+@pytest.fixture
+def stored(home: Path) -> Workbench:
+    """A benchmark, two performance profiles and a loss profile, oldest first, in the test's own home."""
+    bench = Workbench()
+    bench.store.benchmarks.add(make_small(1), Card(name="cells"))
+    bench.store.benchmarks.add(make_profile_result(2), Card(name="before"))
+    bench.store.benchmarks.add(make_profile_result(3, us=900.0), Card(name="after"))
+    bench.store.benchmarks.add(make_profile_result(4, LOSSY), Card(name="losses"))
+    return bench
+
+
+def plain(done: Done) -> Any:
+    assert done.code == 0, done.err
+    return json.loads(done.out)
+
+
+@pytest.mark.usefixtures("stored")
+def test_benchmarks_and_profiles_have_lists_of_their_own(quick: Shell) -> None:
+    done = quick.run("list")
+    assert [line.split()[0] for line in done.lines[1:]] == ["0001"]
+    assert "3 profiles: tuibench list --profiles" in done.err
+    done = quick.run("list", "--profiles")
+    assert [line.split()[0] for line in done.lines[1:]] == ["0004", "0003", "0002"]
+    assert "performance" in done.out and "1.00 ms/batch" in done.out and "losses" in done.out
+    found = plain(quick.run("list", "--profiles", "--json"))["benchmarks"]
+    assert [row["kind"] for row in found] == ["loss", "performance", "performance"]
+    assert [row["name"] for row in plain(quick.run("list", "--profiles", "after", "--json"))["benchmarks"]] == ["after"]
+
+
+@pytest.mark.usefixtures("stored")
+def test_last_is_the_newest_of_either_kind(quick: Shell) -> None:
+    assert "Loss profile" in quick.run("show", "last").out
+    assert "conv.weight" in quick.run("show", "last~1").out
+
+
+@pytest.mark.usefixtures("stored")
+def test_show_prints_a_profile_sorted_and_cut_as_asked(quick: Shell) -> None:
+    done = quick.run("show", "before", "--ascii")
+    assert done.code == 0 and done.out.isascii()
+    assert done.lines[-1] == "1.00 ms/batch +-0.2 % * 89 % Conv * grade A" or "1.00 ms/batch" in done.lines[-1]
+    assert "fc.weight" in done.out
+    assert "fc.weight" not in quick.run("show", "before", "--top", "1").out
+    first = quick.run("show", "before", "--sort", "gflops", "--top", "1").out
+    assert "fc.weight" not in first
+    refused = quick.run("show", "before", "--sort", "nonsense")
+    assert refused.code == 2 and "columns:" in refused.err
+    assert plain(quick.run("show", "before", "--json"))["benchmark"]["tuibench"]["profile"]["kind"] == "performance"
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize("one", ["before", "losses"])
+def test_an_exported_profile_comes_back_as_it_was(quick: Shell, tmp_path: Path, one: str) -> None:
+    for form in ("json", "csv", "md"):
+        assert quick.run("export", one, "-x", str(tmp_path / f"p.{form}")).code == 0
+    assert "conv.weight" in (tmp_path / "p.csv").read_text() and "conv.weight" in (tmp_path / "p.md").read_text()
+    other = {"TUIBENCH_HOME": str(tmp_path / "other")}
+    done = quick.run("import", str(tmp_path / "p.json"), env=other)
+    assert done.code == 0, done.err
+    assert quick.run("export", "last", "-x", "-", env=other).out == (tmp_path / "p.json").read_text()
+
+
+@pytest.mark.usefixtures("stored")
+def test_two_of_a_kind_are_compared_and_nothing_else_is(quick: Shell) -> None:
+    done = quick.run("compare", "before", "after")
+    assert done.code == 0 and "conv.weight" in done.out
+    pairs = plain(quick.run("compare", "before", "after", "--json"))["comparison"]["pairs"]
+    assert {node for pair in pairs for node in pair["nodes"]} >= {"conv_out", "fc_out"}
+    for base, new, words in (
+        ("before", "losses", "is a performance profile and 0004 a loss profile"),
+        ("cells", "before", "is a benchmark and 0002 a performance profile"),
+    ):
+        refused = quick.run("compare", base, new)
+        assert refused.code == 14 and words in refused.err
+
+
+def test_profiles_of_different_models_share_only_layers_of_the_same_name(quick: Shell, stored: Workbench) -> None:
+    from dataclasses import replace
+
+    result = make_profile_result(5)
+    assert result.profile is not None and result.profile.performance is not None
+    layers = tuple(
+        replace(layer, key=f"x/{layer.key}", nodes=tuple(f"x/{node}" for node in layer.nodes))
+        for layer in result.profile.performance.layers
+    )
+    profile = replace(result.profile, performance=replace(result.profile.performance, layers=layers))
+    models = (replace(result.models[0], sha256="b" * 64),)
+    stored.store.benchmarks.add(replace(result, profile=profile, models=models), Card(name="another"))
+    done = quick.run("compare", "before", "another")
+    assert done.code == 14
+    assert "the models are not the same" in " ".join(done.out.split())
+
+
+@pytest.mark.usefixtures("stored")
+def test_a_profile_is_renamed_removed_and_brought_back(quick: Shell) -> None:
+    assert quick.run("edit", "before", "--name", "first").code == 0
+    assert quick.run("remove", "first", "-y").code == 0
+    assert [row["name"] for row in plain(quick.run("list", "--profiles", "--json"))["benchmarks"]] == [
+        "losses",
+        "after",
+    ]
+    assert quick.run("undo").code == 0
+    assert len(plain(quick.run("list", "--profiles", "--json"))["benchmarks"]) == 3
+    assert quick.run("store", "check").code == 0
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize(
+    ("words", "code", "said"),
+    [
+        (("rerun", "before", "--quick"), 2, "--quick says nothing of a profile"),
+        (("rerun", "cells", "--processes", "2"), 2, "--processes says nothing of a benchmark"),
+        (("rerun", "before"), 3, "is gone"),
+    ],
+)
+def test_a_rerun_takes_what_its_kind_knows(quick: Shell, words: tuple[str, ...], code: int, said: str) -> None:
+    done = quick.call(*words)  # type: ignore[attr-defined]
+    assert done.code == code and said in done.err
+
+
+@pytest.mark.parametrize(
+    ("flags", "code", "words"),
+    [
+        (("-b", "1,2"), 2, "-b takes one value here, not '1,2'"),
+        (("--what-if", "fp8"), 2, "--what-if takes int8, not 'fp8'"),
+        (("--loss", "--level", "0.7"), 2, "--level takes pruned 0.5"),
+        (("-b", "x", "--what-if", "fp8"), 2, "; --what-if"),
+        (("-e", "openvino"), EngineError.exit_code, "openvino does not tell how long each layer takes"),
+        (("-e", "fake"), EngineError.exit_code, "fake does not tell how long each layer takes"),
+        (("-e", "magic"), EngineError.exit_code, "unknown engine 'magic'"),
+        (("--flops", "--detach"), 2, "--flops and --detach exclude each other"),
+        (("--approximate",), 2, "--approximate belongs to a loss profile"),
+        (("--sort", "nonsense"), 2, "--sort takes a column"),
+        (("--detach", "-x", "a.json"), 2, "--detach and -x exclude each other"),
+    ],
+)
+def test_what_makes_no_sense_is_refused_before_anything_starts(
+    quick: Shell, home: Path, flags: tuple[str, ...], code: int, words: str
+) -> None:
+    done = quick.call("profile", "sample:tiny", *flags)  # type: ignore[attr-defined]
+    assert (done.code, done.out) == (code, "") and words in done.err
+    assert not (home / "tuibench" / "state").exists()
+
+
+def test_help_names_every_flag(quick: Shell) -> None:
+    from tuibench.request.profile_flag import PROFILE_FLAGS
+
+    done = quick.call("profile", "--help")  # type: ignore[attr-defined]
+    assert done.code == 0 and max(map(len, done.lines)) <= 79
+    assert all(name in done.out for flag in PROFILE_FLAGS for name in flag.names)
+
+
+def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, tmp_path: Path) -> None:
+    done = shell.run("profile", "sample:tiny", "--flops", "--json", "-x", str(tmp_path / "f.csv"))
+    found = plain(done)
+    assert found["kind"] == "flops" and found["profile"]["macs"] > 0
+    assert "MatMul" in (tmp_path / "f.csv").read_text()
+    done = shell.run("profile", "sample:tiny", "--loss", "--approximate", "--json")
+    assert plain(done)["profile"]["kind"] == "approximated"
+    assert not (home / "tuibench" / "state").exists()
+    assert plain(shell.run("list", "--profiles", "--json"))["benchmarks"] == []
+
+
+def test_a_profile_for_real(shell: Shell, home: Path) -> None:
+    shell.save = True
+    done = shell.run("profile", "sample:tiny", *SHORT, "--json", "--name", "mine", "--no-wait")
+    own = plain(done)["tuibench"]
+    performance = own["profile"]["performance"]
+    assert own["cells"] == [] and own["status"] == "finished"
+    assert performance["processes"] == 1 and performance["ms"]["value"] > 0
+    nodes = [node["id"] for node in own["profile"]["costs"]["nodes"]]
+    assert sorted(nodes) == sorted(node for layer in performance["layers"] for node in layer["nodes"])
+    assert "saved as" in done.err
+    listed = plain(shell.run("list", "--profiles", "--json"))["benchmarks"][0]
+    assert (listed["name"], listed["kind"], listed["id"]) == ("mine", "performance", own["id"])
+    done = shell.run("rerun", "mine", "-q")
+    assert done.code == 0, done.err
+    assert shell.run("compare", "last~1", "last").code == 0
+
+
+@pytest.mark.slow
+def test_the_sample_for_real(shell: Shell, home: Path) -> None:
+    shell.save = True
+    done = shell.run("profile", "sample", "--what-if", "int8", "--json", seconds=120)
+    performance = plain(done)["tuibench"]["profile"]["performance"]
+    assert performance["processes"] == 3
+    assert performance["roofline"] is not None and performance["zero_effect"] is not None
+    if performance["grade"]["letter"] in "AB":
+        # What takes CPUs away takes them between layers, too, where no profiler looks.
+        assert performance["attributed"] >= 0.99
+    assert any(layer["what_if"] for layer in performance["layers"])
+    began = done.seconds
+    again = shell.run("profile", "sample", "--json", seconds=120)
+    assert again.seconds < began, "roofs are measured once"
+    done = shell.run("profile", "sample", "--loss", "--level", "int8", "--samples", "1", "--json", seconds=120)
+    loss = plain(done)["tuibench"]["profile"]["loss"]
+    assert loss["complete"] and all(layer["points"] for layer in loss["layers"] if not layer["reason"])
+
+
+@pytest.mark.slow
+def test_a_profile_whose_runner_was_killed_goes_on_where_it_broke_off(shell: Shell, home: Path) -> None:
+    shell.save = True
+    done = shell.run("profile", "sample", "--processes", "6", "--detach")
+    assert done.code == 0, done.err
+    runs = home / "tuibench" / "state" / "runs"
+    directory = next(runs.iterdir())
+
+    def layers() -> int:
+        return (directory / "journal.jsonl").read_bytes().count(b'"part":"layers"')
+
+    until(lambda: layers() >= 1, "a process that timed layers")
+    info = plain(shell.run("ps", "--all", "--json"))["runs"][0]
+    assert info["kind"] == "performance"
+    os.kill(info["pid"], signal.SIGKILL)
+
+    def state() -> str:
+        return str(plain(shell.run("ps", "--all", "--json"))["runs"][0]["state"])
+
+    until(lambda: state() == "interrupted", "the end of the runner")
+    before = (directory / "journal.jsonl").read_bytes()
+    kept = layers()
+    done = shell.run("resume", "last", "--json", "--mixed", seconds=120)
+    performance = plain(done)["tuibench"]["profile"]["performance"]
+    assert performance["processes"] == 6
+    after = (directory / "journal.jsonl").read_bytes()
+    assert after.startswith(before.rsplit(b"\n", 1)[0])
+    assert layers() == 6 and kept < 6

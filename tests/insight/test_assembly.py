@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.build import QUIET
+from tests.insight.profile_data import COSTS, POINT, SPEC, row, run
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import FOLDED, RESIDUAL, UNMAPPED, LayerRun, LayerTime, PerformanceProfile, Roofline, WhatIf
+from tuibench.core.record import from_plain, to_plain
+from tuibench.insight.assembly import MOST_SCALED, assemble_performance
+
+
+def assemble(*runs: LayerRun, **given: Any) -> PerformanceProfile:
+    return assemble_performance(**{"spec": SPEC, "point": POINT, "costs": COSTS, "runs": runs, **given})
+
+
+def layer(profile: PerformanceProfile, key: str) -> LayerTime:
+    (found,) = [one for one in profile.layers if one.key == key]
+    return found
+
+
+def value(one: LayerTime) -> float:
+    assert one.ms.value is not None
+    return one.ms.value
+
+
+def test_layers_are_scaled_to_the_unprofiled_time_and_their_sum_before_is_kept() -> None:
+    found = assemble(run(), run(), run())
+    assert found.sum_ms == pytest.approx(0.98) and found.scale == pytest.approx(1000 / 980)
+    assert value(layer(found, "conv")) == pytest.approx(0.7 * 1000 / 980)
+    assert math.fsum(one.ms.value or 0 for one in found.layers) == pytest.approx(found.ms.value)
+    assert layer(found, RESIDUAL).ms.value == 0 and found.attributed == pytest.approx(1)
+    assert not found.below_resolution and found.processes == 3 and found.isa == ("avx2",)
+    assert (found.batch, found.items, found.dims, found.engine) == (2, 2, {"seq": 8}, "onnxruntime")
+
+
+def test_far_from_it_layers_are_left_alone_and_the_rest_has_a_row() -> None:
+    found = assemble(run(0.8))
+    assert found.scale == 1 and value(layer(found, "conv")) == pytest.approx(0.56)
+    assert value(layer(found, RESIDUAL)) == pytest.approx(1 - 0.784)
+    assert found.attributed == pytest.approx(0.784) and "78 %" in found.notes[0]
+    over = assemble(run(1.5))
+    assert over.scale == 1 and layer(over, RESIDUAL).ms.value == 0 and "147 %" in over.notes[0]
+
+
+def test_a_layers_interval_is_over_the_processes() -> None:
+    found = layer(assemble(run(0.99), run(1.0), run(1.01)), "conv").ms
+    assert found.n == 3 and found.low is not None and found.high is not None and found.value is not None
+    assert found.low < found.value < found.high
+    alone = layer(assemble(run()), "conv").ms
+    assert alone.low is None and alone.reason and "1 of at least 3" in alone.reason
+
+
+def test_where_the_profiler_is_most_of_it_no_layer_is_scaled() -> None:
+    tiny = assemble(run(0.002, 4.6, bias_us=1.2, kernels=3))
+    assert tiny.below_resolution and tiny.scale == 1 and "resolution" in tiny.notes[0]
+    near = assemble(run(unprofiled_us=1000, bias_us=5.0, kernels=150))
+    assert near.below_resolution and near.scale == 1
+    disturbed = assemble(run(0.5, bias_us=1.0, kernels=60))
+    assert not disturbed.below_resolution and "51 %" not in disturbed.notes[0] and "49 %" in disturbed.notes[0]
+
+
+def test_what_cost_nothing_has_no_value() -> None:
+    idle = replace(row("relu", 0.0, "relu"), raw_us=0.0)
+    found = assemble(replace(run(), rows=(*run().rows[1:], idle, row("conv", 700, "conv"))))
+    assert layer(found, "beforehand").ms.value is None and layer(found, "beforehand").kind == FOLDED
+    assert layer(found, "relu").ms == Estimate(None, reason="did not run")
+
+
+def test_a_row_has_the_costs_of_its_nodes_and_the_bytes_of_its_kernel() -> None:
+    conv = layer(assemble(run()), "conv")
+    assert (conv.macs, conv.element_flops, conv.parameters, conv.zeros, conv.weight) == (1000, 100, 10, 5, "w")
+    assert conv.op == "Conv" and conv.bytes_moved == 640
+    assert layer(assemble(run()), "gather").bytes_moved == 128, "a table is not read whole"
+    without = assemble(replace(run(), rows=(row("conv", 980, "conv", "relu"),)))
+    assert layer(without, "conv").bytes_moved == 1240
+
+
+def test_what_repeats_counts_as_often_as_it_runs_and_unknown_stays_unknown() -> None:
+    often = replace(COSTS, nodes=(replace(COSTS.nodes[0], times=5), *COSTS.nodes[1:]))
+    assert layer(assemble(run(), costs=often), "conv").macs == 5000
+    unknown = replace(COSTS, nodes=(replace(COSTS.nodes[0], times=None), *COSTS.nodes[1:]))
+    assert layer(assemble(run(), costs=unknown), "conv").macs is None
+
+
+def test_roofs_and_other_forms_are_told_by_row() -> None:
+    ratio = WhatIf("int8", Estimate(0.25, 0.24, 0.26, 5))
+    roofline = Roofline(1, 0.001, 0.01, 100.0)
+    found = assemble(run(), roofline=roofline, what_if={"relu": ratio})
+    conv = layer(found, "conv")
+    assert conv.what_if == (ratio,) and conv.roof == "f32" and conv.roof_ms == pytest.approx(2.1)
+    assert layer(found, "beforehand").roof_ms is None and layer(found, "gather").roof == "DRAM"
+
+
+def test_work_of_which_nothing_is_known_is_not_attributed() -> None:
+    strange = replace(run(), rows=(*run().rows, row("?", 20, kind="runtime", op=UNMAPPED)))
+    assert assemble(strange).attributed == pytest.approx(0.98)
+
+
+def test_nodes_that_no_process_told_of_are_still_there() -> None:
+    found = assemble(replace(run(), rows=run().rows[:1]))
+    assert layer(found, "not seen").nodes == ("gather", "shape")
+
+
+def test_the_grade_is_that_of_the_processes() -> None:
+    assert (grade := assemble(run()).grade) is not None and grade.letter == "A"
+    loud = replace(QUIET, waiting_ns=10**9)
+    assert (grade := assemble(run(noise=loud)).grade) is not None and grade.letter == "D"
+
+
+def test_without_a_process_there_is_no_profile() -> None:
+    with pytest.raises(ValueError, match="at least one"):
+        assemble()
+
+
+@given(st.lists(st.floats(0.3, 2.0), min_size=1, max_size=5), st.floats(0.0, 40.0), st.integers(0, 200))
+def test_whatever_was_measured_rows_never_make_more_than_they_are(
+    factors: list[float], bias_us: float, kernels: int
+) -> None:
+    found = assemble(*(run(factor, bias_us=bias_us, kernels=kernels) for factor in factors))
+    nodes = [name for one in found.layers for name in one.nodes]
+    assert sorted(nodes) == sorted(cost.id for cost in COSTS.nodes)
+    total = math.fsum(one.ms.value or 0 for one in found.layers)
+    assert found.attributed is not None and 0 <= found.attributed <= 1 + 1e-9
+    assert total >= (found.ms.value or 0) * (1 - 1e-6)
+    assert found.scale == 1 or abs(found.scale - 1) <= MOST_SCALED
+    assert from_plain(PerformanceProfile, to_plain(found)) == found

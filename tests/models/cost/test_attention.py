@@ -1,0 +1,74 @@
+"""Attention in its forms: queries by keys and scores by values, and the projection where it is part of the node."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from tests.models.cost.support import MICROSOFT, Shape, macs, work
+
+B, H, G, S, P, D = 2, 12, 4, 16, 5, 64
+SCORES = B * H * S * S * 2 * D
+WITH_PAST = B * H * S * (S + P) * 2 * D
+PAST: Shape = (B, H, P, D)
+
+
+@pytest.mark.parametrize(
+    ("inputs", "attributes", "expected"),
+    [
+        ([(B, H, S, D)] * 3, {}, SCORES),
+        ([(B, S, H * D)] * 3, {"q_num_heads": H, "kv_num_heads": H}, SCORES),
+        ([(B, S, H * D), (B, S, G * D), (B, S, G * D)], {"q_num_heads": H, "kv_num_heads": G}, SCORES),
+        ([*[(B, H, S, D)] * 3, None, PAST, PAST], {}, WITH_PAST),
+        ([(B, H, S, D), (B, H, 9, D), (B, H, 9, 32)], {}, B * H * S * 9 * (D + 32)),
+    ],
+)
+def test_attention_of_onnx(inputs: list[Shape], attributes: dict[str, Any], expected: int) -> None:
+    assert macs("Attention", inputs, [(B, S, H * D)], **attributes) == expected
+
+
+@pytest.mark.parametrize(
+    ("inputs", "expected"),
+    [
+        ([(B, S, H * D)] * 3, SCORES),
+        ([(B, S, H, 3, D)], SCORES),
+        ([(B, S, H * D), (B, 9, H, 2, D)], B * H * S * 9 * 2 * D),
+        ([(B, S, H * D), (B, H, 9, D), (B, H, 9, D)], B * H * S * 9 * 2 * D),
+        ([*[(B, S, H * D)] * 3, None, None, None, PAST, PAST], WITH_PAST),
+    ],
+)
+def test_multi_head_attention(inputs: list[Shape], expected: int) -> None:
+    assert macs("MultiHeadAttention", inputs, [(B, S, H * D)], MICROSOFT, num_heads=H) == expected
+
+
+@pytest.mark.parametrize("op", ["Attention", "QAttention"])
+def test_the_projection_is_part_of_the_first_form(op: str) -> None:
+    found = work(op, [(B, S, 768), (768, 3 * 768), (3 * 768,)], [(B, S, 768)], MICROSOFT, num_heads=H)
+    assert found.macs == B * S * 768 * 3 * 768 + SCORES
+    assert found.integer == (op == "QAttention")
+
+
+def test_sizes_of_its_parts_may_differ() -> None:
+    sizes: dict[str, Any] = {"num_heads": 2, "qkv_hidden_sizes": [8, 8, 4]}
+    found = macs("Attention", [(1, S, 16), (16, 20)], [(1, S, 4)], MICROSOFT, **sizes)
+    assert found == S * 16 * 20 + S * S * (8 + 4)
+
+
+@pytest.mark.parametrize(
+    "query", [[(B, S, H * D), (B, S, G * D), (B, S, G * D)], [(B, S, (H + 2 * G) * D), None, None]]
+)
+def test_grouped_queries_reach_as_far_as_the_keys_they_give_back(query: list[Shape]) -> None:
+    heads: dict[str, Any] = {"num_heads": H, "kv_num_heads": G}
+    told: list[Shape] = [(B, S, H * D), (B, G, S + P, D), (B, G, S + P, D)]
+    assert macs("GroupQueryAttention", query, told, MICROSOFT, **heads) == WITH_PAST
+    assert macs("GroupQueryAttention", [*query, PAST], told[:1], MICROSOFT, **heads) == WITH_PAST
+
+
+@pytest.mark.parametrize(
+    ("op", "domain"), [("Attention", ""), ("Attention", MICROSOFT), ("MultiHeadAttention", MICROSOFT)]
+)
+def test_without_its_heads_it_is_unknown(op: str, domain: str) -> None:
+    found = work(op, [(B, S, H * D)] * 3, [(B, S, H * D)], domain)
+    assert found.macs is None
+    assert "head" in found.why

@@ -1,0 +1,120 @@
+"""Tasks of the child that measure, on small models of our own: shares and ratios alone, no times."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+import onnx
+import onnxruntime
+import pytest
+
+from tests.models.factory import save
+from tests.profiles.graph_shelf import SHELF
+from tests.test_child import Answer, call, prepare
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import LAYER, LayerRun, Roofline, ZeroEffect
+from tuibench.core.record import from_plain, to_plain
+from tuibench.models.node import walk
+
+CPU = min(os.sched_getaffinity(0))
+PLACED = {"cpus": [CPU], "threads": 1}
+SAMPLES = Path(__file__).parents[2] / "tuibench" / "data" / "samples"
+
+
+def ask(task: str, path: str, run_dir: Path, **more: Any) -> Answer:
+    point = to_plain(prepare(path, run_dir).points[0])
+    return call(task, {"path": path, "point": point, "run_dir": str(run_dir), "max_s": 10, **PLACED, **more})
+
+
+@pytest.fixture(scope="module")
+def cnn(tmp_path_factory: pytest.TempPathFactory) -> tuple[Answer, list[str]]:
+    run_dir = tmp_path_factory.mktemp("run")
+    answer = ask("layers", str(SAMPLES / "cnn.onnx"), run_dir, runs=4)
+    return answer, sorted(os.listdir(run_dir))
+
+
+def test_every_node_of_a_model_has_its_time(cnn: tuple[Answer, list[str]]) -> None:
+    found = from_plain(LayerRun, cnn[0].result)
+    nodes = [name for row in found.rows for name in row.nodes]
+    assert sorted(nodes) == sorted(one.id for one in walk(onnx.load(SAMPLES / "cnn.onnx").graph))
+    assert found.runs == 4 and found.unprofiled_runs > 4 and found.kernels >= len([r for r in found.rows if r.kernels])
+    assert found.engine_version == onnxruntime.__version__ and found.cpus == (CPU,) and found.threads == 1
+    assert found.bias_us > 0 and found.load_ms > 0 and found.noise.blocks >= 2 and found.peak_bytes
+    convolutions = [row for row in found.rows if row.op == "Conv"]
+    assert convolutions and all(row.raw_us > row.us > 0 and row.activation_bytes for row in convolutions)
+    assert all(row.us <= row.raw_us for row in found.rows)
+
+
+def test_the_stages_are_told_and_nothing_is_left_behind(cnn: tuple[Answer, list[str]]) -> None:
+    stages = [line["stage"] for line in cnn[0].lines if "stage" in line]
+    assert stages[:2] == ["loading", "profiling"]
+    assert all(name.startswith("m0p0.") for name in cnn[1])
+
+
+@pytest.mark.parametrize("name", ["branches", "loops", "rounding", "a function"])
+def test_models_of_all_kinds_are_profiled_and_never_written_to(name: str, tmp_path: Path) -> None:
+    path = Path(save(SHELF[name], tmp_path / "model.onnx"))
+    before = (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns)
+    run_dir = tmp_path / "run"
+    run_dir.mkdir()
+    found = from_plain(LayerRun, ask("layers", str(path), run_dir, runs=3).result)
+    assert (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) == before
+    assert sorted(os.listdir(tmp_path)) == ["model.onnx", "run"]
+    assert sum(row.raw_us for row in found.rows if row.kind == LAYER) > 0
+    assert not [row for row in found.rows if "unmapped" in row.op]
+
+
+def test_where_the_optimized_model_cannot_be_saved_names_have_to_do(tmp_path: Path) -> None:
+    # What is in the way of the file that it would be saved to.
+    (tmp_path / "optimized.onnx").mkdir()
+    found = from_plain(
+        LayerRun, ask("layers", save(SHELF["convolutions"], tmp_path / "m.onnx"), tmp_path, runs=3).result
+    )
+    assert any("names alone" in note for note in found.notes)
+    assert sorted(n for row in found.rows for n in row.nodes) == sorted(o.id for o in walk(SHELF["convolutions"].graph))
+    assert sum(row.us for row in found.rows if "c1" in row.nodes) > 0
+
+
+def test_an_ort_file_is_refused_with_the_reason(tmp_path: Path) -> None:
+    options = onnxruntime.SessionOptions()
+    options.optimized_model_filepath = str(tmp_path / "m.ort")
+    options.add_session_config_entry("session.save_model_format", "ORT")
+    onnxruntime.InferenceSession(save(SHELF["folding"], tmp_path / "m.onnx"), options)
+    error = ask("layers", str(tmp_path / "m.ort"), tmp_path, runs=3).error
+    assert error["kind"] == "ModelError" and ".ort" in error["message"] and error["hint"]
+
+
+def test_layers_alone_give_a_ratio_or_a_reason(tmp_path: Path) -> None:
+    path = str(SAMPLES / "cnn.onnx")
+    nodes = [one for one in walk(onnx.load(path).graph) if one.op in ("Conv", "Relu", "Gemm")]
+    wanted = [nodes[0].id, next(one.id for one in nodes if one.op == "Relu"), "nowhere"]
+    lines = ask("what_if", path, tmp_path, form="int8", nodes=wanted, max_s=1).lines
+    told = [line["what_if"] for line in lines[:-1]]
+    assert [one["id"] for one in told] == wanted and lines[-1] == {"ok": True, "result": None}
+    ratio = from_plain(Estimate, told[0]["ratio"])
+    assert told[0]["reason"] or (ratio.value is not None and 0.01 < ratio.value < 10 and ratio.n >= 3)
+    assert told[1]["ratio"]["value"] is None and "no int8 form" in told[1]["reason"]
+    assert "no such node" in told[2]["reason"]
+    assert all(name.startswith("m0p0.") for name in os.listdir(tmp_path))
+
+
+def test_a_form_that_is_none_is_refused(tmp_path: Path) -> None:
+    error = ask("what_if", str(SAMPLES / "tiny.onnx"), tmp_path, form="int3", nodes=[]).error
+    assert error["exit_code"] == 2 and "int8" in error["hint"]
+
+
+def test_roofs_are_those_of_a_machine() -> None:
+    found = from_plain(Roofline, call("roofline", {**PLACED, "max_s": 1, "memory_bytes": 1 << 30}).result)
+    assert found.cores == 1 and found.f32_gflops and found.int8_gops and found.dram_gb_s and found.measured_utc
+    assert [size for size, _ in found.cache_gb_s] == [1 << 19, 1 << 22] and min(gb for _, gb in found.cache_gb_s) > 0
+    assert "DRAM on 128 MB" in found.reason or not found.reason
+
+
+def test_whether_zeros_gain_anything_is_measured() -> None:
+    found = from_plain(ZeroEffect, call("zeros", {**PLACED, "max_s": 0.5}).result)
+    assert found.ratio.value is not None and 0.2 < found.ratio.value < 5 and found.ratio.n >= 3
+    assert "90 % zeros" in found.sentence and found.engine == "onnxruntime" and json.dumps(found.exploits)

@@ -1,0 +1,132 @@
+from __future__ import annotations
+
+import os
+from collections import Counter
+from pathlib import Path
+
+import onnx
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from onnx import helper
+
+from tests.models.factory import F32, model, save, tensor
+from tests.profiles.graph_shelf import SHELF, chain
+from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED
+from tuibench.engines import registry
+from tuibench.engines.protocol import Setting
+from tuibench.profiles.flat import Flat
+from tuibench.profiles.layers import setting_for
+from tuibench.profiles.mapping import Row, map_rows
+from tuibench.profiles.optimized import read_optimized
+
+
+def setting(path: str, work_dir: Path) -> Setting:
+    registry.make("onnxruntime").start()
+    return setting_for(path, (min(os.sched_getaffinity(0)),), 1, str(work_dir))
+
+
+def rows_of(built: onnx.ModelProto, where: Path) -> tuple[list[Row], Flat, Flat]:
+    path = save(built, where / "model.onnx")
+    original, optimized = Flat(built.graph), Flat(read_optimized(setting(path, where), str(where)))
+    assert os.listdir(where) == ["model.onnx"]
+    return map_rows(original, optimized), original, optimized
+
+
+def require_each_once(rows: list[Row], original: Flat, optimized: Flat) -> None:
+    assert sorted(name for row in rows for name in row.nodes) == sorted(one.id for one in original.nodes)
+    assert sorted(kernel for row in rows for kernel in row.kernels) == list(range(len(optimized.nodes)))
+    assert max(Counter(row.key for row in rows).values(), default=1) == 1
+
+
+def by_node(rows: list[Row]) -> dict[str, Row]:
+    return {name: row for row in rows for name in row.nodes}
+
+
+@pytest.mark.parametrize("name", SHELF)
+def test_every_node_and_every_kernel_is_in_one_row(name: str, tmp_path: Path) -> None:
+    rows, original, optimized = rows_of(SHELF[name], tmp_path)
+    require_each_once(rows, original, optimized)
+    assert not [row for row in rows if row.op == UNMAPPED]
+    assert all(row.kernels for row in rows if row.kind == LAYER)
+
+
+@pytest.mark.parametrize("name", ["convolutions", "convolutions without names"])
+def test_convolutions_take_what_is_done_with_them(name: str, tmp_path: Path) -> None:
+    rows, _, _ = rows_of(SHELF[name], tmp_path)
+    found = by_node(rows)
+    assert found["c1"] is found["r1"] and found["c1"].op == "Conv"
+    assert {"c2", "a1", "r2"} == set(found["c2"].nodes)
+    assert found["k"].nodes == ("k",) and found["k"].kernel_op == "Concat"
+    assert {row.op for row in rows if row.kind == RUNTIME} == {LAYOUT}
+
+
+def test_what_is_done_beforehand_is_told_apart(tmp_path: Path) -> None:
+    found = by_node(rows_of(SHELF["folding"], tmp_path)[0])
+    assert found["w2"].kind == found["two"].kind == found["s"].kind == FOLDED
+    assert found["m"] is found["a"] and found["m"].kind == LAYER
+
+
+def test_nodes_in_branches_and_bodies_are_told_by_where_they_lie(tmp_path: Path) -> None:
+    rows, _, optimized = rows_of(SHELF["branches"], tmp_path)
+    found = by_node(rows)
+    kernel = optimized.nodes[found["i/else_branch/o"].kernels[0]]
+    assert kernel.op == "Sqrt" and found["i/then_branch/t"] is not found["i/else_branch/t"]
+    found = by_node(rows_of(SHELF["loops"], tmp_path)[0])
+    assert found["first/body/t"].op == "MatMul" and found["first/body/t"] is not found["second/body/t"]
+
+
+def test_a_branch_in_the_place_of_its_if_is_found_again(tmp_path: Path) -> None:
+    found = by_node(rows_of(SHELF["a branch that is known"], tmp_path)[0])
+    assert found["i/then_branch/t"].kernel_op == "MatMul"
+    assert found["i/then_branch/o"] is found["i"]
+
+
+def test_what_a_function_does_is_the_time_of_its_call(tmp_path: Path) -> None:
+    rows, _, optimized = rows_of(SHELF["a function"], tmp_path)
+    ops = {row.key: [optimized.nodes[kernel].op for kernel in row.kernels] for row in rows}
+    assert ops == {"p": ["MatMul", "Softmax"], "y": ["MatMul", "Softmax"]}
+
+
+def test_integers_are_known_as_such(tmp_path: Path) -> None:
+    found = by_node(rows_of(SHELF["integer operators"], tmp_path)[0])
+    assert found["q1"].integer and found["q2"].integer and not found["y"].integer
+    found = by_node(rows_of(SHELF["rounding"], tmp_path)[0])
+    assert found["c0"].integer and found["c0"].op == "Conv" and found["c0"] is found["r0"] is found["q1"]
+    assert found["c1"].integer and found["c1"] is not found["c0"]
+    assert found["dw0"].kind == FOLDED
+
+
+def test_names_that_occur_twice_or_never_keep_nodes_apart() -> None:
+    nodes = [
+        helper.make_node("Relu", [a], [b], name=n) for a, b, n in (("x", "a", "n"), ("a", "b", "n"), ("b", "y", ""))
+    ]
+    graph = model(nodes, [tensor("x", F32, [2])], [tensor("y", F32, [2])]).graph
+    rows = map_rows(Flat(graph), Flat(graph))
+    assert [row.nodes for row in rows] == [("a",), ("b",), ("y",)]
+
+
+OPS = st.sampled_from(["Relu", "Identity", "Dropout", "Add", "Mul", "MatMul", "Sum", "Neg", "Exp"])
+LINKS = st.lists(st.tuples(OPS, st.booleans()), min_size=1, max_size=9)
+
+
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(links=LINKS)
+def test_any_chain_that_is_optimized_has_every_node_once(links: list[tuple[str, bool]], tmp_path: Path) -> None:
+    names = [f"n{at}" if named else "" for at, (_, named) in enumerate(links)]
+    require_each_once(*rows_of(chain([op for op, _ in links], names), tmp_path))
+
+
+@given(LINKS, LINKS)
+def test_even_a_graph_of_another_model_leaves_every_node_in_one_row(
+    links: list[tuple[str, bool]], others: list[tuple[str, bool]]
+) -> None:
+    original = Flat(chain([op for op, _ in links], ["same"] * len(links)).graph)
+    optimized = Flat(chain([op for op, _ in others], ["same"] * len(others)).graph)
+    require_each_once(map_rows(original, optimized), original, optimized)
+
+
+def test_thousands_of_nodes_are_mapped_at_once() -> None:
+    built = chain(["Relu"] * 5000, [""] * 5000)
+    original = Flat(built.graph)
+    assert len(map_rows(original, original)) == 5000

@@ -1,0 +1,31 @@
+from __future__ import annotations
+
+import pytest
+
+from tuibench.core.cell import Estimate
+from tuibench.profiles.roofline import dram_working_set
+from tuibench.profiles.zero_effect import judge, say
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "exploits", "words"),
+    [
+        (0.15, 0.2, True, "makes use of zeros"),
+        (0.97, 1.02, False, "gains nothing from zeros"),
+        (0.7, 1.2, None, "could not be told"),
+        (None, None, None, "could not be told"),
+    ],
+)
+def test_only_a_clear_interval_decides(
+    low: float | None, high: float | None, exploits: bool | None, words: str
+) -> None:
+    ratio = Estimate(1.0, low, high, 5)
+    assert judge(ratio) is exploits and words in say("onnxruntime", ratio, judge(ratio))
+
+
+def test_memory_is_measured_on_more_than_a_cache_holds_as_far_as_there_is_room() -> None:
+    assert dram_working_set(lambda _: 32 << 20, None) == (128 << 20, "")
+    size, words = dram_working_set(lambda _: 512 << 20, None)
+    assert size == 256 << 20 and "of 2048 MB" in words
+    assert dram_working_set(lambda _: 0, 256 << 20)[0] == 32 << 20
+    assert dram_working_set(lambda _: -1, None)[0] == 128 << 20

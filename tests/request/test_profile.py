@@ -1,0 +1,181 @@
+"""What is typed of a profile: one value each, everything wrong at once, and the command that reads back to the same."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass, fields, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tuibench.core.errors import ExitCode, ModelError, UsageError
+from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
+from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.request.profile import ProfileValues, profile_values, read_profile
+from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS, profile_again, read_request, recall_profile
+
+
+@dataclass(frozen=True)
+class Machine:
+    """Of four cores."""
+
+    default_cores: int = 4
+    usable_cores: int = 4
+    node_cores: int = 4
+
+
+def read(**typed: Any) -> BenchmarkSpec:
+    return read_profile(ProfileValues(model="sample:tiny", **typed), Machine()).require()
+
+
+def errors(**typed: Any) -> dict[str, str]:
+    reading = read_profile(replace(ProfileValues(model="sample:tiny"), **typed), Machine())
+    assert reading.spec is None
+    return {name: error.message for name, error in reading.errors.items()}
+
+
+def test_nothing_typed_is_a_performance_profile_of_all_cores() -> None:
+    spec = read()
+    assert spec.profile == ProfileSpec(PERFORMANCE)
+    assert (spec.engines, spec.scenarios, spec.cores, spec.batches) == (("onnxruntime",), ("sync",), (4,), ())
+    assert not spec.check
+
+
+def test_every_field_reaches_the_specification(tmp_path: Path) -> None:
+    data = tmp_path / "data.npz"
+    data.touch()
+    spec = read(
+        cores="2", batch="8", sequence_length="32", dims=("past=0", "a=b=3"), inputs_file=str(data), seed="7",
+        runs="5", processes="4", what_if="int8", max_time="60", timeout="2", memory_limit="2GB", batch_dim="N",
+    )  # fmt: skip
+    assert (spec.cores, spec.batches, spec.sequence_lengths) == ((2,), (8,), (32,))
+    assert spec.dims == (("past", (0,)), ("a=b", (3,)))
+    assert (spec.inputs.file, spec.inputs.seed, spec.inputs.batch_dim) == (str(data), 7, "N")
+    assert (spec.limits.max_time_s, spec.limits.timeout_scale, spec.limits.memory_bytes) == (60, 2, 2 * 10**9)
+    assert spec.profile == ProfileSpec(PERFORMANCE, runs=5, processes=4, what_if=("int8",))
+
+
+def test_samples_of_a_loss_profile_are_those_that_are_made() -> None:
+    spec = read(kind=LOSS, samples="5", levels=("int8", "0.9"), budget=True)
+    assert spec.profile == ProfileSpec(LOSS, samples=5, levels=("pruned 0.9", "int8"), budget=True)
+    assert spec.inputs.distinct == 5
+
+
+def test_all_that_is_wrong_is_said_at_once_by_its_field() -> None:
+    found = errors(
+        model="/nowhere/m.onnx", cores="9", batch="1,2", dims=("x", "y=1", "y=2", "z=-1"), what_if="fp8", runs="0",
+        seed="-1", engine="a,b",
+    )  # fmt: skip
+    assert set(found) == {"model", "cores", "batch", "dim:x", "dim:y", "dim:z", "what_if", "runs", "seed", "engine"}
+    assert "1 to 4" in found["cores"]
+    assert found["batch"] == "-b takes one value here, not '1,2'"
+    assert found["what_if"] == "--what-if takes int8, not 'fp8'"
+    assert "whole number from 1 to 1000" in found["runs"]
+
+
+@pytest.mark.parametrize("level", ["pruned 0.7", "70", "", "int4", "\x1b[31m"])
+def test_an_unknown_level_is_told_those_that_are_known(level: str) -> None:
+    message = errors(kind=LOSS, levels=(level,))["levels"]
+    assert "pruned 0.5" in message and "int8" in message
+    assert "\x1b" not in message
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [
+        ({"kind": LOSS, "what_if": "int8"}, "what_if"),
+        ({"kind": LOSS, "processes": "3"}, "processes"),
+        ({"kind": LOSS, "runs": "3"}, "runs"),
+        ({"samples": "3"}, "samples"),
+        ({"levels": ("int8",)}, "levels"),
+        ({"budget": True}, "budget"),
+        ({"approximate": True}, "approximate"),
+    ],
+)
+def test_what_belongs_to_the_other_kind_is_refused(typed: dict[str, Any], name: str) -> None:
+    assert "belongs to a" in errors(**typed)[name]
+
+
+def test_an_ort_file_has_no_nodes_to_tell(tmp_path: Path) -> None:
+    path = tmp_path / "m.ort"
+    path.touch()
+    with pytest.raises(ModelError, match=r"\.ort file has no nodes"):
+        read_profile(ProfileValues(model=str(path)), Machine()).require()
+
+
+def test_one_error_keeps_its_exit_code_and_several_are_a_usage_error() -> None:
+    with pytest.raises(ModelError):
+        read_profile(ProfileValues(model="/nowhere/m.onnx"), Machine()).require()
+    with pytest.raises(UsageError) as caught:
+        read_profile(ProfileValues(model="/nowhere/m.onnx", batch="x"), Machine()).require()
+    assert caught.value.exit_code == ExitCode.USAGE
+    assert "no such file" in caught.value.message and "-b takes" in caught.value.message
+
+
+def test_nothing_is_fetched_while_anything_is_wrong() -> None:
+    asked: list[str] = []
+
+    def fetch(token: str) -> ModelSource:
+        asked.append(token)
+        return ModelSource(token, __file__)
+
+    values = ProfileValues(model="https://models.example/m.onnx", batch="x")
+    assert read_profile(values, Machine(), fetch).spec is None
+    assert asked == []
+    assert read_profile(replace(values, batch="1"), Machine(), fetch).spec is not None
+    assert asked == ["https://models.example/m.onnx"]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "sample:tiny",
+        "sample:tiny -b8 -ncores=2 --what-if int8 --runs 3 --processes 2 --seed 4 --dim a=1 --dim b=c=2",
+        "sample:tiny --loss --level int8 --level 0.5 --samples 4 --budget --max-time 60",
+        "sample:tiny --loss --approximate --timeout 1.5 --memory-limit 1GB",
+        "sample:tiny --num_cores 1 --sequence_length 16 -i [1,3,8,8]",
+    ],
+)
+def test_the_command_of_a_profile_reads_back_to_it(line: str) -> None:
+    spec = read_profile(read_request(shlex.split(line)).values, Machine()).require()
+    words = shlex.split(profile_again(spec))
+    assert words[:2] == ["tuibench", "profile"]
+    again = read_request(words[2:])
+    assert read_profile(again.values, Machine()).require() == spec
+    assert read_profile(profile_values(spec), Machine()).require() == spec
+
+
+def test_a_model_whose_name_looks_like_a_flag_comes_back(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "-b.onnx").touch()
+    monkeypatch.chdir(tmp_path)
+    spec = read_profile(ProfileValues(model="-b.onnx"), Machine()).require()
+    assert read_request(shlex.split(profile_again(spec))[2:]).values.model == "-b.onnx"
+
+
+def test_a_profile_made_again_keeps_what_is_not_given_anew() -> None:
+    spec = read(batch="4", dims=("a=1", "b=2"), runs="3")
+    fields_ = recall_profile(spec, {"batch": "8", "dims": ("b=5",)})
+    assert (fields_["batch"], fields_["runs"], fields_["dims"]) == ("8", "3", ("a=1", "b=5"))
+
+
+@pytest.mark.parametrize(
+    ("argv", "words"),
+    [
+        ([], "needs a model"),
+        (["a.onnx", "b.onnx"], "takes one model"),
+        (["m.onnx", "--flops", "--loss"], "exclude each other"),
+        (["m.onnx", "--top", "0"], "--top takes a whole number"),
+        (["m.onnx", "--quick"], "unknown flag --quick"),
+    ],
+)
+def test_words_that_cannot_be_read_are_refused(argv: list[str], words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        read_request(argv)
+
+
+def test_every_typed_value_has_a_flag_and_levels_are_in_the_help() -> None:
+    typed = {one.name for one in fields(ProfileValues)} - {"model", "kind"}
+    assert typed <= {flag.field for flag in PROFILE_FLAGS}
+    assert all(level in next(flag for flag in PROFILE_FLAGS if flag.field == "levels").text for level in LEVELS)
+    assert {flag.field for flag in OWN_FLAGS} >= {"runs", "processes", "samples", "levels", "what_if", "budget"}

@@ -1,0 +1,124 @@
+"""Whole loss profiles by scripted children: every layer at every level once, whatever becomes of the children."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.profile_script import Bench, Scripted, make_profile_spec, say_losses
+from tuibench.core.errors import ExitCode
+from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
+from tuibench.runs.past import count
+from tuibench.runs.stopping import BY_WISH, Cancelled
+from tuibench.runs.task import ChildDeath
+from tuibench.runs.wish import WishBox
+
+Say = Callable[[dict[str, Any]], Any]
+MODEL = Path("/nowhere/model.onnx")
+WHAT_IF = ProfileSpec(PERFORMANCE, what_if=("int8",))
+LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A run directory of its own, and a cache."""
+    return Bench(tmp_path / "run", str(tmp_path / "cache"))
+
+
+def dies(request: dict[str, Any], say: Say) -> Any:
+    """A child that is killed by what it does."""
+    raise ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", "its last words")
+
+
+def test_a_loss_profile_is_weights_and_then_every_layer_at_every_level(bench: Bench) -> None:
+    call = Scripted()
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
+    assert call.tasks == ["inspect", "prepare", "cost", "weights", "loss"]
+    assert past.end["status"] == "finished"
+    assert list(past.parts.points) == [(one, level) for one in ("conv_out", "fc_out") for level in LOSSY.levels]
+    assert past.parts.answer["classes"] is True
+    assert count(past) == {"cells": 3, "cells_done": 3, "executions": 4}
+
+
+@pytest.mark.parametrize("place", range(8))
+def test_a_loss_profile_goes_on_behind_the_last_layer_that_is_there(bench: Bench, place: int) -> None:
+    spec = make_profile_spec(MODEL, profile=LOSSY)
+    whole = bench.run(spec, Scripted())
+    bench.cut_after(place)
+    call = Scripted()
+    past = bench.run(spec, call)
+    assert past.parts.points == whole.parts.points
+    skipped = [request["skip"] for task, request in call.asked if task == "loss"]
+    # Behind costs, weights and what the child says first, each place is one point; behind all of them nothing is left.
+    assert [len(skip) for skip in skipped] == ([max(0, place - 3)] if place < 8 else [])
+
+
+def test_a_loss_profile_with_a_budget_refines_the_worst_layers_alone(bench: Bench) -> None:
+    call = Scripted()
+    past = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True)), call)
+    first, second = [request for task, request in call.asked if task == "loss"]
+    assert (first["levels"], first["layers"]) == (["int8"], None)
+    assert (second["levels"], second["layers"]) == (["pruned 0.5"], ["fc_out", "conv_out"])
+    assert len(past.parts.points) == 4
+
+
+def test_a_loss_profile_that_is_finished_on_request_ends_behind_the_layer_that_goes_on(bench: Bench) -> None:
+    def wished(request: dict[str, Any], say: Say) -> Any:
+        def hear(line: dict[str, Any]) -> Any:
+            if "loss" in line:
+                WishBox(bench.run_dir).ask_to_finish()
+            return say(line)
+
+        return say_losses(request, hear)
+
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": wished}))
+    assert (past.end["status"], past.end["reason"]) == ("finished", "finished on request")
+    assert len(past.parts.points) == 1
+
+
+def test_a_changed_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(bench: Bench) -> None:
+    def conv_kills(request: dict[str, Any], say: Say) -> Any:
+        if ["conv_out", "int8"] in request["skip"]:
+            return say_losses(request, say)
+        # Of these it makes one, and dies of the next.
+        return say_losses(request | {"levels": ["pruned 0.5"], "layers": ["conv_out"]}, say) and dies(request, say)
+
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": conv_kills}))
+    assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason
+    assert len(past.parts.points) == 4
+
+
+def test_weights_alone_make_an_approximated_profile(bench: Bench) -> None:
+    call = Scripted()
+    past = bench.run(make_profile_spec(MODEL, profile=ProfileSpec(LOSS, approximate=True)), call)
+    assert call.tasks == ["inspect", "prepare", "cost", "weights"]
+    assert past.end["status"] == "finished"
+    assert past.has_something
+
+
+def test_a_loss_profile_says_what_it_was_measured_on_and_whether_it_is_whole(bench: Bench) -> None:
+    def half(request: dict[str, Any], say: Say) -> Any:
+        say_losses(request | {"layers": ["conv_out"]}, say)
+        raise Cancelled(BY_WISH)
+
+    spec = make_profile_spec(MODEL, profile=LOSSY)
+    cut = bench.run(spec, Scripted({"loss": half})).result("").profile
+    assert cut is not None and cut.loss is not None
+    assert not cut.loss.complete
+    assert [len(layer.points) for layer in cut.loss.layers] == [2, 0]
+    whole = bench.run(spec, Scripted()).result("").profile
+    assert whole is not None and whole.loss is not None
+    assert whole.loss.complete
+    assert "synthetic data (seed 0)" in whole.loss.data
+    assert (whole.loss.classes, whole.loss.float32_db) == (True, 120.0)
+
+
+def test_a_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
+    silent = {"weights": lambda request, say: [], "loss": lambda request, say: {"complete": True}}
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(silent))
+    assert (past.end["status"], past.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
+    assert "no layer with weights" in past.end["reason"]

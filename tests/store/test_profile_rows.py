@@ -1,0 +1,76 @@
+"""Rows of profiles, and rows that were written before there were any."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.profile_script import make_profile_result
+from tests.store.data import make_small
+from tuibench.core.card import BenchmarkRow, Card
+from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.store.summary import damaged_row, summarize, to_document, to_row
+from tuibench.workbench.opening import open_store
+
+
+def row(**changes: Any) -> BenchmarkRow:
+    return replace(damaged_row("01J0000000000000000000000A"), **changes)
+
+
+def test_a_row_of_an_older_version_is_that_of_a_benchmark() -> None:
+    document = to_document(row(name="old"))
+    del document["kind"]
+    assert to_row(document) == row(name="old")
+    assert to_row(document).kind == ""
+
+
+@pytest.mark.parametrize("name", sorted({*asdict(row())} - {"kind"}))
+def test_every_other_field_is_still_required(name: str) -> None:
+    document = to_document(row())
+    del document[name]
+    with pytest.raises(TypeError, match=name):
+        to_row(document)
+
+
+def test_a_kind_that_is_no_text_is_refused() -> None:
+    with pytest.raises(TypeError, match="kind of a row is no text"):
+        to_row({**to_document(row()), "kind": 3})
+
+
+def test_a_profile_says_its_kind_grade_and_batch() -> None:
+    performance = summarize(make_profile_result(1))
+    assert (performance["kind"], performance["grade"], performance["batches"]) == ("performance", "A", "1")
+    assert (performance["cells"], performance["engines"], performance["cores"]) == (0, "onnxruntime", "1")
+    loss = summarize(make_profile_result(2, ProfileSpec(LOSS)))
+    assert (loss["kind"], loss["grade"]) == ("loss", "")
+    assert summarize(make_small(3))["kind"] == ""
+
+
+def test_a_store_of_an_older_version_is_read_and_written_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def without(document: dict[str, str | int]) -> dict[str, str | int]:
+        return {name: value for name, value in document.items() if name != "kind"}
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tuibench.store.index.to_document", lambda row: without(to_document(row)))
+        patched.setattr("tuibench.store.record_file.summarize", lambda result: without(summarize(result)))
+        open_store(tmp_path).benchmarks.add(make_small(1), Card(name="old"))
+    assert not any(b'"kind": ""' in path.read_bytes() for path in tmp_path.rglob("*") if path.is_file())
+    store = open_store(tmp_path)
+    assert [(one.name, one.kind) for one in store.benchmarks.rows()] == [("old", "")]
+    store.benchmarks.add(make_profile_result(2), Card(name="new"))
+    store.benchmarks.edit(make_small(1).id, note="still here")
+    rows = open_store(tmp_path).benchmarks.rows()
+    assert [(one.name, one.kind, one.note) for one in rows] == [("new", "performance", ""), ("old", "", "still here")]
+
+
+def test_a_profile_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
+    result = make_profile_result(1)
+    open_store(tmp_path).benchmarks.add(result, Card())
+    found = open_store(tmp_path).benchmarks.get(result.id)
+    assert found.result == result
+    assert found.row.kind == "performance"
+    assert len(json.dumps(to_document(found.row))) < 1024

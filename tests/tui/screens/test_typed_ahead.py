@@ -1,0 +1,88 @@
+"""What comes in one piece, as over a line that stood still, does what it would have done letter by letter."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from tests.cli.shell import PATIENCE_S
+from tests.tui.frame import frame
+from tests.tui.pilot import send_key, settle
+from tests.tui.screens.stage import Shown, shown
+from tuibench.core.errors import StoreBusy
+from tuibench.tui import textual_seam
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project import ProjectScreen
+
+
+def burst(seen: Shown, *keys: str) -> None:
+    for key in keys:
+        send_key(seen.app, key)
+
+
+def slow(seen: Shown, go_on: threading.Event, error: Exception | None = None) -> None:
+    """A store that takes its time to say which benchmarks it has."""
+    real = seen.app.desk.benchmarks
+
+    def benchmarks(*given: Any) -> Any:
+        go_on.wait(PATIENCE_S)
+        if error is not None:
+            raise error
+        return real(*given)
+
+    seen.app.desk.benchmarks = benchmarks  # type: ignore[method-assign, assignment]
+
+
+async def test_a_name_typed_right_after_e_is_a_name_and_no_keys_of_the_list() -> None:
+    async with shown() as seen:
+        burst(seen, "e", *"dynamic", "enter")
+        await settle(seen.pilot)
+        assert isinstance(seen.app.screen, ProjectScreen) and len(seen.keys) == len(seen.ids)
+        rows = {row.id: row.name for row in seen.bench.store.benchmarks.rows()}
+        assert rows[seen.ids[0]] == "dynamic"
+
+
+async def test_it_waits_for_a_store_that_takes_its_time_and_means_nothing_when_it_refuses() -> None:
+    async with shown() as seen:
+        go_on = threading.Event()
+        slow(seen, go_on, StoreBusy("the store is busy"))
+        burst(seen, "e", *"dy")
+        await seen.pilot.pause()
+        assert isinstance(seen.app.screen, ProjectScreen) and not seen.app.typed.at_rest
+        go_on.set()
+        await settle(seen.pilot)
+        assert seen.keys[0] == seen.ids[0] and len(seen.keys) == len(seen.ids)
+        assert "busy" in frame(seen.app) and seen.app.typed.at_rest
+
+
+async def test_escape_waits_for_nothing() -> None:
+    async with shown() as seen:
+        go_on = threading.Event()
+        slow(seen, go_on)
+        burst(seen, "e", *"dy")
+        for _ in range(20):
+            await seen.pilot.pause()
+        burst(seen, "escape")
+        for _ in range(100):
+            await seen.pilot.pause()
+        assert seen.app.typed.at_rest
+        go_on.set()
+        await settle(seen.pilot)
+        assert isinstance(seen.app.screen, HomeScreen) and len(seen.bench.store.benchmarks.rows()) == len(seen.ids)
+
+
+async def test_no_answer_keeps_nobody_from_typing_for_ever(monkeypatch: Any) -> None:
+    monkeypatch.setattr(textual_seam, "HOLD_S", 0.0)
+    async with shown() as seen:
+        go_on = threading.Event()
+        slow(seen, go_on)
+        burst(seen, "e", "d", "y")
+        for _ in range(20):
+            await seen.pilot.pause()
+        burst(seen, "down")
+        for _ in range(20):
+            await seen.pilot.pause()
+        assert seen.cursor == seen.ids[1]
+        go_on.set()
+        await settle(seen.pilot)
+        assert len(seen.keys) == len(seen.ids)

@@ -1,0 +1,185 @@
+"""What profiles will take, what is found out only once, and how a run that makes one is watched."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.profile_script import COSTS, LOSSES, USUAL, make_profile_result, make_profile_spec, make_run
+from tests.store.data import make_small
+from tests.workbench.script import HERE, ScriptedRun
+from tuibench.core.card import Card
+from tuibench.core.errors import EngineError, ModelError
+from tuibench.core.model import ModelSummary
+from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
+from tuibench.core.record import from_plain, to_plain
+from tuibench.core.watch import AHEAD, DONE, LOST, NOW
+from tuibench.runs.state import Observer
+from tuibench.workbench import theory
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import theory_spec
+from tuibench.workbench.watching import RunWatch
+
+MODEL = Path("/models/m.onnx")
+Ask = Callable[..., Any]
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, dict[str, Any]]]:
+    """What children are asked; they answer as scripted, and the model is never opened."""
+    calls: list[tuple[str, dict[str, Any]]] = []
+
+    def ask(task: str, request: dict[str, Any], **_: Any) -> Any:
+        assert Path(request["run_dir"], "inputs").is_dir()
+        calls.append((task, request))
+        return USUAL[task](request, lambda line: None)
+
+    model = from_plain(ModelSummary, USUAL["inspect"]({"path": "m"}, lambda _: None))
+    monkeypatch.setattr(theory, "ask_child", ask)
+    monkeypatch.setattr(theory, "inspect", lambda *_: model)
+    return calls
+
+
+def test_costs_are_counted_once_for_each_batch_and_dims(home: Path, asked: list[Any]) -> None:
+    bench = Workbench()
+    assert bench.profiles.costs(str(MODEL)) == COSTS
+    assert Workbench().profiles.costs(str(MODEL)) == COSTS
+    assert len(asked) == 1
+    bench.profiles.costs(str(MODEL), 8)
+    bench.profiles.costs(str(MODEL), 8, {"seq": 3})
+    assert [request["spec"]["batches"] for _, request in asked] == [(), (8,), (8,)] or len(asked) == 3
+    assert not Path(asked[0][1]["run_dir"]).exists()
+
+
+def test_weights_are_looked_at_once(home: Path, asked: list[Any]) -> None:
+    found = Workbench().profiles.weights(str(MODEL))
+    assert (found.kind, found.layers) == ("approximated", LOSSES)
+    assert Workbench().profiles.weights(str(MODEL)) == found
+    assert [task for task, _ in asked] == ["weights"]
+
+
+@pytest.mark.parametrize("damage", [b"", b"[]", b'{"name": "x"}', b"{" * 1000])
+def test_what_was_kept_and_is_damaged_is_asked_again(home: Path, asked: list[Any], damage: bytes) -> None:
+    Workbench().profiles.costs(str(MODEL))
+    (kept,) = (Workbench().settings.places.cache / "theory").iterdir()
+    kept.write_bytes(damage)
+    assert Workbench().profiles.costs(str(MODEL)) == COSTS
+    assert len(asked) == 2
+
+
+def test_a_model_that_cannot_be_run_is_read_instead(
+    home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def ask(task: str, request: dict[str, Any], **_: Any) -> Any:
+        asked.append((task, request))
+        if not request.get("static"):
+            raise ModelError("died by SIGSEGV")
+        return to_plain(COSTS)
+
+    monkeypatch.setattr(theory, "ask_child", ask)
+    assert Workbench().profiles.costs(str(MODEL)) == COSTS
+    assert [bool(request.get("static")) for _, request in asked] == [False, True]
+
+
+def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> None:
+    bench = Workbench()
+    spec = make_profile_spec(MODEL)
+    assert bench.profiles.plan(spec).seconds is None
+    guessed = bench.profiles.plan(spec, costs=COSTS)
+    assert guessed.seconds is not None and "guessed" in guessed.words[-1]
+    measured = make_small(1)
+    (cell,) = measured.cells
+    slow = replace(cell.latency_ms["p50"], value=2000.0)
+    asked = replace(cell.asked, scenario="sync", cores=1)
+    cell = replace(cell, asked=asked, latency_ms={**cell.latency_ms, "p50": slow})
+    bench.store.benchmarks.add(replace(measured, cells=(cell,)), Card())
+    sha256 = measured.models[0].sha256
+    known = bench.profiles.plan(spec, sha256)
+    assert known.seconds is not None and known.seconds > guessed.seconds + 3 * 12 * 2
+    assert known.words[-1] == "one inference as measured before"
+
+
+def test_a_plan_grows_with_what_is_asked(home: Path) -> None:
+    plan = Workbench().profiles.plan
+
+    def seconds(profile: ProfileSpec) -> float:
+        found = plan(make_profile_spec(MODEL, profile=profile), costs=replace(COSTS, element_flops=10**11))
+        assert found.seconds is not None
+        return found.seconds
+
+    usual = seconds(ProfileSpec(PERFORMANCE))
+    assert usual < seconds(ProfileSpec(PERFORMANCE, processes=6)) < seconds(ProfileSpec(PERFORMANCE, processes=20))
+    assert usual < seconds(ProfileSpec(PERFORMANCE, what_if=("int8",)))
+    assert seconds(ProfileSpec(LOSS, samples=1)) < seconds(ProfileSpec(LOSS, samples=8))
+    assert seconds(ProfileSpec(LOSS, levels=("int8",))) < seconds(ProfileSpec(LOSS))
+
+
+def test_an_engine_without_layer_times_starts_nothing(home: Path) -> None:
+    from tuibench.workbench.runs import Wishes
+
+    spec = replace(make_profile_spec(MODEL), engines=("openvino",))
+    for start in (Workbench().profiles.start, Workbench().profiles.launch):
+        with pytest.raises(EngineError, match="does not tell how long each layer takes"):
+            start(spec, Wishes())
+    assert not (home / "tuibench").exists()
+
+
+def test_lists_of_profiles_and_benchmarks_are_apart(home: Path) -> None:
+    bench = Workbench()
+    bench.store.benchmarks.add(make_small(1), Card())
+    bench.store.benchmarks.add(make_profile_result(2), Card())
+    bench.store.benchmarks.add(make_profile_result(3, ProfileSpec(LOSS)), Card())
+    assert [row.kind for row in bench.library.list()] == [""]
+    assert [row.kind for row in bench.library.list_all()] == ["loss", "performance", ""]
+    assert [row.kind for row in bench.profiles.rows()] == ["loss", "performance"]
+    assert [row.kind for row in bench.profiles.rows(kind=LOSS)] == ["loss"]
+    assert [row.kind for row in bench.library.list_loose(profiles=True)] == ["loss", "performance"]
+    assert [row.kind for row in bench.library.list_loose()] == [""]
+    assert bench.library.find("last").kind == "loss"
+
+
+def test_a_run_that_makes_a_profile_is_watched_part_by_part(tmp_path: Path) -> None:
+    run = ScriptedRun(tmp_path, spec=make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=2)))
+    run.hold()
+    try:
+        observer = Observer(HERE, "b" * 36, is_saved=lambda _: False)
+        watch = RunWatch(run.directory, lambda: observer, "", time.gmtime)
+        run.begin()
+        journal = run.journal
+        assert journal is not None
+        points: list[Any] = []
+        USUAL["prepare"]({}, lambda line: points.append(line["point"]))
+        model = USUAL["inspect"]({"path": "m"}, lambda _: None)
+        journal.append("plan", cells=[], models=[model], points=points, seed=0, inputs_sha256=None)
+        journal.append("profile_part", part="costs", n=0, result=to_plain(COSTS))
+        failure = {"kind": "signal", "phase": "start", "message": "died by SIGSEGV"}
+        journal.append("profile_part", part="roofline", n=0, failure=failure)
+        journal.append("profile_part", part="layers", n=1, result=to_plain(make_run()))
+        words = "timing layers, process 2 of 2: profiled runs"
+        journal.append("progress", cell=None, activity=words, stage="layers", done=1, of=2, eta_s=3.0)
+        view = watch.look()
+        assert view.cells == () and view.eta_s == 3.0 and view.making is not None
+        assert dict(view.making.parts) == {
+            "costs": DONE, "roofline": LOST, "zeros": AHEAD, "layers 1": DONE, "layers 2": NOW,
+        }  # fmt: skip
+        assert (view.making.activity, view.making.done, view.making.of) == (words, 1, 2)
+        assert (view.info.kind, view.info.cells, view.info.cells_done, view.info.executions) == ("performance", 5, 3, 1)
+        assert any("process 1: 1.00 ms/batch" in line for line in view.log)
+        assert watch.look() is view
+        journal.append("run_end", status="finished", saved=True, cells=5, cells_done=3, executions=1)
+    finally:
+        run.let_go()
+    view = watch.look()
+    assert view.status == "finished" and view.result is not None and view.result.profile is not None
+    assert view.making is not None and view.making.activity == ""
+
+
+def test_the_spec_of_theory_asks_for_nothing_to_be_measured() -> None:
+    spec = theory_spec("m.onnx", LOSS, 4, {"seq": 8})
+    assert spec.profile == ProfileSpec(LOSS, approximate=True)
+    assert (spec.batches, spec.dims) == ((4,), (("seq", (8,)),))

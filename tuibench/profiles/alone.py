@@ -1,0 +1,86 @@
+"""A small model in a session of its own, called or profiled, by itself or in turn with another one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+from tuibench.engines.onnxruntime import make_options
+from tuibench.engines.protocol import Setting
+from tuibench.measure.sync import Stamps, rotate
+from tuibench.profiles.event import Run, read_events, split_runs
+
+Array = np.ndarray[Any, Any]
+BLOCK_S = 0.02
+_SETTLING_S = 0.003
+"""So long the threads of another session may still look for work."""
+
+
+class Alone:
+    """One small model with its input in place; `profile` is what the names of its profile files begin with."""
+
+    def __init__(self, model: bytes, feed: Mapping[str, Array], setting: Setting, profile: str | None = None) -> None:
+        import onnxruntime as ort  # after the process is pinned
+
+        options, _ = make_options(setting)
+        if profile is not None:
+            options.enable_profiling = True
+            options.profile_file_prefix = profile
+        self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        binding = self._session.io_binding()
+        for name, array in feed.items():
+            value = ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array))
+            binding.bind_ortvalue_input(name, value)
+        for output in self._session.get_outputs():
+            binding.bind_output(output.name, "cpu")
+        self._binding = binding
+        self.call: Callable[[], object] = lambda: self._session.run_with_iobinding(binding)
+        self._stamps = Stamps()
+
+    def times_s(self, seconds: float, least: int = 3) -> list[float]:
+        """What each call takes, for so long, and for so many calls at least."""
+        taken: list[float] = []
+        count, until = 1, perf_counter() + seconds
+        while len(taken) < least or perf_counter() < until:
+            durations, elapsed_ns = self._stamps.block(rotate((self.call,)), count)
+            taken.extend((durations / 1e9).tolist())
+            count = max(1, min(4 * count, int(count * 2_000_000 / max(1, elapsed_ns))))
+        return taken
+
+    def end_profiling(self) -> list[Run]:
+        """The kernels of every run so far; the file is gone then."""
+        path = self._session.end_profiling()
+        try:
+            with open(path, encoding="utf-8", errors="replace") as lines:
+                return list(split_runs(read_events(lines)))
+        finally:
+            os.unlink(path)
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One block of calls of a session that takes turns with another: the first of them are not to be counted."""
+
+    dropped: int
+    seconds: tuple[float, ...]
+
+
+def take_turns(first: Alone, second: Alone, max_s: float, least: int = 5) -> tuple[list[Turn], list[Turn]]:
+    """Blocks of both in turn until the time is over, so that what disturbs one disturbs the other."""
+    turns: tuple[list[Turn], list[Turn]] = ([], [])
+    until = perf_counter() + max_s
+    while len(turns[0]) < least or perf_counter() < until:
+        pairs = ((first, turns[0]), (second, turns[1]))
+        # In reverse every other time, so that neither always comes after the other.
+        for alone, own in pairs if len(turns[0]) % 2 == 0 else reversed(pairs):
+            begin, dropped = perf_counter(), 0
+            while perf_counter() - begin < _SETTLING_S or dropped < 2:
+                alone.call()
+                dropped += 1
+            own.append(Turn(dropped, tuple(alone.times_s(BLOCK_S))))
+    return turns

@@ -1,0 +1,68 @@
+"""Task `zeros`: whether an engine of this machine is any faster where weights are zero, on layers of our own."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+
+import numpy as np
+
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import ZeroEffect
+from tuibench.engines import registry
+from tuibench.profiles import bench_model
+from tuibench.profiles.alone import Alone, Turn, take_turns
+from tuibench.profiles.layers import setting_for
+from tuibench.stats.interval import log_interval
+
+ZEROS = 0.9
+_WORTH = 0.9
+"""A ratio below this is a gain; nine tenths of the products being without effect could give 0.1."""
+_ENGINE = "onnxruntime"
+
+
+def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str) -> ZeroEffect:
+    """A convolution and a product of matrices, with and without zeros in turn; the ratio is that of both."""
+    version = registry.make(_ENGINE).start()
+    setting = setting_for("", cpus, threads, run_dir)
+    size, channels = 28, 64
+    pairs = (
+        (bench_model.conv(channels, size), bench_model.conv(channels, size, ZEROS), (1, channels, size, size)),
+        (bench_model.matmul(128, 512, 512), bench_model.matmul(128, 512, 512, ZEROS), (128, 512)),
+    )
+    ratios: list[list[float]] = []
+    for dense, sparse, shape in pairs:
+        feed = {"x": bench_model.draw(shape, seed=1)}
+        turns = take_turns(Alone(dense, feed, setting), Alone(sparse, feed, setting), 0.4 * max_s)
+        ratios.append(turn_ratios(*turns))
+    both = [math.exp(statistics.fmean(map(math.log, pair))) for pair in zip(*ratios, strict=False)]
+    ratio = log_interval(both)
+    exploits = judge(ratio)
+    return ZeroEffect(_ENGINE, version, ratio, exploits, say(_ENGINE, ratio, exploits))
+
+
+def turn_ratios(first: Sequence[Turn], second: Sequence[Turn]) -> list[float]:
+    """The time of the second over that of the first, turn by turn."""
+    pairs = zip(first, second, strict=True)
+    return [float(np.median(other.seconds) / np.median(one.seconds)) for one, other in pairs]
+
+
+def judge(ratio: Estimate) -> bool | None:
+    """Whether zeros are made use of; None where the interval lies on both sides of what is worth it."""
+    if ratio.low is None or ratio.high is None:
+        return None
+    if ratio.high < _WORTH:
+        return True
+    return False if ratio.low > _WORTH else None
+
+
+def say(engine: str, ratio: Estimate, exploits: bool | None) -> str:
+    """One sentence for whoever looks at pruned layers."""
+    value = "?" if ratio.value is None else f"{ratio.value:.2f}"
+    share = f"{100 * ZEROS:.0f} % zeros"
+    if exploits is None:
+        return f"whether {engine} gains from zeros here could not be told: layers with {share} take {value}x the time"
+    if exploits:
+        return f"{engine} makes use of zeros here: layers with {share} take {value}x the time of dense ones"
+    return f"{engine} gains nothing from zeros here: layers with {share} take {value}x the time of dense ones"

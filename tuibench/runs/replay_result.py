@@ -1,0 +1,68 @@
+"""From a replayed journal to the whole result: cells with what they come to, or a profile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tuibench.core.label import model_names
+from tuibench.core.run import RunResult
+from tuibench.runs.conclusion import conclude, headline
+from tuibench.runs.pairing import compare_cells, explain_missing
+from tuibench.runs.replay import Replay
+
+
+def make_result(past: Replay, again: str | None) -> RunResult:
+    """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
+    frame = _frame(past, again)
+    return _with_cells(past, frame) if past.spec.profile is None else _with_profile(past, frame)
+
+
+def _with_profile(past: Replay, frame: RunResult) -> RunResult:
+    from tuibench.runs.profile_result import make_profile, profile_headline  # what a benchmark has no use for
+
+    profile = make_profile(frame.spec, past.parts, past.points)
+    return replace(frame, profile=profile, headline=_ended(frame, profile_headline(profile)))
+
+
+def _with_cells(past: Replay, frame: RunResult) -> RunResult:
+    cells = past.results
+    rounds = {t.cell.key: [(d.round, d.execution) for d in t.executions] for t in past.tracks.values()}
+    names = past.names()
+    pair_s = 2 * sum(past.walls_s) / len(past.walls_s) if past.walls_s else None
+    comparisons = compare_cells(cells, rounds, names, pair_s=pair_s)
+    missing = explain_missing(past.models, model_names(frame.spec.models), cells, comparisons)
+    return replace(
+        frame,
+        cells=cells,
+        headline=_ended(frame, headline(cells, names, comparisons)),
+        comparisons=comparisons,
+        conclusions=(*conclude(cells, names), *missing),
+        anchor=past.drift(),
+    )
+
+
+def _frame(past: Replay, again: str | None) -> RunResult:
+    """What every result says, whatever was measured."""
+    return RunResult(
+        id=str(past.start.get("run", "")),
+        status=str(past.end.get("status", "interrupted")),
+        spec=past.spec,
+        models=past.models,
+        points=past.points,
+        cells=(),
+        environment=dict(past.start.get("host", {})),
+        versions=dict(past.start.get("versions", {})),
+        started_utc=str(past.start.get("started_utc", "")),
+        seconds=past.seconds,
+        again=str(past.start.get("again", "")) if again is None else again,
+        warnings=tuple(past.warnings),
+        host=str(past.start.get("host_id", "")),
+        sittings=tuple(s for place, s in enumerate(past.sittings) if s.executions or not place),
+        waited_s=past.waited_s,
+        shared_host=past.shared,
+    )
+
+
+def _ended(frame: RunResult, words: str) -> str:
+    """A headline, and how the run ended where that was not of itself."""
+    return words + ("" if frame.status == "finished" else f" · {frame.status}")
