@@ -58,6 +58,10 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
         started.append((benchmark, changed))
         return "01RUN", ()
 
+    def start_profile(*given: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        started.append(given)
+        return ("01RUN",), ()
+
     def form(project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         return FormStart(VALUES, f"the settings of {short_id(benchmark)}" if benchmark else "a new project", model())
 
@@ -67,7 +71,7 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
         "profile_form": lambda project, profile="": ProfileStart(ProfileValues(), "dir/resnet50.onnx"),
         "check_profile": lambda values, project, rerun_of="": ProfileCheck(performance_s=12.0),
         "costs": lambda project: make_costs(),
-        "start_profile": lambda *given: started.append(given) or (("01RUN",), ()),
+        "start_profile": start_profile,
         "check_form": lambda values, summary, project="": FormCheck(command="tuibench benchmark", cells=6),
     }  # fmt: skip
     for name, answer in scripted.items():

@@ -13,11 +13,12 @@ from tests.tui.screens.profile_stage import ProfileAnswers, profile_run, profile
 from tuibench.core.profile import PERFORMANCE, Profile
 from tuibench.tui import route
 from tuibench.tui.desk_profile import FLOPS
-from tuibench.tui.glyph import UNICODE
+from tuibench.tui.glyph import UNICODE, Glyphs
 from tuibench.tui.screens.profile_book import Book
 from tuibench.tui.screens.profile_book_costs import CostBook
 from tuibench.tui.screens.profile_book_loss import LossBook
 from tuibench.tui.screens.profile_book_performance import PerformanceBook
+from tuibench.tui.widgets.record_table import Line
 
 MANY, KEY, PAGE = 5_000, 1_500, 6_000
 OPEN_S = 0.5
@@ -62,7 +63,12 @@ async def test_moving_through_thousands_of_layers_sends_little() -> None:
 async def test_only_lines_in_sight_are_made(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[str] = []
     real = CostBook.line
-    monkeypatch.setattr(CostBook, "line", lambda book, key, glyphs: made.append(key) or real(book, key, glyphs))
+
+    def line(book: CostBook, key: str, glyphs: Glyphs) -> Line:
+        made.append(key)
+        return real(book, key, glyphs)
+
+    monkeypatch.setattr(CostBook, "line", line)
     async with profiled(answers=ProfileAnswers(MANY)) as seen:
         await seen.go(route.theory(seen.project, FLOPS, "layers"))
         assert 0 < len(made) < 100, len(made)

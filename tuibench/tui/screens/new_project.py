@@ -137,8 +137,7 @@ class NewProjectScreen(Page):
     def _look_now(self, *, again: bool = False) -> None:
         """Unless that was done; `again` also where it failed, as what was wrong may have been mended."""
         text = self._text("model")
-        done = text == self._looked and not (again and self._found is None)
-        if not text or done or text == self._looking:
+        if not text or (text == self._looked and not (again and self._found is None)) or text == self._looking:
             return
         self._looking = text
         remote = is_remote(text)

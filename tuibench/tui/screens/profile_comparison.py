@@ -37,8 +37,8 @@ class ProfileComparisonScreen(Page):
     about = (
         "Two profiles layer by layer: those of one model are matched by their nodes, whatever the engine fused with "
         "what. The greatest difference stands first. They were measured at different times, so what is clear, as "
-        "the intervals of both lie apart, may still be the machine: below the heading stands what else is known to differ. f makes "
-        "the other one the base, and enter shows all of a pair."
+        "the intervals of both lie apart, may still be the machine: below the heading stands what else is known to "
+        "differ. f makes the other one the base, and enter shows all of a pair."
     )
 
     def __init__(self, old: str, new: str) -> None:

@@ -240,7 +240,7 @@ class ProjectScreen(ProjectProfiles):
             if answer == "d":
                 leave()
             elif answer == "s":
-                self._go_to_tab(TABS.index("settings"))
+                self.go_to_tab(TABS.index("settings"))
                 settings.save(lambda: self.when_shown(leave))
 
         ask(self, "Settings were changed and not saved.", {"s": "save them", "d": "drop them"}, answered)
@@ -268,7 +268,8 @@ class ProjectScreen(ProjectProfiles):
         focused = self.focused
         return self.shown_list is None and focused is not None and focused is not self
 
-    def _go_to_tab(self, tab: int) -> None:
+    def go_to_tab(self, tab: int) -> None:
+        """Show a tab by its place."""
         if 0 <= tab < self.tabs and tab != self._tab:
             self._tab = tab
             self._show_tab()
@@ -281,24 +282,16 @@ class ProjectScreen(ProjectProfiles):
 
     def action_tab_next(self) -> None:
         """The next tab, around the end."""
-        self._go_to_tab((self._tab + 1) % self.tabs)
+        self.go_to_tab((self._tab + 1) % self.tabs)
 
     def action_tab_previous(self) -> None:
         """The tab before, around the beginning."""
-        self._go_to_tab((self._tab - 1) % self.tabs)
+        self.go_to_tab((self._tab - 1) % self.tabs)
 
-    def action_tab_1(self) -> None:
-        """Benchmarks."""
-        self._go_to_tab(0)
 
-    def action_tab_2(self) -> None:
-        """Performance profiles."""
-        self._go_to_tab(1)
+def _tab_action(place: int) -> Callable[[ProjectScreen], None]:
+    return lambda screen: screen.go_to_tab(place)
 
-    def action_tab_3(self) -> None:
-        """Loss profiles."""
-        self._go_to_tab(2)
 
-    def action_tab_4(self) -> None:
-        """Settings."""
-        self._go_to_tab(3)
+for _place in range(len(TABS)):
+    setattr(ProjectScreen, f"action_tab_{_place + 1}", _tab_action(_place))
