@@ -100,7 +100,7 @@ class ProfileScreen(ProfilePage, BenchmarkActions):
         when = ago_words(stored.row.started_utc, self.dashboard.now())
         return f" {self.dashboard.glyphs.dot} ".join(filter(None, (ended, when, grade)))
 
-    def _show_past(self, one: str, base: str) -> None:
+    def _show_past(self, one: str, base: str | None) -> None:
         """There is nothing to mark on this page."""
         if base:
             super()._show_past(one, base)
