@@ -44,6 +44,7 @@ TITLES = {
     ),
     "run": ("Runs", "On a run, and on one under the cursor of a list."),
     "figure": ("Figures", "On a benchmark that varied cores, batches or shapes."),
+    "profile": ("Profiles", "On a performance or a loss profile."),
     "form": ("Forms", ""),
     "machine": ("The machine", "On the System screen."),
 }

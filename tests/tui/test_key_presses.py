@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.insight.stock import make_costs
 from tests.report.build import model
 from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
@@ -15,6 +16,7 @@ from tests.tui.pilot import make_desk, open_app, press, settle, type_text
 from tests.tui.stock import rich_project
 from tuibench.core.short_id import short_id
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
+from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.screens.comparison import ComparisonScreen
 from tuibench.tui.screens.detail import DetailScreen
 from tuibench.tui.screens.form import FormScreen
@@ -56,12 +58,20 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
         started.append((benchmark, changed))
         return "01RUN", ()
 
+    def start_profile(*given: Any) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        started.append(given)
+        return ("01RUN",), ()
+
     def form(project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         return FormStart(VALUES, f"the settings of {short_id(benchmark)}" if benchmark else "a new project", model())
 
     scripted = {
         "start": start, "rerun": rerun, "form": form,
         "plan_rerun": lambda one: RerunPlan(one, 15, 360.0, ""),
+        "profile_form": lambda project, profile="": ProfileStart(ProfileValues(), "dir/resnet50.onnx"),
+        "check_profile": lambda values, project, rerun_of="": ProfileCheck(performance_s=12.0),
+        "costs": lambda project: make_costs(),
+        "start_profile": start_profile,
         "check_form": lambda values, summary, project="": FormCheck(command="tuibench benchmark", cells=6),
     }  # fmt: skip
     for name, answer in scripted.items():
@@ -129,4 +139,13 @@ async def test_the_first_number_of_a_model_of_mine_takes_one(monkeypatch: pytest
         assert isinstance(seen.app.page, FormScreen)
         await seen.press("enter")
         assert seen.count == 1 and len(seen.started) == 1
+        assert landed(seen.app)[:2] == ("run", ("01RUN",))
+
+
+async def test_a_profile_of_the_newest_project_takes_at_most_five(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    async with counted() as seen:
+        await seen.press("enter", "2", "n", "enter")
+        assert seen.count <= 5 and len(seen.started) == 1
+        assert seen.started[0][0].performance and not seen.started[0][0].loss
         assert landed(seen.app)[:2] == ("run", ("01RUN",))

@@ -10,6 +10,7 @@ from textual.screen import Screen
 from tests.tui.pilot import press, settle
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.screens.detail_tabs import TABS
 
 Visit = Callable[[str], Awaitable[object]]
@@ -36,6 +37,13 @@ def ways(project: str, ids: tuple[str, ...], model: str) -> Iterator[Way]:
     for tab in TABS:
         dialogs: tuple[tuple[str, tuple[str, ...]], ...] = _DIALOGS if tab == TABS[0] else ()
         yield f"detail {tab}", lambda tab=tab: route.detail(one, tab), dialogs  # type: ignore[misc]
+    yield "performance profiles", lambda: route.project(project, "performance"), (("filter", ("slash", "o")),)
+    yield "loss profiles", lambda: route.project(project, "loss"), ()
+    yield "profile form", lambda: route.profile_form(project), (("help", ("f1",)),)
+    for what in (FLOPS, APPROXIMATED):
+        yield what, lambda what=what: route.theory(project, what), (("help", ("f1",)),)  # type: ignore[misc]
+    yield "no profile", lambda: route.profile(one), ()
+    yield "no profiles compared", lambda: route.profile_comparison(other, one), ()
     yield "comparison", lambda: route.comparison(other, one), (("help", ("f1",)),)
     yield "form of a project", lambda: route.form(project_id=project), (("help", ("f1",)),)
     yield "form of a benchmark", lambda: route.form(benchmark=one), ()

@@ -8,7 +8,7 @@ import signal
 import time
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, replace
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import BindingType
 from textual.screen import Screen
@@ -76,6 +76,8 @@ class Dashboard(CalmApp):
         self.pulse: Pulse | None = None
         self.started = ""
         """The run that was started last: lists go to it once, as that is what its user wants to see next."""
+        self.drafts: dict[str, Any] = {}
+        """By project: what was typed into the set-up of profiles and not started."""
         self._opening = opening or Opening()
         self._looking = False
         self._begun = False

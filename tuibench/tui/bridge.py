@@ -12,6 +12,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
 from tuibench.tui.bridge_doubt import Doubt
+from tuibench.tui.bridge_profile import ProfileBridge
 from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
 
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from tuibench.workbench.presence import Presence
 
 
-class Bridge:
+class Bridge(ProfileBridge):
     """A Desk on a real store; its methods may be called from several threads at once.
 
     What a method alone needs is imported where it is first called, in a worker: the first frame does not wait for it.

@@ -212,17 +212,30 @@ class Starter:
         except TuibenchError as problem:
             error = problem.message
         busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
-        return RerunPlan(stored.row.id, cells, expected_s(spec, cells), busy, error, changed, paths)
+        took = expected_s(spec, cells)
+        if spec.profile is not None:
+            took = self._bench.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
+        return RerunPlan(stored.row.id, cells, took, busy, error, changed, paths)
 
     def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
         """See Desk."""
         stored = self._bench.library.get(benchmark)
         sources, _ = self._settle(stored, changed=changed, fetch=True)
+        project = self._bench.projects.kept(stored.card.project)
+        if stored.result.spec.profile is not None:
+            return self._profile_again(replace(stored.result.spec, models=sources), stored, project)
         _, spec, notes = repeat(stored.result.spec, sources, {}, self._bench.topology(), stored.card.name)
         self._bench.check_engines(spec.engines)
-        project = self._bench.projects.kept(stored.card.project)
         run, said = self._launch(spec, Card(stored.card.name, "", project, stored.row.id), {})
         return run, (*notes, *said)
+
+    def _profile_again(
+        self, spec: BenchmarkSpec, stored: StoredBenchmark, project: str | None
+    ) -> tuple[str, tuple[str, ...]]:
+        from tuibench.request.profile_flag import profile_again  # what only profiles need
+
+        card = Card(stored.card.name, "", project, stored.row.id)
+        return self._bench.profiles.launch(spec, Wishes(card=card, again=profile_again(spec)))
 
     def _settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[Sources, Sources]:
         """What to measure, and which of it are copies that stand in for files that are gone."""

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.watch import Live, RunRow, RunView
+from tuibench.tui.desk_profile import ProfileDesk
 
 if TYPE_CHECKING:  # 20 ms before the first frame, which needs none of them
     from tuibench.core.activity import RunInfo
@@ -175,7 +176,7 @@ class Removed:
     entry: TrashEntry | None
 
 
-class Desk(Protocol):
+class Desk(ProfileDesk, Protocol):
     """Everything that the dashboard can ask for."""
 
     def pulse(self) -> Pulse:

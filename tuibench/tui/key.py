@@ -102,9 +102,23 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         Key("side", "f", "side", "The next side: engine, version or scenario."),
         Key("figure", "h", "figure", "The next figure."),
     ),
+    "profile": (
+        Key(
+            "summary-type", "m", "type", "The next of what is shown of each layer: time, potential, FLOPs, bytes, loss."
+        ),
+        Key(
+            "value-display",
+            "t",
+            "values",
+            "The next way of showing values: as they are, logarithms, shares of the total.",
+        ),
+        Key("type-previous", "left", "type", "What was shown of each layer before."),
+        Key("type-next", "right", "type", "The next of what is shown of each layer."),
+    ),
     "form": (
         Key("run-form", "ctrl+r", "RUN", "Start from any field.", priority=True),
         Key("complete", "tab", "complete", "Complete the path that is being typed.", priority=True),
+        Key("set-up-profiles", "ctrl+t", "profiles", "Make the project, and say what to profile.", priority=True),
         Key("next-field", "enter,down", "next", "The next field."),
         Key("previous-field", "up", "previous", "The previous field."),
     ),
@@ -115,6 +129,7 @@ KEYS = {key.id: key for group in GROUPS.values() for key in group}
 _TOGETHER = (
     ("everywhere", "focus", "tab", "move", "open", "wide", "list", "project", "benchmark", "run"),
     ("everywhere", "focus", "tab", "move", "open", "figure", "benchmark", "run"),
+    ("everywhere", "focus", "tab", "move", "open", "profile", "benchmark"),
     ("everywhere", "focus", "form"),
     ("everywhere", "focus", "move", "machine"),
 )

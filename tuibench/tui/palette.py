@@ -24,6 +24,7 @@ GROUP_WORDS = {
     "project": "New",
     "form": "Form",
     "figure": "Figure",
+    "profile": "Profile",
     "machine": "Machine",
     "list": "List",
     "open": "List",

@@ -67,6 +67,34 @@ def comparison(old: str, new: str) -> Screen[None]:
     return ComparisonScreen(old, new)
 
 
+def profile(one: str, tab: str = "") -> Screen[None]:
+    """One stored profile, of performance or loss; `tab` is one of summary, layers, depth, environment, log."""
+    from tuibench.tui.screens.profile import ProfileScreen
+
+    return ProfileScreen(one, tab)
+
+
+def theory(project_id: str, what: str, tab: str = "") -> Screen[None]:
+    """What every project has without a measurement: its FLOPS profile, or the approximated loss profile."""
+    from tuibench.tui.screens.profile_theory import TheoryScreen
+
+    return TheoryScreen(project_id, what, tab)
+
+
+def profile_form(project_id: str = "", kind: str = "", profile: str = "") -> Screen[None]:
+    """Profiles to be made: both, or of one kind; or with the settings of one that there is."""
+    from tuibench.tui.screens.profile_form import ProfileFormScreen
+
+    return ProfileFormScreen(project_id, kind, profile)
+
+
+def profile_comparison(old: str, new: str) -> Screen[None]:
+    """Two profiles layer by layer."""
+    from tuibench.tui.screens.profile_comparison import ProfileComparisonScreen
+
+    return ProfileComparisonScreen(old, new)
+
+
 def system() -> Screen[None]:
     """This machine."""
     from tuibench.tui.screens.system import SystemScreen

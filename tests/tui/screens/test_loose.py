@@ -39,7 +39,7 @@ async def test_an_imported_result_is_found_from_home_and_opened(monkeypatch: pyt
         assert "Settings" not in frame(app)
         await press(pilot, "n")
         assert "a new benchmark is made in a project" in frame(app)
-        await press(pilot, "2", "enter")
+        await press(pilot, "1", "enter")
         assert landed(app) == ("detail", (one,), {})
 
 

@@ -314,6 +314,19 @@ async def test_a_project_that_is_made_behind_another_screen_waits_for_it(
         assert landed(app)[0] == "form" and page not in app.screen_stack
 
 
+@pytest.mark.parametrize("keys", [("ctrl+t",), ("down", "down", "enter")])
+async def test_the_set_up_of_profiles_is_a_key_or_a_button_away(
+    monkeypatch: pytest.MonkeyPatch, keys: tuple[str, ...]
+) -> None:
+    land(monkeypatch, "profile_form")
+    async with open_app() as (app, pilot):
+        await press(pilot, "enter", *keys)
+        (row,) = Workbench().projects.list()
+        assert landed(app) == ("profile_form", (row.project.id,), {})
+        await press(pilot, "escape")
+        assert isinstance(app.page, ProjectScreen)
+
+
 async def test_a_burst_of_keys_goes_where_each_of_them_would_have_gone() -> None:
     async with open_app() as (app, pilot):
         app.go(route.new_project("sample:tiny"))

@@ -33,6 +33,11 @@ class BenchmarkActions(Page):
         """The id of the benchmark or run that keys mean now; None where there is none."""
         return None
 
+    @property
+    def kind(self) -> str:
+        """performance or loss where profiles are meant, '' for benchmarks."""
+        return ""
+
     def targets(self) -> tuple[str, ...]:
         """What `d` takes: the marked ones where there are any, else the one under the cursor."""
         one = self.target()
@@ -109,7 +114,10 @@ class BenchmarkActions(Page):
 
     def action_rerun_changed(self) -> None:
         """Open the form with its settings."""
-        self.with_stored(lambda one: self.dashboard.go(route.form(benchmark=one)))
+        kind = self.kind
+        self.with_stored(
+            lambda one: self.dashboard.go(route.profile_form("", kind, one) if kind else route.form(benchmark=one))
+        )
 
     # Compare
 
@@ -129,7 +137,7 @@ class BenchmarkActions(Page):
     def _compare(self, one: str, other: str) -> None:
         # The beginning of an id is its time.
         old, new = sorted((one, other))
-        self.dashboard.go(route.comparison(old, new))
+        self.dashboard.go((route.profile_comparison if self.kind else route.comparison)(old, new))
 
     def _compare_with_past(self, one: str) -> None:
         run = self.run_of(one)
@@ -262,7 +270,7 @@ class BenchmarkActions(Page):
 
     def _show_log(self, one: str) -> None:
         if self.run_of(one) is None:
-            self.dashboard.go(route.detail(one, "log"))
+            self.dashboard.go((route.profile if self.kind else route.detail)(one, "log"))
         else:
             self.ask(lambda: self.desk.run_log(one), partial(self._show_lines, one), group="log", opens=True)
 
@@ -273,7 +281,7 @@ class BenchmarkActions(Page):
 
 def row_of(desk: Desk, one: str) -> BenchmarkRow:
     """The row of a stored benchmark; for a thread, as it asks the desk."""
-    row = next((row for row in desk.benchmarks() if row.id == one), None)
+    row = next((row for read in (desk.benchmarks, desk.profiles) for row in read("") if row.id == one), None)
     if row is None:
         raise UsageError(f"{short_id(one)} is not in the store any more", "u brings back what was removed last")
     return row

@@ -15,11 +15,12 @@ from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import StoreDamaged, TuibenchError
 from tuibench.core.units import count_of
 from tuibench.tui import key
-from tuibench.tui.desk import RunRow
+from tuibench.tui.desk import Desk, RunRow
+from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.benchmark_preview import fold, preview_of, preview_of_run
 from tuibench.tui.screens.benchmark_rows import SORTS, BenchmarkRows, columns
 from tuibench.tui.widgets.filter_line import FilterLine
-from tuibench.tui.widgets.record_table import Line, RecordTable
+from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.row import LineLike
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
@@ -45,6 +46,13 @@ class BenchmarkList(Vertical):
     """Table and preview; sorted, filtered and marked by keys."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("list")
+    word: ClassVar[str] = "Benchmarks"
+    """What it is a list of, for the title."""
+    sorts: ClassVar[tuple[str, ...]] = SORTS
+    kept: ClassVar[str] = "benchmarks"
+    """Before the names by which its order is remembered."""
+    nothing: ClassVar[tuple[str, ...]] = _EMPTY
+    """What is said where there is no line at all."""
 
     class Changed(Message):
         """Another order, filter, number of lines or of marks: what is said above the list."""
@@ -56,8 +64,8 @@ class BenchmarkList(Vertical):
         classes: str | None = None,
     ) -> None:
         super().__init__(id=id, classes=classes)
-        self.rows = BenchmarkRows()
-        self.sort = SORTS[0]
+        self.rows = self.make_rows()
+        self.sort = self.sorts[0]
         self.is_reversed = False
         self.text = ""
         self.marks: frozenset[str] = frozenset()
@@ -75,9 +83,31 @@ class BenchmarkList(Vertical):
     def on_mount(self) -> None:
         """In the order that was chosen last."""
         kept = self.page.dashboard.remembered.read()
-        by = kept.get("benchmarks_by")
-        self.sort = by if by in SORTS else SORTS[0]
-        self.is_reversed = kept.get("benchmarks_reversed") is True
+        by = kept.get(f"{self.kept}_by")
+        self.sort = by if by in self.sorts else self.sorts[0]
+        self.is_reversed = kept.get(f"{self.kept}_reversed") is True
+
+    # What kind of list it is
+
+    def make_rows(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> BenchmarkRows:
+        """The lines."""
+        return BenchmarkRows(rows, runs)
+
+    def runs_of_mine(self, runs: Sequence[RunRow]) -> tuple[RunRow, ...]:
+        """Those of all runs that belong into this list."""
+        return tuple(row for row in runs if not row.info.kind)
+
+    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
+        """Their columns."""
+        return columns(glyphs)
+
+    def preview_of_theory(self, name: str) -> list[LineLike] | None:
+        """What is said of a line that is neither a record nor a run; None for any other."""
+        return None
+
+    def preview(self, name: str, desk: Desk, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
+        """What stands below them of one; for a thread, as it asks the desk."""
+        return preview_of(desk.open(name), width, glyphs, ascii_only)
 
     @property
     def table(self) -> RecordTable:
@@ -93,7 +123,7 @@ class BenchmarkList(Vertical):
 
     def show(self, rows: Sequence[BenchmarkRow], runs: Sequence[RunRow]) -> None:
         """Show these, as sorted and filtered."""
-        self.rows = BenchmarkRows(rows, runs)
+        self.rows = self.make_rows(rows, runs)
         self.damaged &= self.rows.stored.keys()
         self.marks &= self.rows.stored.keys() | self.rows.runs.keys()
         self.refresh_lines()
@@ -114,8 +144,8 @@ class BenchmarkList(Vertical):
 
         keys = rows.keys(self.sort, self.is_reversed, self.text)
         words = (f"No line has all of these words: {self.text}", "", "esc   all of them again")
-        self.table.empty = words if self.text else _EMPTY
-        self.table.show_rows(columns(glyphs), keys, line, marks=self.marks)
+        self.table.empty = words if self.text else self.nothing
+        self.table.show_rows(self.columns(glyphs), keys, line, marks=self.marks)
         self._show_preview()
         self.post_message(self.Changed())
 
@@ -126,7 +156,9 @@ class BenchmarkList(Vertical):
             order = "oldest first" if self.sort == "age" else f"{order} reversed"
         shown = len(self.table.keys)
         parts = [f"{len(self.marks)} marked"] if self.marks else []
-        parts += [order, f"{shown} of {len(self.rows)} with {self.text!r}" if self.text else "no filter"]
+        # What is marked needs the room more than that nothing is filtered.
+        without = [] if self.marks else ["no filter"]
+        parts += [order, *([f"{shown} of {len(self.rows)} with {self.text!r}"] if self.text else without)]
         return f" {self.page.dashboard.glyphs.dot} ".join(parts)
 
     # What is under the cursor
@@ -144,8 +176,12 @@ class BenchmarkList(Vertical):
     def _show_preview(self) -> None:
         name = self.table.cursor_key
         glyphs = self.page.dashboard.glyphs
+        if self.has_class("hidden"):
+            return  # nothing is read for what nobody sees
         if name is None:
             self._paint(())
+        elif (said := self.preview_of_theory(name)) is not None:
+            self._paint(fold(said, self.size.width - 2))
         elif name in self.rows.runs:
             self._paint(preview_of_run(self.rows.runs[name], self.size.width - 2, glyphs))
         elif name in self.rows.stored:
@@ -163,9 +199,9 @@ class BenchmarkList(Vertical):
         app, desk = page.dashboard, page.desk
         name, _, width = wanted
         page.ask(
-            lambda: preview_of(desk.open(name), width - 2, app.glyphs, app.ascii_only),
+            lambda: self.preview(name, desk, width - 2, app.glyphs, app.ascii_only),
             lambda lines: self._keep_preview(wanted, lines),
-            group="preview",
+            group=f"preview of {self.kept}",
             otherwise=lambda error: self._refuse_preview(wanted, error),
         )
 
@@ -194,7 +230,7 @@ class BenchmarkList(Vertical):
 
     def action_sort(self) -> None:
         """By the next column."""
-        self.sort = SORTS[(SORTS.index(self.sort) + 1) % len(SORTS)]
+        self.sort = self.sorts[(self.sorts.index(self.sort) + 1) % len(self.sorts)]
         self._resort()
 
     def action_reverse(self) -> None:
@@ -203,7 +239,7 @@ class BenchmarkList(Vertical):
         self._resort()
 
     def _resort(self) -> None:
-        self.page.dashboard.remember(benchmarks_by=self.sort, benchmarks_reversed=self.is_reversed)
+        self.page.dashboard.remember(**{f"{self.kept}_by": self.sort, f"{self.kept}_reversed": self.is_reversed})
         self.refresh_lines()
 
     def action_mark(self) -> None:
@@ -237,7 +273,7 @@ class BenchmarkList(Vertical):
     def heading(self) -> str:
         """For the title."""
         going = len(self.rows.runs)
-        return f"Benchmarks ({len(self.rows.stored)})" + (f", {count_of(going, 'run')}" if going else "")
+        return f"{self.word} ({len(self.rows.stored)})" + (f", {count_of(going, 'run')}" if going else "")
 
 
 def _reason(error: TuibenchError) -> list[LineLike]:

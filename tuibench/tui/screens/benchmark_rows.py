@@ -149,7 +149,7 @@ class BenchmarkRows:
             row.name,
             row.note,
         )
-        return Line(key, cells, _STYLES.get(state, ""))
+        return Line(key, cells, style_of_state(state))
 
 
 def _state_of(row: BenchmarkRow, best: Best) -> str:
@@ -159,6 +159,11 @@ def _state_of(row: BenchmarkRow, best: Best) -> str:
     if row.status != "finished":
         return "interrupted"
     return "differs" if best.differs else ""
+
+
+def style_of_state(state: str) -> str:
+    """How a line in that state is shown beside its sign."""
+    return _STYLES.get(state, "")
 
 
 def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
@@ -177,15 +182,16 @@ def _run_line(row: RunRow, now: float, glyphs: Glyphs) -> Line:
         info.name,
         row.note,
     )
-    return Line(info.id, cells, _STYLES.get(state, ""))
+    return Line(info.id, cells, style_of_state(state))
 
 
 def run_words(info: RunInfo) -> str:
     """What a run is at, as short as the column of numbers wants it."""
     done = f"{info.cells_done}/{info.cells}" if info.cells else ""
+    parts = "parts" if info.kind else "cells"
     if info.state == activity.RUNNING:
         left = f"~{seconds(max(info.eta_s, 0.0))}" if info.eta_s is not None else ""
-        return " ".join(filter(None, (f"{done} cells" if done else "starting", left)))
+        return " ".join(filter(None, (f"{done} {parts}" if done else "starting", left)))
     if info.state == activity.WAITING:
         place = f"queued, place {info.place}" if info.place is not None else "queued"
         eta = info.holder.eta_s if info.holder is not None else None

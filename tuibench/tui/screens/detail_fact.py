@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from rich.cells import cell_len
+from textual.geometry import Size
 
 from tuibench.tui.widgets.row import Row, Span, safe, wrapped
 from tuibench.tui.widgets.text_block import ScrollBlock
@@ -70,6 +71,10 @@ class FactBlock(ScrollBlock):
         self._facts = tuple(facts)
         self._first = 0
         self.show_lines(())
+
+    def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
+        """As many lines as they take at that width, where the height is left to the block."""
+        return len(list(self._lines(width)))
 
     def _laid_out(self) -> Sequence[Row]:
         width = self.size.width

@@ -33,6 +33,9 @@ from tuibench.tui.widgets.title_line import RuleLine
 LOOK_S = 0.4
 """After the last key: a child that reads a model is not started for every letter."""
 
+MEASURE, PROFILES = "measure", "profiles"
+"""Keys of the buttons that go on to a form."""
+
 
 class _Unwanted(TuibenchError):
     """Nobody waits for this model any more: its screen was left, or another one was typed."""
@@ -43,8 +46,8 @@ class NewProjectScreen(Page):
 
     CSS_PATH = "new_project.tcss"
     AUTO_FOCUS = ""
-    BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("run-form",))]
-    hints = ("next-field", "complete", "run-form", "back", "help")
+    BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("run-form", "set-up-profiles"))]
+    hints = ("next-field", "complete", "run-form", "set-up-profiles", "back", "help")
     about = (
         "A project keeps together what is measured of one model. Type its path: tab completes it, and the model is "
         "looked at as soon as you pause. The file itself is neither copied nor changed. Models elsewhere "
@@ -56,19 +59,17 @@ class NewProjectScreen(Page):
         super().__init__()
         self._path = path
         self._found: Found | None = None
-        self._looked = ""
-        """The text that `_found` or the error beside the field belongs to."""
-        self._looking = ""
+        self._looked = self._looking = ""
+        """The text that `_found` or the error beside the field belongs to, and the one that is looked at now."""
         self._named = False
         """Whether the user gave the name; until then the model does."""
         self._suggested = ""
         """The name that the model gave."""
         self._timer: Timer | None = None
-        self._wanted: bool | None = None
-        """Whether to go on to the form, of a project that is to be made once the model is looked at."""
-        self._making = False
-        self._ahead = False
-        """Whether enter came once more while it is made: it is meant for the form's RUN."""
+        self._wanted: str | None = None
+        """Where to go on to, of a project that is to be made once the model is looked at: the key of a button."""
+        self._making = self._ahead = False
+        """Whether it is made now; whether enter came once more while it is made: it is meant for the form's RUN."""
 
     # What is shown
 
@@ -81,6 +82,7 @@ class NewProjectScreen(Page):
             yield TextField("description", "about", width=0)
             yield ButtonField("measure", "Make it and measure")
             yield ButtonField("make", "Make it only")
+            yield ButtonField("profiles", "Make it, set up profiles")
         yield RuleLine()
         yield TextBlock(id="summary")
 
@@ -135,8 +137,7 @@ class NewProjectScreen(Page):
     def _look_now(self, *, again: bool = False) -> None:
         """Unless that was done; `again` also where it failed, as what was wrong may have been mended."""
         text = self._text("model")
-        done = text == self._looked and not (again and self._found is None)
-        if not text or done or text == self._looking:
+        if not text or (text == self._looked and not (again and self._found is None)) or text == self._looking:
             return
         self._looking = text
         remote = is_remote(text)
@@ -228,30 +229,34 @@ class NewProjectScreen(Page):
     def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
         """Make it."""
         message.stop()
-        measure = message.field.key == "measure"
+        where = message.field.key
         if self._making or self._wanted is not None:
-            self._ahead = measure
-        self._make(measure)
+            self._ahead = where == MEASURE
+        self._make(where)
 
     def action_run_form(self) -> None:
         """Make it and measure, from any field."""
-        self._make(True)
+        self._make(MEASURE)
 
-    def _make(self, measure: bool) -> None:
+    def action_set_up_profiles(self) -> None:
+        """Make it and say what to profile, from any field."""
+        self._make(PROFILES)
+
+    def _make(self, where: str) -> None:
         text = self._text("model")
         if not text:
             self.column.fields["model"].show_error("which model? sample is built in")
             self.column.focus_field("model")
         elif self._looked != text or self._found is None:
-            self._wanted = measure
+            self._wanted = where
             self._look_now(again=True)
         elif self._found.project:
             project = self._found.project
-            self.when_shown(lambda: self._open(project, measure))
+            self.when_shown(lambda: self._open(project, where))
         else:
-            self._create(self._found, measure)
+            self._create(self._found, where)
 
-    def _create(self, found: Found, measure: bool) -> None:
+    def _create(self, found: Found, where: str) -> None:
         fields = {field.key: str(field.answer) for field in self.query(TextField)}
         dims, errors = dims_of(fields)
         if not fields["name"]:
@@ -262,9 +267,9 @@ class NewProjectScreen(Page):
             return
         if not self._making:
             self._making = True
-            self._start_making(found, fields, dims, measure)
+            self._start_making(found, fields, dims, where)
 
-    def _start_making(self, found: Found, fields: Mapping[str, str], dims: Mapping[str, int], measure: bool) -> None:
+    def _start_making(self, found: Found, fields: Mapping[str, str], dims: Mapping[str, int], where: str) -> None:
         name, description = fields["name"], fields["description"]
 
         def fail(error: TuibenchError) -> None:
@@ -272,15 +277,17 @@ class NewProjectScreen(Page):
             self.explain(error)
 
         def done(row: ProjectRow) -> None:
-            self.when_shown(lambda: self._open(row.project.id, measure))
+            self.when_shown(lambda: self._open(row.project.id, where))
 
         self.ask(lambda: self.desk.create_project(found, name, description, dims), done, group="create", otherwise=fail)
 
-    def _open(self, project: str, measure: bool) -> None:
+    def _open(self, project: str, where: str) -> None:
         dashboard = self.dashboard
         dashboard.remember(project=project)
         dashboard.go(route.project(project), replace=True)
-        if measure:
+        if where == PROFILES:
+            dashboard.go(route.profile_form(project))
+        if where == MEASURE:
             dashboard.go(route.form(project_id=project))
             if self._ahead:
                 self.press_again("enter", "\r")

@@ -1,4 +1,4 @@
-"""One project: its benchmarks, and its settings; narrow terminals have a line of tabs, wide ones a rail."""
+"""One project: its benchmarks, profiles and settings; narrow terminals have a line of tabs, wide ones a rail."""
 
 from __future__ import annotations
 
@@ -11,32 +11,40 @@ from textual.widget import Widget
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import TuibenchError
+from tuibench.core.profile_spec import LOSS, PERFORMANCE
 from tuibench.core.project import ProjectRow
 from tuibench.core.reference import UNCHANGED, ModelState
-from tuibench.tui import key, route
+from tuibench.tui import key
 from tuibench.tui.desk import Pulse, RunRow
 from tuibench.tui.screens.benchmark_list import BenchmarkList
+from tuibench.tui.screens.profile_list import ProfileList
+from tuibench.tui.screens.profile_rows import THEORIES
+from tuibench.tui.screens.project_profiles import ProjectProfiles
 from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
-from tuibench.tui.screens.run_actions import RunActions
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.question import ask
-from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
-TABS = ("benchmarks", "settings")
-_NAMES = ("Benchmarks", "Settings")
+TABS = ("benchmarks", PERFORMANCE, LOSS, "settings")
+_NAMES = ("Benchmarks", "Performance", "Loss", "Settings")
 _LIST_HINTS = (
     "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "mark", "filter", "sort", "export",
     "copy-command", "edit", "wide", "tab-next", "palette", "help",
 )  # fmt: skip
+_PROFILE_HINTS = (
+    "open", "new", "compare", "mark", "edit", "remove", "undo", "rerun", "rerun-changed", "filter", "sort", "export",
+    "copy-command", "wide", "tab-next", "palette", "help",
+)  # fmt: skip
 _SETTINGS_HINTS = ("edit", "tab-previous", "system", "trash", "palette", "help")
 
+Rows = tuple[BenchmarkRow, ...]
 
-class ProjectScreen(RunActions):
-    """The benchmarks of one model, runs that go on first; what is under the cursor is told below the list."""
+
+class ProjectScreen(ProjectProfiles):
+    """The benchmarks and profiles of one model, runs first; what is under the cursor is told below the list."""
 
     CSS_PATH = "project.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -48,8 +56,14 @@ class ProjectScreen(RunActions):
         "The benchmarks of this project. Runs that measure, wait or broke off stand first, with a sign for their "
         "state; then what is stored, the newest first. BEST is the least time of a single request, or the most items "
         "per second; beside it stand its interval and how quiet the machine was, from A to D. The lines below the "
-        "list tell how the benchmark under the cursor scales, and what there is no column for."
+        "list tell how the benchmark under the cursor scales, and what there is no column for. The next two tabs have "
+        "the profiles: where the time goes, and how much each layer can be changed before outputs suffer. The last "
+        "line of each is what can be told without measuring."
     )
+    has_theory: ClassVar[bool] = True
+    """Whether there is a model to work something out from."""
+    tabs: ClassVar[int] = len(TABS)
+    """How many of them there are."""
 
     def __init__(self, project_id: str, tab: str = TABS[0]) -> None:
         super().__init__()
@@ -60,7 +74,7 @@ class ProjectScreen(RunActions):
         self._cursor = ""
 
     def body(self) -> Iterable[Widget]:
-        """Tabs, filter, then rail, list and settings beside each other."""
+        """Tabs, filter, then rail, lists and settings beside each other."""
         with Horizontal(id="head"):
             # In one row, so that nothing below moves when somebody filters.
             yield TabLine(id="tabs")
@@ -69,6 +83,8 @@ class ProjectScreen(RunActions):
         with Horizontal(id="columns"):
             yield TextBlock(id="rail")
             yield BenchmarkList(id="benchmarks")
+            for kind in (PERFORMANCE, LOSS):
+                yield ProfileList(kind, has_theory=self.has_theory, id=kind, classes="hidden")
             yield ProjectSettings(self.project_id, id="settings", classes="hidden")
 
     def on_mount(self) -> None:
@@ -78,37 +94,54 @@ class ProjectScreen(RunActions):
 
     @property
     def benchmarks(self) -> BenchmarkList:
-        """The list."""
+        """The list of benchmarks."""
         return self.query_one("#benchmarks", BenchmarkList)
+
+    @property
+    def lists(self) -> tuple[BenchmarkList, ...]:
+        """All lists, also those that are not shown."""
+        return tuple(self.query(BenchmarkList))
+
+    @property
+    def shown_list(self) -> BenchmarkList | None:
+        """The one that is shown; None on the settings."""
+        name = TABS[self._tab]
+        return None if name == "settings" else self.query_one(f"#{name}", BenchmarkList)
 
     def title_parts(self) -> tuple[str, ...]:
         """The project, and what is shown of it."""
         name = self._project.project.name if self._project is not None else ""
-        return (name, self.benchmarks.heading() if self._tab == 0 else _NAMES[self._tab])
+        shown = self.shown_list
+        return (name, shown.heading() if shown is not None else _NAMES[self._tab])
 
     # What is shown
 
     def load(self) -> None:
-        """The project and its benchmarks."""
+        """The project, its benchmarks and its profiles."""
         wanted = self.project_id
         self.ask(
-            lambda: (self.desk.project(wanted), self.desk.benchmarks(wanted)),
+            lambda: (self.desk.project(wanted), self.desk.benchmarks(wanted), self.desk.profiles(wanted)),
             self._show,
             group="benchmarks",
             otherwise=self._refuse,
         )
 
-    def _show(self, found: tuple[ProjectRow, tuple[BenchmarkRow, ...]]) -> None:
-        known, (self._project, rows) = self._project, found
-        self.benchmarks.show(rows, self._runs())
-        if (started := self.dashboard.started) and self.benchmarks.table.move_to(started):
-            self.dashboard.started = ""
-        self.show_title()
-        self._show_around()
+    def _show(self, found: tuple[ProjectRow, Rows, Rows]) -> None:
+        known, (self._project, rows, profiles) = self._project, found
+        self.show_rows(rows, profiles)
         if known is None:
             self.dashboard.remember(project=self.project_id)
         if known is None or known.project.versions != self._project.project.versions:
             self.ask(lambda: self.desk.model_state(self.project_id), self._show_model, group="model")
+
+    def show_rows(self, rows: Rows, profiles: Rows) -> None:
+        """Show what is stored, and what goes on."""
+        for one in self.lists:
+            one.show(rows if one is self.benchmarks else profiles, one.runs_of_mine(self._runs()))
+            if (started := self.dashboard.started) and one.table.move_to(started):
+                self.dashboard.started = ""
+        self.show_title()
+        self._show_around()
 
     def _refuse(self, error: TuibenchError) -> None:
         """Without rows nothing can be shown; those that were read before stay."""
@@ -120,7 +153,8 @@ class ProjectScreen(RunActions):
         self._model = state
         self._show_around()
         if state.state != UNCHANGED:
-            self.say(f"the model of this project is {state.state}: {state.file}; 2 says what to do", "warn")
+            last = len(TABS)
+            self.say(f"the model of this project is {state.state}: {state.file}; {last} says what to do", "warn")
 
     def _runs(self) -> tuple[RunRow, ...]:
         pulse = self.dashboard.pulse
@@ -131,7 +165,8 @@ class ProjectScreen(RunActions):
         if before is None or pulse.stamp != before.stamp:
             self.load()
         if before is None or pulse.runs != before.runs:
-            self.benchmarks.show_runs(self._runs())
+            for one in self.lists:
+                one.show_runs(one.runs_of_mine(self._runs()))
 
     def on_benchmark_list_changed(self, message: BenchmarkList.Changed) -> None:
         """Order, filter and marks are said above the list."""
@@ -141,8 +176,8 @@ class ProjectScreen(RunActions):
 
     def _show_around(self) -> None:
         """Tabs and rail."""
-        wide = self.has_class("-wide")
-        words = f"{self.benchmarks.words()} " if self._tab == 0 else ""
+        wide, shown = self.has_class("-wide"), self.shown_list
+        words = f"{shown.words()} " if shown is not None else ""
         names = self._names()
         tabs = () if wide else names
         self.query_one("#tabs", TabLine).show(tabs, self._tab, right=(words, "dim"))
@@ -160,48 +195,33 @@ class ProjectScreen(RunActions):
 
     # Keys
 
-    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Enter: the run while it is none of the stored ones, else the benchmark."""
-        message.stop()
-        runs = self.benchmarks.rows.runs
-        self.dashboard.go(route.run(message.key) if message.key in runs else route.detail(message.key))
-
-    def action_new(self) -> None:
-        """A benchmark."""
-        self.dashboard.go(route.form(project_id=self.project_id))
-
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
         """Filter while one types."""
         message.stop()
-        self.benchmarks.filter_by(message.text)
-
-    def target(self) -> str | None:
-        """What is under the cursor of the list."""
-        return self.benchmarks.table.cursor_key if self._tab == 0 else None
+        if (shown := self.shown_list) is not None:
+            shown.filter_by(message.text)
 
     def marked(self) -> tuple[str, ...]:
         """As the list has them."""
-        return self.benchmarks.marked() if self._tab == 0 else ()
-
-    def targets(self) -> tuple[str, ...]:
-        """The marked ones, else the one under the cursor."""
-        return self.marked() or super().targets()
+        shown = self.shown_list
+        return tuple(one for one in shown.marked() if one not in THEORIES) if shown is not None else ()
 
     def action_edit(self) -> None:
         """Of the settings the first field, else name and note of a benchmark."""
-        if self._tab == 0:
+        if self.shown_list is not None:
             super().action_edit()
         else:
             self.focus_next("#settings *")
 
     def action_back(self) -> None:
         """Leave a field, else clear the filter, else the marks, else go back."""
+        shown = self.shown_list
         if self._in_settings:
             self.set_focus(None)
-        elif self._tab == 0 and self.benchmarks.text:
-            self.benchmarks.filter_by("")
-        elif self._tab == 0 and self.benchmarks.marks:
-            self.benchmarks.show_marks(frozenset())
+        elif shown is not None and shown.text:
+            shown.filter_by("")
+        elif shown is not None and shown.marks:
+            shown.show_marks(frozenset())
         else:
             self._leave_by(super().action_back)
 
@@ -220,7 +240,7 @@ class ProjectScreen(RunActions):
             if answer == "d":
                 leave()
             elif answer == "s":
-                self._go_to_tab(TABS.index("settings"))
+                self.go_to_tab(TABS.index("settings"))
                 settings.save(lambda: self.when_shown(leave))
 
         ask(self, "Settings were changed and not saved.", {"s": "save them", "d": "drop them"}, answered)
@@ -230,45 +250,48 @@ class ProjectScreen(RunActions):
     def _show_tab(self) -> None:
         for n, name in enumerate(TABS):
             self.query_one(f"#{name}").set_class(n != self._tab, "hidden")
-        self.hints = _LIST_HINTS if self._tab == 0 else _SETTINGS_HINTS
+        self.hints = {"benchmarks": _LIST_HINTS, "settings": _SETTINGS_HINTS}.get(TABS[self._tab], _PROFILE_HINTS)
         self.show_title()
         self.show_keys()
         self._show_around()
         shown = self.query_one(f"#{TABS[self._tab]}")
         if isinstance(shown, ProjectSettings):
             shown.open()
+        if isinstance(shown, BenchmarkList):
+            shown.refresh_lines()
         # In a field the keys of this screen would be typed into it: one goes there by tab or e.
-        self.set_focus(self.benchmarks.table if self._tab == 0 else None)
+        self.set_focus(shown.table if isinstance(shown, BenchmarkList) else None)
 
     @property
     def _in_settings(self) -> bool:
         """Whether a field of the settings has the focus."""
         focused = self.focused
-        return self._tab == 1 and focused is not None and focused is not self
+        return self.shown_list is None and focused is not None and focused is not self
 
-    def _go_to_tab(self, tab: int) -> None:
-        if 0 <= tab < len(TABS) and tab != self._tab:
+    def go_to_tab(self, tab: int) -> None:
+        """Show a tab by its place."""
+        if 0 <= tab < self.tabs and tab != self._tab:
             self._tab = tab
             self._show_tab()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """There are no more tabs than these; what belongs to a benchmark needs the list."""
         if action.startswith("tab_") and action[4:].isdigit():
-            return int(action[4:]) <= len(TABS)
+            return int(action[4:]) <= self.tabs
         return super().check_action(action, parameters)
 
     def action_tab_next(self) -> None:
         """The next tab, around the end."""
-        self._go_to_tab((self._tab + 1) % len(TABS))
+        self.go_to_tab((self._tab + 1) % self.tabs)
 
     def action_tab_previous(self) -> None:
         """The tab before, around the beginning."""
-        self._go_to_tab((self._tab - 1) % len(TABS))
+        self.go_to_tab((self._tab - 1) % self.tabs)
 
-    def action_tab_1(self) -> None:
-        """Benchmarks."""
-        self._go_to_tab(0)
 
-    def action_tab_2(self) -> None:
-        """Settings."""
-        self._go_to_tab(1)
+def _tab_action(place: int) -> Callable[[ProjectScreen], None]:
+    return lambda screen: screen.go_to_tab(place)
+
+
+for _place in range(len(TABS)):
+    setattr(ProjectScreen, f"action_tab_{_place + 1}", _tab_action(_place))

@@ -11,7 +11,7 @@ from tuibench.tui.desk import Pulse, RerunPlan
 
 def rerun_question(plan: RerunPlan, pulse: Pulse | None) -> str:
     """Cells, time, and for what it would wait."""
-    about = f"{count_of(plan.cells, 'cell')}, ~{seconds(plan.expected_s)}"
+    about = f"{count_of(plan.cells, 'cell') if plan.cells else 'a profile'}, ~{seconds(plan.expected_s)}"
     behind = _behind(pulse) or plan.busy
     if plan.moved:
         # Why another file is measured is more than for how long.

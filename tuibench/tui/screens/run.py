@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -21,6 +21,7 @@ from tuibench.tui.screens.cell_grid import CellGrid
 from tuibench.tui.screens.cell_words import cell_details, cell_span, interval_words, now_words
 from tuibench.tui.screens.grid_plan import GridPlan, plan_grid
 from tuibench.tui.screens.run_keys import RunKeys
+from tuibench.tui.screens.run_profile import part_lines, progress_lines
 from tuibench.tui.screens.run_words import (
     LABEL,
     bar_words,
@@ -56,7 +57,8 @@ class RunScreen(RunKeys):
         "One run. The grid has a block for each side, a line for each number of cores and a column for each batch and "
         "shape; cells fill in round after round, each with its number, its 95 % interval and the grade of the "
         "machine's quiet. The cursor stays on the cell that is measured until you move it; below stand the cell under "
-        "it and what happened last. Leaving the page leaves the run going, and so does leaving the dashboard."
+        "it and what happened last. A profile has its parts in place of cells. Leaving the page leaves the run going, "
+        "and so does leaving the dashboard."
     )
 
     def __init__(self, run_id: str) -> None:
@@ -146,6 +148,7 @@ class RunScreen(RunKeys):
         before, self.view = self.view, view
         if before is view:
             return
+        self.set_class(bool(view.info.kind), "-profile")
         self._show_grid(view)
         self._show_around()
         self.show_title()
@@ -171,7 +174,12 @@ class RunScreen(RunKeys):
                 self._spans[cell.key] = cell, here, cell_span(cell, view.live, glyphs)
         spans = {one: found[2] for one, found in self._spans.items()}
         cursor = view.live.cell if self._follows and view.live is not None else ""
-        self.grid.show_cells(self._plan, spans, () if view.cells else self._state_lines(view)[1:], cursor)
+        self.grid.show_cells(self._plan, spans, () if view.cells else self._instead(view), cursor)
+
+    def _instead(self, view: RunView) -> Sequence[LineLike]:
+        """What stands where cells would: of a profile what it is made of."""
+        told = self._state_lines(view)
+        return part_lines(view, told, self.dashboard.glyphs) if view.info.kind else told[1:]
 
     def _state_lines(self, view: RunView) -> tuple[LineLike, ...]:
         app = self.dashboard
@@ -188,6 +196,8 @@ class RunScreen(RunKeys):
 
     def _progress_lines(self, view: RunView) -> list[LineLike]:
         told = self._state_lines(view)
+        if view.info.kind:
+            return progress_lines(view, told, max(self.size.width - 2, 10), self.dashboard.ascii_only)
         if not view.cells:
             return ["", told[0]]
         if view.ended:
@@ -242,6 +252,7 @@ class RunScreen(RunKeys):
         """All numbers of a cell once they are stored; until then what is known of it."""
         message.stop()
         if self.view is not None and self.view.saved:
-            self.dashboard.go(route.detail(self.run_id, cell=message.key), replace=True)
+            way = route.profile(self.run_id) if self.kind else route.detail(self.run_id, cell=message.key)
+            self.dashboard.go(way, replace=True)
         else:
             self.open_cell()

@@ -44,8 +44,11 @@ class RunActions(BenchmarkActions):
     def _ask_cancel(self, view: RunView) -> None:
         if not self._is_going(view):
             return
-        kept = sum(bool(cell.executions) for cell in view.cells)
-        words = f"{count_of(kept, 'cell')} measured so far {'is' if kept == 1 else 'are'} kept."
+        kept, noun = sum(bool(cell.executions) for cell in view.cells), "cell"
+        if view.info.kind:
+            kept, noun = view.info.executions, "measurement"
+        words = f"{count_of(kept, noun)} {'made' if view.info.kind else 'measured'} so far are kept."
+        words = words if kept != 1 else words.replace(" are ", " is ")
         text = f"Cancel {self.run_name(view)}? {words if kept else 'Nothing is measured yet.'}"
         ask(self, text, {"y": "cancel it"}, lambda answer: self._cancel(view.info.id) if answer == "y" else None)
 

@@ -21,6 +21,7 @@ from tuibench.tui.widgets.row import LineLike
 
 _COMMON = ("log", "copy-command", "palette", "help")
 _GOING = ("back", "cancel", "open", "extend", "finish", *_COMMON)
+_MAKING = ("back", "cancel", "finish", *_COMMON)
 _WAITING = ("back", "cancel", *_COMMON)
 _BROKEN = ("resume", "finish", "open", "remove", "back", *_COMMON)
 _UNSAVED = ("resume", "open", "remove", "back", *_COMMON)
@@ -44,7 +45,9 @@ class RunKeys(RunActions):
     def set_hints(self) -> None:
         """What can be done depends on the state."""
         view = self.view
-        if view is None or not (view.cells or view.ended) or view.info.state == activity.WAITING:
+        if view is not None and view.info.kind and not view.ended:
+            self.hints = _WAITING if view.info.state == activity.WAITING else _MAKING
+        elif view is None or not (view.cells or view.ended) or view.info.state == activity.WAITING:
             self.hints = _WAITING
         elif not view.ended:
             self.hints = (*_GOING[:3], "side", *_GOING[3:]) if self.has_sides else _GOING
@@ -65,6 +68,11 @@ class RunKeys(RunActions):
         pairs = [(key.shown(one, app.keymap, app.ascii_only), words.get(one, key.KEYS[one].word)) for one in self.hints]
         # Help stands last in each of them, and stays however narrow it is.
         self.query_one("#keys", KeyLine).show(pairs[:-1], pairs[-1:])
+
+    @property
+    def kind(self) -> str:
+        """Of the profile that it makes, '' for a benchmark."""
+        return self.view.info.kind if self.view is not None else ""
 
     # Which run is meant
 
@@ -151,7 +159,9 @@ class RunKeys(RunActions):
     def _ask_remove(self, wanted: tuple[str, ...]) -> None:
         """Of what is not stored its own words: the run may be in no list any more, and nothing brings it back."""
         view = self.view
-        if view is None or not view.ended or view.saved:
+        if view is not None and view.info.kind and not view.ended:
+            self.hints = _WAITING if view.info.state == activity.WAITING else _MAKING
+        elif view is None or not view.ended or view.saved:
             super()._ask_remove(wanted)
             return
         lost = count_of(view.info.executions, "execution") if view.info.executions else ""

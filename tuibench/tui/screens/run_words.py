@@ -33,6 +33,9 @@ def head_words(view: RunView, glyphs: Glyphs) -> str:
     sign = {activity.RUNNING: glyphs.running, activity.WAITING: glyphs.waiting}.get(view.info.state, "")
     words = [view.status if view.ended else f"{sign} {view.info.state}".strip()]
     if spec is not None:
+        if spec.profile is not None:
+            words.append(f"{', '.join(spec.engines)} {spec.precision} {spec.profile.kind} profile")
+            return f" {glyphs.dot} ".join(words)
         words.append(" ".join([", ".join(spec.engines), spec.precision, ",".join(spec.scenarios)]))
         words.append(f"to {target_words(spec.effort.target)}" if spec.effort.target is not None else "fixed time")
     return f" {glyphs.dot} ".join(words)
@@ -76,6 +79,9 @@ def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLik
         return ((info.detail, "warn"),)
     if view.spec is None:
         return ("it begins ...",)
+    if view.info.kind:
+        stage = view.making.activity if view.making is not None else ""
+        return (stage or "preparing: the model is read, inputs are made",)
     if not view.cells:
         return ("preparing: the model is read, inputs are made, a first inference is tried",)
     return ("between two executions",)
@@ -168,7 +174,7 @@ def labelled(label: str, row: Row) -> Row:
 
 def stage_of(view: RunView) -> tuple[object, ...]:
     """What it depends on which keys mean something."""
-    return view.status, view.info.state, view.saved, bool(view.cells)
+    return view.status, view.info.state, view.saved, bool(view.cells), view.info.kind
 
 
 def set_in(line: LineLike) -> LineLike:

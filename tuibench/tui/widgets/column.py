@@ -24,6 +24,8 @@ class Column:
     """The higher, the sooner it goes where room is short; of equals the right one goes first."""
     wide: int = 0
     """What it takes where all columns are shown and the table may be scrolled; 0 for `width`."""
+    middle: bool = False
+    """Whether what does not fit gives way in its middle: names of layers differ at their ends."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from tuibench.tui.key import bindings
 from tuibench.tui.widgets.column import Column, Layout, lay_out
 from tuibench.tui.widgets.moving import Moving
 from tuibench.tui.widgets.place import Place
-from tuibench.tui.widgets.row import Row, fit, safe, skip
+from tuibench.tui.widgets.row import Row, cut_middle, fit, safe, skip
 
 __all__ = ["Column", "Line", "RecordTable"]
 
@@ -215,8 +215,10 @@ class RecordTable(Moving):
         ellipsis = self.glyphs.ellipsis
         texts = []
         for at, width in self._columns_now().shown:
-            cell = cells[at] if at < len(cells) else ""
-            texts.append(fit(self.legible(safe(cell, 4 * width + 8)), width, ellipsis, self._columns[at].right))
+            cell, column = cells[at] if at < len(cells) else "", self._columns[at]
+            if column.middle:
+                cell = cut_middle(self.legible(safe(cell)), width, ellipsis)
+            texts.append(fit(self.legible(safe(cell, 4 * width + 8)), width, ellipsis, column.right))
         return skip(" ".join(texts), self._left)
 
     # Keys and events

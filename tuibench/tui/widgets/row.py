@@ -56,6 +56,15 @@ def cut(text: str, width: int, ellipsis: str = "…") -> str:
     return set_cell_size(text, room).rstrip() + ellipsis if room > 0 else ellipsis[: max(width, 0)]
 
 
+def cut_middle(text: str, width: int, ellipsis: str = "…") -> str:
+    """Bring a text to at most `width` columns by giving up its middle."""
+    room = width - cell_len(ellipsis)
+    if cell_len(text) <= width or room < 2:
+        return cut(text, width, ellipsis)
+    end = room - room // 2
+    return set_cell_size(text, room // 2).rstrip() + ellipsis + skip(text, cell_len(text) - end).lstrip()
+
+
 def skip(text: str, columns: int) -> str:
     """What is left of a text without its first columns; a wide letter that is cut leaves a blank."""
     if text.isascii() or not columns:

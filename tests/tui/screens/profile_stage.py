@@ -1,0 +1,158 @@
+"""Pages of profiles over a store of their own, and over a desk that works theory out at once."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from tests.insight.stock import make_costs, make_loss, make_profile
+from tests.report.build import model, spec
+from tests.store.build import NOW
+from tests.tui.frame import frame, rows
+from tests.tui.pilot import make_desk, open_app, press, settle, type_text
+from tests.tui.stock import add, add_project, make, make_id
+from tuibench.core.profile import LOSS, PERFORMANCE, Profile, ProfileSpec
+from tuibench.core.run import RunResult
+from tuibench.core.spec import ModelSource
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.tui.desk import Desk
+from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
+from tuibench.tui.terminal import Display
+from tuibench.workbench.hall import Workbench
+
+
+def profile_run(number: int, ago_s: float, profile: Profile | None = None, **changes: object) -> RunResult:
+    """A finished run that made a profile."""
+    profile = profile or make_profile()
+    source = ModelSource("dir/resnet50.onnx", "/models/resnet50.onnx")
+    headline = "4.72 ms ±1.0 %" if profile.kind == PERFORMANCE else "most sensitive: stage0.block0.conv.weight"
+    result = make(
+        number,
+        ago_s,
+        spec=spec(models=(source,), engines=("onnxruntime",), scenarios=("sync",), cores=(2,), batches=(1,),
+                  profile=ProfileSpec(profile.kind)),
+        models=(model(path="/models/resnet50.onnx"),),
+        profile=profile,
+        headline=headline,
+        conclusions=("82 % of the time is Conv; INT8 measured 2.1×",) if profile.kind == PERFORMANCE else (),
+        again="tuibench profile dir/resnet50.onnx",
+        anchor={},
+    )  # fmt: skip
+    return replace(result, **changes)  # type: ignore[arg-type]
+
+
+class ProfileAnswers:
+    """What a desk says of profiles without looking at a model; what is started is written down."""
+
+    def __init__(self, n: int = 12) -> None:
+        self.n = n
+        self.started: list[tuple[ProfileValues, str, str]] = []
+        self.checked: list[ProfileValues] = []
+        self.check = ProfileCheck(performance_s=12.0, loss_s=48.0, commands=("tuibench profile dir/resnet50.onnx",))
+        self.start = ProfileStart(ProfileValues(batch="1", cores="2"), "dir/resnet50.onnx")
+        self.runs: tuple[str, ...] = (make_id(41), make_id(42))
+        self.notes: tuple[str, ...] = ()
+
+    def put_on(self, desk: Desk) -> Desk:
+        """The same desk with these answers."""
+        answers: dict[str, Any] = {
+            "costs": lambda project: make_costs(self.n),
+            "approximated": lambda project: make_loss(self.n, measured=False),
+            "profile_form": lambda project, profile="": self.start,
+            "check_profile": self._check,
+            "start_profile": self._start,
+            "theory_command": lambda project, what: f"tuibench profile dir/resnet50.onnx --{what}",
+        }
+        for name, answer in answers.items():
+            setattr(desk, name, answer)
+        return desk
+
+    def _check(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
+        self.checked.append(values)
+        return self.check
+
+    def _start(
+        self, values: ProfileValues, project: str, rerun_of: str = ""
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        self.started.append((values, project, rerun_of))
+        return self.runs[: values.performance + values.loss], self.notes
+
+
+class Profiled:
+    """A page with what it stands on."""
+
+    def __init__(self, app: Dashboard, pilot: Pilot[int], bench: Workbench, project: str, ids: tuple[str, ...]) -> None:
+        self.app, self.pilot, self.bench, self.project, self.ids = app, pilot, bench, project, ids
+        self.answers = ProfileAnswers()
+
+    async def press(self, *keys: str) -> None:
+        await press(self.pilot, *keys)
+
+    async def type(self, text: str) -> None:
+        await type_text(self.pilot, text)
+
+    async def go(self, screen: Screen[None]) -> None:
+        self.app.go(screen)
+        await settle(self.pilot)
+
+    @property
+    def text(self) -> str:
+        return frame(self.app)
+
+    @property
+    def rows(self) -> list[str]:
+        return rows(self.app)
+
+    @property
+    def news(self) -> str:
+        """The line of news, and of questions."""
+        return self.rows[-3]
+
+
+def stock_profiles(bench: Workbench) -> tuple[str, tuple[str, ...]]:
+    """A project with two performance profiles and a loss profile; ids with the newest first."""
+    project = add_project(bench)
+    ids = (
+        add(bench, profile_run(1, 3600), project, name="baseline", note="before the fix"),
+        add(bench, profile_run(2, 7200, make_profile(13)), project, name="older"),
+        add(bench, profile_run(3, 9000, make_profile(kind=LOSS)), project, name="losses"),
+    )
+    return project, ids
+
+
+@asynccontextmanager
+async def profiled(
+    size: tuple[int, int] = (80, 24),
+    *results: RunResult,
+    answers: ProfileAnswers | None = None,
+    display: Display | None = None,
+    driver: type[Any] | None = None,
+) -> AsyncIterator[Profiled]:
+    """At home, over a project with profiles; or over one with these results alone."""
+    bench = Workbench()
+    if results:
+        project = add_project(bench)
+        ids = tuple(add(bench, result, project, name="baseline") for result in results)
+    else:
+        project, ids = stock_profiles(bench)
+    answers = answers or ProfileAnswers()
+    desk = answers.put_on(make_desk(bench))
+    async with open_app(size, desk=desk, display=display, driver=driver, headless=driver is None) as (app, pilot):
+        seen = Profiled(app, pilot, bench, project, ids)
+        seen.answers = answers
+        yield seen
+
+
+def moment(ago_s: float) -> str:
+    """That long ago."""
+    return datetime.fromtimestamp(NOW - ago_s, UTC).isoformat()
+
+
+__all__ = ["Profiled", "ProfileAnswers", "moment", "profile_run", "profiled", "route", "stock_profiles"]

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.insight.stock import make_profile
+from tests.tui.landing import land, landed
+from tests.tui.pilot import look
+from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
+from tuibench.core.profile import LOSS
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.tui.screens.profile_layers import LayersPane
+
+
+def layers_of(seen: Profiled) -> LayersPane:
+    return seen.app.screen.query_one(LayersPane)
+
+
+async def test_the_summary_says_how_fast_it_is_and_what_would_help() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert "measured     4.76 ms/batch ±1.0 %, 210 items/s · grade A" in seen.text
+        assert "(measured INT8)" in seen.text and "(Amdahl bound)" in seen.text
+        assert "79 % of the time is Conv; INT8 measured 2." in seen.text
+        assert "44 % of the measured f32 roof" in seen.text
+        assert "> Conv " in seen.text and "3.77 ms  5" in seen.text
+
+
+async def test_the_bars_show_something_else_by_m_and_by_arrows_and_values_by_t() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert "type [baseline ms] m ←→" in seen.text
+        await seen.press("m")
+        assert "type [potential ms]" in seen.text and "≤" in seen.text
+        await seen.press("right")
+        assert "type [potential %]" in seen.text
+        await seen.press("left", "left")
+        assert "type [baseline ms]" in seen.text
+        await seen.press("t", "t")
+        assert "as [% of total] t" in seen.text and "79 %  5" in seen.text
+
+
+async def test_a_choice_is_kept_for_the_other_tabs_and_the_next_profile() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        await seen.press("left", "left", "3")
+        assert "type [bytes]" in seen.text
+        await seen.press("q")
+        await seen.go(route.profile(seen.ids[1]))
+        assert "type [bytes]" in seen.text
+
+
+async def test_an_engine_that_gains_nothing_from_zeros_has_that_as_its_result() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        for _ in range(4):
+            await seen.press("m")
+        assert "type [pruned]" in seen.text
+        assert "Zeros gain nothing on onnxruntime 1.31.1 here" in seen.text
+
+
+async def test_enter_on_a_bar_shows_its_layers_and_escape_all_of_them() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        await seen.press("enter")
+        assert "[2 Layers]" in seen.rows[1] and "5 with 'Conv'" in seen.rows[1]
+        assert {layers_of(seen).book.line(one, seen.app.glyphs).cells[1] for one in layers_of(seen).table.keys} == {
+            "Conv"
+        }
+        await seen.press("escape")
+        assert "16 rows" in seen.rows[1] and len(layers_of(seen).table.keys) == 16
+
+
+async def test_the_table_is_sorted_by_any_column_and_narrowed_by_words() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0], "layers"))
+        first = list(layers_of(seen).table.keys)
+        assert first[:3] == ["out0", "out2", "out3"] and "*1 Conv" in seen.rows[3]
+        await seen.press("s")
+        assert "by #" in seen.rows[1] and list(layers_of(seen).table.keys)[:3] == ["out0", "out1", "out2"]
+        await seen.press("S")
+        assert "by # reversed" in seen.rows[1] and layers_of(seen).table.keys[0] == "folded"
+        await seen.press("slash")
+        await seen.type("matmul")
+        assert list(layers_of(seen).table.keys) == ["out7"]
+        await seen.press("enter", "escape")
+        assert len(layers_of(seen).table.keys) == 16
+
+
+async def test_columns_of_eighty_and_all_of_them() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0], "layers"))
+        assert seen.rows[2].split()[:6] == ["#", "op", "weight", "ms", "%", "cum"]
+        assert "% roof" in seen.rows[2] and "kernel" not in seen.rows[2]
+        assert "stage0.b…v.weight" in seen.rows[3]
+        await seen.press("w")
+        assert "stage0.block0.conv.weight" in seen.rows[3]
+
+
+async def test_enter_shows_all_of_a_layer() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0], "layers"))
+        await seen.press("enter")
+        assert "Layer out0" in seen.text and "INT8, measured alone" in seen.text and "118 M" in seen.text
+        await seen.press("escape")
+        assert "[2 Layers]" in seen.rows[1]
+
+
+async def test_the_cursor_of_the_depth_says_all_of_its_layer() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0], "depth"))
+        assert " 1 of 15  1.31 ms" in seen.text
+        await seen.press("down", "down")
+        assert " 3 of 15  1.05 ms" in seen.text and "/stage0/block2/Conv" in seen.text
+        await seen.press("G")
+        assert " 15 of 15  20.0 µs" in seen.text
+        await seen.press("g", "enter")
+        assert "Layer out0" in seen.text
+
+
+async def test_environment_and_log_are_those_of_the_record() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        await seen.press("4")
+        assert "packages" in seen.text
+        await seen.press("L")
+        assert "[5 Log]" in seen.rows[1] and "measures it again" in seen.text
+        await seen.press("]")
+        assert "[1 Summary]" in seen.rows[1]
+
+
+async def test_keys_of_benchmarks_mean_this_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "profile_form", "profile_comparison")
+    old = profile_run(8, 9000)
+    async with profiled((80, 24), replace(profile_run(7, 60)), old) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        await seen.press("R")
+        assert landed(seen.app) == ("profile_form", ("", "performance", seen.ids[0]), {})
+        await seen.press("q", "c")
+        assert "is no re-run" in seen.news
+        await seen.press("y")
+        assert "copied, and kept in" in seen.news
+        await seen.press("x")
+        assert f"Export {short_id(seen.ids[0])}" in seen.text
+
+
+async def test_a_new_name_is_seen_at_once_and_a_removal_comes_back() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        await seen.press("e", "end", "2", "enter")
+        await look(seen.app, seen.pilot)
+        assert '"baseline2"' in seen.rows[0]
+        await seen.press("d", "y")
+        assert "u brings it back" in seen.text
+        await seen.press("u")
+        assert seen.bench.library.get(seen.ids[0]).card.name == "baseline2"
+
+
+async def test_a_profile_that_ended_before_anything_was_measured_says_so() -> None:
+    async with profiled((80, 24), replace(profile_run(7, 60), profile=None, status="cancelled")) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert "this profile is empty" in seen.text and "r makes it again" in seen.text
+        await seen.press("m", "2", "enter")
+        assert "not read yet" in seen.news or "empty" in seen.text
+
+
+async def test_a_damaged_profile_says_what_is_wrong() -> None:
+    async with profiled() as seen:
+        path = next(p for p in seen.bench.settings.places.data.rglob("*") if p.is_file() and seen.ids[0] in p.name)
+        path.write_bytes(path.read_bytes()[:200])
+        await seen.go(route.profile(seen.ids[0]))
+        assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
+
+
+async def test_losses_have_a_level_in_place_of_a_type() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[2]))
+        assert "level [pruned 0.5] m" in seen.text and "leave alone" in seen.text
+        assert "> stage0.block7.matmul.weig" in seen.text
+        await seen.press("left")
+        assert "level [params]" in seen.text and "stage0.block10.gemm.weight" in seen.text
+        await seen.press("2")
+        assert seen.rows[2].split()[:8] == ["#", "op", "weight", "params", "0.5", "0.8", "0.9", "0.95"]
+        await seen.press("enter")
+        assert "outputs" in seen.text and "(proxy)" in seen.text
+
+
+async def test_theory_says_that_it_is_theory_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "profile_form")
+    async with profiled() as seen:
+        await seen.go(route.theory(seen.project, FLOPS))
+        for number in "123":
+            await seen.press(number)
+            assert "theoretical" in seen.rows[0]
+        assert "4 Env" not in seen.rows[1]
+        await seen.press("4")
+        assert "[3 Depth]" in seen.rows[1]
+        await seen.press("y")
+        assert seen.app.clipboard == "tuibench profile dir/resnet50.onnx --flops"
+        await seen.press("n")
+        assert landed(seen.app)[:2] == ("profile_form", (seen.project, "performance"))
+
+
+async def test_what_weights_tell_is_called_a_proxy_everywhere() -> None:
+    async with profiled() as seen:
+        await seen.go(route.theory(seen.project, APPROXIMATED))
+        assert "a proxy, nothing was run" in seen.text and "noise (proxy)" in seen.text
+        await seen.press("3")
+        assert "(proxy)" in seen.text
+        await seen.press("2")
+        assert "noise (proxy)" in seen.text
+
+
+async def test_a_profile_that_was_stopped_says_so() -> None:
+    profile = make_profile(kind=LOSS)
+    assert profile.loss is not None
+    stopped = replace(profile, loss=replace(profile.loss, complete=False))
+    async with profiled((80, 24), profile_run(9, 60, stopped, status="cancelled")) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert "stopped before all layers were measured" in seen.text and "cancelled" in seen.rows[1]

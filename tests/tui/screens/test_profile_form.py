@@ -1,0 +1,182 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from tests.tui.landing import land, landed
+from tests.tui.pilot import settle
+from tests.tui.screens.profile_stage import ProfileAnswers, Profiled, profiled
+from tuibench.core.errors import UsageError
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.desk_profile import FLOPS, ProfileCheck, ProfileStart, ProfileValues
+from tuibench.tui.screens import profile_set_up
+from tuibench.tui.screens.profile_form import ProfileFormScreen
+
+
+@pytest.fixture(autouse=True)
+def ways(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run", "theory")
+    monkeypatch.setattr(profile_set_up, "CHECK_S", 0.001)
+
+
+def page_of(seen: Profiled) -> ProfileFormScreen:
+    page = seen.app.page
+    assert isinstance(page, ProfileFormScreen)
+    return page
+
+
+async def go_to(seen: Profiled, name: str) -> None:
+    assert page_of(seen).column.focus_field(name)
+    await settle(seen.pilot)
+
+
+async def checked(seen: Profiled) -> None:
+    """The check that comes a moment after the last key."""
+    await asyncio.sleep(0.02)
+    await settle(seen.pilot)
+
+
+async def test_both_are_on_and_one_key_starts_them() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile_form(seen.project))
+        assert "performance about 12 s · loss about 48 s" in seen.text
+        assert "instruction sets:" in seen.text and "1 for real time, 64 for throughput" in seen.text
+        await seen.press("enter")
+        values, project, again = seen.answers.started[0]
+        assert (values.performance, values.loss, values.name, values.loss_name) == (True, True, "baseline", "baseline")
+        assert (project, again) == (seen.project, "")
+        assert landed(seen.app)[:2] == ("run", (seen.answers.runs[0],))
+        assert f"{short_id(seen.answers.runs[1])} waits behind it" in seen.text
+
+
+@pytest.mark.parametrize(("kind", "on"), [("performance", (True, False)), ("loss", (False, True))])
+async def test_adding_one_kind_leaves_the_other_off(kind: str, on: tuple[bool, bool]) -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile_form(seen.project, kind))
+        await seen.press("ctrl+r")
+        values = seen.answers.started[0][0]
+        assert (values.performance, values.loss) == on
+
+
+async def test_with_both_off_there_is_theory_and_nothing_starts() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile_form(seen.project))
+        await go_to(seen, "performance")
+        await seen.press("right")
+        await go_to(seen, "loss")
+        await seen.press("right")
+        await checked(seen)
+        assert "RUN opens the FLOPS profile" in seen.text and "Batch" not in seen.text
+        await seen.press("ctrl+r")
+        assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS)) and seen.answers.started == []
+
+
+async def test_all_that_is_wrong_is_said_at_once_beside_its_field() -> None:
+    async with profiled() as seen:
+        wrong = {"batch": "1 to 65536, not 'x'", "cores": "1 to 2, not '99'", "data": "there is no file a.npz"}
+        seen.answers.check = ProfileCheck(errors=wrong)
+        await seen.go(route.profile_form(seen.project))
+        for text in wrong.values():
+            assert f"! {text}" in seen.text
+        await seen.press("ctrl+r")
+        assert seen.answers.started == [] and seen.app.focused is not None
+        assert page_of(seen).column.fields["batch"] in seen.app.focused.ancestors_with_self
+        assert "1 to 65536" in seen.news
+
+
+async def test_what_is_typed_is_checked_and_started() -> None:
+    answers = ProfileAnswers()
+    answers.start = ProfileStart(ProfileValues(dims=(("sequence", "128"),)), "dir/bert.onnx", place="bert")
+    async with profiled(answers=answers) as seen:
+        await seen.go(route.profile_form(seen.project))
+        await go_to(seen, "batch")
+        await seen.type("64")
+        await go_to(seen, "dim:sequence")
+        await seen.type("256")
+        await go_to(seen, "what_if")
+        await seen.press("left")
+        await checked(seen)
+        assert seen.answers.checked[-1].batch == "64"
+        await seen.press("ctrl+r")
+        values = seen.answers.started[0][0]
+        assert (values.batch, values.dims, values.what_if) == ("64", (("sequence", "256"),), True)
+
+
+async def test_leaving_keeps_what_was_typed_and_the_project() -> None:
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("n")
+        await go_to(seen, "batch")
+        await seen.type("32")
+        await seen.press("escape")
+        assert "Performance profiles (2)" in seen.rows[0] and seen.answers.started == []
+        await seen.press("n")
+        assert str(page_of(seen).column.fields["batch"].answer) == "32"
+        await seen.press("ctrl+r", "q")
+        await seen.press("n")
+        assert str(page_of(seen).column.fields["batch"].answer) == "1"
+
+
+async def test_what_takes_long_is_proposed_to_be_left_out() -> None:
+    async with profiled() as seen:
+        seen.answers.check = replace(seen.answers.check, performance_s=720.0)
+        await seen.go(route.profile_form(seen.project))
+        assert "with Performance off there is the FLOPS profile" in seen.text
+        await seen.press("ctrl+r")
+        assert "takes long" in seen.news and seen.answers.started == []
+        await seen.press("o")
+        seen.answers.check = replace(seen.answers.check, performance_s=None)
+        await checked(seen)
+        await seen.press("ctrl+r")
+        assert seen.answers.started[0][0].performance is False
+
+
+async def test_another_with_the_settings_of_one() -> None:
+    answers = ProfileAnswers()
+    answers.start = replace(answers.start, values=ProfileValues(batch="8", loss=False), project="", place="")
+    async with profiled(answers=answers) as seen:
+        await seen.go(route.profile_form(seen.project, "performance", seen.ids[0]))
+        assert f"Profile {short_id(seen.ids[0])} again" in seen.rows[0]
+        await seen.press("enter")
+        values, _, again = seen.answers.started[0]
+        assert (values.batch, values.loss, again) == ("8", False, seen.ids[0])
+
+
+async def test_y_copies_a_command_for_each_run() -> None:
+    async with profiled() as seen:
+        seen.answers.check = replace(seen.answers.check, commands=("tuibench profile a", "tuibench profile a --loss"))
+        await seen.go(route.profile_form(seen.project))
+        await seen.press("y")
+        assert seen.app.clipboard == "tuibench profile a && tuibench profile a --loss"
+
+
+async def test_a_start_that_fails_leaves_the_form_as_it_is() -> None:
+    async with profiled() as seen:
+
+        def fail(*_: object) -> None:
+            raise UsageError("the store cannot be written", "free some room")
+
+        seen.app.desk.start_profile = fail  # type: ignore[method-assign,assignment]
+        await seen.go(route.profile_form(seen.project))
+        await seen.press("ctrl+r")
+        assert "the store cannot be written" in seen.news
+        await seen.press("ctrl+r")
+        assert "the store cannot be written" in seen.news
+
+
+async def test_keys_that_come_before_the_fields_are_not_lost() -> None:
+    async with profiled() as seen:
+        seen.app.go(route.profile_form(seen.project))
+        await seen.press("enter")
+        assert len(seen.answers.started) == 1
+
+
+async def test_a_model_that_is_gone_says_so() -> None:
+    answers = ProfileAnswers()
+    answers.start = replace(answers.start, error="a.onnx is gone; put it back")
+    async with profiled(answers=answers) as seen:
+        await seen.go(route.profile_form(seen.project))
+        assert "! a.onnx is gone; put it back" in seen.text

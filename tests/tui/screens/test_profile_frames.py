@@ -1,0 +1,48 @@
+"""Pages of profiles as somebody has looked at them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from textual.screen import Screen
+
+from tests.tui.frame import check_frame, frame
+from tests.tui.screens.profile_stage import Profiled, profiled
+from tuibench.core.machine import Machine
+from tuibench.tui import route
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.tui.terminal import Display
+
+WAYS = (((80, 24), False, "80x24"), ((120, 36), False, "120x36"), ((80, 24), True, "ascii"))
+PAGES: dict[str, Callable[[Profiled], Screen[None]]] = {
+    "profiles": lambda seen: route.project(seen.project, "performance"),
+    "losses": lambda seen: route.project(seen.project, "loss"),
+    "profile-summary": lambda seen: route.profile(seen.ids[0]),
+    "profile-layers": lambda seen: route.profile(seen.ids[0], "layers"),
+    "profile-depth": lambda seen: route.profile(seen.ids[0], "depth"),
+    "loss-summary": lambda seen: route.profile(seen.ids[2]),
+    "loss-layers": lambda seen: route.profile(seen.ids[2], "layers"),
+    "flops-summary": lambda seen: route.theory(seen.project, FLOPS),
+    "flops-layers": lambda seen: route.theory(seen.project, FLOPS, "layers"),
+    "approximated-summary": lambda seen: route.theory(seen.project, APPROXIMATED),
+    "profile-form": lambda seen: route.profile_form(seen.project),
+    "profile-comparison": lambda seen: route.profile_comparison(seen.ids[1], seen.ids[0]),
+}
+MACHINE = Machine(2, 2, 2, ("avx2", "avx512"), ())
+
+
+@pytest.mark.parametrize(("size", "ascii_only", "name"), WAYS)
+async def test_pages_are_as_they_were_looked_at(
+    size: tuple[int, int], ascii_only: bool, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tuibench.tui.screens.project_rail.size", lambda _: "145 kB")
+    async with profiled(size, display=Display(ascii_only=ascii_only)) as seen:
+        monkeypatch.setattr(seen.app.desk, "machine", lambda: MACHINE)
+        for page, way in PAGES.items():
+            await seen.go(way(seen))
+            check_frame(seen.app, f"{page}-{name}")
+            assert not ascii_only or frame(seen.app).isascii(), page
+            assert all(len(row) <= size[0] for row in seen.rows), page
+            seen.app.go_back()
+            await seen.press()

@@ -1,0 +1,128 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.tui.landing import land, landed
+from tests.tui.pilot import look, settle
+from tests.tui.screens.profile_stage import Profiled, profiled
+from tests.tui.screens.stage import with_runs
+from tests.tui.stock import make_going
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.tui.screens.benchmark_list import BenchmarkList
+from tuibench.tui.screens.project import ProjectScreen
+
+
+def keys_of(seen: Profiled) -> list[str]:
+    page = seen.app.page
+    assert isinstance(page, ProjectScreen)
+    shown = page.shown_list
+    assert isinstance(shown, BenchmarkList)
+    return list(shown.table.keys)
+
+
+async def test_each_kind_has_its_list_and_theory_stands_last() -> None:
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project))
+        assert keys_of(seen) == [] and "Benchmarks (0)" in seen.rows[0]
+        await seen.press("2")
+        assert keys_of(seen) == [seen.ids[0], seen.ids[1], FLOPS] and "Performance profiles (2)" in seen.rows[0]
+        assert "4.72 ms" in seen.rows[4] and "theoretical" in seen.rows[6] and seen.rows[4].startswith(">")
+        await seen.press("3")
+        assert keys_of(seen) == [seen.ids[2], APPROXIMATED] and "stage0.block0.conv.weight" in seen.rows[4]
+        await seen.press("4")
+        assert "[4 Settings]" in seen.rows[1]
+
+
+async def test_what_is_under_the_cursor_is_told_below() -> None:
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        assert "82 % of the time is Conv" in seen.text and "note: before the fix" in seen.text
+        await seen.press("G")
+        assert "nothing of it is measured" in seen.text
+
+
+async def test_enter_opens_a_profile_or_theory(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "profile", "theory", "profile_form")
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("enter")
+        assert landed(seen.app)[:2] == ("profile", (seen.ids[0],))
+        await seen.press("q", "G", "enter")
+        assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS))
+        await seen.press("q", "3", "n")
+        assert landed(seen.app)[:2] == ("profile_form", (seen.project, "loss"))
+
+
+async def test_two_are_compared_marked_or_with_the_cursor(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "profile_comparison")
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("space", "c")
+        assert landed(seen.app)[:2] == ("profile_comparison", (seen.ids[1], seen.ids[0]))
+        await seen.press("q", "space", "c")
+        assert landed(seen.app)[:2] == ("profile_comparison", (seen.ids[1], seen.ids[0]))
+
+
+async def test_theory_is_neither_removed_nor_named_nor_compared() -> None:
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("G")
+        for pressed in ("d", "e", "r", "R", "x", "c"):
+            await seen.press(pressed)
+            assert "FLOPS is theoretical" in seen.news, pressed
+        await seen.press("a", "d")
+        assert "Remove" in seen.news
+        await seen.press("y")
+        assert keys_of(seen) == [FLOPS]
+
+
+async def test_one_is_named_filtered_sorted_removed_and_comes_back() -> None:
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("e", "end", "2", "enter")
+        await look(seen.app, seen.pilot)
+        assert "baseline2" in seen.rows[4]
+        await seen.press("slash")
+        await seen.type("older")
+        assert keys_of(seen) == [seen.ids[1]]
+        await seen.press("enter", "escape", "s")
+        assert "by name" in seen.rows[1]
+        await seen.press("g", "d", "y")
+        await look(seen.app, seen.pilot)
+        assert seen.ids[0] not in keys_of(seen)
+        await seen.press("u")
+        await look(seen.app, seen.pilot)
+        assert seen.ids[0] in keys_of(seen)
+
+
+async def test_a_run_stands_in_the_list_of_its_kind_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    async with profiled() as seen:
+        going = make_going(seen.project)
+        making = replace(going[0], info=replace(going[0].info, kind="performance"))
+        with_runs(seen.app.desk, making, going[1])
+        await look(seen.app, seen.pilot)
+        await seen.go(route.project(seen.project))
+        assert keys_of(seen) == [going[1].info.id]
+        await seen.press("2")
+        assert keys_of(seen)[0] == making.info.id and "9/15 parts" in seen.rows[4]
+        await seen.press("g", "enter")
+        assert landed(seen.app)[:2] == ("run", (making.info.id,))
+
+
+async def test_profiles_whose_project_is_gone_are_found_without_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "profile")
+    async with profiled() as seen:
+        seen.bench.store.benchmarks.edit(seen.ids[2], project="")
+        await seen.go(route.loose())
+        assert "Settings" not in seen.text
+        await seen.press("3")
+        assert keys_of(seen) == [seen.ids[2]] and short_id(seen.ids[2]) in seen.text
+        await seen.press("enter")
+        assert landed(seen.app)[:2] == ("profile", (seen.ids[2],))
+        await seen.press("q")
+        await settle(seen.pilot)

@@ -1,0 +1,101 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from tests.tui.frame import check_frame
+from tests.tui.landing import land, landed
+from tests.tui.screens.profile_stage import profile_run
+from tests.tui.screens.run_desk import RUN, make_info, make_view
+from tests.tui.screens.run_stage import watched
+from tuibench.core import activity
+from tuibench.core.watch import Making, RunView
+from tuibench.tui.terminal import Display
+
+PARTS = (
+    ("costs", "done"), ("roofline", "failed"), ("zeros", "done"), ("layers 1", "done"), ("layers 2", "now"),
+    ("layers 3", "ahead"),
+)  # fmt: skip
+STAGE = "timing layers, process 2 of 3: profiled runs"
+
+
+def making(**changes: Any) -> RunView:
+    """A performance profile whose second process measures."""
+    result = profile_run(1, 0)
+    info = replace(make_info(), kind="performance", cells=6, cells_done=4, executions=1)
+    values: dict[str, Any] = {
+        "info": info, "spec": result.spec, "making": Making(STAGE, "layers", 1, 3, PARTS), "eta_s": 9.0, "live": None,
+    }  # fmt: skip
+    return replace(make_view(()), **(values | changes))
+
+
+def ended(**changes: Any) -> RunView:
+    info = replace(making().info, state=activity.FINISHED, eta_s=None)
+    return making(
+        info=info,
+        status="finished",
+        saved=True,
+        result=profile_run(1, 0),
+        eta_s=None,
+        making=Making("", "", 0, 0, PARTS),
+        **changes,
+    )
+
+
+@pytest.mark.parametrize(("size", "ascii_only", "name"), [((80, 24), False, "80x24"), ((80, 24), True, "ascii")])
+async def test_the_page_is_as_it_was_looked_at(size: tuple[int, int], ascii_only: bool, name: str) -> None:
+    async with watched(making(), size=size, display=Display(ascii_only=ascii_only)) as seen:
+        check_frame(seen.app, f"run-profile-{name}")
+
+
+async def test_stage_parts_and_what_is_left_are_said_in_words() -> None:
+    async with watched(making()) as seen:
+        assert "4/6" in seen.text and "~9.0 s left" in seen.text
+        assert "timing layers, process 2 of 3: profiled runs" in seen.text
+        assert "[x] costs by shapes" in seen.text and "layers, process 2" in seen.text
+        assert "roofs of this machine  failed: L says why" in seen.text and "[ ] layers, process 3" in seen.text
+        assert "X cancel" in seen.text and "p finish now" in seen.text and "more time" not in seen.text
+
+
+async def test_it_is_cancelled_after_a_question_and_finished_at_once() -> None:
+    async with watched(making()) as seen:
+        await seen.press("X")
+        assert "1 measurement made so far is kept" in seen.news
+        await seen.press("y", "p")
+        assert ("cancel", RUN) in seen.desk.asked and ("finish", RUN) in seen.desk.asked
+
+
+async def test_when_it_has_ended_enter_opens_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "profile")
+    async with watched(making(), ended()) as seen:
+        await seen.look()
+        assert "finished after" in seen.text and "4.72 ms" in seen.text
+        await seen.press("enter")
+        assert landed(seen.app)[:2] == ("profile", (RUN,))
+
+
+async def test_with_changes_it_leads_to_the_set_up(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "profile_form")
+    async with watched(ended()) as seen:
+        await seen.press("R")
+        assert landed(seen.app)[:2] == ("profile_form", ("", "performance", RUN))
+
+
+async def test_one_that_broke_off_says_how_to_go_on() -> None:
+    info = replace(making().info, state=activity.INTERRUPTED, resumable=True)
+    broken = making(
+        info=info, status="interrupted", saved=False, reason="its runner died", making=Making("", "", 0, 0, PARTS)
+    )
+    async with watched(broken) as seen:
+        assert "its runner died" in seen.text and "o takes it up" in seen.text
+        await seen.press("o")
+        assert ("resume", RUN, False, False) in seen.desk.asked
+
+
+async def test_changed_layers_are_counted() -> None:
+    parts = (("costs", "done"), ("weights", "done"), ("loss", "now"))
+    words = "changing one layer at a time, 12 of 110"
+    async with watched(making(making=Making(words, "loss", 12, 110, parts))) as seen:
+        assert words in seen.text and "changed layers  12 of 110" in seen.text and "2/3" in seen.text

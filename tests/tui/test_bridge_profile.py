@@ -1,0 +1,117 @@
+"""The dashboard's side of profiles over the real workbench; what would measure is written down."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.screens.profile_stage import profile_run, stock_profiles
+from tests.tui.stock import add
+from tuibench.core.errors import TuibenchError
+from tuibench.core.profile import LOSS, PERFORMANCE
+from tuibench.core.spec import BenchmarkSpec
+from tuibench.tui.bridge import Bridge
+from tuibench.tui.desk import LOOSE
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS, ProfileValues
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import Profiles
+from tuibench.workbench.runs import Wishes
+
+Launched = list[tuple[BenchmarkSpec, Wishes]]
+
+
+@pytest.fixture
+def launched(monkeypatch: pytest.MonkeyPatch) -> Launched:
+    """What was to be started."""
+    seen: Launched = []
+
+    def launch(profiles: Profiles, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+        seen.append((spec, wishes))
+        return f"01RUN{len(seen)}", ()
+
+    monkeypatch.setattr(Profiles, "launch", launch)
+    return seen
+
+
+@pytest.fixture
+def sample() -> tuple[Bridge, str]:
+    bridge = Bridge(Workbench())
+    found = bridge.find_model("sample:text")
+    return bridge, bridge.create_project(found, "text", "", {"sequence": 64}).project.id
+
+
+def test_lists_of_benchmarks_have_no_profiles_and_lists_of_profiles_nothing_else() -> None:
+    bench = Workbench()
+    project, ids = stock_profiles(bench)
+    lost = add(bench, profile_run(7, 60))
+    bridge = Bridge(bench)
+    assert bridge.benchmarks(project) == () == bridge.benchmarks(LOOSE)
+    assert [row.id for row in bridge.profiles(project)] == list(ids)
+    assert [row.id for row in bridge.profiles(LOOSE)] == [lost]
+    assert {row.id for row in bridge.profiles("")} == {lost, *ids}
+
+
+def test_the_set_up_begins_with_what_the_project_remembers(sample: tuple[Bridge, str]) -> None:
+    bridge, project = sample
+    start = bridge.profile_form(project)
+    assert dict(start.values.dims)["sequence"] == "64" and start.place == "text" and start.error == ""
+    assert (start.values.performance, start.values.loss) == (True, True)
+
+
+def test_all_that_is_wrong_is_said_with_what_is_allowed(sample: tuple[Bridge, str]) -> None:
+    bridge, project = sample
+    wrong = ProfileValues(batch="many", cores="9999", dims=(("sequence", "-1"),), data="/nowhere/a.npz")
+    check = bridge.check_profile(wrong, project)
+    assert set(check.errors) == {"batch", "cores", "dim:sequence", "data"} and check.commands == ()
+    assert "1" in check.errors["cores"]
+
+
+def test_a_set_up_comes_to_commands_and_estimates_once_costs_are_known(sample: tuple[Bridge, str]) -> None:
+    bridge, project = sample
+    values = ProfileValues(dims=(("sequence", "32"),), what_if=True)
+    check = bridge.check_profile(values, project)
+    assert check.errors == {} and len(check.commands) == 2
+    assert "--what-if" in check.commands[0] and "--loss" in check.commands[1]
+    assert check.performance_s is None
+    bridge.costs(project)
+    check = bridge.check_profile(values, project)
+    assert check.performance_s is not None and check.loss_s is not None
+
+
+def test_a_start_makes_a_run_for_each_that_is_on(sample: tuple[Bridge, str], launched: Launched) -> None:
+    bridge, project = sample
+    runs, _ = bridge.start_profile(ProfileValues(name="fast", loss_name="soft", cores="1", batch="4"), project)
+    assert runs == ("01RUN1", "01RUN2")
+    kinds = [spec.profile.kind for spec, _ in launched if spec.profile is not None]
+    assert kinds == [PERFORMANCE, LOSS]
+    assert [wishes.card.name for _, wishes in launched] == ["fast", "soft"]
+    assert all(spec.cores == (1,) and spec.batches == (4,) for spec, _ in launched)
+    assert all(wishes.card.project == project for _, wishes in launched)
+    assert launched[0][1].again.startswith("tuibench profile ")
+
+
+def test_nothing_starts_while_a_field_is_wrong(sample: tuple[Bridge, str], launched: Launched) -> None:
+    bridge, project = sample
+    with pytest.raises(TuibenchError, match="ncores"):
+        bridge.start_profile(ProfileValues(cores="9999"), project)
+    assert launched == []
+
+
+def test_one_is_made_again_as_it_was_or_with_changes(launched: Launched) -> None:
+    bench = Workbench()
+    bridge = Bridge(bench)
+    project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
+    bridge.start_profile(ProfileValues(loss=False, batch="2"), project)
+    spec = launched[0][0]
+    one = add(bench, profile_run(9, 60, spec=spec), project, name="first")
+    start = bridge.profile_form("", one)
+    assert start.project == project and start.values.batch == "2" and start.values.loss is False
+    assert start.values.name == "first"
+    bridge.start_profile(ProfileValues(loss=False, batch="8"), project, one)
+    assert launched[1][0].batches == (8,) and launched[1][1].card.rerun_of == one
+
+
+def test_the_commands_of_theory(sample: tuple[Bridge, str]) -> None:
+    bridge, project = sample
+    assert bridge.theory_command(project, FLOPS) == "tuibench profile sample:text --flops"
+    assert bridge.theory_command(project, APPROXIMATED) == "tuibench profile sample:text --loss --approximate"
+    assert bridge.approximated(project).kind == "approximated"

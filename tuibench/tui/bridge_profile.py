@@ -1,0 +1,72 @@
+"""The dashboard's side of profiles: lists of them, what a model costs in theory, and their set-up."""
+
+from __future__ import annotations
+
+import shlex
+import threading
+from typing import TYPE_CHECKING
+
+from tuibench.tui.desk import LOOSE
+from tuibench.tui.desk_profile import FLOPS
+
+if TYPE_CHECKING:
+    from tuibench.core.card import BenchmarkRow
+    from tuibench.core.profile import CostProfile, LossProfile
+    from tuibench.tui.bridge_profile_form import ProfileStarter
+    from tuibench.tui.bridge_start import Starter
+    from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
+    from tuibench.workbench.hall import Workbench
+
+
+class ProfileBridge:
+    """The part of a Bridge that knows profiles; what only forms need is imported in a worker."""
+
+    _bench: Workbench
+    _making: threading.RLock
+    _made_profiler: ProfileStarter | None = None
+
+    @property
+    def _starter(self) -> Starter:
+        raise NotImplementedError
+
+    @property
+    def _profiler(self) -> ProfileStarter:
+        from tuibench.tui.bridge_profile_form import ProfileStarter
+
+        with self._making:
+            self._made_profiler = self._made_profiler or ProfileStarter(self._bench, self._starter)
+            return self._made_profiler
+
+    def profiles(self, project: str) -> tuple[BenchmarkRow, ...]:
+        """See ProfileDesk."""
+        if project == LOOSE:
+            return self._bench.library.list_loose(profiles=True)
+        return self._bench.library.list_profiles(project or None)
+
+    def costs(self, project: str) -> CostProfile:
+        """See ProfileDesk."""
+        return self._profiler.costs(project)
+
+    def approximated(self, project: str) -> LossProfile:
+        """See ProfileDesk."""
+        return self._bench.profiles.weights(self._profiler.source(project))
+
+    def profile_form(self, project: str, profile: str = "") -> ProfileStart:
+        """See ProfileDesk."""
+        return self._profiler.form(project, profile)
+
+    def check_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
+        """See ProfileDesk."""
+        return self._profiler.check(values, project, rerun_of)
+
+    def start_profile(
+        self, values: ProfileValues, project: str, rerun_of: str = ""
+    ) -> tuple[tuple[str, ...], tuple[str, ...]]:
+        """See ProfileDesk."""
+        return self._profiler.start(values, project, rerun_of)
+
+    def theory_command(self, project: str, what: str) -> str:
+        """See ProfileDesk."""
+        model = self._bench.projects.get(project).project.versions[-1].model
+        flags = "--flops" if what == FLOPS else "--loss --approximate"
+        return f"tuibench profile {shlex.quote(model.asked)} {flags}"

@@ -1,0 +1,131 @@
+"""One stored profile: of performance, or of loss."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.errors import TuibenchError, UnknownId
+from tuibench.core.short_id import short_id
+from tuibench.report.age import ago_words
+from tuibench.tui import key
+from tuibench.tui.desk import Pulse, Removed
+from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.screens.profile_book import Book
+from tuibench.tui.screens.profile_book_loss import LossBook
+from tuibench.tui.screens.profile_book_performance import PerformanceBook
+from tuibench.tui.screens.profile_page import KEYS, ProfilePage
+
+_WHOLE = 80
+"""Columns that the tabs and what stands beside them take."""
+
+
+class ProfileScreen(ProfilePage, BenchmarkActions):
+    """What is done with a benchmark can be done with it."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS, "benchmark")
+    record_keys: ClassVar[tuple[str, ...]] = (
+        "rerun", "rerun-changed", "compare", "edit", "export", "copy-command", "remove", "log",
+    )  # fmt: skip
+
+    def __init__(self, profile: str, tab: str = "") -> None:
+        super().__init__(tab)
+        self.profile = profile
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Id and name, what kind it is, and of which model."""
+        stored = self.stored
+        if stored is None:
+            return (f"profile {short_id(self.profile)}",)
+        name = f' "{stored.card.name}"' if stored.card.name else ""
+        return (short_id(self.profile) + name, f"{self.kind} profile", stored.row.models)
+
+    def target(self) -> str | None:
+        """This one."""
+        return self.profile
+
+    @property
+    def kind(self) -> str:
+        """performance or loss; what is not read yet is a profile in any case."""
+        return self.stored.row.kind if self.stored is not None else "performance"
+
+    # What is shown
+
+    def load(self) -> None:
+        """The record; what was written once does not change, its card may."""
+        one = self.profile
+        self.ask(lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse)
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """Its card may be another, or it may be gone."""
+        if before is None or pulse.stamp != before.stamp:
+            self.load()
+
+    def _show(self, stored: StoredBenchmark) -> None:
+        before = self.stored
+        book = self.book or book_of(stored)
+        if book is None:
+            reason = "it ended before there was anything to show"
+            self.stored = stored
+            self.show_title()
+            self.show_wrong(TuibenchError(f"this profile is empty: {reason}", "r makes it again, d removes it"))
+            self.hints = ("rerun", "rerun-changed", "remove", "log", "back", "help")
+            self.show_keys()
+        elif before is None:
+            self.show_book(book, stored)
+        else:
+            self.stored = stored
+            self.show_title()
+
+    def _refuse(self, error: TuibenchError) -> None:
+        """A damaged record says what is wrong with it; one that was removed meanwhile stays in sight."""
+        if self.stored is None:
+            self.show_wrong(error, "d moves it to the trash, from where u brings it back; others are not touched")
+            self.hints = ("remove", "back", "palette", "help")
+            self.show_keys()
+        elif isinstance(error, UnknownId):
+            self.say("it was removed meanwhile: u brings back what was removed last", "warn")
+        else:
+            self.explain(error)
+
+    def right_words(self) -> str:
+        """When it was measured, and how quiet that was."""
+        stored = self.stored
+        if stored is None or self.app.size.width < _WHOLE:
+            return ""
+        grade = f"grade {stored.row.grade}" if stored.row.grade else ""
+        ended = stored.row.status if stored.row.status != "finished" else ""
+        when = ago_words(stored.row.started_utc, self.dashboard.now())
+        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (ended, when, grade)))
+
+    def _show_past(self, one: str, base: str | None) -> None:
+        """There is nothing to mark on this page."""
+        if base:
+            super()._show_past(one, base)
+        else:
+            self.say(f"{short_id(one)} is no re-run: in the list, space marks two and c compares them", "warn")
+
+    def _show_removed(self, removed: Removed) -> None:
+        """What was removed here is not looked at any longer."""
+        if removed.entry is None:
+            super()._show_removed(removed)
+            return
+        self.dashboard.look()
+        self.dashboard.go_back()
+        self.dashboard.page.say(f"{removed.words}; u brings it back")
+
+    async def action_log(self) -> None:  # type: ignore[override]
+        """The tab of that name."""
+        await self.go_to_tab(4)
+
+
+def book_of(stored: StoredBenchmark) -> Book | None:
+    """What its page says; None where nothing was found before it ended."""
+    profile = stored.result.profile
+    if profile is None:
+        return None
+    if profile.performance is not None:
+        return PerformanceBook(profile)
+    return LossBook(profile.loss, profile.costs) if profile.loss is not None else None

@@ -1,0 +1,94 @@
+"""What a page of profiles shows, whatever the profile is of: a book for each kind says it in its own words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tuibench.insight.bar import DISPLAYS
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.detail_fact import Fact
+from tuibench.tui.widgets.record_table import Column, Line
+from tuibench.tui.widgets.row import LineLike
+
+Bars = Sequence[tuple[str, float, str]]
+"""Label, length, text."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summed:
+    """Bars of one kind, and what has to be said with them."""
+
+    title: str
+    bars: Bars
+    words: tuple[str, ...] = ()
+    """By which method; in place of bars, why there are none."""
+
+
+@dataclass(frozen=True, slots=True)
+class Depth:
+    """One value per layer, from the model's beginning to its end."""
+
+    title: str
+    keys: tuple[str, ...]
+    values: tuple[float | None, ...]
+    texts: Sequence[str]
+    """Each value in words."""
+    log: bool = False
+    """Whether they are shown on a logarithmic axis."""
+
+
+class Book:
+    """To be subclassed; everything in it is worked out without asking the desk."""
+
+    kinds: tuple[str, ...] = ()
+    """What can be shown of each layer, in the order in which a key goes through them."""
+    kinds_name = "type"
+    """What that choice is called."""
+    kept = "performance"
+    """Before the names by which choices are remembered."""
+    displays: tuple[str, ...] = DISPLAYS
+    sorts: tuple[str, ...] = ()
+    """Names of columns to sort by; the first is the order that a table begins with."""
+
+    def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
+        """The model summary."""
+        raise NotImplementedError
+
+    def said(self, kind: str) -> Sequence[LineLike]:
+        """What follows from it for what is shown, in a sentence or two."""
+        raise NotImplementedError
+
+    def summed(self, kind: str, display: str) -> Summed:
+        """A bar for each group of layers."""
+        raise NotImplementedError
+
+    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
+        """Of the table of layers; those of the highest rank go first where room is short."""
+        raise NotImplementedError
+
+    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
+        """The layers to show, in order; `text` narrows them to those with all of its words."""
+        raise NotImplementedError
+
+    def line(self, key: str, glyphs: Glyphs) -> Line:
+        """One layer in the table."""
+        raise NotImplementedError
+
+    def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
+        """Everything that is known of a layer."""
+        raise NotImplementedError
+
+    def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
+        """A layer in two or three lines."""
+        raise NotImplementedError
+
+    def depth(self, kind: str, display: str) -> Depth:
+        """The values over the depth of the model."""
+        raise NotImplementedError
+
+
+def has_words(text: str, words: str) -> bool:
+    """Whether a text has every word, whatever its case."""
+    there = text.casefold()
+    return all(word in there for word in words.casefold().split())

@@ -1,0 +1,107 @@
+"""What the page of a FLOPS profile says: what a model costs by its shapes, nothing of it measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tuibench.core.profile import CostProfile
+from tuibench.core.units import count_of, percent, scaled, short, size
+from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
+from tuibench.insight.detail import cost_detail
+from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.detail_fact import Fact
+from tuibench.tui.screens.profile_book import Book, Depth, Summed
+from tuibench.tui.screens.profile_book_layers import LayerTable
+from tuibench.tui.screens.profile_depth_values import over_depth, unit_of
+from tuibench.tui.widgets.record_table import Column, Line
+from tuibench.tui.widgets.row import LineLike
+
+_THEORETICAL = "theoretical"
+
+
+class CostBook(Book):
+    """Of one model at one batch and dims."""
+
+    kinds = COST_TYPES
+    kept = "flops"
+    sorts = ("FLOPs", "#", "op", "weight", "MACs", "params", "bytes", "FLOP/B")
+
+    def __init__(self, costs: CostProfile) -> None:
+        self.costs = costs
+        self._rows = cost_rows(costs)
+        self._table = LayerTable(COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange)
+
+    def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, CostRow]]:
+        return [(row.node.id, row) for row in arrange_costs(self._rows, sort, reverse, text)]
+
+    def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
+        """Operations, parameters, bytes, and what is not known."""
+        return list(self._facts(glyphs))
+
+    def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
+        costs, dot = self.costs, f" {glyphs.dot} "
+        yield Fact(_THEORETICAL, f"{scaled(costs.flops)} FLOPs{dot}{scaled(costs.macs)} MACs", "title")
+        yield Fact("element-wise", f"{scaled(costs.element_flops)} operations, estimated, in the FLOPs above")
+        zeros = f", {percent(costs.zeros / costs.parameters)} zeros" if costs.parameters else ""
+        yield Fact("parameters", f"{scaled(costs.parameters)}{zeros}{dot}weights {size(costs.weight_bytes)}")
+        peak = f", at once {size(costs.peak_activation_bytes)}" if costs.peak_activation_bytes is not None else ""
+        yield Fact("activations", f"{size(costs.activation_bytes)} read and written{peak}")
+        sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
+        sizes += [f"{name} {value}" for name, value in costs.dims.items()]
+        yield Fact("at", f"{dot.join([*sizes, count_of(costs.items, 'item')])}; shapes from {costs.shapes_from}")
+        if costs.unknown:
+            yield Fact("unknown", f"{count_of(costs.unknown, 'node')} of {len(costs.nodes)}: not in the totals", "warn")
+        yield from (Fact("note", text) for text in costs.notes)
+
+    def said(self, kind: str) -> Sequence[LineLike]:
+        """That it is theory, and what follows from it."""
+        moved = self.costs.activation_bytes + self.costs.weight_bytes
+        ratio = f" {short(self.costs.flops / moved)} operations per byte." if moved else ""
+        return [
+            (
+                f"Theoretical: no time was measured.{ratio} n measures where the time goes.",
+                "accent",
+            )
+        ]
+
+    def summed(self, kind: str, display: str) -> Summed:
+        """Bars per operator."""
+        summary = summarize_costs(self.costs, kind, display)
+        bars = [(bar.label, bar.length, f"{bar.text}  {bar.layers}") for bar in summary.bars]
+        return Summed(f"{summary.title}, number of nodes", bars, summary.words)
+
+    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
+        """See insight."""
+        return self._table.columns()
+
+    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
+        """See insight."""
+        return self._table.keys(sort, reverse, text)
+
+    def line(self, key: str, glyphs: Glyphs) -> Line:
+        """One node."""
+        return self._table.line(key)
+
+    def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
+        """What there is no column for."""
+        row = self._table.rows[key]
+        return [
+            (f" {row.node.name or key}", "title"),
+            self._table.brief(key, ("bytes", "intensity", "zeros", "why"), glyphs),
+            self._table.brief(key, ("shapes",), glyphs),
+        ]
+
+    def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
+        """All values of a node."""
+        return [Fact(*pair) for pair in cost_detail(self._table.rows[key])]
+
+    def depth(self, kind: str, display: str) -> Depth:
+        """In the order of the file."""
+        values: list[int | None]
+        if kind == FLOPS:
+            values = [row.flops for row in self._rows]
+        else:
+            values = [row.bytes_moved if kind == BYTES else row.node.parameters for row in self._rows]
+        title = f"{kind} ({_THEORETICAL})"
+        return over_depth(title, [row.node.id for row in self._rows], values, unit_of(kind), display)

@@ -1,0 +1,143 @@
+"""What the page of a loss profile says: how much each layer can be changed before the outputs suffer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tuibench.core.profile import CostProfile, LossProfile
+from tuibench.core.units import count_of, percent, scaled, short
+from tuibench.insight.bar import LOG, SHARES, VALUES
+from tuibench.insight.detail import loss_detail
+from tuibench.insight.loss import (
+    APPROXIMATED,
+    LossRow,
+    arrange_losses,
+    level_title,
+    level_words,
+    loss_columns,
+    loss_rows,
+    loss_sentences,
+    sensitivities,
+)
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.detail_fact import Fact
+from tuibench.tui.screens.profile_book import Book, Depth, Summed
+from tuibench.tui.screens.profile_book_layers import LayerTable
+from tuibench.tui.screens.profile_depth_values import over_depth
+from tuibench.tui.widgets.record_table import Column, Line
+from tuibench.tui.widgets.row import LineLike
+
+_PARAMS = "params"
+
+
+class LossBook(Book):
+    """Of one loss profile, measured or approximated; what is a proxy is called one."""
+
+    kinds_name = "level"
+    kept = "loss"
+    displays = (VALUES, LOG, SHARES)
+
+    def __init__(self, loss: LossProfile, costs: CostProfile | None = None) -> None:
+        self.loss = loss
+        self.costs = costs
+        self.kinds = (*loss.levels, _PARAMS)
+        self._told = loss_columns(loss)
+        self.sorts = ("worst %", "#", "op", "weight", "params", *map(level_title, loss.levels))
+        self._rows = loss_rows(loss)
+        self._table = LayerTable(self._told, [(row.layer.id, row) for row in self._rows], self._arrange)
+
+    @property
+    def _proxy(self) -> str:
+        return " (proxy)" if self.loss.kind == APPROXIMATED else ""
+
+    def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, LossRow]]:
+        return [(row.layer.id, row) for row in arrange_losses(self._rows, self._told, sort, reverse, text)]
+
+    def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
+        """On what it was found out, how sensitive the model is on average at each level."""
+        return list(self._facts(glyphs))
+
+    def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
+        loss, dot = self.loss, f" {glyphs.dot} "
+        params = sum(layer.parameters for layer in loss.layers)
+        zeros = sum(layer.zeros for layer in loss.layers)
+        if loss.kind == APPROXIMATED:
+            yield Fact("approximated", "from the weights alone: a proxy, nothing was run", "title")
+        else:
+            yield Fact("measured", f"on {loss.data}, {count_of(loss.samples, 'sample')} per change", "title")
+        share = f", {percent(zeros / params)} zeros" if params else ""
+        yield Fact("layers", f"{len(loss.layers)} with weights{dot}{scaled(params)} parameters{share}")
+        for each in sensitivities(loss):
+            average = "unknown" if each.average is None else f"{percent(each.average)} noise{self._proxy}"
+            yield Fact(each.level, f"average {average} over {count_of(each.layers, 'layer')}")
+        if loss.float32_db is not None:
+            yield Fact("floor", f"{short(loss.float32_db)} dB: the unchanged layers against the model as it is")
+        if not loss.complete:
+            yield Fact("stopped", "before all layers were measured", "warn")
+        yield from (Fact("note", text) for text in loss.notes)
+
+    def said(self, kind: str) -> Sequence[LineLike]:
+        """Which layers to leave alone at a level; what is a proxy, or was not measured to its end, in any case."""
+        heads = {level: f"{level_words(level)}:" for level in self.loss.levels}
+        others = tuple(head for level, head in heads.items() if level != kind)
+        told = [text for text in loss_sentences(self.loss) if not text.startswith(others)]
+        return [(f"{text}.", "accent") for text in told]
+
+    def summed(self, kind: str, display: str) -> Summed:
+        """A bar per layer, the most sensitive first: which to leave alone is about single layers."""
+        depth = self.depth(kind, VALUES)
+        pairs = [(value, n) for n, value in enumerate(depth.values) if value is not None]
+        pairs.sort(key=lambda pair: -pair[0])
+        total = sum(value for value, _ in pairs)
+        bars = []
+        for value, n in pairs:
+            text = percent(value / total) if display == SHARES and total else depth.texts[n]
+            layer = self._rows[n].layer
+            bars.append((layer.weight or layer.id, self._length(value, display, pairs[0][0]), text))
+        return Summed(f"{depth.title} by layer, the most sensitive first" if kind != _PARAMS else depth.title, bars)
+
+    @staticmethod
+    def _length(value: float, display: str, most: float) -> float:
+        from math import log10
+
+        return max(log10(value / most) + 5, 0.0) if display == LOG and value > 0 and most > 0 else value
+
+    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
+        """See insight."""
+        return self._table.columns()
+
+    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
+        """See insight."""
+        return self._table.keys(sort, reverse, text)
+
+    def line(self, key: str, glyphs: Glyphs) -> Line:
+        """One layer."""
+        return self._table.line(key)
+
+    def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
+        """What there is no column for."""
+        row = self._table.rows[key]
+        levels = [f"{level} {_noise(row.noise[level])}" for level in self.loss.levels]
+        dot = f" {glyphs.dot} "
+        return [
+            (f" {row.layer.weight or row.layer.name or key}", "title"),
+            (f" noise{self._proxy}: {dot.join(levels)}", "dim"),
+            self._table.brief(key, ("name", "zeros", "reason"), glyphs),
+        ]
+
+    def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
+        """All that was found of a layer."""
+        row = self._table.rows[key]
+        return [Fact(*pair) for pair in loss_detail(self.loss, row)]
+
+    def depth(self, kind: str, display: str) -> Depth:
+        """In the order of the model."""
+        keys = [row.layer.id for row in self._rows]
+        if kind == _PARAMS:
+            return over_depth("parameters", keys, [row.layer.parameters for row in self._rows], scaled, display)
+        values = [row.noise.get(kind) for row in self._rows]
+        return over_depth(f"noise / signal at {kind}{self._proxy}", keys, values, percent, display)
+
+
+def _noise(value: float | None) -> str:
+    return "unknown" if value is None else percent(value)

@@ -1,0 +1,145 @@
+"""What the page of a performance profile says: time of the whole, of each type of layer, of each layer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from tuibench.core.profile import PerformanceProfile, Profile
+from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, size
+from tuibench.insight.detail import layer_detail
+from tuibench.insight.estimate import ModelEstimate, model_estimates
+from tuibench.insight.layer import COLUMNS, LayerRow, arrange, layer_rows
+from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+from tuibench.insight.summary import SUMMARY_TYPES, summarize
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.detail_fact import Fact
+from tuibench.tui.screens.profile_book import Book, Depth, Summed
+from tuibench.tui.screens.profile_book_layers import LayerTable
+from tuibench.tui.screens.profile_depth_values import layer_depth
+from tuibench.tui.screens.profile_words import processes
+from tuibench.tui.widgets.record_table import Column, Line
+from tuibench.tui.widgets.row import LineLike
+
+_SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "params", "bytes")
+
+
+class PerformanceBook(Book):
+    """Of one profile, with the costs that were counted for it."""
+
+    kinds = SUMMARY_TYPES
+    sorts = _SORTS
+
+    def __init__(self, profile: Profile) -> None:
+        assert profile.performance is not None
+        self.profile: PerformanceProfile = profile.performance
+        self.costs = profile.costs
+        self._rows = layer_rows(self.profile, self.costs)
+        self._nodes = {node.id: node for node in self.costs.nodes}
+        self._table = LayerTable(COLUMNS, [(row.layer.key, row) for row in self._rows], self._arrange, _style)
+
+    def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, LayerRow]]:
+        return [(row.layer.key, row) for row in arrange(self._rows, sort, reverse, text)]
+
+    # The model as a whole
+
+    def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
+        """Speed first, then what it could be, then how it was measured."""
+        return list(self._facts(glyphs))
+
+    def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
+        profile, dot = self.profile, f" {glyphs.dot} "
+        grade = profile.grade
+        letter = f"grade {grade.letter}" if grade is not None and grade.letter else ""
+        yield Fact("measured", dot.join(filter(None, (_speed(profile), letter))), "title")
+        estimates = model_estimates(profile)
+        yield from (Fact("estimated", _estimated(estimate)) for estimate in estimates)
+        sizes = [f"batch {profile.batch}" if profile.batch is not None else "", count_of(profile.cores, "core")]
+        sizes += [f"{name} {value}" for name, value in profile.dims.items()]
+        engine = f"{profile.engine} {profile.engine_version} {profile.precision}"
+        yield Fact("on", dot.join(filter(None, (engine, *sizes, " ".join(profile.isa)))))
+        yield Fact("achieved", dot.join(self._achieved()))
+        made = f"{processes(profile.processes)}, {profile.runs} profiled runs each"
+        scale = f"scaled {glyphs.times}{profile.scale:.3f}" if profile.scale != 1 else "not scaled"
+        told = f"{percent(profile.attributed)} attributed" if profile.attributed is not None else ""
+        yield Fact("layers", dot.join(filter(None, (made, scale, told))))
+        held = [f"load {seconds(profile.load_ms / 1000)}"] if profile.load_ms is not None else []
+        held += [f"peak {size(profile.peak_bytes)}"] if profile.peak_bytes is not None else []
+        yield Fact("costs", dot.join([*held, f"{scaled(self.costs.flops)} FLOPs"]))
+        yield Fact("zeros", zeros_sentence(profile))
+        yield from (Fact("caution", text, "warn") for text in cautions(profile))
+        yield from (Fact("note", text) for text in profile.notes)
+        yield from (Fact(estimate.method, estimate.words, "dim") for estimate in estimates)
+
+    def _achieved(self) -> Iterator[str]:
+        profile, value = self.profile, self.profile.ms.value
+        if value:
+            rate = self.costs.flops / value / 1e6
+            roof = profile.roofline.f32_gflops if profile.roofline is not None else None
+            yield f"{short(rate)} GFLOP/s" + (f", {percent(rate / roof)} of the measured f32 roof" if roof else "")
+        else:
+            yield "unknown"
+        if profile.roofline is not None and profile.roofline.dram_gb_s:
+            yield f"memory {short(profile.roofline.dram_gb_s)} GB/s"
+
+    def said(self, kind: str) -> Sequence[LineLike]:
+        """Whether optimizing will help."""
+        return [(f"{help_sentence(self.profile)}.", "accent")]
+
+    def summed(self, kind: str, display: str) -> Summed:
+        """Bars per operator."""
+        summary = summarize(self.profile, kind, display)
+        bars = [(bar.label, bar.length, f"{bar.text}  {bar.layers}") for bar in summary.bars]
+        return Summed(f"{summary.title}, number of layers", bars, summary.words)
+
+    # Its layers
+
+    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
+        """See insight."""
+        return self._table.columns()
+
+    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
+        """See insight."""
+        return self._table.keys(sort, reverse, text)
+
+    def line(self, key: str, glyphs: Glyphs) -> Line:
+        """One row; above a tenth of the time it is marked by its sign."""
+        return self._table.line(key)
+
+    def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
+        """What there is no column for."""
+        row = self._table.rows[key]
+        nodes = row.layer.nodes
+        fused = " + ".join(self._nodes[one].op if one in self._nodes else one for one in nodes)
+        words = [row.name or key, f"fused {fused}" if len(nodes) > 1 else "", row.reason]
+        return [
+            (f" {f' {glyphs.dot} '.join(filter(None, words))}", "title"),
+            self._table.brief(key, ("half", "int8", "bound", "flops", "params", "zeros", "bytes"), glyphs),
+            self._table.brief(key, ("kernel", "shapes"), glyphs),
+        ]
+
+    def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
+        """All values of a row, and what it could bring."""
+        return [Fact(*pair) for pair in layer_detail(self.profile, self._table.rows[key], self.costs)]
+
+    def depth(self, kind: str, display: str) -> Depth:
+        """In the order of the model."""
+        return layer_depth(self.profile, self._rows, kind, display)
+
+
+def _style(row: LayerRow) -> str:
+    return "" if row.layer.nodes and row.ms is not None else "dim"
+
+
+def _speed(profile: PerformanceProfile) -> str:
+    value = profile.ms.value
+    if value is None:
+        return profile.ms.reason or "not measured"
+    half = profile.ms.half_width
+    near = f" ±{percent(half)}" if half is not None else ""
+    return f"{ms(value)}/batch{near}, {short(1000 * profile.items / value)} items/s"
+
+
+def _estimated(estimate: ModelEstimate) -> str:
+    sign = "at best " if estimate.ms.low is None else ""
+    time = ms(estimate.ms.value) if estimate.ms.value is not None else "unknown"
+    return f"{sign}{time}/batch, {short(estimate.speedup.value or 0)}× ({estimate.method})"

@@ -1,0 +1,176 @@
+"""Two profiles of one kind layer by layer, those that differ most first."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.widget import Widget
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.errors import TuibenchError
+from tuibench.core.short_id import short_id
+from tuibench.tui import key
+from tuibench.tui.desk import Pulse
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.detail_fact import hung
+from tuibench.tui.screens.profile_book import has_words
+from tuibench.tui.screens.profile_pairs import Pairs, pairs_of
+from tuibench.tui.widgets.filter_line import FilterLine
+from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.record_table import RecordTable
+from tuibench.tui.widgets.row import LineLike, shown, wrapped
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine
+
+Found = tuple[StoredBenchmark, StoredBenchmark]
+_INDENT = 11
+
+
+class ProfileComparisonScreen(Page):
+    """Matched by the nodes of the model, whatever an engine fused with what."""
+
+    CSS_PATH = "profile_comparison.tcss"
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command", "filter", "side"))
+    hints: tuple[str, ...] = ("open", "side", "filter", "copy-command", "wide", "back", "palette", "help")
+    about = (
+        "Two profiles layer by layer: those of one model are matched by their nodes, whatever the engine fused with "
+        "what. The greatest difference stands first. They were measured at different times, so what is clear, as "
+        "the intervals of both lie apart, may still be the machine: below the heading stands what else is known to "
+        "differ. f makes the other one the base, and enter shows all of a pair."
+    )
+
+    def __init__(self, old: str, new: str) -> None:
+        super().__init__()
+        self.old = old
+        self.new = new
+        self.text = ""
+        self._found: Found | None = None
+        self._pairs: Pairs | None = None
+        self._turned = False
+
+    def body(self) -> Iterable[Widget]:
+        """The whole, what else differs, and the pairs."""
+        yield FilterLine(id="filter")
+        yield TextBlock(id="whole")
+        yield RuleLine()
+        yield RecordTable(id="pairs")
+
+    def title_parts(self) -> tuple[str, ...]:
+        """Both, with what their user calls them."""
+        both = [self.old, self.new]
+        names = [each.card.name for each in self._found] if self._found is not None else ["", ""]
+        words = [f'{short_id(one)} "{name}"' if name else short_id(one) for one, name in zip(both, names, strict=True)]
+        return ("Comparison of profiles", f" {self.dashboard.glyphs.to} ".join(words[::-1] if self._turned else words))
+
+    @property
+    def table(self) -> RecordTable:
+        """The pairs."""
+        return self.query_one("#pairs", RecordTable)
+
+    def load(self) -> None:
+        """Records do not change once they are written: read once."""
+        if self._found is None:
+            old, new = self.old, self.new
+            self.ask(
+                lambda: (self.desk.open(old), self.desk.open(new)),
+                self._show,
+                group="comparison",
+                otherwise=self._refuse,
+            )
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """What others do changes nothing here."""
+
+    def _show(self, found: Found) -> None:
+        self._found = found
+        old, new = found[::-1] if self._turned else found
+        sides = old.result.profile, new.result.profile
+        if sides[0] is not None and sides[1] is not None:
+            self._pairs = pairs_of(sides[0], sides[1], (), self.dashboard.glyphs)
+        if self._pairs is None:
+            kinds = f"{old.row.kind or 'a benchmark'} and {new.row.kind or 'a benchmark'}"
+            self._refuse(TuibenchError(f"{kinds} cannot be compared", "mark two profiles of one kind"))
+            return
+        self.show_title()
+        self._show_whole()
+        self._show_pairs()
+
+    def _refuse(self, error: TuibenchError) -> None:
+        self.table.empty = (error.message, "", error.hint)
+        self.explain(error)
+
+    def _show_whole(self) -> None:
+        pairs = self._pairs
+        if pairs is None:
+            return
+        block, width = self.query_one("#whole", TextBlock), max(self.size.width - 2, 1)
+        told: list[LineLike] = [(pairs.head, "title"), *((f"differs: {text}", "warn") for text in pairs.words)]
+        rows = [part for line in told for part in wrapped(block.legible_row(shown(line)), width)]
+        block.show_lines([((" ", ""), *row) for row in rows])
+
+    def _show_pairs(self) -> None:
+        pairs = self._pairs
+        if pairs is None:
+            return
+        keys = [one for one in pairs.lines if has_words(pairs.searched[one], self.text)]
+        nothing = (f"No pair has all of these words: {self.text}", "", "esc   all of them again")
+        self.table.empty = nothing if self.text else ("Neither has any layer.",)
+        self.table.show_rows(pairs.columns, keys, pairs.lines.__getitem__)
+
+    def on_resize(self) -> None:
+        """Words are broken at another place."""
+        self._show_whole()
+
+    # Keys
+
+    def on_record_table_opened(self, message: RecordTable.Opened) -> None:
+        """All of a pair."""
+        message.stop()
+        if self._pairs is None:
+            return
+        width = max(self.size.width - 2, 20)
+        rows = [
+            ((" ", ""), *row)
+            for fact in self._pairs.facts[message.key]
+            for row in hung(fact, _INDENT, width, self.table.legible)
+        ]
+        self.app.push_screen(Notice("One pair", rows))
+
+    def action_side(self) -> None:
+        """The other one is the base."""
+        if self._found is not None:
+            self._turned = not self._turned
+            self._show(self._found)
+
+    def action_filter(self) -> None:
+        """Type words."""
+        self.query_one(FilterLine).open_with(self.text)
+
+    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
+        """Narrow the pairs while one types."""
+        message.stop()
+        self._filter_by(message.text)
+
+    def _filter_by(self, text: str) -> None:
+        if text != self.text:
+            self.text = text
+            self._show_pairs()
+
+    def action_back(self) -> None:
+        """Clear the filter, else go back."""
+        if self.text:
+            self._filter_by("")
+        else:
+            super().action_back()
+
+    def action_copy_command(self) -> None:
+        """The shell command that says the same."""
+        sides = (self.new, self.old) if self._turned else (self.old, self.new)
+        command = f"tuibench compare {short_id(sides[0])} {short_id(sides[1])}"
+        self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")
+
+    def _show_copied(self, command: str, file: str) -> None:
+        self.app.copy_to_clipboard(command)
+        self.say(f"copied, and kept in {file}: {command}")

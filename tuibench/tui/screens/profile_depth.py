@@ -1,0 +1,131 @@
+"""A value per layer over the depth of the model, with a cursor that says all of the layer it is on."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from textual.app import ComposeResult
+from textual.binding import BindingType
+from textual.message import Message
+
+from tuibench.plots.depth import Depth as Plotted
+from tuibench.plots.depth import draw_depth
+from tuibench.plots.styled import Row as Drawn
+from tuibench.tui import key
+from tuibench.tui.screens.profile_book import Book, Depth
+from tuibench.tui.screens.profile_pane import ChoicePane
+from tuibench.tui.widgets.moving import Moving
+from tuibench.tui.widgets.row import Row, shown
+from tuibench.tui.widgets.selector_line import SelectorLine
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine
+
+
+class DepthFigure(Moving):
+    """The figure is the list: the keys of lists move its cursor."""
+
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
+
+    class Moved(Message):
+        """Another layer is under the cursor."""
+
+    class Opened(Message):
+        """Enter on a layer."""
+
+    def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self._depth = Depth("", (), (), ())
+        self._figure: Plotted | None = None
+        self._rows: tuple[Drawn, ...] = ()
+        self._drawn_for: object = None
+        self.at = 0
+
+    def show_depth(self, depth: Depth) -> None:
+        """Show other values; the cursor stays with its layer."""
+        held = self.under
+        self._depth = depth
+        self._figure = Plotted(depth.values, self.legible(depth.title), log=depth.log)
+        self.at = depth.keys.index(held) if held in depth.keys else 0
+        self._drawn_for = None
+        self.move(0)
+
+    @property
+    def under(self) -> str:
+        """The one under the cursor; '' where there is none."""
+        return self._depth.keys[self.at] if self.at < len(self._depth.keys) else ""
+
+    @property
+    def page(self) -> int:
+        """As many layers as a tenth of the figure has."""
+        return max(len(self._depth.keys) // 10, 1) + 1
+
+    def move(self, by: int) -> None:
+        """Another layer."""
+        self.at = min(max(self.at + by, 0), max(len(self._depth.keys) - 1, 0))
+        self.repaint()
+        self.post_message(self.Moved())
+
+    def move_to_end(self, last: bool) -> None:
+        """The first layer or the last."""
+        self.move(len(self._depth.keys) if last else -len(self._depth.keys))
+
+    def action_open(self) -> None:
+        """All that is known of the layer."""
+        if self.under:
+            self.post_message(self.Opened())
+
+    def row(self, y: int) -> Row:
+        """A row of the figure, as high and wide as there is room."""
+        wanted = (self.size, self.at)
+        if self._figure is not None and wanted != self._drawn_for:
+            ascii_only = bool(getattr(self.app, "ascii_only", False))
+            self._rows = draw_depth(self._figure, *self.size, cursor=self.at, ascii_only=ascii_only)
+            self._drawn_for = wanted
+        return shown(self._rows[y]) if y < len(self._rows) else ()
+
+
+class DepthPane(ChoicePane):
+    """Selectors, figure, the layer under the cursor."""
+
+    def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(book, id=id)
+        self._depth: Depth | None = None
+
+    def compose(self) -> ComposeResult:
+        """The figure has all the room there is."""
+        yield SelectorLine(id="choices")
+        yield RuleLine()
+        yield DepthFigure(id="depth-figure")
+        yield RuleLine()
+        yield TextBlock(id="depth-layer")
+
+    def on_mount(self) -> None:
+        """What was chosen last."""
+        self.take_up()
+
+    @property
+    def figure(self) -> DepthFigure:
+        """The plot."""
+        return self.query_one(DepthFigure)
+
+    def draw(self) -> None:
+        """Other values."""
+        self._depth = self.book.depth(self.chosen_kind, self.chosen_display)
+        self.figure.show_depth(self._depth)
+
+    def on_depth_figure_moved(self, message: DepthFigure.Moved) -> None:
+        """Another layer."""
+        message.stop()
+        depth, figure = self._depth, self.figure
+        block = self.query_one("#depth-layer", TextBlock)
+        if depth is None or not figure.under:
+            block.show_lines(())
+            return
+        glyphs = self.dashboard.glyphs
+        first = f" {figure.at + 1} of {len(depth.keys)}  {depth.texts[figure.at]}"
+        block.show_lines([(first, "title"), *self.book.brief(figure.under, glyphs)[:2]])
+
+    def on_depth_figure_opened(self, message: DepthFigure.Opened) -> None:
+        """All that is known of the layer."""
+        message.stop()
+        self.open_layer(self.figure.under)

@@ -1,0 +1,93 @@
+"""What is shown of each layer over the depth of a model: a value per layer, and the same in words."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+
+from tuibench.core.profile import PerformanceProfile
+from tuibench.core.units import ms, percent, scaled, size
+from tuibench.insight.bar import LOG, SHARES
+from tuibench.insight.estimate import layer_gains
+from tuibench.insight.layer import LayerRow
+from tuibench.insight.portion import total_ms
+from tuibench.insight.summary import (
+    BASELINE,
+    BYTES,
+    FLOPS,
+    INT8_TIME,
+    PARAMETERS,
+    POTENTIAL,
+    POTENTIAL_SHARE,
+    PRUNED,
+)
+from tuibench.tui.screens.profile_book import Depth
+
+_TIMES = (BASELINE, POTENTIAL, INT8_TIME, PRUNED)
+
+
+def unit_of(kind: str) -> Callable[[float], str]:
+    """How a value of that kind is written."""
+    if kind in _TIMES:
+        return ms
+    return {POTENTIAL_SHARE: percent, BYTES: size}.get(kind, scaled)
+
+
+def over_depth(
+    title: str, keys: Sequence[str], values: Sequence[float | None], unit: Callable[[float], str], display: str
+) -> Depth:
+    """Values as they are to be shown: themselves, their logarithms, or shares of their total."""
+    total = math.fsum(value for value in values if value is not None)
+    shown: list[float | None] = list(values)
+    if display == SHARES and total:
+        shown = [100 * value / total if value is not None else None for value in values]
+        title = f"{title}, % of total"
+    return Depth(title, tuple(keys), tuple(shown), _Texts(values, unit, total, display), display == LOG)
+
+
+class _Texts(Sequence[str]):
+    """Made when one is looked at: a model may have thousands of layers."""
+
+    def __init__(
+        self, values: Sequence[float | None], unit: Callable[[float], str], total: float, display: str
+    ) -> None:
+        self._values, self._unit, self._total, self._display = values, unit, total, display
+
+    def __len__(self) -> int:
+        return len(self._values)
+
+    def __getitem__(self, at: int) -> str:  # type: ignore[override]
+        value = self._values[at]
+        if value is None:
+            return "unknown"
+        return percent(value / self._total) if self._display == SHARES and self._total else self._unit(value)
+
+
+def layer_depth(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str, display: str) -> Depth:
+    """Of a performance profile: rows that take time, in the order of the model, work of the engine behind them."""
+    timed = [row for row in rows if row.layer.ms.value is not None]
+    return over_depth(kind, [row.layer.key for row in timed], _values(profile, timed, kind), unit_of(kind), display)
+
+
+def _values(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str) -> list[float | None]:
+    if kind in (POTENTIAL, POTENTIAL_SHARE):
+        gains, total = layer_gains(profile), total_ms(profile)
+        saved = [_saved(gains.get(row.layer.key), row) for row in rows]
+        return saved if kind == POTENTIAL or not total else [None if one is None else one / total for one in saved]
+    if kind == PRUNED:
+        effect = profile.zero_effect
+        ratio = effect.ratio.value if effect is not None and effect.exploits else None
+        return [None if ratio is None or row.ms is None else row.ms * (ratio if row.layer.macs else 1) for row in rows]
+    pick: dict[str, Callable[[LayerRow], float | None]] = {
+        BASELINE: lambda row: row.ms,
+        INT8_TIME: lambda row: row.int8_ms if row.int8_ms is not None else row.ms,
+        FLOPS: lambda row: row.layer.flops,
+        BYTES: lambda row: row.layer.bytes_moved,
+        PARAMETERS: lambda row: row.layer.parameters,
+    }
+    return [pick[kind](row) for row in rows]
+
+
+def _saved(gain: object, row: LayerRow) -> float | None:
+    saved = getattr(gain, "saved_ms", None)
+    return saved if saved is not None else row.ms

@@ -1,0 +1,153 @@
+"""The set-up of profiles: which of them, how they are called, at what batch and cores, and how long that takes."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import ClassVar
+
+from textual.binding import BindingType
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.profile_spec import PERFORMANCE
+from tuibench.core.short_id import short_id
+from tuibench.tui import key, route
+from tuibench.tui.desk_profile import FLOPS, LONG_S, ProfileCheck, ProfileValues
+from tuibench.tui.screens.profile_fields import OFF
+from tuibench.tui.screens.profile_set_up import ProfileSetUp
+from tuibench.tui.widgets.choice_field import ButtonField, ChoiceField
+from tuibench.tui.widgets.field_column import FieldColumn
+from tuibench.tui.widgets.question import ask
+
+
+class ProfileFormScreen(ProfileSetUp):
+    """What is typed is kept when it is left, until it is started."""
+
+    CSS_PATH = "profile_form.tcss"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("run-form", "copy-command"))
+    hints: tuple[str, ...] = ("run-form", "next-field", "previous-field", "back", "copy-command", "palette", "help")
+    about = (
+        "The set-up of profiles. A performance profile measures where the time goes, layer by layer, at one batch and "
+        "number of cores: give those that you will deploy with. A loss profile measures how much the outputs change "
+        "when single layers are pruned or quantized, on your data or on seeded inputs. Either can be off: the FLOPS "
+        "profile and the approximated one are there in any case. Esc leaves, and what you typed is kept."
+    )
+
+    def __init__(self, project_id: str = "", kind: str = "", profile: str = "") -> None:
+        """See ProfileSetUp."""
+        super().__init__(project_id, kind, profile)
+        self._starting = False
+
+    # RUN
+
+    def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
+        """RUN."""
+        message.stop()
+        self.action_run_form()
+
+    def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
+        """Enter behind the last field."""
+        message.stop()
+        self.action_run_form()
+
+    def action_run_form(self) -> None:
+        """Check what is there now, and start if nothing is wrong with it; else go to what is."""
+        if self._starting or not self.ready or self.begun is None:
+            return
+        values, project, again = self.values(), self.project_id, self.profile
+        if not (values.performance or values.loss):
+            self.dashboard.drafts.pop(self.draft, None)
+            self.dashboard.go(route.theory(project, FLOPS), replace=True)
+            return
+        self._starting = True
+        self.ask(
+            lambda: self.desk.check_profile(values, project, again),
+            lambda found: self._decide(found, values),
+            group="run",
+            otherwise=self._give_up,
+        )
+
+    def _decide(self, found: ProfileCheck, values: ProfileValues) -> None:
+        self.checked(found)
+        if found.errors:
+            self._starting = False
+            first = next((name for name in self.column.fields if name in found.errors), "")
+            self.say(found.errors[first] if first else next(iter(found.errors.values())), "bad")
+            self.column.focus_field(first)
+        elif values.performance and (found.performance_s or 0.0) > LONG_S:
+            answers = {"y": "run it all the same", "o": "Performance off"}
+            ask(self, "It takes long.", answers, lambda answer: self._answer(answer, values))
+        else:
+            self._run(values)
+
+    def _answer(self, answer: str, values: ProfileValues) -> None:
+        if answer == "y":
+            self._run(values)
+        elif answer == "o":
+            self._starting = False
+            self._switch_off()
+        else:
+            self._starting = False
+
+    def _switch_off(self) -> None:
+        field = self.column.fields[PERFORMANCE]
+        assert isinstance(field, ChoiceField)
+        field.put(OFF)
+        self.show_switches()
+        self.check()
+
+    def _run(self, values: ProfileValues) -> None:
+        project, profile, desk = self.project_id, self.profile, self.desk
+        self.say("starting")
+        self.ask(
+            lambda: desk.start_profile(values, project, profile), self._started, group="run", otherwise=self._give_up
+        )
+
+    def _started(self, begun: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
+        runs, notes = begun
+        app = self.dashboard
+        app.drafts.pop(self.draft, None)
+        app.started = runs[0]
+        notes = (*notes, *(f"{short_id(one)} waits behind it" for one in runs[1:]))
+        if app.screen is not self:
+            app.page.say(f"run {short_id(runs[0])} was started")
+        self.when_shown(lambda: self._go_to_run(runs[0], notes))
+
+    def _go_to_run(self, run: str, notes: tuple[str, ...]) -> None:
+        app = self.dashboard
+        app.go(route.run(run), replace=True)
+        if notes:
+            # The run's screen has no line of news before it is composed.
+            app.call_after_refresh(lambda: app.page.say("; ".join(notes)))
+
+    def _give_up(self, error: TuibenchError) -> None:
+        self._starting = False
+        self.explain(error)
+
+    # Other keys
+
+    def action_copy_command(self) -> None:
+        """The shell command that does the same."""
+        commands = self.found.commands if self.found is not None else ()
+        if not commands:
+            self.say("there is no command for it: both are off, or a field is wrong", "warn")
+            return
+        text = " && ".join(commands)
+        self.app.copy_to_clipboard(text)
+        self.ask(lambda: self.desk.keep_copy(text), lambda path: self.say(f"copied, also to {path}"), group="copy")
+
+    def action_back(self) -> None:
+        """What was typed is there when it is opened again."""
+        self._leave(super().action_back)
+
+    def action_leave(self) -> None:
+        """Likewise."""
+        self._leave(super().action_leave)
+
+    def _leave(self, then: Callable[[], None]) -> None:
+        if self._starting:
+            self.say("it is being started: a moment", "warn")
+            return
+        if self.ready and self.begun is not None and not self.profile:
+            self.dashboard.drafts[self.draft] = self.values()
+        then()

@@ -1,0 +1,49 @@
+"""What stands below the set-up of profiles: how long each takes, on what, and the command that does the same."""
+
+from __future__ import annotations
+
+from tuibench.core.machine import Machine
+from tuibench.core.units import seconds
+from tuibench.tui.desk_profile import LONG_S, ProfileCheck, ProfileStart, ProfileValues
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.widgets.row import LineLike
+
+
+def amount_lines(
+    values: ProfileValues, found: ProfileCheck | None, machine: Machine | None, start: ProfileStart, glyphs: Glyphs
+) -> list[LineLike]:
+    """The most important first: the last ones go where there is no room."""
+    dot = f" {glyphs.dot} "
+    lines: list[LineLike] = []
+    if start.error:
+        lines.append((f" ! {start.error}", "bad"))
+    if found is None:
+        lines.append((" working out how long it takes ...", "dim"))
+        return lines
+    if found.errors:
+        lines.append((f" {len(found.errors)} to be mended: what is wrong stands beside each", "bad"))
+    else:
+        lines.append((f" {dot.join(_times(values, found))}", "title"))
+    if values.performance and (found.performance_s or 0.0) > LONG_S:
+        words = "that is long: with Performance off there is the FLOPS profile, at once"
+        lines.append((f" ! {words}", "warn"))
+    lines += [(f" ! {text}", "warn") for text in found.warnings]
+    if found.busy:
+        lines.append((f" after {found.busy}", "warn"))
+    if machine is not None and machine.isa:
+        lines.append((f" instruction sets: {' '.join(machine.isa)}", "dim"))
+    lines += [(f" same as  {command}", "dim") for command in found.commands]
+    return lines
+
+
+def _times(values: ProfileValues, found: ProfileCheck) -> list[str]:
+    if not (values.performance or values.loss):
+        return ["RUN opens the FLOPS profile: nothing is measured"]
+    words = []
+    for is_on, name, took in (
+        (values.performance, "performance", found.performance_s),
+        (values.loss, "loss", found.loss_s),
+    ):
+        if is_on:
+            words.append(f"{name} about {seconds(took)}" if took is not None else f"{name}: not known how long")
+    return words

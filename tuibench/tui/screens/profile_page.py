@@ -1,0 +1,211 @@
+"""What the pages of profiles share, measured or worked out: tabs, selectors, the table's filter."""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Iterable
+from typing import ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Horizontal
+from textual.widget import Widget
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.errors import TuibenchError
+from tuibench.tui import key
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.detail_fact import Fact, hung
+from tuibench.tui.screens.detail_key import pairs_of
+from tuibench.tui.screens.profile_bars import BarList
+from tuibench.tui.screens.profile_book import Book
+from tuibench.tui.screens.profile_layers import LayersPane
+from tuibench.tui.screens.profile_pane import ChoicePane
+from tuibench.tui.screens.profile_tabs import NAMES, OF_THEORY, TABS, ProfileTabs
+from tuibench.tui.widgets.filter_line import FilterLine
+from tuibench.tui.widgets.key_line import KeyLine
+from tuibench.tui.widgets.tab_line import TabLine
+from tuibench.tui.widgets.text_block import TextBlock
+
+_OWN = {
+    "summary": ("summary-type", "value-display", "open", "up", "down"),
+    "layers": ("open", "sort", "reverse", "filter", "wide"),
+    "depth": ("summary-type", "value-display", "up", "down", "open"),
+}
+KEYS = ("tab", "profile")
+
+
+class ProfilePage(Page):
+    """A subclass asks the desk for the profile and calls `show_book`."""
+
+    CSS_PATH = "profile.tcss"
+    AUTO_FOCUS = ""
+    BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS)
+    about = (
+        "A profile. Summary has the whole model, what follows from it, and a bar for each type of layer: m or the "
+        "arrows choose what the bars show, t how; enter on a bar shows its layers. Layers is the table of all of them, "
+        "and enter opens everything that is known of one. Depth shows the same values from the beginning of the model "
+        "to its end."
+    )
+    record_keys: ClassVar[tuple[str, ...]] = ()
+    """Keys of what is a record, for the bottom lines."""
+
+    def __init__(self, tab: str = "") -> None:
+        super().__init__()
+        self._tab = TABS.index(tab) if tab in TABS else 0
+        self.book: Book | None = None
+        self.stored: StoredBenchmark | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """Tabs with the filter beside them, what is wrong, and the tab that is shown."""
+        with Horizontal(id="head"):
+            yield TabLine(id="tabs")
+            yield FilterLine(id="filter")
+        yield TextBlock(id="about")
+        yield ProfileTabs()
+
+    @property
+    def tabs(self) -> int:
+        """How many there are."""
+        return len(TABS) if self.stored is not None else OF_THEORY
+
+    # What is shown
+
+    def show_book(self, book: Book, stored: StoredBenchmark | None = None) -> None:
+        """Show a profile; `stored` is its record where it has one."""
+        self.book, self.stored = book, stored
+        self._tab = min(self._tab, self.tabs - 1)
+        self.query_one("#about", TextBlock).show_lines(())
+        self.show_title()
+        self.call_next(self._show_tab)
+
+    def show_wrong(self, error: TuibenchError, more: str = "") -> None:
+        """Why there is nothing to show, and what to do."""
+        about = self.query_one("#about", TextBlock)
+        facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
+        facts += [Fact(" ", more)] if more else []
+        width = max(self.size.width - 1, 20)
+        about.show_lines([row for fact in facts for row in hung(fact, 3, width, about.legible)])
+
+    async def _show_tab(self) -> None:
+        book, app = self.book, self.dashboard
+        if book is None:
+            return
+        name = TABS[self._tab]
+        await self.query_one(ProfileTabs).show_tab(name, book, self.stored, app.glyphs, app.now())
+        own = _OWN.get(name, ("up", "down"))
+        self.hints = (*own, "tab-previous", "tab-next", "back", *self.record_keys, "palette", "help")
+        self.show_keys()
+        self.show_around()
+
+    def show_keys(self) -> None:
+        """Two keys of one word together, and the way to help in any case."""
+        app = self.dashboard
+        some, last = ([one for one in self.hints if (one == self.last_hint) is is_last] for is_last in (False, True))
+        pairs = [pairs_of(each, app.keymap, app.ascii_only) for each in (some, last)]
+        self.query_one("#keys", KeyLine).show(*pairs)
+
+    def right_words(self) -> str:
+        """What stands at the right of the tabs."""
+        return ""
+
+    def show_around(self) -> None:
+        """The line of tabs, with how the table is sorted and filtered."""
+        panes = self.query(LayersPane)
+        words = panes.first().words() if TABS[self._tab] == "layers" and panes else self.right_words()
+        self.query_one("#tabs", TabLine).show(
+            NAMES[: self.tabs], self._tab, right=(f"{words} " if words else "", "dim")
+        )
+
+    def on_layers_pane_changed(self, message: LayersPane.Changed) -> None:
+        """Another order or filter."""
+        message.stop()
+        self.show_around()
+
+    def on_resize(self) -> None:
+        """What stands beside the tabs may have room now."""
+        if self.book is not None:
+            self.show_around()
+
+    # Tabs
+
+    async def go_to_tab(self, tab: int) -> None:
+        """Show a tab by its place."""
+        if self.book is None:
+            self.say("it is not read yet", "warn")
+        elif tab < self.tabs and tab != self._tab:
+            self._tab = tab
+            await self._show_tab()
+
+    async def action_tab_next(self) -> None:
+        """The next tab, around the end."""
+        await self.go_to_tab((self._tab + 1) % self.tabs)
+
+    async def action_tab_previous(self) -> None:
+        """The tab before, around the beginning."""
+        await self.go_to_tab((self._tab - 1) % self.tabs)
+
+    def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
+        """There are no more tabs than these, and some tabs have nothing to choose."""
+        if action.startswith("tab_") and action[4:].isdigit():
+            return int(action[4:]) <= self.tabs
+        if action in ("summary_type", "value_display", "type_previous", "type_next"):
+            return self._choice is not None
+        return super().check_action(action, parameters)
+
+    # Choices
+
+    @property
+    def _choice(self) -> ChoicePane | None:
+        """The tab in sight where that has something to choose."""
+        found = self.query(f"#{TABS[self._tab]}")
+        return next((pane for pane in found if isinstance(pane, ChoicePane)), None)
+
+    def action_summary_type(self) -> None:
+        """Show something else of each layer."""
+        if (pane := self._choice) is not None:
+            pane.step_kind(1)
+
+    def action_type_next(self) -> None:
+        """Likewise."""
+        self.action_summary_type()
+
+    def action_type_previous(self) -> None:
+        """Likewise, the other way."""
+        if (pane := self._choice) is not None:
+            pane.step_kind(-1)
+
+    def action_value_display(self) -> None:
+        """Show values in another way."""
+        if (pane := self._choice) is not None:
+            pane.step_display()
+
+    # The table
+
+    async def on_bar_list_opened(self, message: BarList.Opened) -> None:
+        """Enter on a bar: its layers."""
+        message.stop()
+        await self.go_to_tab(TABS.index("layers"))
+        self.query_one(LayersPane).filter_by(message.label)
+
+    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
+        """Filter while one types."""
+        message.stop()
+        self.query_one(LayersPane).filter_by(message.text)
+
+    def action_back(self) -> None:
+        """Clear the filter, else go back."""
+        panes = self.query(LayersPane)
+        if TABS[self._tab] == "layers" and panes and panes.first().text:
+            panes.first().filter_by("")
+        else:
+            super().action_back()
+
+
+def _tab_action(place: int) -> Callable[[ProfilePage], Awaitable[None]]:
+    async def go(screen: ProfilePage) -> None:
+        await screen.go_to_tab(place)
+
+    return go
+
+
+for _place in range(len(TABS)):
+    setattr(ProfilePage, f"action_tab_{_place + 1}", _tab_action(_place))

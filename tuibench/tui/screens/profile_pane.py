@@ -1,0 +1,121 @@
+"""What the tabs of a profile share: the book, and what is chosen to be shown of each layer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, cast
+
+from textual.containers import Vertical
+
+from tuibench.tui import key
+from tuibench.tui.screens.detail_fact import hung
+from tuibench.tui.screens.profile_book import Book
+from tuibench.tui.widgets.calm import Bare
+from tuibench.tui.widgets.painted import Painted
+from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.row import LineLike
+from tuibench.tui.widgets.selector_line import Selector, SelectorLine
+
+if TYPE_CHECKING:
+    from tuibench.tui.app import Dashboard
+
+_INDENT = 15
+"""Columns of the names of a layer's values."""
+
+
+class ProfilePane(Bare, Vertical):
+    """One tab; subclasses show `self.book`."""
+
+    DEFAULT_CSS = "ProfilePane { height: 1fr; width: 1fr; }"
+
+    def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
+        super().__init__(id=id)
+        self.book = book
+
+    @property
+    def dashboard(self) -> Dashboard:
+        """The app, by its own type."""
+        return cast("Dashboard", self.app)
+
+    @property
+    def remembered(self) -> dict[str, Any]:
+        """What was chosen last, here or in another session."""
+        found = self.dashboard.remembered.read().get("profile", {})
+        return found if isinstance(found, dict) else {}
+
+    def choose(self, **values: Any) -> None:
+        """Remember choices."""
+        self.dashboard.remember(profile={**self.remembered, **values})
+
+    @property
+    def chosen_kind(self) -> str:
+        """What is shown of each layer."""
+        wanted = self.remembered.get(f"{self.book.kept}_kind")
+        return wanted if wanted in self.book.kinds else self.book.kinds[0]
+
+    @property
+    def chosen_display(self) -> str:
+        """How values are shown."""
+        wanted = self.remembered.get("display")
+        return wanted if wanted in self.book.displays else self.book.displays[0]
+
+    def take_up(self) -> None:
+        """Show what was chosen last, perhaps on another tab."""
+
+    def open_layer(self, one: str) -> None:
+        """All that is known of one, to be read and closed."""
+        app, legible = self.dashboard, self.query(Painted).first().legible
+        lines: list[LineLike] = [
+            ((" ", ""), *row)
+            for fact in self.book.details(one, app.glyphs)
+            for row in hung(fact, _INDENT, max(app.size.width - 2, 20), legible)
+        ]
+        app.push_screen(Notice(f"Layer {one}", lines))
+
+    def focus_first(self) -> None:
+        """Give the focus to what moves."""
+        first = next((widget for widget in self.query("*") if widget.focusable), None)
+        self.screen.set_focus(first)
+
+
+class ChoicePane(ProfilePane):
+    """One whose figure can be switched."""
+
+    def show_choices(self) -> None:
+        """The line of selectors."""
+        book, app = self.book, self.dashboard
+
+        def name(one: str) -> str:
+            return key.shown(one, app.keymap, app.ascii_only)
+
+        arrows = f"{name('type-previous')}{name('type-next')}"
+        selectors = [
+            Selector(
+                book.kinds_name, book.kinds, book.kinds.index(self.chosen_kind), f"{name('summary-type')} {arrows}"
+            )
+        ]
+        if len(book.displays) > 1:
+            at = book.displays.index(self.chosen_display)
+            selectors.append(Selector("as", book.displays, at, name("value-display")))
+        self.query_one(SelectorLine).show(selectors)
+
+    def take_up(self) -> None:
+        """Selectors and figure."""
+        self.show_choices()
+        self.draw()
+
+    def draw(self) -> None:
+        """The figure of what is chosen."""
+        raise NotImplementedError
+
+    def step_kind(self, by: int) -> None:
+        """Show something else of each layer."""
+        kinds = self.book.kinds
+        wanted = kinds[(kinds.index(self.chosen_kind) + by) % len(kinds)]
+        self.choose(**{f"{self.book.kept}_kind": wanted})
+        self.take_up()
+
+    def step_display(self) -> None:
+        """Show values in another way."""
+        displays = self.book.displays
+        self.choose(display=displays[(displays.index(self.chosen_display) + 1) % len(displays)])
+        self.take_up()

@@ -1,0 +1,31 @@
+"""What stands below a list of profiles about the one under its cursor."""
+
+from __future__ import annotations
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.short_id import short_id
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.benchmark_preview import fold
+from tuibench.tui.screens.profile_words import processes
+from tuibench.tui.widgets.row import LineLike
+
+
+def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[LineLike]:
+    """What was profiled and how, what came of it, and what its user noted."""
+    run, row = stored.result, stored.row
+    dot = f" {glyphs.dot} "
+    sizes = (f"batch {row.batches}" if row.batches else "", f"cores {row.cores}" if row.cores else "")
+    dims = [f"{name} {','.join(map(str, values))}" for name, values in run.spec.dims]
+    what = (short_id(row.id), f'"{row.name}"' if row.name else "", row.models, row.engines, run.spec.precision)
+    lines: list[LineLike] = [dot.join(filter(None, (*what, *sizes, *dims)))]
+    lines += [(run.headline, "title")] if run.headline else []
+    lines += [(text, "") for text in run.conclusions]
+    lines += [(f"note: {stored.card.note}", "")] if stored.card.note else []
+    lines += [(f"re-run of {short_id(stored.card.rerun_of)}: c compares", "dim")] if stored.card.rerun_of else []
+    profile = run.profile
+    if profile is not None and profile.performance is not None:
+        made = profile.performance
+        said = f"{processes(made.processes)}, {made.runs} profiled runs each"
+        lines.append((said, "dim"))
+    lines += [(f"warning: {text}", "warn") for text in run.warnings]
+    return fold(lines, width)

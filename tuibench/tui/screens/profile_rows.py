@@ -1,0 +1,114 @@
+"""The lines of a list of profiles: runs, what is stored, and below them what every project has in theory."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from tuibench.core.card import DAMAGED, BenchmarkRow
+from tuibench.core.profile_spec import LOSS, PERFORMANCE
+from tuibench.core.short_id import short_id
+from tuibench.core.trash import NEWER
+from tuibench.core.watch import RunRow
+from tuibench.report.age import age
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.benchmark_rows import BenchmarkRows, run_words, style_of_state
+from tuibench.tui.screens.best import engine_word
+from tuibench.tui.screens.run_cell import SIGNS
+from tuibench.tui.widgets.record_table import Column, Line
+
+SORTS = ("age", "name", "cores", "best", "grade")
+"""What `s` goes through; the first is newest first."""
+_OF_KIND: dict[str, Callable[[Glyphs], tuple[Column, ...]]] = {
+    PERFORMANCE: lambda glyphs: (
+        Column("best", "TIME", 20, grow=True, wide=60),
+        Column("half", f"{glyphs.plus_minus}%", 4, right=True),
+        Column("grade", "G", 1),
+    ),
+    LOSS: lambda _: (Column("best", "MOST SENSITIVE", 26, grow=True, wide=60),),
+}
+_PREFIX = "most sensitive: "
+"""Of the headline of a loss profile, which its column says already."""
+THEORIES = {
+    FLOPS: ("FLOPS", "theoretical", "what each layer costs by its shapes: nothing of it is measured"),
+    APPROXIMATED: ("Approximated", "from weights", "what weights alone tell of each layer: a proxy, nothing is run"),
+}
+"""Name, how it comes to be, what it is."""
+
+
+def columns(glyphs: Glyphs, kind: str) -> tuple[Column, ...]:
+    """Left to right; those of the highest rank go first where room is short."""
+    return (
+        Column("state", "", 1),
+        Column("id", "ID", 4),
+        Column("age", "AGE", 4, right=True),
+        Column("name", "NAME", 12, grow=True, wide=30),
+        Column("engine", "ENGINE", 7, rank=3, wide=12),
+        Column("batch", "BATCH", 5, rank=2, right=True),
+        Column("cores", "CORES", 5, rank=1, right=True),
+        *_OF_KIND[kind](glyphs),
+        Column("note", "NOTE", 16, grow=True, rank=7, wide=40),
+    )
+
+
+class ProfileRows(BenchmarkRows):
+    """As of benchmarks; what is there in theory stands last, whatever the order of the rest."""
+
+    def __init__(self, kind: str, theory: str, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> None:
+        """`theory` is FLOPS or APPROXIMATED; '' where there is no project that could have it."""
+        self.kind = kind
+        self.theory = theory
+        super().__init__(rows, runs)
+
+    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
+        """Runs, records, theory."""
+        words = text.casefold().split()
+        said = " ".join(THEORIES.get(self.theory, ())).casefold()
+        last = (self.theory,) if self.theory and all(word in said for word in words) else ()
+        return (*super().keys(sort, reverse, text), *last)
+
+    def line(self, key: str, now: float, glyphs: Glyphs, damaged: bool = False) -> Line:
+        """One line of the table; of a record that is damaged no number is shown."""
+        if key == self.theory:
+            name, origin, about = THEORIES[key]
+            return Line(key, ("", "", "", name, "", "", "", origin, *self._more("", ""), about))
+        if key in self.runs:
+            return self._run_line(self.runs[key], now, glyphs)
+        row = self.stored[key]
+        best = self.best(row, glyphs)
+        state = "failed" if damaged or row.status in (DAMAGED, NEWER) else ""
+        state = state or ("" if row.status == "finished" else "interrupted")
+        cells = (
+            getattr(glyphs, state) if state else "",
+            short_id(row.id),
+            age(row.started_utc, now),
+            row.name,
+            engine_word(row.engines),
+            row.batches,
+            row.cores,
+            "its record is damaged" if damaged else best.text.removeprefix(_PREFIX),
+            *self._more("" if damaged else best.plus_minus, "" if damaged else row.grade),
+            row.note,
+        )
+        return Line(key, cells, style_of_state(state))
+
+    def _more(self, half: str, grade: str) -> tuple[str, ...]:
+        """Losses have neither."""
+        return (half, grade) if self.kind == PERFORMANCE else ()
+
+    def _run_line(self, row: RunRow, now: float, glyphs: Glyphs) -> Line:
+        info = row.info
+        state = SIGNS.get(info.state, "")
+        cells = (
+            getattr(glyphs, state) if state else "",
+            short_id(info.id),
+            age(info.started_utc, now),
+            info.name,
+            engine_word(row.engines),
+            row.batches,
+            row.cores,
+            run_words(info),
+            *self._more("", ""),
+            row.note,
+        )
+        return Line(info.id, cells, style_of_state(state))

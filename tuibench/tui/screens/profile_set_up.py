@@ -1,0 +1,188 @@
+"""The fields of the set-up of profiles, checked while they are filled in."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import replace
+
+from textual import events
+from textual.timer import Timer
+from textual.widget import Widget
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.machine import Machine
+from tuibench.core.profile_spec import LOSS, PERFORMANCE
+from tuibench.core.short_id import short_id
+from tuibench.tui.desk import Pulse
+from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.profile_fields import DIM, OF_LOSS, OF_PERFORMANCE, make_fields, values_of
+from tuibench.tui.screens.profile_form_words import amount_lines
+from tuibench.tui.widgets.field import Field
+from tuibench.tui.widgets.field_column import FieldColumn
+from tuibench.tui.widgets.text_block import TextBlock
+from tuibench.tui.widgets.title_line import RuleLine
+
+CHECK_S = 0.15
+"""After the last key: whoever types is not told of every half of a number."""
+
+
+class ProfileSetUp(Page):
+    """What is typed is kept when it is left; a subclass starts it."""
+
+    def __init__(self, project_id: str = "", kind: str = "", profile: str = "") -> None:
+        """`kind` switches the other one off; `profile` is one whose settings are taken."""
+        super().__init__()
+        self.project_id = project_id
+        self._kind = kind
+        self.profile = profile
+        self.begun: ProfileStart | None = None
+        self._values: ProfileValues | None = None
+        """As they were put into the fields."""
+        self._machine: Machine | None = None
+        self.found: ProfileCheck | None = None
+        self._timer: Timer | None = None
+        self._ahead: list[events.Key] | None = []
+        """Keys that came before there were fields; None since these are there."""
+
+    def body(self) -> Iterable[Widget]:
+        """Fields, and what they amount to."""
+        yield RuleLine()
+        yield FieldColumn(id="fields")
+        yield RuleLine()
+        yield TextBlock(id="amount")
+
+    def title_parts(self) -> tuple[str, ...]:
+        """The project, and what is asked."""
+        start = self.begun
+        again = f"Profile {short_id(self.profile)} again" if self.profile else "Profile set-up"
+        return ((start.place or start.model) if start is not None else "", again)
+
+    @property
+    def column(self) -> FieldColumn:
+        """The fields."""
+        return self.query_one("#fields", FieldColumn)
+
+    # How it begins
+
+    def load(self) -> None:
+        """Once; later only what others do is new."""
+        if self.begun is not None or self.column.fields:
+            return
+        self.say("looking at the model")
+        project, profile = self.project_id, self.profile
+        self.ask(
+            lambda: (self.desk.machine(), self.desk.profile_form(project, profile)),
+            self._begin,
+            group="form",
+            otherwise=self._refuse,
+        )
+
+    def _refuse(self, error: TuibenchError) -> None:
+        self._ahead = None
+        self.query_one("#amount", TextBlock).show_lines([(f" {error.message}", "bad"), f" {error.hint}"])
+        self.say("")
+
+    def _begin(self, opened: tuple[Machine, ProfileStart]) -> None:
+        self.say("")
+        self._machine, self.begun = opened
+        self.project_id = self.project_id or self.begun.project
+        values = self.begun.values
+        if not self.profile:
+            kept = self.dashboard.drafts.get(self.draft)
+            switched = replace(values, performance=self._kind != LOSS, loss=self._kind != PERFORMANCE)
+            values = kept if isinstance(kept, ProfileValues) else switched
+        self._values = values
+        self.column.mount_all(list(make_fields(values, self._machine)))
+        self.show_title()
+        self.call_after_refresh(self._filled)
+
+    @property
+    def ready(self) -> bool:
+        """Whether there are fields, and keys go to them."""
+        return self._ahead is None
+
+    @property
+    def draft(self) -> str:
+        """By which name what was typed is kept."""
+        return f"{self.project_id} {self._kind}"
+
+    def _filled(self) -> None:
+        """Go where the user most probably goes on, then do what was typed meanwhile."""
+        if self._ahead is None:
+            return
+        self.show_switches()
+        self.column.focus_field("run")
+        self.check()
+        self._weigh()
+        ahead, self._ahead = self._ahead, None
+        for event in ahead:
+            self.press_again(event.key, event.character)
+
+    def on_key(self, event: events.Key) -> None:
+        """Nothing that is typed while the model is read is lost; escape needs no form."""
+        if self._ahead is not None and event.key != "escape":
+            event.stop()
+            event.prevent_default()
+            self._ahead.append(event)
+        else:
+            super().on_key(event)
+
+    # While it is typed
+
+    def values(self) -> ProfileValues:
+        """As typed."""
+        given = self._values or ProfileValues()
+        return values_of(self.column.fields, given) if self.column.fields else given
+
+    def on_field_changed(self, message: Field.Changed) -> None:
+        """Check it soon."""
+        message.stop()
+        if self._ahead is not None:
+            return
+        if message.field.key in (PERFORMANCE, LOSS):
+            self.show_switches()
+        if self._timer is not None:
+            self._timer.stop()
+        self._timer = self.set_timer(CHECK_S, self.check)
+
+    def show_switches(self) -> None:
+        """What belongs to a profile that is off is out of the way."""
+        values, fields = self.values(), self.column.fields
+        for name, field in fields.items():
+            of = {PERFORMANCE: name in OF_PERFORMANCE, LOSS: name in OF_LOSS}
+            off = (of[PERFORMANCE] and not values.performance) or (of[LOSS] and not values.loss)
+            neither = (name in ("batch", "cores") or name.startswith(DIM)) and not (values.performance or values.loss)
+            field.set_class(off or neither, "hidden")
+
+    def _weigh(self) -> None:
+        """What the model costs tells how long its profiles take; without it that is not known, which is said."""
+        project = self.project_id
+        if project and self.begun is not None and not self.begun.error:
+            self.ask(
+                lambda: self.desk.costs(project),
+                lambda _: self.check(),
+                group="costs",
+                otherwise=lambda _: self.check(),
+            )
+
+    def check(self) -> None:
+        """Ask what it amounts to as it stands."""
+        values, project, again = self.values(), self.project_id, self.profile
+        self.ask(lambda: self.desk.check_profile(values, project, again), self.checked, group="check")
+
+    def checked(self, found: ProfileCheck) -> None:
+        """Say what it amounts to, or all that is wrong."""
+        self.found = found
+        self.column.show_errors(found.errors)
+        self._show_amount()
+
+    def _show_amount(self) -> None:
+        start = self.begun
+        if start is None:
+            return
+        lines = amount_lines(self.values(), self.found, self._machine, start, self.dashboard.glyphs)
+        self.query_one("#amount", TextBlock).show_lines(lines)
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """What is typed stays, whatever others do."""

@@ -1,0 +1,89 @@
+"""What every project has without a measurement: the FLOPS profile, and the approximated loss profile."""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from tuibench.core.errors import TuibenchError
+from tuibench.core.profile import CostProfile, LossProfile
+from tuibench.core.profile_spec import LOSS, PERFORMANCE
+from tuibench.core.project import ProjectRow
+from tuibench.tui import key, route
+from tuibench.tui.desk import Pulse
+from tuibench.tui.desk_profile import FLOPS
+from tuibench.tui.screens.profile_book_costs import CostBook
+from tuibench.tui.screens.profile_book_loss import LossBook
+from tuibench.tui.screens.profile_page import KEYS, ProfilePage
+from tuibench.tui.screens.profile_rows import THEORIES
+from tuibench.tui.widgets.text_block import TextBlock
+
+Worked = tuple[ProjectRow, CostProfile | LossProfile]
+
+
+class TheoryScreen(ProfilePage):
+    """Worked out by a child whenever nobody did before."""
+
+    BINDINGS: ClassVar = [*key.bindings(*KEYS), *key.bindings(only=("new", "copy-command"))]
+    record_keys: ClassVar[tuple[str, ...]] = ("new", "copy-command")
+
+    def __init__(self, project_id: str, what: str, tab: str = "") -> None:
+        """`what` is FLOPS or APPROXIMATED."""
+        super().__init__(tab)
+        self.project_id = project_id
+        self.what = what
+        self._place = ""
+
+    def title_parts(self) -> tuple[str, ...]:
+        """The project, and that nothing here was measured."""
+        name, origin, _ = THEORIES[self.what]
+        return (self._place, f"{name} ({origin})")
+
+    def load(self) -> None:
+        """Once: it depends on the model alone."""
+        if self.book is None:
+            project = self.project_id
+            self.query_one("#about", TextBlock).show_lines([(" looking at the model ...", "dim")])
+            self.ask(self._work_out(project), self._show, group="theory", otherwise=self._refuse)
+
+    def _work_out(self, project: str):  # type: ignore[no-untyped-def]
+        desk, flops = self.desk, self.what == FLOPS
+
+        def work() -> Worked:
+            return desk.project(project), desk.costs(project) if flops else desk.approximated(project)
+
+        return work
+
+    def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
+        """What others do changes nothing here."""
+
+    def _show(self, found: Worked) -> None:
+        row, profile = found
+        self._place = row.project.name
+        self.show_book(CostBook(profile) if isinstance(profile, CostProfile) else LossBook(profile))
+
+    def _refuse(self, error: TuibenchError) -> None:
+        self.show_wrong(error)
+
+    def right_words(self) -> str:
+        """That it is theory, on every tab."""
+        return THEORIES[self.what][1]
+
+    def action_new(self) -> None:
+        """Measure one."""
+        kind = PERFORMANCE if self.what == FLOPS else LOSS
+        self.dashboard.go(route.profile_form(self.project_id, kind))
+
+    def action_copy_command(self) -> None:
+        """The shell command that does the same."""
+        project, what = self.project_id, self.what
+
+        def find() -> tuple[str, str]:
+            command = self.desk.theory_command(project, what)
+            return command, self.desk.keep_copy(command)
+
+        self.ask(find, self._show_copied, group="command")
+
+    def _show_copied(self, found: tuple[str, str]) -> None:
+        command, file = found
+        self.app.copy_to_clipboard(command)
+        self.say(f"copied, and kept in {file}: {command}")
