@@ -12,6 +12,7 @@ from tuibench.cli.arguments import parse
 from tuibench.cli.command import COMMANDS
 from tuibench.core.errors import TuibenchError
 from tuibench.request.flag import FLAGS
+from tuibench.request.profile_flag import PROFILE_FLAGS
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import to_spec
 from tuibench.tui.key import KEYS
@@ -21,7 +22,7 @@ from tuibench.workbench.hall import Workbench
 ROOT = Path(__file__).resolve().parent.parent
 TEXT = (ROOT / "docs" / "coming-from.md").read_text(encoding="utf-8")
 TOOLS = ("Sparsify", "deepsparse.benchmark", "ITREX", "benchmark_app", "onnxruntime_perf_test")
-OWN_FLAGS = {name for flag in FLAGS for name in flag.names} | {"--help"}
+OWN_FLAGS = {name for flag in (*FLAGS, *PROFILE_FLAGS) for name in flag.names} | {"--help"}
 
 
 def table(tool: str) -> list[tuple[str, str, str]]:

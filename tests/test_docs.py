@@ -11,6 +11,7 @@ import pytest
 from tuibench.cli.arguments import parse
 from tuibench.cli.command import GROUPS
 from tuibench.request.flag import FLAGS
+from tuibench.request.profile_flag import PROFILE_FLAGS
 from tuibench.request.request import BenchmarkRequest, Info
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -41,7 +42,7 @@ def test_every_command_of_a_guide_is_understood(command: str) -> None:
 def test_every_flag_that_a_guide_names_exists(guide: str) -> None:
     text = (ROOT / guide).read_text(encoding="utf-8")
     named = {code.split()[0] for code in re.findall(r"`(--?[a-zA-Z][^`]*)`", text) if code not in REFUSED}
-    known = {name for flag in FLAGS for name in flag.names}
+    known = {name for flag in (*FLAGS, *PROFILE_FLAGS) for name in flag.names}
     assert named
     assert named - known - ELSEWHERE == set()
 

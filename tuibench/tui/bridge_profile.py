@@ -69,4 +69,4 @@ class ProfileBridge:
         """See ProfileDesk."""
         model = self._bench.projects.get(project).project.versions[-1].model
         flags = "--flops" if what == FLOPS else "--loss --approximate"
-        return f"tuibench profile {shlex.quote(model.asked)} {flags}"
+        return " ".join(("tuibench", "profile", shlex.quote(model.asked), flags)).rstrip()
