@@ -114,10 +114,8 @@ class BenchmarkActions(Page):
 
     def action_rerun_changed(self) -> None:
         """Open the form with its settings."""
-        kind = self.kind
-        self.with_stored(
-            lambda one: self.dashboard.go(route.profile_form("", kind, one) if kind else route.form(benchmark=one))
-        )
+        kind, go = self.kind, self.dashboard.go
+        self.with_stored(lambda one: go(route.profile_form("", kind, one) if kind else route.form(benchmark=one)))
 
     # Compare
 
@@ -136,8 +134,7 @@ class BenchmarkActions(Page):
 
     def _compare(self, one: str, other: str) -> None:
         # The beginning of an id is its time.
-        old, new = sorted((one, other))
-        self.dashboard.go((route.profile_comparison if self.kind else route.comparison)(old, new))
+        self.dashboard.go((route.profile_comparison if self.kind else route.comparison)(*sorted((one, other))))
 
     def _compare_with_past(self, one: str) -> None:
         run = self.run_of(one)
