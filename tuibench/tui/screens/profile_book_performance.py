@@ -79,7 +79,7 @@ class PerformanceBook(Book):
         else:
             yield "unknown"
         if profile.roofline is not None and profile.roofline.dram_gb_s:
-            yield f"memory {short(profile.roofline.dram_gb_s)} GB/s"
+            yield f"DRAM gives {short(profile.roofline.dram_gb_s)} GB/s"
 
     def said(self, kind: str) -> Sequence[LineLike]:
         """Whether optimizing will help."""
