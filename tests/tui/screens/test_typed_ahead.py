@@ -5,12 +5,15 @@ from __future__ import annotations
 import threading
 from typing import Any
 
+from textual.screen import Screen
+
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
 from tests.tui.pilot import send_key, settle
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
 from tuibench.tui import textual_seam
+from tuibench.tui.screens.detail import DetailScreen
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.project import ProjectScreen
 
@@ -86,3 +89,18 @@ async def test_no_answer_keeps_nobody_from_typing_for_ever(monkeypatch: Any) -> 
         go_on.set()
         await settle(seen.pilot)
         assert len(seen.keys) == len(seen.ids)
+
+
+async def test_keys_for_a_list_wait_until_it_is_there() -> None:
+    async with shown() as seen:
+        await seen.press("escape")
+        go_on = threading.Event()
+        slow(seen, go_on)
+        burst(seen, "enter", "down", "enter")
+        for _ in range(20):
+            await seen.pilot.pause()
+        assert isinstance(seen.app.screen, ProjectScreen)
+        go_on.set()
+        await settle(seen.pilot)
+        page: Screen[Any] = seen.app.screen
+        assert isinstance(page, DetailScreen) and page.benchmark == seen.ids[1]

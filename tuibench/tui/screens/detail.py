@@ -78,7 +78,9 @@ class DetailScreen(BenchmarkActions):
     def load(self) -> None:
         """The record; what was written once does not change, its card may."""
         one = self.benchmark
-        self.ask(lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse)
+        self.ask(
+            lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse, opens=self.stored is None
+        )
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """Its card may be another, or it may be gone."""

@@ -113,7 +113,7 @@ class HomeScreen(ProjectActions):
     def load(self) -> None:
         """The projects, as sorted and filtered."""
         by, text = self._by, self._text
-        self.ask(lambda: self.desk.projects(by, text), self._show, group="projects")
+        self.ask(lambda: self.desk.projects(by, text), self._show, group="projects", opens=not self._loaded)
 
     def _show(self, found: Sequence[ProjectRow]) -> None:
         rows = reversed(found) if self._reverse else found

@@ -56,7 +56,9 @@ class ProfileScreen(ProfilePage, BenchmarkActions):
     def load(self) -> None:
         """The record; what was written once does not change, its card may."""
         one = self.profile
-        self.ask(lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse)
+        self.ask(
+            lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse, opens=self.stored is None
+        )
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """Its card may be another, or it may be gone."""

@@ -124,6 +124,7 @@ class ProjectScreen(ProjectProfiles):
             self._show,
             group="benchmarks",
             otherwise=self._refuse,
+            opens=self._project is None,
         )
 
     def _show(self, found: tuple[ProjectRow, Rows, Rows]) -> None:
