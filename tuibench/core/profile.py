@@ -27,7 +27,10 @@ UNMAPPED = "unmapped (runtime)"
 
 @dataclass(frozen=True, slots=True)
 class NodeCost:
-    """What one node of the model as it is in its file costs; None where that is unknown, and `why` says why."""
+    """What one node of the model as it is in its file costs; None where that is unknown, and `why` says why.
+
+    Operations and activations are of one inference, of all the times that it runs in it.
+    """
 
     id: str
     """Unique in the model: the name of its first output, below the node and branch that it lies in."""
@@ -55,7 +58,7 @@ class NodeCost:
     activation_bytes: int | None = 0
     """Of what it reads and writes beside constants."""
     times: int | None = 1
-    """How often it runs in one inference; None where that is not known, and its figures are those of one time."""
+    """How often it runs in one inference; None where that is not known: its figures are of one time then."""
     integer: bool = False
     """Whether its products are of integers."""
     why: str = ""

@@ -199,12 +199,12 @@ def _ms(row: KernelRow, found: Sequence[KernelRow], scaling: _Scaling) -> Estima
 
 
 def _total(own: Sequence[NodeCost], figures: Sequence[int | None]) -> int | None:
-    """Over all times that the nodes run; None where one is not known."""
+    """Of all nodes; None where one is not known, or not how often it runs."""
     total = 0
     for cost, figure in zip(own, figures, strict=True):
         if figure is None or (cost.times is None and figure):
             return None
-        total += figure * (cost.times if cost.times is not None else 1)
+        total += figure
     return total
 
 

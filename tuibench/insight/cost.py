@@ -35,18 +35,18 @@ class CostRow:
     @property
     def macs(self) -> int | None:
         """In one inference."""
-        return _often(self.node.macs, self.node)
+        return self.node.macs
 
     @property
     def flops(self) -> int | None:
         """In one inference."""
-        return _often(self.node.flops, self.node)
+        return self.node.flops
 
     @property
     def bytes_moved(self) -> int | None:
-        """Weights and activations, each time it runs."""
+        """Weights and activations."""
         activations = self.node.activation_bytes
-        return None if activations is None else _often(activations + self.node.weight_bytes, self.node)
+        return None if activations is None else activations + self.node.weight_bytes
 
     @property
     def zeros(self) -> float | None:
@@ -56,7 +56,7 @@ class CostRow:
 
 def cost_rows(costs: CostProfile) -> tuple[CostRow, ...]:
     """All nodes in the order of the file."""
-    counted = [_often(node.flops, node) for node in costs.nodes]
+    counted = [node.flops for node in costs.nodes]
     total = sum(flops or 0 for flops in counted)
     return tuple(
         CostRow(node, number, flops / total if flops is not None and total else None, searched=_searched(node))
@@ -76,11 +76,6 @@ def arrange_costs(
         total += row.share or 0.0
         shown.append(replace(row, cumulative=total if row.share is not None else None))
     return tuple(shown)
-
-
-def _often(count: int | None, node: NodeCost) -> int | None:
-    """In one inference; of one time where nobody knows how often, which the row says."""
-    return None if count is None else count * (1 if node.times is None else node.times)
 
 
 def _searched(node: NodeCost) -> str:

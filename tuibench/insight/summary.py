@@ -40,12 +40,9 @@ def summarize_costs(costs: CostProfile, kind: str = FLOPS, display: str = VALUES
     """The bars of the FLOPS profile: theory alone."""
     counted: dict[str, list[tuple[float | None, bool]]] = {}
     for node in costs.nodes:
-        times = node.times if node.times is not None else 1
         moved = None if node.activation_bytes is None else node.activation_bytes + node.weight_bytes
         amount = {FLOPS: node.flops, BYTES: moved}.get(kind, node.parameters)
-        # Parameters do not grow with how often they are read.
-        value = amount if amount is None or kind == PARAMETERS else amount * times
-        counted.setdefault(node.op, []).append((value, node.times is not None or kind == PARAMETERS))
+        counted.setdefault(node.op, []).append((amount, node.times is not None or kind == PARAMETERS))
     shown = _counts(counted, kind, display)
     return Summary(shown.kind, shown.display, shown.title + " (theoretical)", shown.bars, shown.words)
 

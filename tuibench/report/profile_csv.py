@@ -80,11 +80,9 @@ def _layer(row: LayerRow) -> tuple[str, ...]:
 
 def _cost(row: CostRow) -> tuple[str, ...]:
     node = row.node
-    once = 1 if node.times is None else node.times
-    elements = None if node.element_flops is None else node.element_flops * once
     return (
         str(row.number), *map(safe_text, (node.op, node.name, node.weight)),
-        *map(_count, (row.macs, elements, row.flops)), _number(row.share),
+        *map(_count, (row.macs, node.element_flops, row.flops)), _number(row.share),
         *map(_count, (node.parameters, node.zeros, node.weight_bytes, node.activation_bytes)), _number(node.intensity),
         _count(node.times), safe_text(" ".join(map(shape_words, node.input_shapes))),
         safe_text(shape_words(node.output_shape)), safe_text(node.id), safe_text(node.why),

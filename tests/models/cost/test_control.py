@@ -12,6 +12,8 @@ from onnx import helper
 
 from tests.models.cost.support import by_op, infer, require_sums, trace
 from tests.models.factory import BOOL, F32, I64, model, tensor, weight
+from tuibench.insight.cost import cost_rows
+from tuibench.insight.summary import summarize_costs
 from tuibench.models.node import walk
 
 X = tensor("x", F32, ["batch", 4])
@@ -52,6 +54,9 @@ def test_a_loop_counts_its_trips(tmp_path: Path) -> None:
         assert product.id == "y/body/t"
         assert by_op(profile, "Loop")[0].macs == 0
         require_sums(profile)
+        # What shows them multiplies nothing once more.
+        assert sum(row.macs or 0 for row in cost_rows(profile)) == profile.macs
+        assert sum(bar.amount or 0 for bar in summarize_costs(profile).bars) == profile.flops
 
 
 def test_every_trip_counts_as_large_as_it_is(tmp_path: Path) -> None:
