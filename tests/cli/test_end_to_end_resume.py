@@ -224,7 +224,8 @@ def test_of_several_that_take_up_a_run_before_its_first_execution_the_losers_rem
     several = [keeper.start("resume", second, env=SCRIPT) for _ in range(3)]
     until(lambda: sum(process.poll() is not None for process in several) == 2, "two losers")
     assert sorted(as_shell(p.returncode) for p in several if p.returncode is not None) in ([2, 2], [2, 7], [7, 7])
-    assert state(second) == "waiting"
+    # The winner says that it is there before it says that it waits.
+    until(lambda: state(second) == "waiting", "the winner in line")
     assert run(keeper, "cancel", second).code == 0
     for process in several:
         process.communicate(timeout=30)
