@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.insight.stock import disturbed, make_performance
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LayerTime, PerformanceProfile
+from tuibench.core.profile import FOLDED, LayerTime, PerformanceProfile
 from tuibench.insight.comparison import ProfileComparison, compare_performance
 
 
@@ -135,3 +135,13 @@ def test_any_two_ways_of_fusing_have_every_node_in_exactly_one_pair_and_lose_no_
     for one in found.pairs:
         for two in found.pairs:
             assert one is two or not set(one.nodes) & set(two.nodes)
+
+
+def test_what_one_side_did_beforehand_joins_no_layers_of_the_other() -> None:
+    ran = [layer(1.0, "a"), layer(2.0, "b"), layer(4.0, "c")]
+    folded = replace(layer(0.0, "a", "b", "d"), kind=FOLDED, ms=Estimate(None))
+    found = compare_performance(profile_of(*ran), profile_of(folded, layer(4.0, "c")))
+    assert sorted(pair.nodes for pair in found.pairs) == [("a",), ("b",), ("c",), ("d",)]
+    assert {pair.nodes: pair.delta_ms for pair in found.pairs if pair.nodes != ("d",)} == {
+        ("a",): -1.0, ("b",): -2.0, ("c",): 0.0,
+    }  # fmt: skip

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from tests.insight.stock import make_loss
-from tuibench.core.profile import LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
 from tuibench.insight.column import column_of
 from tuibench.insight.detail import loss_detail
 from tuibench.insight.loss import (
@@ -53,7 +53,8 @@ def test_equal_outputs_have_no_noise_and_what_failed_has_no_number() -> None:
     assert [row.worst for row in rows] == [0.0, None, None]
     assert [text(loss, row, "int8") for row in rows] == ["same", "–", "–"]
     assert text(loss, rows[1], "reason") == "cannot be fed" and text(loss, rows[2], "reason") == "unknown"
-    assert loss_sentences(loss)[0] == "INT8: average noise 0.0 % over 1 layer: it changes nothing"
+    said = "INT8: average noise 0.0 % over 1 layer: it changes nothing; no outputs to compare with b changed"
+    assert loss_sentences(loss)[0].startswith(said)
 
 
 def test_the_fewest_layers_that_make_half_of_the_noise_are_to_be_left_alone() -> None:
@@ -122,3 +123,17 @@ def test_two_loss_profiles_are_matched_by_node_and_sorted_by_what_changed_most()
     assert other.words == ("models: 7 of 14 layers with weights are in both",)
     proxy = compare_loss(old, make_loss(measured=False))
     assert proxy.words[0] == "kind measured / approximated"
+
+
+def test_what_left_no_outputs_is_named_before_all_noise_and_what_has_no_number_is_no_quiet_layer() -> None:
+    loss = make_loss()
+    first, second, *others = loss.layers
+    gone = tuple(replace(point, sqnr_db=None, reason="outputs became NaN or infinite") for point in first.points)
+    done = tuple(replace(point, sqnr_db=None, reason=ALREADY_INT8) for point in second.points)
+    layers = (replace(first, points=gone), replace(second, points=done), *others)
+    for words in loss_sentences(replace(loss, layers=layers))[: len(LEVELS)]:
+        assert f"no outputs to compare with {first.weight} changed: leave those alone first" in words
+    proxy = make_loss(measured=False)
+    strange = replace(proxy.layers[0], weight_sqnr_db=dict.fromkeys(LEVELS), reason="its weights are no numbers")
+    row, *_ = loss_rows(replace(proxy, layers=(strange, *proxy.layers[1:])))
+    assert set(row.noise.values()) == {None} and row.worst is None

@@ -16,7 +16,7 @@ ROOFS = Roofline(1, 100.0, 400.0, 10.0, ((1 << 19, 200.0), (1 << 22, 50.0)))
         (0, 400_000, False, 0.002, "cache"),
         (0, 2_000_000, False, 0.04, "cache"),
         (0, 50_000_000, False, 5.0, "DRAM"),
-        (10**9, None, False, 10.0, "f32"),
+        (10**9, None, False, None, ""),
         (None, 50_000_000, False, None, ""),
         (0, 0, False, None, ""),
     ],
@@ -30,3 +30,6 @@ def test_the_slower_of_products_and_bytes_binds(
 
 def test_a_roof_that_was_not_measured_binds_nothing() -> None:
     assert least_ms(10**9, 1000, True, Roofline(1, 100.0, None, None)) == (None, "")
+    # The one that is known would be called what binds the layer, whatever does.
+    assert least_ms(10**9, 1000, True, Roofline(1, 100.0, None, 10.0)) == (None, "")
+    assert least_ms(10**9, 1000, False, Roofline(1, 100.0, None, None)) == (None, "")

@@ -33,6 +33,8 @@ def constant(form: Form, name: str) -> Any:
 
 PIECES = {
     "conv": piece("Conv", {"x": draw(1, 4, 9, 9)}, {"w": draw(8, 4, 3, 3), "b": draw(8)}, pads=[1] * 4, strides=[2, 2]),
+    "one channel": piece("Conv", {"x": draw(1, 4, 9, 9)}, {"w": draw(1, 4, 3, 3), "b": draw(1)}),
+    "one output": piece("Gemm", {"x": draw(9, 16)}, {"w": draw(1, 16), "b": draw(1)}, transB=1),
     "depthwise": piece("Conv", {"x": draw(1, 8, 9, 9)}, {"w": draw(8, 1, 3, 3)}, group=8),
     "matmul": piece("MatMul", {"x": draw(2, 5, 16)}, {"w": draw(16, 12)}),
     "matmul of two": piece("MatMul", {"x": draw(2, 5, 16), "z": draw(2, 16, 5)}, {}),

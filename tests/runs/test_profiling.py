@@ -289,6 +289,14 @@ def test_time_that_is_over_keeps_what_is_finished(bench: Bench) -> None:
     assert past.end["error"]["exit_code"] == ExitCode.TIMEOUT
 
 
+def test_a_what_if_that_fails_altogether_is_a_failed_part_and_tried_again(bench: Bench) -> None:
+    def refuses(request: dict[str, Any], say: Say) -> Any:
+        raise ModelError("no session of this model any more")
+
+    past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": refuses}))
+    assert "no session" in past.parts.failures["what_if"].message and "what_if" not in past.parts.done
+
+
 def test_a_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(bench: Bench) -> None:
     def first_kills(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import say_what_if

@@ -91,12 +91,12 @@ def _profile(
         dims=dict(point.dims),
         ms=total,
         grade=_grade(runs),
-        layers=(*layers, _residual(layers, total)),
+        layers=(*layers, _residual(layers, total, scaling)),
         sum_ms=scaling.sum_us / 1000,
         scale=scaling.factor,
         bias_us=statistics.median(run.bias_us for run in runs),
         below_resolution=below,
-        attributed=_attributed(layers, total),
+        attributed=_attributed(layers, scaling),
         processes=len(runs),
         runs=min(run.runs for run in runs),
         load_ms=statistics.median(run.load_ms for run in runs),
@@ -232,19 +232,21 @@ def _grade(runs: Sequence[LayerRun]) -> Grade | None:
     return grade_noise([run.noise for run in runs], seconds)
 
 
-def _named_ms(layers: Sequence[LayerTime]) -> float:
-    return math.fsum(layer.ms.value or 0.0 for layer in layers if layer.op != UNMAPPED)
+def _attributed(layers: Sequence[LayerTime], scaling: _Scaling) -> float | None:
+    """Share of the time that rows with a name were seen to take: before they were scaled to the whole."""
+    named = math.fsum(layer.ms.value or 0.0 for layer in layers if layer.op != UNMAPPED) * 1000 / scaling.factor
+    whole = max(scaling.sum_us, scaling.unprofiled_us)
+    return named / whole if whole > 0 else None
 
 
-def _attributed(layers: Sequence[LayerTime], total: Estimate) -> float | None:
-    whole = max(math.fsum(layer.ms.value or 0.0 for layer in layers), total.value or 0.0)
-    return _named_ms(layers) / whole if whole > 0 else None
-
-
-def _residual(layers: Sequence[LayerTime], total: Estimate) -> LayerTime:
-    """What the layers leave of the whole: nothing where they were scaled to it."""
+def _residual(layers: Sequence[LayerTime], total: Estimate, scaling: _Scaling) -> LayerTime:
+    """What the layers leave of the whole: nothing where they were scaled to it, which is said."""
     left = (total.value or 0.0) - math.fsum(layer.ms.value or 0.0 for layer in layers)
     # Rounding in sums of hundreds of layers is no time.
     value = left if left > 1e-9 * (total.value or 0.0) else 0.0
-    words = "what is left of the unprofiled time" if value else "the layers make up all of the unprofiled time"
+    words = "what is left of the unprofiled time"
+    if not value:
+        share = f"{100 * scaling.sum_us / scaling.unprofiled_us:.1f} %" if scaling.unprofiled_us > 0 else "all"
+        words = f"the layers were seen to take {share} of the unprofiled time"
+        words += f", and were scaled to it by {scaling.factor:.3f}" if scaling.factor != 1 else ""
     return LayerTime(RESIDUAL, RESIDUAL, _REST, (), (), "", "", Estimate(value, n=total.n, reason=words))

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import FOLDED, LayerTime, PerformanceProfile
@@ -74,13 +74,27 @@ def compare_performance(
     old: PerformanceProfile, new: PerformanceProfile, environment: Sequence[str] = ()
 ) -> ProfileComparison:
     """Match, subtract, sort; `environment` says of the two machines what profiles do not hold."""
-    groups = _groups([*((0, layer) for layer in old.layers), *((1, layer) for layer in new.layers)])
+    rows = [*((0, layer) for layer in old.layers), *((1, layer) for layer in new.layers)]
+    groups = _groups(list(_apart(rows)))
     shown = not old.below_resolution, not new.below_resolution
     pairs = [_pair(group, shown) for group in groups]
     # What is not known comes after all that is.
     pairs.sort(key=lambda pair: -1.0 if pair.delta_ms is None else abs(pair.delta_ms), reverse=True)
     words = (*_settings(old, new), *_models(old, new), *(show(line, 300) for line in environment))
     return ProfileComparison(tuple(pairs), old.ms, new.ms, words)
+
+
+def _apart(rows: Sequence[tuple[int, LayerTime]]) -> Iterator[tuple[int, LayerTime]]:
+    """What was done beforehand is one row of all such nodes: it must not join all layers that have one elsewhere."""
+    run = {node for _, layer in rows if layer.kind != FOLDED for node in layer.nodes}
+    for side, layer in rows:
+        if layer.kind != FOLDED:
+            yield side, layer
+            continue
+        left = tuple(node for node in layer.nodes if node not in run)
+        if left or not layer.nodes:
+            yield side, replace(layer, nodes=left)
+        yield from ((side, replace(layer, nodes=(node,))) for node in layer.nodes if node in run)
 
 
 def _groups(rows: Sequence[tuple[int, LayerTime]]) -> list[list[tuple[int, LayerTime]]]:

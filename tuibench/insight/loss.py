@@ -9,7 +9,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.profile import INT8, LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import ALREADY_INT8, INT8, LayerLoss, LossPoint, LossProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
@@ -59,6 +59,8 @@ class LevelSensitivity:
     """The fewest layers that make half of all noise, by weight name, where they are few: leave them alone."""
     spared_share: float | None
     """How much of the noise they make."""
+    broken: tuple[str, ...] = ()
+    """Layers whose change left no outputs to compare, by weight name: worse than any noise."""
 
 
 def loss_rows(loss: LossProfile) -> tuple[LossRow, ...]:
@@ -88,7 +90,9 @@ def arrange_losses(
 def noise_of(loss: LossProfile, layer: LayerLoss, level: str) -> float | None:
     """Noise / signal in amplitude; 0 where nothing changed, None where it is not known."""
     if loss.kind == APPROXIMATED:
-        return _noise(layer.weight_sqnr_db[level]) if level in layer.weight_sqnr_db else None
+        # Weights that cannot be compared, as where one is no number, are not weights that nothing changes.
+        known = level in layer.weight_sqnr_db and not layer.reason
+        return _noise(layer.weight_sqnr_db[level]) if known else None
     point = next((point for point in layer.points if point.level == level), None)
     return None if point is None or point.reason else _noise(point.sqnr_db)
 
@@ -167,22 +171,33 @@ def _sensitivity(loss: LossProfile, level: str) -> LevelSensitivity:
         gone += value * value
         spared.append(layer.weight or layer.id)
     few = power > 0 and len(noisy) > 1 and len(spared) <= min(_MOST_TO_SPARE, len(noisy) // 2)
-    return LevelSensitivity(level, average, len(noisy), tuple(spared) if few else (), gone / power if few else None)
+    share = gone / power if few else None
+    return LevelSensitivity(level, average, len(noisy), tuple(spared) if few else (), share, _broken(loss, level))
+
+
+def _broken(loss: LossProfile, level: str) -> tuple[str, ...]:
+    found = ((layer, point) for layer in loss.layers for point in layer.points if point.level == level)
+    return tuple(layer.weight or layer.id for layer, point in found if point.reason not in ("", ALREADY_INT8))
 
 
 def _spared_words(each: LevelSensitivity, kind: str) -> str:
+    broken = ""
+    if each.broken:
+        names = ", ".join(show(name, 60) for name in each.broken[:_MOST_TO_SPARE])
+        more = f" and {len(each.broken) - _MOST_TO_SPARE} more" if len(each.broken) > _MOST_TO_SPARE else ""
+        broken = f"; no outputs to compare with {names}{more} changed: leave those alone first"
     if each.average is None:
-        return ""
+        return f"{level_words(each.level)}{broken}" if broken else ""
     of = " of the weights (proxy)" if kind == APPROXIMATED else ""
     head = f"{level_words(each.level)}: average noise{of} {percent(each.average)} over {count_of(each.layers, 'layer')}"
     if not each.average:
-        return f"{head}: it changes nothing"
+        return f"{head}: it changes nothing{broken}"
     if not each.spared:
-        return f"{head}; no few layers stand out"
+        return f"{head}; no few layers stand out{broken}"
     names = ", ".join(show(name, 60) for name in each.spared)
     # Noise of weights does not tell how outputs fare: nothing is advised on it.
     advice = "most of it in" if kind == APPROXIMATED else "leave alone"
-    return f"{head}; {advice} {names}: {percent(each.spared_share or 0.0)} of all noise"
+    return f"{head}; {advice} {names}: {percent(each.spared_share or 0.0)} of all noise{broken}"
 
 
 def _noise(db: float | None) -> float | None:

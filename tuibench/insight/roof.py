@@ -9,19 +9,18 @@ F32, INT8, DRAM, CACHE = "f32", "int8", "DRAM", "cache"
 
 
 def least_ms(flops: int | None, bytes_moved: int | None, integer: bool, roofline: Roofline) -> tuple[float | None, str]:
-    """The longest of the times that its products and its bytes need at best, and which of them that is."""
-    if flops is None:
-        return None, ""
-    times: list[tuple[float, str]] = []
+    """The longest of the times that its products and its bytes need at best, and which of them that is.
+
+    Nothing where either is not known: the other alone would be called what binds it, whatever does.
+    """
     peak = roofline.int8_gops if integer else roofline.f32_gflops
-    if peak:
-        times.append((flops / peak / 1e6, INT8 if integer else F32))
     bandwidth, level = bandwidth_for(bytes_moved or 0, roofline)
-    if bytes_moved is not None and bandwidth:
-        times.append((bytes_moved / bandwidth / 1e6, level))
-    if not times or max(times)[0] <= 0:
+    if flops is None or bytes_moved is None or (flops and not peak) or (bytes_moved and not bandwidth):
         return None, ""
-    return max(times)
+    computing = flops / peak / 1e6 if peak else 0.0
+    moving = bytes_moved / bandwidth / 1e6 if bandwidth else 0.0
+    found = max((computing, INT8 if integer else F32), (moving, level))
+    return found if found[0] > 0 else (None, "")
 
 
 def bandwidth_for(bytes_moved: int, roofline: Roofline) -> tuple[float | None, str]:

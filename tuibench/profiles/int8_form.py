@@ -68,7 +68,7 @@ def _conv(piece: Piece) -> Form:
     quantized, scales = _signed(weight, tuple(range(1, weight.ndim)))
     fed, scale, zero = _unsigned(piece.fed[names[0]])
     bias = piece.constants.get(names[2]) if len(names) > 2 and names[2] else None
-    constants = _scales(scale, zero) | {"w": quantized, "ws": scales, "wz": np.zeros(len(scales), np.int8)}
+    constants = _scales(scale, zero) | {"w": quantized, "ws": scales, "wz": np.zeros(scales.shape, np.int8)}
     inputs = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"]
     if bias is not None:
         constants["b"] = np.clip(np.rint(bias / (scale * scales)), -(2**30), 2**30).astype(np.int32)
@@ -113,8 +113,8 @@ def _gemm(piece: Piece) -> Form:
     quantized, scales = _signed(weight, (1,) if settings.get("transB") else (0,))
     fed, scale, zero = _unsigned(piece.fed[names[0]])
     bias = piece.constants.get(names[2]) if len(names) > 2 and names[2] else None
-    constants = _scales(scale, zero) | {"w": quantized, "ws": scales, "wz": np.zeros(len(scales), np.int8)}
-    if bias is not None and bias.size == len(scales):
+    constants = _scales(scale, zero) | {"w": quantized, "ws": scales, "wz": np.zeros(scales.shape, np.int8)}
+    if bias is not None and bias.size == scales.size:
         constants["b"] = np.clip(np.rint(bias.reshape(-1) / (scale * scales)), -(2**30), 2**30).astype(np.int32)
     inputs = ["x", "xs", "xz", "w", "ws", "wz", "b" if "b" in constants else "", "ys", "yz"]
     node = helper.make_node("QGemm", inputs, ["y"], name="int8", domain="com.microsoft")

@@ -126,13 +126,18 @@ class PerformanceMaker:
     def _make_what_if(self) -> None:
         sitting = self._sitting
         sitting.pace.begin(WHAT_IF)
-        for form in sitting.asked.what_if:
-            self._make_alone(form, self._heavy())
-        sitting.keep(WHAT_IF, None)
+        if self._parts.costs is None:
+            why = "what the layers cost is not known, so none can be chosen"
+            sitting.fail(WHAT_IF, Failure("exception", "what-if", why))
+        else:
+            went_well = [self._make_alone(form, self._heavy()) for form in sitting.asked.what_if]
+            # A failure that was written down stands: what is kept after it would take it back.
+            if all(went_well):
+                sitting.keep(WHAT_IF, None)
         sitting.pace.end()
 
-    def _make_alone(self, form: str, nodes: list[str]) -> None:
-        """Each node in isolation; one that a child dies of is left out of the next child's work."""
+    def _make_alone(self, form: str, nodes: list[str]) -> bool:
+        """Whether all nodes could be tried in isolation; what a child dies of is left out of the next one's work."""
         sitting, deaths = self._sitting, 0
         while left := [node for node in nodes if node not in self._parts.what_if]:
             sitting.pass_between()
@@ -149,14 +154,15 @@ class PerformanceMaker:
             told = sitting.placed() | {"form": form, "nodes": left, "max_s": _ALONE_S * len(left)}
             answer = sitting.caller.ask(WHAT_IF, told, expected_s=_ALONE_S * len(left), hear=hear)
             if not isinstance(answer, Failure):
-                return
+                return True
             deaths += 1
             left = [node for node in left if node not in self._parts.what_if]
             if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not left:
                 sitting.fail(WHAT_IF, answer)
-                return
+                return False
             words = failure_words(answer)
             sitting.keep_piece(WHAT_IF, left[0], WhatIf(form, Estimate(None, reason=words), words))
+        return True
 
     def _heavy(self) -> list[str]:
         """The node of each row that takes time worth saving and has products to save it on, heaviest row first."""

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tuibench.core.model import Point
 from tuibench.core.profile import (
+    ALREADY_INT8,
     LAYER,
     LOSS,
     CostProfile,
@@ -109,6 +110,9 @@ def _loss_words(found: LossProfile) -> list[str]:
     if told:
         db, level, layer = min(told, key=lambda one: one[0])
         return [f"most sensitive: {_name(layer)}, {short(db)} dB SQNR at {show(level, 20)}"]
+    broken = [layer for layer in found.layers for point in layer.points if point.reason not in ("", ALREADY_INT8)]
+    if broken:
+        return [f"no outputs to compare: {_name(broken[0])} and {len(broken) - 1} more changes"]
     told = [
         (db, level, layer) for layer in found.layers for level, db in layer.weight_sqnr_db.items() if db is not None
     ]
