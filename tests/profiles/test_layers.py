@@ -55,6 +55,22 @@ def test_the_stages_are_told_and_nothing_is_left_behind(cnn: tuple[Answer, list[
     assert all(name.startswith("m0p0.") for name in cnn[1])
 
 
+def test_names_that_break_the_profilers_file_lose_no_time(tmp_path: Path) -> None:
+    model = onnx.load(SAMPLES / "cnn.onnx")
+    for number, node in enumerate(model.graph.node):
+        node.name = f'a "quoted" \\ {number}\n\x1b[2J'
+    path = Path(save(model, tmp_path / "model.onnx"))
+    before = path.read_bytes()
+    (tmp_path / "run").mkdir()
+    found = from_plain(LayerRun, ask("layers", str(path), tmp_path / "run", runs=4).result)
+    convolutions = [row for row in found.rows if row.op == "Conv"]
+    assert len(convolutions) >= 15 and all(row.raw_us > 0 for row in convolutions)
+    nodes = [name for row in found.rows for name in row.nodes]
+    assert sorted(nodes) == sorted(one.id for one in walk(model.graph))
+    assert path.read_bytes() == before
+    assert all(name.startswith("m0p0.") for name in os.listdir(tmp_path / "run"))
+
+
 @pytest.mark.parametrize("name", ["branches", "loops", "rounding", "a function"])
 def test_models_of_all_kinds_are_profiled_and_never_written_to(name: str, tmp_path: Path) -> None:
     path = Path(save(SHELF[name], tmp_path / "model.onnx"))

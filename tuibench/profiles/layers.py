@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Point
@@ -16,6 +17,7 @@ from tuibench.profiles.calibration import Bias, calibrate
 from tuibench.profiles.event import CONTROL, Path
 from tuibench.profiles.flat import Flat
 from tuibench.profiles.mapping import Row, map_rows
+from tuibench.profiles.naming import plainly_named
 from tuibench.profiles.optimized import graph_of_names, read_optimized
 from tuibench.profiles.session import Asked, Measured, Tell, measure
 from tuibench.profiles.timing import KernelTime, correct, match, sum_up
@@ -45,15 +47,32 @@ def measure_layers(
     if model is None:
         reason = f"{show(path)} is an .ort file, in which layers cannot be told from the nodes of a model"
         raise ModelError(reason, "profile the .onnx file that it was made of")
-    original = Flat(model.graph)
-    model = None
+    with plainly_named(model, path, run_dir) as (named, said):
+        original = Flat(model.graph)
+        model = None
+        return _measure(original, named, point.bundle, Placed(cpus, threads, run_dir), (runs, max_s), said, tell)
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """Where this process runs, and where it may write."""
+
+    cpus: Sequence[int]
+    threads: int
+    run_dir: str
+
+
+def _measure(
+    original: Flat, path: str, bundle: str, placed: Placed, effort: tuple[int, float], said: Sequence[str], tell: Tell
+) -> LayerRun:
     version = registry.make("onnxruntime").start()
-    setting = setting_for(path, cpus, threads, run_dir)
+    run_dir = placed.run_dir
+    setting = setting_for(path, placed.cpus, placed.threads, run_dir)
     bias = calibrate(setting, run_dir)
-    asked = Asked(runs, max_s, _most_kernels(original))
-    measured = measure(setting, point.bundle, asked, run_dir, tell)
+    asked = Asked(*effort, _most_kernels(original))
+    measured = measure(setting, bundle, asked, run_dir, tell)
     times = sum_up(measured.runs)
-    notes = list(measured.notes)
+    notes = [*said, *measured.notes]
     try:
         optimized = Flat(read_optimized(setting, run_dir))
     except (MemoryError, KeyboardInterrupt):
