@@ -84,6 +84,13 @@ def test_a_model_that_cannot_be_run_is_read_instead(
     monkeypatch.setattr(theory, "ask_child", ask)
     assert Workbench().profiles.costs(str(MODEL)) == COSTS
     assert [bool(request.get("static")) for _, request in asked] == [False, True]
+    assert "died by SIGSEGV" in asked[1][1]["static"]
+    # The poorer answer is not kept for the next session, whose run may end well.
+    assert list((Workbench().settings.places.cache / "theory").glob("*")) == []
+    bench = Workbench()
+    for _ in range(2):
+        bench.profiles.costs(str(MODEL))
+    assert len(asked) == 4
 
 
 def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> None:

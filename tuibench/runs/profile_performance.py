@@ -31,7 +31,9 @@ def make_costs(sitting: ProfileSitting) -> None:
     answer = sitting.caller.ask("cost", told, expected_s=_COST_S)
     if isinstance(answer, Failure):
         # A model that cannot be run without optimization can still be read.
-        answer = sitting.caller.ask("cost", told | {"static": True}, expected_s=_COST_S)
+        why = f"the run without optimization failed: {failure_words(answer)}"
+        sitting.setup.journal.append("warning", message=f"costs: {why}; shapes are inferred instead")
+        answer = sitting.caller.ask("cost", told | {"static": why}, expected_s=_COST_S)
     if isinstance(answer, Failure):
         sitting.fail(COSTS, answer)
     else:
@@ -71,8 +73,8 @@ class PerformanceMaker:
             try:
                 sitting.keep(part, from_plain(kind, known), cached=True)
                 return
-            except TypeError:
-                known = None  # another version wrote it
+            except (TypeError, ValueError, KeyError, AttributeError):
+                known = None  # another version wrote it, or somebody else
         sitting.pace.begin(part)
         answer = sitting.caller.ask(part, sitting.placed() | {"max_s": max_s}, expected_s=max_s)
         if isinstance(answer, Failure):

@@ -6,6 +6,8 @@ import hashlib
 import json
 import os
 import re
+import time
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,21 +17,26 @@ from tuibench.runs.regular import open_regular
 _PLACE = "roofs"
 _ODD = re.compile(r"[^A-Za-z0-9.]+")
 _MOST_BYTES = 1 << 20
+_OLD_S = 7 * 24 * 3600.0
+"""What was measured while others worked must not stay the roof for ever."""
 
 
 class RoofShelf:
     """Of one machine; `machine` says CPU model and engine version, of which another one measures differently."""
 
-    def __init__(self, cache: str | None, machine: str) -> None:
+    def __init__(self, cache: str | None, machine: str, clock: Callable[[], float] = time.time) -> None:
         self._cache = cache
         self._machine = machine
+        self._clock = clock
 
     def get(self, part: str, cores: int) -> dict[str, Any] | None:
-        """What was measured before; None where nothing was, or it cannot be read."""
+        """What was measured in the last week; None where nothing was, or it cannot be read."""
         if self._cache is None:
             return None
         try:
             with os.fdopen(open_regular(self._path(part, cores)), "rb") as handle:
+                if self._clock() - os.fstat(handle.fileno()).st_mtime > _OLD_S:
+                    return None
                 found = json.loads(handle.read(_MOST_BYTES))
         except (OSError, ValueError, RecursionError):
             return None

@@ -36,16 +36,32 @@ _MOST_BYTES = 1 << 28
 _PARTS = ("logs", "inputs", "work")
 
 
+class _Unrun(Exception):
+    """A model could not be run, and this is what can be told without."""
+
+    def __init__(self, costs: CostProfile) -> None:
+        super().__init__()
+        self.costs = costs
+
+
 class Theory:
     """Asks children and remembers what they said, by the content of the model and what it is fed."""
 
     def __init__(self, places: Places) -> None:
         self._places = places
+        self._unrun: dict[str, CostProfile] = {}
+        """What was inferred of models whose run failed."""
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
         """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
         name = self._name("costs", spec, _feeding(spec))
-        return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
+        if name not in self._unrun:
+            try:
+                return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
+            except _Unrun as poorer:
+                # For this session alone: the next run may end well.
+                self._unrun[name] = poorer.costs
+        return self._unrun[name]
 
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """The same where it was found out before; nothing is started for it."""
@@ -62,9 +78,10 @@ class Theory:
     def _count(self, spec: BenchmarkSpec) -> CostProfile:
         try:
             return from_plain(CostProfile, self._ask("cost", spec, {}))
-        except (ModelError, PhaseTimeout):
+        except (ModelError, PhaseTimeout) as error:
             # A model that cannot be run can still be read.
-            return from_plain(CostProfile, self._ask("cost", spec, {"static": True}))
+            why = f"the run without optimization failed: {error.message}"
+            raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why}))) from error
 
     def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:
         source, tree = spec.models[0], Tree()

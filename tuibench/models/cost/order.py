@@ -131,7 +131,13 @@ def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: Ope
     # A directory of its own, because the run's holds inputs of the same names.
     with tempfile.TemporaryDirectory(prefix="cost-", dir=request["run_dir"]) as work_dir:
         task = _Task(path, expansion, _spec(request, str(path)), work_dir, available_bytes, point)
-        shapes = task.guess("no run was asked for") if request.get("static") else task.trace(open_tracer)
+        static = request.get("static")
+        # Who asks for no run says why, as after one that did not end.
+        shapes = (
+            task.guess(static if isinstance(static, str) else "no run was asked for")
+            if static
+            else task.trace(open_tracer)
+        )
     return count_expansion(expansion, path, shapes)
 
 

@@ -80,7 +80,7 @@ def _values(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str) ->
         return [None if ratio is None or row.ms is None else row.ms * (ratio if row.layer.macs else 1) for row in rows]
     pick: dict[str, Callable[[LayerRow], float | None]] = {
         BASELINE: lambda row: row.ms,
-        INT8_TIME: lambda row: row.int8_ms if row.int8_ms is not None else row.ms,
+        INT8_TIME: lambda row: row.int8_ms,
         FLOPS: lambda row: row.layer.flops,
         BYTES: lambda row: row.layer.bytes_moved,
         PARAMETERS: lambda row: row.layer.parameters,

@@ -1,0 +1,32 @@
+"""What was measured of a machine is kept for a week, and read by nobody it was not measured for."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tuibench.runs.roof_shelf import RoofShelf
+
+FOUND = {"f32_gflops": 100.0}
+WEEK_S = 7 * 24 * 3600.0
+
+
+def test_what_was_measured_is_found_again_for_a_week(tmp_path: Path) -> None:
+    now = [0.0]
+    shelf = RoofShelf(str(tmp_path), "a CPU, engine 1", lambda: now[0])
+    shelf.put("roofline", 2, FOUND)
+    (file,) = (tmp_path / "roofs").iterdir()
+    now[0] = file.stat().st_mtime + WEEK_S - 60
+    assert shelf.get("roofline", 2) == FOUND
+    now[0] += 120
+    assert shelf.get("roofline", 2) is None
+
+
+@pytest.mark.parametrize(
+    ("part", "cores", "machine"), [("zeros", 2, "a CPU"), ("roofline", 1, "a CPU"), ("roofline", 2, "b")]
+)
+def test_others_find_nothing(tmp_path: Path, part: str, cores: int, machine: str) -> None:
+    RoofShelf(str(tmp_path), "a CPU").put("roofline", 2, FOUND)
+    assert RoofShelf(str(tmp_path), machine).get(part, cores) is None
+    assert RoofShelf(str(tmp_path), "a CPU").get("roofline", 2) == FOUND
