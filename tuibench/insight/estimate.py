@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerTime, PerformanceProfile
-from tuibench.core.units import percent
+from tuibench.core.units import count_of, percent
 from tuibench.insight.portion import by_operator, int8_of, int8_ratio, is_product, time_of, total_ms
 
 BOUND = "Amdahl bound"
@@ -136,8 +136,9 @@ def _int8_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mode
     n = min(ratio.n for _, ratio in found)
     known = all(ratio.low is not None and ratio.high is not None for _, ratio in found)
     words = (
-        f"each layer's ratio in isolation applied to its time in the model, where it is faster; measured on"
-        f" {percent(covered)} of the time, the other {percent(max(1 - covered, 0.0))} as it is"
+        f"each layer's ratio in isolation, without what turns its inputs and outputs into integers, applied to its time"
+        f" in the model with all that is fused into it, where it is faster; measured on {percent(covered)} of the time,"
+        f" the other {percent(max(1 - covered, 0.0))} as it is"
     )
     if not known:
         why = "no interval: a layer's ratio has none"
@@ -164,7 +165,9 @@ def _bound_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mod
     speedup = amdahl(share)
     if not share or speedup is None:
         return None
-    words = f"if all matrix operators, {percent(share)} of the time, took none: no change to them can bring more"
+    unknown = sum(layer.macs is None and bool(time_of(layer)) for layer in profile.layers if is_product(layer))
+    named = "all matrix operators" + (f" and {count_of(unknown, 'unknown layer')}" if unknown else "")
+    words = f"if {named}, {percent(share)} of the time, took none: no change to them can bring more"
     return ModelEstimate(
         BOUND, Estimate(ms * (1 - share), reason="a bound"), Estimate(speedup, reason="a bound"), words
     )

@@ -47,8 +47,11 @@ def int8_ratio(layer: LayerTime) -> Estimate | None:
 
 
 def is_product(layer: LayerTime) -> bool:
-    """Whether it multiplies matrices: what a smaller number format or fewer weights could make faster at all."""
-    return layer.kind == LAYER and bool(layer.macs)
+    """Whether it multiplies matrices: what a smaller number format or fewer weights could make faster at all.
+
+    Of what nobody knows, it may: no bound must leave it out.
+    """
+    return layer.kind == LAYER and layer.macs != 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,7 +25,7 @@ async def test_the_summary_says_how_fast_it_is_and_what_would_help() -> None:
         assert "measured     4.76 ms/batch ±1.0 %, 210 items/s · grade A" in seen.text
         assert "(measured INT8)" in seen.text and "(Amdahl bound)" in seen.text
         assert "79 % of the time is Conv; INT8 measured 2." in seen.text
-        assert "44 % of the measured f32 roof" in seen.text
+        assert "48 % of the measured roofs" in seen.text
         assert "> Conv " in seen.text and "3.77 ms  5" in seen.text
 
 

@@ -9,6 +9,7 @@ from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, s
 from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import ModelEstimate, model_estimates
 from tuibench.insight.layer import COLUMNS, LayerRow, arrange, layer_rows
+from tuibench.insight.portion import work_of
 from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
 from tuibench.tui.glyph import Glyphs
@@ -71,15 +72,14 @@ class PerformanceBook(Book):
         yield from (Fact(estimate.method, estimate.words, "dim") for estimate in estimates)
 
     def _achieved(self) -> Iterator[str]:
-        profile, value = self.profile, self.profile.ms.value
-        if value:
-            rate = self.costs.flops / value / 1e6
-            roof = profile.roofline.f32_gflops if profile.roofline is not None else None
-            yield f"{short(rate)} GFLOP/s" + (f", {percent(rate / roof)} of the measured f32 roof" if roof else "")
-        else:
+        work = work_of(self.profile)
+        if work.gflops is None:
             yield "unknown"
-        if profile.roofline is not None and profile.roofline.dram_gb_s:
-            yield f"DRAM gives {short(profile.roofline.dram_gb_s)} GB/s"
+        else:
+            missing = f", {count_of(work.unknown, 'layer')} unknown" if work.unknown else ""
+            share = work.roof_share
+            roof = f", {percent(min(share, 1.0))} of the measured roofs" if share is not None else ""
+            yield f"{short(work.gflops)} GFLOP/s{missing}{roof}"
 
     def said(self, kind: str) -> Sequence[LineLike]:
         """Whether optimizing will help."""
