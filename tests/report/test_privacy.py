@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
+from tests.insight.stock import make_costs, make_profile
 from tests.report import build
 from tests.report.test_json_export import SCHEMA
 from tuibench.core.cell import Check, Estimate, Failure, Samples
@@ -101,6 +102,16 @@ def test_names_of_nodes_and_ports_are_no_paths() -> None:
     assert public.models[0].inputs[0].name == "/home/x/input"
     assert public.models[0].zero_tensors == (("/home/w/weight", 4, 0),)
     assert public.warnings == ("node /model.0/conv/Conv",)
+
+
+def test_of_the_nodes_of_a_profile_only_names_stay_as_they_are() -> None:
+    costs = make_costs()
+    node = replace(costs.nodes[0], name="/home/x/conv", why=f"died: {HOME}/secret-client/lib.so")
+    profile = replace(make_profile(), costs=replace(costs, nodes=(node,)))
+    public = without_private(replace(private_run(), profile=profile)).profile
+    assert public is not None
+    (found,) = public.costs.nodes
+    assert found.name == "/home/x/conv" and "secret-client" not in found.why and "died" in found.why
 
 
 def test_two_files_of_one_name_are_numbered_everywhere() -> None:

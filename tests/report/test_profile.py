@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from tests.insight.stock import disturbed, make_costs, make_loss, make_performance, make_profile
 from tuibench.core.cell import Estimate
+from tuibench.core.errors import UsageError
 from tuibench.core.profile import LOSS, LayerLoss, LayerTime, LossPoint, NodeCost, Profile
 from tuibench.core.text import show
 from tuibench.core.width import width_of
@@ -27,6 +28,7 @@ from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
 from tuibench.report.profile_markdown import cost_markdown, profile_markdown
+from tuibench.report.profile_page import check_sort
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "profiles"
 HEADING = ProfileHeading("baseline", "k3f1", "cnn.onnx", "2026-11-18T21:00:00+00:00", "before the change")
@@ -160,3 +162,10 @@ def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str
             assert not any(cell.startswith("-") and not cell[1:2].isdigit() for cell in row)
     assert [show(line, 10_000) for line in lines] == lines
     assert not ascii_only or all(line.isascii() for line in profile_lines(one, heading, ascii_only=True))
+
+
+@pytest.mark.parametrize("column", ["worst", "pruned 0.5", "int8", "cosine int8", "kl pruned 0.9", "params"])
+def test_a_loss_profile_is_sorted_by_any_column_that_it_can_have(column: str) -> None:
+    check_sort("loss", column)
+    with pytest.raises(UsageError, match="sqnr"):
+        check_sort("loss", "sqnr")

@@ -89,6 +89,21 @@ def test_a_start_makes_a_run_for_each_that_is_on(sample: tuple[Bridge, str], lau
     assert launched[0][1].again.startswith("tuibench profile ")
 
 
+def test_what_was_started_is_told_although_the_next_was_refused(
+    sample: tuple[Bridge, str], launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse_second(profiles: Profiles, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
+        if launched:
+            raise TuibenchError("the disk is full")
+        launched.append((spec, wishes))
+        return "01RUN1", ()
+
+    monkeypatch.setattr(Profiles, "launch", refuse_second)
+    bridge, project = sample
+    runs, said = bridge.start_profile(ProfileValues(), project)
+    assert runs == ("01RUN1",) and "the loss profile was not started: the disk is full" in said
+
+
 def test_nothing_starts_while_a_field_is_wrong(sample: tuple[Bridge, str], launched: Launched) -> None:
     bridge, project = sample
     with pytest.raises(TuibenchError, match="ncores"):
@@ -112,6 +127,7 @@ def test_one_is_made_again_as_it_was_or_with_changes(launched: Launched) -> None
 
 def test_the_commands_of_theory(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
-    assert bridge.theory_command(project, FLOPS) == "tuibench profile sample:text --flops"
-    assert bridge.theory_command(project, APPROXIMATED) == "tuibench profile sample:text --loss --approximate"
+    # What is counted depends on the dims that the project remembers.
+    assert bridge.theory_command(project, FLOPS) == "tuibench profile --flops --dim=sequence=64 sample:text"
+    assert bridge.theory_command(project, APPROXIMATED) == "tuibench profile --loss --approximate sample:text"
     assert bridge.approximated(project).kind == "approximated"

@@ -17,7 +17,7 @@ from tuibench.core.label import model_names
 from tuibench.core.profile import LOSS, CostProfile, LossProfile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
-from tuibench.core.units import seconds
+from tuibench.core.units import count_of, seconds
 from tuibench.report.export import STDOUT, form_of, write_export
 from tuibench.report.profile_csv import cost_csv
 from tuibench.report.profile_heading import ProfileHeading
@@ -148,12 +148,13 @@ def _print_plan(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) 
         return int(ExitCode.OK)
     asked = spec.profile.kind if spec.profile is not None else ""
     about = "unknown" if plan.seconds is None else f"about {seconds(plan.seconds)}"
-    where = f"{spec.engines[0]}, {spec.cores[0]} cores"
+    where = f"{spec.engines[0]}, {count_of(spec.cores[0], 'core')}"
     lines = [f"Model: {show(', '.join(model_names(spec.models)), 200)}", f"Profile: {asked}, {where}"]
     text = "\n".join([*lines, *(f"Part: {word}" for word in plan.words), f"Time: {about}"]) + "\n"
     emit(to_ascii(text) if request.output.ascii else text)
     if plan.seconds is not None and plan.seconds > _LONG_S and not request.output.quiet:
-        tell("that is long: --budget, --level and --samples make a loss profile shorter")
+        shorter = "--budget, --level and --samples" if asked == LOSS else "--processes and --runs"
+        tell(f"that is long: {shorter} make it shorter")
     return int(ExitCode.OK)
 
 

@@ -60,7 +60,8 @@ class _Scrubber:
         if isinstance(value, dict):
             return {name: self.walk(part, name) for name, part in value.items()}
         if isinstance(value, list):
-            return value if key in _NAMES else [self.walk(part, key) for part in value]
+            # Of a node that is more than its name, each part is what its own key says.
+            return [part if key in _NAMES and isinstance(part, str) else self.walk(part, key) for part in value]
         if not isinstance(value, str) or key in _NAMES or ("/" not in value):
             return value
         if key in _FILES:

@@ -7,7 +7,7 @@ import json
 from tuibench.core.card import Card
 from tuibench.core.errors import UsageError
 from tuibench.core.label import model_names
-from tuibench.core.profile import CostProfile, LossProfile, Profile
+from tuibench.core.profile import LEVELS, CostProfile, LossProfile, Profile
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
@@ -32,7 +32,8 @@ from tuibench.report.style import to_ascii
 
 SCHEMA = 1
 _LONGEST = 500
-_ANY_LOSS = LossProfile("measured", "", (), ())
+_ANY_LOSS = LossProfile("measured", "", LEVELS, (), classes=True)
+"""With every column that one can have."""
 
 
 def heading_of(result: RunResult, card: Card | None = None, now: float | None = None) -> ProfileHeading:

@@ -94,8 +94,8 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
     (
         "What comes out",
         (
-            Flag("sort", "--sort COLUMN", "of the table of layers; default ms, or sqnr with --loss"),
-            Flag("top", "--top N", "so many layers of it; default all", value.whole(1, _MOST_ROWS)),
+            Flag("sort", "--sort COLUMN", "of the table of layers; default ms, worst with --loss, flops with --flops"),
+            Flag("top", "--top N", "so many layers of it; default 20", value.whole(1, _MOST_ROWS)),
             _SHARED["export_path"],
             _SHARED["json"],
             _SHARED["quiet"],

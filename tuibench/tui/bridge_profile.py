@@ -67,6 +67,11 @@ class ProfileBridge:
 
     def theory_command(self, project: str, what: str) -> str:
         """See ProfileDesk."""
-        model = self._bench.projects.get(project).project.versions[-1].model
-        flags = "--flops" if what == FLOPS else "--loss --approximate"
-        return " ".join(("tuibench", "profile", shlex.quote(model.asked), flags)).rstrip()
+        known = self._bench.projects.get(project).project
+        asked = known.versions[-1].model.asked
+        words = (
+            ["tuibench", "profile", "--flops"] if what == FLOPS else ["tuibench", "profile", "--loss", "--approximate"]
+        )
+        # Weights are the same at any size.
+        words += [f"--dim={name}={value}" for name, value in known.dims.items()] if what == FLOPS else []
+        return shlex.join([*words, *(["--"] if asked.startswith("-") else []), asked])

@@ -165,7 +165,14 @@ class ProfileStarter:
             again = rerun_of if self._repeated.get(rerun_of, Typed()).kind == kind else None
             name = values.loss_name if kind == LOSS else values.name
             card = Card(name.strip(), "", self._belonging(spec, project) or None, again or None)
-            run, notes = self._bench.profiles.launch(spec, Wishes(card=card, again=profile_again(spec)))
+            try:
+                run, notes = self._bench.profiles.launch(spec, Wishes(card=card, again=profile_again(spec)))
+            except TuibenchError as error:
+                if not runs:
+                    raise
+                # What was started goes on and is found: a second try must not start it twice.
+                said.append(f"the {kind} profile was not started: {error.message}")
+                break
             runs.append(run)
             said += notes
         return tuple(runs), tuple(dict.fromkeys(said))
