@@ -71,7 +71,7 @@ def test_what_cost_nothing_has_no_value() -> None:
     idle = replace(row("relu", 0.0, "relu"), raw_us=0.0)
     found = assemble(replace(run(), rows=(*run().rows[1:], idle, row("conv", 700, "conv"))))
     assert layer(found, "beforehand").ms.value is None and layer(found, "beforehand").kind == FOLDED
-    assert layer(found, "relu").ms == Estimate(None, reason="did not run")
+    assert layer(found, "relu").ms == Estimate(None, reason="did not run, or took less than the profiler tells")
 
 
 def test_a_row_has_the_costs_of_its_nodes_and_the_bytes_of_its_kernel() -> None:

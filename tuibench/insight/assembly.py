@@ -194,7 +194,7 @@ def _ms(row: KernelRow, found: Sequence[KernelRow], scaling: _Scaling) -> Estima
     if row.kind == FOLDED:
         return Estimate(None, reason="done before the model runs")
     if all(other.raw_us <= 0 for other in found):
-        return Estimate(None, reason="did not run")
+        return Estimate(None, reason="did not run, or took less than the profiler tells")
     return log_interval([other.us for other in found], scaling.factor / 1000)
 
 

@@ -60,9 +60,12 @@ def judge(ratio: Estimate) -> bool | None:
 def say(engine: str, ratio: Estimate, exploits: bool | None) -> str:
     """One sentence for whoever looks at pruned layers."""
     value = "?" if ratio.value is None else f"{ratio.value:.2f}"
+    known = ratio.low is not None and ratio.high is not None
+    within = f" (95 % interval {ratio.low:.2f} to {ratio.high:.2f})" if known else ""
     share = f"{100 * ZEROS:.0f} % zeros"
     if exploits is None:
-        return f"whether {engine} gains from zeros here could not be told: layers with {share} take {value}x the time"
+        said = f"whether {engine} gains from zeros here could not be told"
+        return f"{said}: layers with {share} take {value}x the time{within}"
     if exploits:
-        return f"{engine} makes use of zeros here: layers with {share} take {value}x the time of dense ones"
-    return f"{engine} gains nothing from zeros here: layers with {share} take {value}x the time of dense ones"
+        return f"{engine} makes use of zeros here: layers with {share} take {value}x the time of dense ones{within}"
+    return f"{engine} gains nothing from zeros here: layers with {share} take {value}x the time of dense ones{within}"
