@@ -128,6 +128,10 @@ class ProjectScreen(ProjectProfiles):
         )
 
     def _show(self, found: tuple[ProjectRow, Rows, Rows]) -> None:
+        if self.dashboard.pulse is None:
+            # Runs stand first in the list, and would come in above the cursor: the first look has all of it read again.
+            self.dashboard.typed.hold()
+            return
         known, (self._project, rows, profiles) = self._project, found
         self.show_rows(rows, profiles)
         if known is None:
