@@ -14,6 +14,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.model import ModelSummary, Point, Reference
 from tuibench.core.profile import (
     LAYER,
+    LOSS,
     PERFORMANCE,
     CostProfile,
     KernelRow,
@@ -34,10 +35,15 @@ from tuibench.runs.profiling import ProfileRun, ProfileSetup
 from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import Setup
 from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.task import ChildDeath
 
-Answer = Callable[[dict[str, Any], Callable[[dict[str, Any]], Any]], Any]
+Say = Callable[[dict[str, Any]], Any]
+Answer = Callable[[dict[str, Any], Say], Any]
 """From a request, and what its lines are said to, to the result; it may raise as `call_child` does."""
 
+MODEL = Path("/nowhere/model.onnx")
+WHAT_IF = ProfileSpec(PERFORMANCE, what_if=("int8",))
+LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
 NODES = (
     NodeCost("conv_out", 0, "Conv", "conv", weight="conv.weight", macs=1_000_000, parameters=432, weight_bytes=1728),
     NodeCost("relu_out", 1, "Relu", "relu", element_flops=1000),
@@ -220,3 +226,8 @@ def make_profile_result(number: int, profile: ProfileSpec | None = None, *, us: 
     return replay({"seq": seq, "t_ns": seq, **event} for seq, event in enumerate(events)).result(
         "tuibench profile m.onnx"
     )
+
+
+def dies(request: dict[str, Any], say: Say) -> Any:
+    """A child that is killed by what it does."""
+    raise ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", "its last words")

@@ -2,36 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.runs.profile_script import Bench, Scripted, make_profile_spec, say_losses
+from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, dies, make_profile_spec, say_losses
 from tuibench.core.errors import ExitCode
-from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
+from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.runs.past import count
 from tuibench.runs.stopping import BY_WISH, Cancelled
-from tuibench.runs.task import ChildDeath
 from tuibench.runs.wish import WishBox
-
-Say = Callable[[dict[str, Any]], Any]
-MODEL = Path("/nowhere/model.onnx")
-WHAT_IF = ProfileSpec(PERFORMANCE, what_if=("int8",))
-LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """A run directory of its own, and a cache."""
     return Bench(tmp_path / "run", str(tmp_path / "cache"))
-
-
-def dies(request: dict[str, Any], say: Say) -> Any:
-    """A child that is killed by what it does."""
-    raise ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", "its last words")
 
 
 def test_a_loss_profile_is_weights_and_then_every_layer_at_every_level(bench: Bench) -> None:

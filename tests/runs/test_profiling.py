@@ -4,14 +4,24 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.runs.profile_script import NODES, Bench, Scripted, make_profile_spec, make_run
+from tests.runs.profile_script import (
+    LOSSY,
+    MODEL,
+    NODES,
+    WHAT_IF,
+    Bench,
+    Say,
+    Scripted,
+    dies,
+    make_profile_spec,
+    make_run,
+)
 from tuibench.core.errors import EngineError, ExitCode, ModelError
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.record import from_plain, to_plain
@@ -26,21 +36,11 @@ from tuibench.runs.tally import Tally
 from tuibench.runs.task import ChildDeath
 from tuibench.runs.wish import WishBox
 
-Say = Callable[[dict[str, Any]], Any]
-MODEL = Path("/nowhere/model.onnx")
-WHAT_IF = ProfileSpec(PERFORMANCE, what_if=("int8",))
-LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
-
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Bench:
     """A run directory of its own, and a cache."""
     return Bench(tmp_path / "run", str(tmp_path / "cache"))
-
-
-def dies(request: dict[str, Any], say: Say) -> Any:
-    """A child that is killed by what it does."""
-    raise ChildDeath("signal", "died by SIGSEGV", "SIGSEGV", "its last words")
 
 
 def test_parts_are_made_in_order_and_each_process_is_a_child_of_its_own(bench: Bench) -> None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tuibench.core.run import RunResult
-from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 
 
@@ -18,12 +16,6 @@ class ProfileHeading:
     model: str = ""
     started: str = ""
     note: str = ""
-
-
-def heading_of(run: RunResult, name: str = "", note: str = "") -> ProfileHeading:
-    """Of a stored run; name and note stand on its card."""
-    model = run.spec.models[0].asked if run.spec.models else ""
-    return ProfileHeading(name, short_id(run.id), model, run.started_utc, note)
 
 
 def heading_lines(heading: ProfileHeading) -> list[str]:

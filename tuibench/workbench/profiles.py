@@ -8,11 +8,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tuibench.core.card import BenchmarkRow
+from tuibench.core.cell import Asked
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.place import Places
 from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.units import count_of
+from tuibench.insight.loss_assembly import count_points, estimate_s
 from tuibench.runs.profiling import check_engine
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
@@ -32,9 +34,8 @@ _ALONE_S, _MOST_ALONE = 2.0, 20
 _UNPROFILED_S = 1.0
 _FLOPS_PER_CORE = 2e10
 """Where nothing was measured of a model yet: about what a core does."""
-_OVERHEAD = 1.3
-"""Of a changed layer: its weights are changed, and go in as inputs."""
 _LOOKED_AT = 20
+"""Newest benchmarks of a model whose records are read for an estimate."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,11 +105,12 @@ class Profiles:
 
     def _inference_ms(self, spec: BenchmarkSpec, sha256: str, costs: CostProfile | None) -> tuple[float | None, str]:
         """About how long one inference takes, and how that is known."""
-        for row in self._store.benchmarks.rows()[: _LOOKED_AT * 10] if sha256 else ():
-            if row.model_sha256 == sha256 and not row.kind:
-                found = self._measured_ms(row.id, spec)
-                if found is not None:
-                    return found, "as measured before"
+        rows = self._store.benchmarks.rows() if sha256 else ()
+        own = [row for row in rows if row.model_sha256 == sha256 and not row.kind]
+        for row in own[:_LOOKED_AT]:
+            found = self._measured_ms(row.id, spec)
+            if found is not None:
+                return found, "as measured before"
         if costs is not None and costs.flops:
             return 1e3 * costs.flops / (_FLOPS_PER_CORE * spec.cores[0]), "guessed by its FLOPs"
         return None, ""
@@ -118,13 +120,20 @@ class Profiles:
             result = self._store.benchmarks.get(one).result
         except (StoreError, UnknownId):
             return None
-        batch = spec.batches[0] if spec.batches else None
         for cell in result.cells:
-            asked, p50 = cell.asked, cell.latency_ms.get("p50")
-            alike = asked.scenario == "sync" and asked.cores == spec.cores[0] and batch in (None, asked.batch)
-            if alike and p50 is not None and p50.value is not None:
+            p50 = cell.latency_ms.get("p50")
+            if p50 is not None and p50.value is not None and _is_alike(cell.asked, spec):
                 return p50.value
         return None
+
+
+def _is_alike(asked: Asked, spec: BenchmarkSpec) -> bool:
+    """Whether a cell measured what a profile will run: engine, cores, batch and every size that was asked for."""
+    batches = (spec.batches[0],) if spec.batches else (None, 1)
+    same = (asked.scenario, asked.engine, asked.precision) == ("sync", spec.engines[0], spec.precision)
+    sizes = all(asked.dims.get(name) == values[0] for name, values in spec.dims)
+    lengths = set(spec.sequence_lengths[:1]) <= set(asked.dims.values())
+    return same and asked.cores == spec.cores[0] and asked.batch in batches and sizes and lengths
 
 
 def theory_spec(
@@ -161,11 +170,9 @@ def _plan_loss(asked: ProfileSpec, costs: CostProfile | None, each_ms: float | N
         return ProfilePlan(_BEFORE_S, ("from the weights alone",))
     if layers is None or each_ms is None:
         return ProfilePlan(None, tuple(words))
-    points = layers * len(asked.levels)
-    if asked.budget:
-        points = layers + min(layers, 10) * (len(asked.levels) - 1)
-        words.append("the ten worst layers at every level, the others at one")
-    seconds = _BEFORE_S + _PROCESS_S + points * asked.samples * each_ms / 1e3 * _OVERHEAD
+    points = count_points(layers, len(asked.levels), asked.budget)
+    words += ["the ten worst layers at every level, the others at one"] if asked.budget else []
+    seconds = _BEFORE_S + _PROCESS_S + estimate_s(points, asked.samples, each_ms)
     return ProfilePlan(
         math.ceil(seconds), (f"{count_of(layers, 'layer')}, {words[0]}", *words[1:], f"one inference {told}")
     )

@@ -213,6 +213,11 @@ class Page(Calm, Screen[None]):
         self.dashboard.typed.let_go(message.mark, drop=True)
         self.dashboard.begin_to_look()
 
+    def copy_text(self, text: str) -> None:
+        """To the clipboard, which not every terminal has, and to a file."""
+        self.app.copy_to_clipboard(text)
+        self.ask(lambda: self.desk.keep_copy(text), lambda path: self.say(f"copied, also to {path}"), group="copy")
+
     def explain(self, error: TuibenchError) -> None:
         """What happened and what to do, in the news."""
         self.say(f"{error.message}{': ' if error.hint else ''}{error.hint}", "bad")

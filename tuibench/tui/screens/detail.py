@@ -14,8 +14,7 @@ from tuibench.core.short_id import short_id
 from tuibench.report.age import ago_words
 from tuibench.report.listing import headline_words
 from tuibench.tui import key
-from tuibench.tui.desk import Pulse, Removed
-from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.desk import Pulse
 from tuibench.tui.screens.detail_baseline import BaselinePane
 from tuibench.tui.screens.detail_comparison import Past, needs_past
 from tuibench.tui.screens.detail_fact import Fact, FactBlock, hung
@@ -24,6 +23,7 @@ from tuibench.tui.screens.detail_points import PointList
 from tuibench.tui.screens.detail_scaling import ScalingPane
 from tuibench.tui.screens.detail_tabs import NAMES, TABS, DetailTabs, refusals
 from tuibench.tui.screens.detail_text import log_facts, settings_words
+from tuibench.tui.screens.record_actions import RecordActions
 from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import TextBlock
@@ -32,7 +32,7 @@ _WHOLE = 80
 """Columns that the keys of all tabs take."""
 
 
-class DetailScreen(BenchmarkActions):
+class DetailScreen(RecordActions):
     """Each tab is made when it is first shown."""
 
     CSS_PATH = "detail.tcss"
@@ -128,22 +128,6 @@ class DetailScreen(BenchmarkActions):
             self._show_headline()
         else:
             self.explain(error)
-
-    def _show_past(self, one: str, base: str | None) -> None:
-        """There is nothing to mark on this page."""
-        if base:
-            super()._show_past(one, base)
-        else:
-            self.say(f"{short_id(one)} is no re-run: in the list, space marks two and c compares them", "warn")
-
-    def _show_removed(self, removed: Removed) -> None:
-        """What was removed here is not looked at any longer."""
-        if removed.entry is None:
-            super()._show_removed(removed)
-            return
-        self.dashboard.look()
-        self.dashboard.go_back()
-        self.dashboard.page.say(f"{removed.words}; u brings it back")
 
     def show_keys(self) -> None:
         """As on other pages, two keys of one word together, and the way to help in any case."""

@@ -164,8 +164,7 @@ class FormScreen(CheckedForm):
         if not command:
             self.say("there is no command for it until all fields are right", "warn")
             return
-        self.app.copy_to_clipboard(command)
-        self.ask(lambda: self.desk.keep_copy(command), lambda path: self.say(f"copied, also to {path}"), group="copy")
+        self.copy_text(command)
 
     def action_back(self) -> None:
         """What was typed is not thrown away by one key: a slow line makes an escape of an arrow."""

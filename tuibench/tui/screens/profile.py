@@ -11,18 +11,18 @@ from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.report.age import ago_words
 from tuibench.tui import key
-from tuibench.tui.desk import Pulse, Removed
-from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.desk import Pulse
 from tuibench.tui.screens.profile_book import Book
 from tuibench.tui.screens.profile_book_loss import LossBook
 from tuibench.tui.screens.profile_book_performance import PerformanceBook
 from tuibench.tui.screens.profile_page import KEYS, ProfilePage
+from tuibench.tui.screens.record_actions import RecordActions
 
 _WHOLE = 80
 """Columns that the tabs and what stands beside them take."""
 
 
-class ProfileScreen(ProfilePage, BenchmarkActions):
+class ProfileScreen(ProfilePage, RecordActions):
     """What is done with a benchmark can be done with it."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(*KEYS, "benchmark")
@@ -101,22 +101,6 @@ class ProfileScreen(ProfilePage, BenchmarkActions):
         ended = stored.row.status if stored.row.status != "finished" else ""
         when = ago_words(stored.row.started_utc, self.dashboard.now())
         return f" {self.dashboard.glyphs.dot} ".join(filter(None, (ended, when, grade)))
-
-    def _show_past(self, one: str, base: str | None) -> None:
-        """There is nothing to mark on this page."""
-        if base:
-            super()._show_past(one, base)
-        else:
-            self.say(f"{short_id(one)} is no re-run: in the list, space marks two and c compares them", "warn")
-
-    def _show_removed(self, removed: Removed) -> None:
-        """What was removed here is not looked at any longer."""
-        if removed.entry is None:
-            super()._show_removed(removed)
-            return
-        self.dashboard.look()
-        self.dashboard.go_back()
-        self.dashboard.page.say(f"{removed.words}; u brings it back")
 
     async def action_log(self) -> None:  # type: ignore[override]
         """The tab of that name."""

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 from tuibench.insight.bar import DISPLAYS
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
+from tuibench.tui.screens.profile_book_layers import LayerTable
 from tuibench.tui.widgets.record_table import Column, Line
 from tuibench.tui.widgets.row import LineLike
 
@@ -50,6 +52,7 @@ class Book:
     displays: tuple[str, ...] = DISPLAYS
     sorts: tuple[str, ...] = ()
     """Names of columns to sort by; the first is the order that a table begins with."""
+    _table: LayerTable[Any]
 
     def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
         """The model summary."""
@@ -65,15 +68,15 @@ class Book:
 
     def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
         """Of the table of layers; those of the highest rank go first where room is short."""
-        raise NotImplementedError
+        return self._table.columns()
 
     def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
         """The layers to show, in order; `text` narrows them to those with all of its words."""
-        raise NotImplementedError
+        return self._table.keys(sort, reverse, text)
 
     def line(self, key: str, glyphs: Glyphs) -> Line:
         """One layer in the table."""
-        raise NotImplementedError
+        return self._table.line(key)
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """Everything that is known of a layer."""

@@ -14,7 +14,6 @@ from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.profile_book import Book, Depth, Summed
 from tuibench.tui.screens.profile_book_layers import LayerTable
 from tuibench.tui.screens.profile_depth_values import over_depth, unit_of
-from tuibench.tui.widgets.record_table import Column, Line
 from tuibench.tui.widgets.row import LineLike
 
 _THEORETICAL = "theoretical"
@@ -70,18 +69,6 @@ class CostBook(Book):
         summary = summarize_costs(self.costs, kind, display)
         bars = [(bar.label, bar.length, f"{bar.text}  {bar.layers}") for bar in summary.bars]
         return Summed(f"{summary.title}, number of nodes", bars, summary.words)
-
-    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
-        """See insight."""
-        return self._table.columns()
-
-    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
-        """See insight."""
-        return self._table.keys(sort, reverse, text)
-
-    def line(self, key: str, glyphs: Glyphs) -> Line:
-        """One node."""
-        return self._table.line(key)
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""

@@ -19,12 +19,12 @@ from tuibench.insight.loss import (
     loss_sentences,
     sensitivities,
 )
+from tuibench.insight.loss_summary import loss_types
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.profile_book import Book, Depth, Summed
 from tuibench.tui.screens.profile_book_layers import LayerTable
 from tuibench.tui.screens.profile_depth_values import over_depth
-from tuibench.tui.widgets.record_table import Column, Line
 from tuibench.tui.widgets.row import LineLike
 
 _PARAMS = "params"
@@ -40,7 +40,7 @@ class LossBook(Book):
     def __init__(self, loss: LossProfile, costs: CostProfile | None = None) -> None:
         self.loss = loss
         self.costs = costs
-        self.kinds = (*loss.levels, _PARAMS)
+        self.kinds = loss_types(loss)
         self._told = loss_columns(loss)
         self.sorts = ("worst %", "#", "op", "weight", "params", *map(level_title, loss.levels))
         self._rows = loss_rows(loss)
@@ -101,18 +101,6 @@ class LossBook(Book):
         from math import log10
 
         return max(log10(value / most) + 5, 0.0) if display == LOG and value > 0 and most > 0 else value
-
-    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
-        """See insight."""
-        return self._table.columns()
-
-    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
-        """See insight."""
-        return self._table.keys(sort, reverse, text)
-
-    def line(self, key: str, glyphs: Glyphs) -> Line:
-        """One layer."""
-        return self._table.line(key)
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""

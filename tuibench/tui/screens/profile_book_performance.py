@@ -8,7 +8,7 @@ from tuibench.core.profile import PerformanceProfile, Profile
 from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, size
 from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import ModelEstimate, model_estimates
-from tuibench.insight.layer import COLUMNS, LayerRow, arrange, layer_rows
+from tuibench.insight.layer import COLUMNS, LayerRow, arrange, fused_words, layer_rows
 from tuibench.insight.portion import work_of
 from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
@@ -18,7 +18,6 @@ from tuibench.tui.screens.profile_book import Book, Depth, Summed
 from tuibench.tui.screens.profile_book_layers import LayerTable
 from tuibench.tui.screens.profile_depth_values import layer_depth
 from tuibench.tui.screens.profile_words import processes
-from tuibench.tui.widgets.record_table import Column, Line
 from tuibench.tui.widgets.row import LineLike
 
 _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "params", "bytes")
@@ -93,24 +92,12 @@ class PerformanceBook(Book):
 
     # Its layers
 
-    def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
-        """See insight."""
-        return self._table.columns()
-
-    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
-        """See insight."""
-        return self._table.keys(sort, reverse, text)
-
-    def line(self, key: str, glyphs: Glyphs) -> Line:
-        """One row; above a tenth of the time it is marked by its sign."""
-        return self._table.line(key)
-
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""
         row = self._table.rows[key]
         nodes = row.layer.nodes
-        fused = " + ".join(self._nodes[one].op if one in self._nodes else one for one in nodes)
-        words = [row.name or key, f"fused {fused}" if len(nodes) > 1 else "", row.reason]
+        fused = f"fused {fused_words(row, self._nodes)}" if len(nodes) > 1 else ""
+        words = [row.name or key, fused, row.reason]
         return [
             (f" {f' {glyphs.dot} '.join(filter(None, words))}", "title"),
             self._table.brief(key, ("half", "int8", "bound", "flops", "params", "zeros", "bytes"), glyphs),

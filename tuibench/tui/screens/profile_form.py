@@ -132,9 +132,7 @@ class ProfileFormScreen(ProfileSetUp):
         if not commands:
             self.say("there is no command for it: both are off, or a field is wrong", "warn")
             return
-        text = " && ".join(commands)
-        self.app.copy_to_clipboard(text)
-        self.ask(lambda: self.desk.keep_copy(text), lambda path: self.say(f"copied, also to {path}"), group="copy")
+        self.copy_text(" && ".join(commands))
 
     def action_back(self) -> None:
         """What was typed is there when it is opened again."""
