@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from tuibench.core.profile_spec import LEVELS
+
 if TYPE_CHECKING:  # no first frame needs any of them
     from tuibench.core.card import BenchmarkRow
     from tuibench.core.profile import CostProfile, LossProfile
@@ -27,15 +29,28 @@ class ProfileValues:
     """Of the performance profile."""
     batch: str = ""
     cores: str = ""
-    """'' leaves batch and cores to their defaults."""
+    """'' leaves batch, cores, and whatever else is a number, to their defaults."""
+    engine: str = ""
+    """'' for the one that is taken unasked."""
+    sequence: str = ""
+    """Length of all axes of tokens, where one that is made again was asked for it so; else dims say it."""
     dims: tuple[tuple[str, str], ...] = ()
     """Every symbolic dim of the model other than the batch; '' for the model's fallback."""
     what_if: bool = False
     """Whether each heavy layer is measured alone in INT8, too."""
+    runs: str = ""
+    """Profiled ones in each process of the performance profile."""
+    processes: str = ""
     loss: bool = True
     loss_name: str = "baseline"
     data: str = ""
     """A file of samples for the loss profile; '' for seeded ones."""
+    samples: str = ""
+    """How many of them each changed layer is run on."""
+    levels: tuple[str, ...] = LEVELS
+    """What layers are changed to; none is an error, not the default."""
+    budget: bool = False
+    """Whether only the worst layers are measured at all levels."""
 
 
 @dataclass(frozen=True, slots=True)

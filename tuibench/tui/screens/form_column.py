@@ -115,7 +115,7 @@ class FormColumn(FieldColumn):
 
     def stops(self) -> list[Widget]:
         """What the focus goes through, from the first to the last; a field that is not shown is none."""
-        return [stop for stop in self._stops() if all(each.display for each in stop.ancestors_with_self)]
+        return self._stops()
 
     def _widgets(self) -> Iterable[Widget]:
         for row in self._rows:
