@@ -64,7 +64,7 @@ def make_bars(
     least = min(known, default=0.0)
     bars = [
         Bar(
-            label=show(amount.op, _LONGEST) or "?",
+            label=label_of(amount.op),
             length=_length(amount.value, display, most, least),
             amount=amount.value,
             text=_text(amount, display, total or summed, unit),
@@ -73,6 +73,11 @@ def make_bars(
         for amount in amounts
     ]
     return tuple(sorted(bars, key=lambda bar: -bar.length))
+
+
+def label_of(op: str) -> str:
+    """What a bar of this operator is called: by this the layers that it stands for are found again."""
+    return show(op, _LONGEST) or "?"
 
 
 def _length(value: float | None, display: str, most: float, least: float) -> float:

@@ -70,9 +70,13 @@ def arrange_costs(
     """The rows that hold a text, by a column, each with the share of all up to it; an unknown column sorts nothing."""
     column = column_of(COST_COLUMNS, sort)
     kept = found(rows, text, lambda row: row.searched)
-    kept = ordered(kept, column, reverse) if column is not None else kept
+    return accumulate_costs(ordered(kept, column, reverse) if column is not None else kept)
+
+
+def accumulate_costs(rows: Iterable[CostRow]) -> tuple[CostRow, ...]:
+    """The same rows, each with the share of all up to it."""
     total, shown = 0.0, []
-    for row in kept:
+    for row in rows:
         total += row.share or 0.0
         shown.append(replace(row, cumulative=total if row.share is not None else None))
     return tuple(shown)

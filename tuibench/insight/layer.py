@@ -83,9 +83,13 @@ def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, t
     """The rows that hold a text, by a column, each with the share of all up to it; an unknown column sorts nothing."""
     column = column_of(COLUMNS, sort)
     kept = found(rows, text, lambda row: row.searched)
-    kept = ordered(kept, column, reverse) if column is not None else kept
+    return accumulate(ordered(kept, column, reverse) if column is not None else kept)
+
+
+def accumulate(rows: Iterable[LayerRow]) -> tuple[LayerRow, ...]:
+    """The same rows, each with the share of all up to it."""
     total, shown = 0.0, []
-    for row in kept:
+    for row in rows:
         total += row.share or 0.0
         shown.append(replace(row, cumulative=total if row.share is not None else None))
     return tuple(shown)

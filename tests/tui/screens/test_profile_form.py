@@ -112,6 +112,8 @@ MORE = {"runs": "7", "processes": "2", "samples": "16"}
 
 async def test_how_much_is_measured_is_asked_too_and_what_belongs_to_what_is_off_is_out_of_the_way() -> None:
     async with profiled() as seen:
+        machine = Machine(2, 2, 2, (), (EngineChoice("onnxruntime", True, "1.20", "", (), True),))
+        seen.app.desk.machine = lambda: machine  # type: ignore[method-assign]
         await seen.go(route.profile_form(seen.project))
         for name, text in MORE.items():
             await go_to(seen, name)
@@ -153,7 +155,10 @@ async def test_what_is_wrong_with_the_second_field_of_a_line_is_said_there(size:
 
 async def test_engines_without_layer_times_say_so() -> None:
     async with profiled() as seen:
-        engines = (EngineChoice("onnxruntime", True, "1.20", ""), EngineChoice("openvino", True, "2026.1", ""))
+        engines = (
+            EngineChoice("onnxruntime", True, "1.20", "", (), True),
+            EngineChoice("openvino", True, "2026.1", ""),
+        )
         machine = Machine(2, 2, 2, (), (*engines, EngineChoice("tvm", False, "", "")))
         seen.app.desk.machine = lambda: machine  # type: ignore[method-assign]
         await seen.go(route.profile_form(seen.project))

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import CostProfile
 from tuibench.core.units import count_of, percent, scaled, short, size
-from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
+from tuibench.insight.bar import label_of
+from tuibench.insight.cost import COST_COLUMNS, CostRow, accumulate_costs, arrange_costs, cost_rows
 from tuibench.insight.detail import cost_detail
 from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
 from tuibench.tui.glyph import Glyphs
@@ -29,10 +30,16 @@ class CostBook(Book):
     def __init__(self, costs: CostProfile) -> None:
         self.costs = costs
         self._rows = cost_rows(costs)
-        self._table = LayerTable(COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange)
+        self._table = LayerTable(
+            COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange, accumulate=accumulate_costs
+        )
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, CostRow]]:
         return [(row.node.id, row) for row in arrange_costs(self._rows, sort, reverse, text)]
+
+    def is_of(self, bar: str, row: CostRow) -> bool:
+        """By the operator of the node."""
+        return label_of(row.node.op) == bar
 
     def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
         """Operations, parameters, bytes, and what is not known."""

@@ -32,13 +32,18 @@ class LayerTable(Generic[R]):
         rows: Sequence[tuple[str, R]],
         arrange: Callable[[str, bool, str], Sequence[tuple[str, R]]],
         style: Callable[[R], str] = lambda _: "",
+        accumulate: Callable[[Sequence[R]], Sequence[R]] = lambda rows: rows,
     ) -> None:
-        """`rows` are pairs of a key and a row; `arrange` sorts by a column, perhaps reversed, those with a text."""
+        """`rows` are pairs of a key and a row; `arrange` sorts by a column, perhaps reversed, those with a text.
+
+        `accumulate` works out again what a row says of those above it.
+        """
         self.told = tuple(columns)
         self.rows: dict[str, R] = dict(rows)
         """As they were arranged last."""
         self._arrange = arrange
         self._style = style
+        self._accumulate = accumulate
 
     def columns(self) -> tuple[Column, ...]:
         """As a table on the screen has them."""
@@ -56,9 +61,13 @@ class LayerTable(Generic[R]):
             for one in self.told
         )
 
-    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
-        """Those with all words of a text, in order."""
+    def keys(self, sort: str, reverse: bool, text: str, only: Callable[[R], bool] | None = None) -> tuple[str, ...]:
+        """Those with all words of a text, in order; where `only` is given, of those that it takes."""
         arranged = self._arrange(sort, reverse, text)
+        if only is not None:
+            kept = [(one, row) for one, row in arranged if only(row)]
+            rows = self._accumulate([row for _, row in kept])
+            arranged = [(one, row) for (one, _), row in zip(kept, rows, strict=True)]
         self.rows.update(arranged)
         return tuple(one for one, _ in arranged)
 

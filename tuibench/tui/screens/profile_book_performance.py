@@ -6,9 +6,10 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import PerformanceProfile, Profile
 from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, size
+from tuibench.insight.bar import label_of
 from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import ModelEstimate, model_estimates
-from tuibench.insight.layer import COLUMNS, LayerRow, arrange, fused_words, layer_rows
+from tuibench.insight.layer import COLUMNS, LayerRow, accumulate, arrange, fused_words, layer_rows
 from tuibench.insight.portion import work_of
 from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
@@ -35,10 +36,16 @@ class PerformanceBook(Book):
         self.costs = profile.costs
         self._rows = layer_rows(self.profile, self.costs)
         self._nodes = {node.id: node for node in self.costs.nodes}
-        self._table = LayerTable(COLUMNS, [(row.layer.key, row) for row in self._rows], self._arrange, _style)
+        self._table = LayerTable(
+            COLUMNS, [(row.layer.key, row) for row in self._rows], self._arrange, _style, accumulate
+        )
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, LayerRow]]:
         return [(row.layer.key, row) for row in arrange(self._rows, sort, reverse, text)]
+
+    def is_of(self, bar: str, row: LayerRow) -> bool:
+        """Bars are of operators, and a weight may be called as one."""
+        return label_of(row.layer.op) == bar
 
     # The model as a whole
 
@@ -60,7 +67,8 @@ class PerformanceBook(Book):
         yield Fact("achieved", dot.join(self._achieved()))
         made = f"{processes(profile.processes)}, {profile.runs} profiled runs each"
         scale = f"scaled {glyphs.times}{profile.scale:.3f}" if profile.scale != 1 else "not scaled"
-        told = f"{percent(profile.attributed)} attributed" if profile.attributed is not None else ""
+        known = profile.attributed is not None and not profile.below_resolution
+        told = f"{percent(profile.attributed or 0.0)} attributed" if known else ""
         yield Fact("layers", dot.join(filter(None, (made, scale, told))))
         held = [f"load {seconds(profile.load_ms / 1000)}"] if profile.load_ms is not None else []
         held += [f"peak {size(profile.peak_bytes)}"] if profile.peak_bytes is not None else []

@@ -8,7 +8,7 @@ from dataclasses import fields as attributes
 from textual.widget import Widget
 
 from tuibench.core.machine import Machine
-from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, TIMED_ENGINES, ProfileSpec
+from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
 from tuibench.tui.desk_profile import ProfileValues
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.field import Field
@@ -29,6 +29,7 @@ _SWITCHED = ("performance", "what_if", "loss", "budget")
 """Fields of two choices, which the values hold as truths."""
 _SWITCHES = (Choice(ON, "on"), Choice(OFF, "off"))
 _REACH = (Choice(OFF, "all layers"), Choice(ON, "the ten worst"))
+_NO_TIMES = "tells no layer times"
 _USUAL = ProfileSpec(PERFORMANCE)
 
 
@@ -80,15 +81,14 @@ def values_of(fields: Mapping[str, Field], given: ProfileValues) -> ProfileValue
 
 def _engine(values: ProfileValues, machine: Machine | None) -> ChoiceField:
     """Those that are here, or could tell times; which of them cannot be taken, with the reason."""
-    known = {each.name: each for each in (machine.engines if machine is not None else ())}
-    here = [name for name, each in known.items() if each.available and name not in TIMED_ENGINES]
-    names = dict.fromkeys([*TIMED_ENGINES, *filter(None, [values.engine]), *here])
-    choices = []
-    for name in names:
-        missing = name in known and not known[name].available
-        refusal = "" if name in TIMED_ENGINES else "tells no layer times"
-        choices.append(Choice(name, name, "not installed" if missing else refusal))
-    return ChoiceField("engine", "Engine", choices, values.engine or TIMED_ENGINES[0], label_width=LABEL)
+    known = [each for each in (machine.engines if machine is not None else ()) if each.available or each.tells_layers]
+    choices = [
+        Choice(each.name, each.name, _NO_TIMES if not each.tells_layers else "" if each.available else "not installed")
+        for each in known
+    ]
+    if values.engine and values.engine not in {choice.key for choice in choices}:
+        choices.append(Choice(values.engine, values.engine))
+    return ChoiceField("engine", "Engine", choices, values.engine, label_width=LABEL)
 
 
 def _switch(key: str, label: str, value: bool, hint: str) -> ChoiceField:

@@ -181,10 +181,11 @@ class ProfilePage(Page):
     # The table
 
     async def on_bar_list_opened(self, message: BarList.Opened) -> None:
-        """Enter on a bar: its layers."""
+        """Enter on a bar: its layers, and no others that have its name somewhere."""
         message.stop()
         await self.go_to_tab(TABS.index("layers"))
-        self.query_one(LayersPane).filter_by(message.label)
+        self.query_one(LayersPane).show_bar(message.label)
+        self.say(f"only {message.label}: esc shows all layers again")
 
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
         """Filter while one types."""
@@ -194,8 +195,8 @@ class ProfilePage(Page):
     def action_back(self) -> None:
         """Clear the filter, else go back."""
         panes = self.query(LayersPane)
-        if TABS[self._tab] == "layers" and panes and panes.first().text:
-            panes.first().filter_by("")
+        if TABS[self._tab] == "layers" and panes and (panes.first().text or panes.first().bar):
+            panes.first().show_bar("")
         else:
             super().action_back()
 
