@@ -42,7 +42,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         base, new = _result(bench, args.base), _result(bench, args.new)
         if base.id == new.id:
             raise UsageError(f"BASE and NEW are both {short_id(base.id)}", _other(base))
-        side = bench.exchange.compare(base, new)
+        side, differences = bench.exchange.compare(base, new), bench.exchange.differences(base, new)
     interruption.check()
     kinds = [_kind(base), _kind(new)]
     if kinds[0] != kinds[1]:
@@ -51,7 +51,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
             "tuibench list and tuibench list --profiles show them",
         )
     if base.profile is not None and new.profile is not None:
-        return _compare_profiles(base, new, side.environment, args)
+        return _compare_profiles(base, new, differences, args)
     emit(dumps(side) if args.json else side_by_side(side, width() or WIDTH, args.ascii))
     return int(ExitCode.OK if side.comparisons else ExitCode.NOT_COMPARABLE)
 
@@ -71,9 +71,6 @@ def _compare_profiles(base: RunResult, new: RunResult, environment: tuple[str, .
     """Layer by layer, by the nodes of the models; another model may share none of them."""
     from tuibench.report.profile_page import comparison_json, comparison_page, count_pairs  # what only profiles need
 
-    shas = [result.models[0].sha256 if result.models else "" for result in (base, new)]
-    if shas[0] != shas[1]:
-        environment = ("the models are not the same: only layers with the same outputs are compared", *environment)
     if args.json:
         emit(comparison_json(base, new, environment))
     else:

@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import FOLDED, LayerTime, PerformanceProfile
+from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import cpu_ranges, percent
 from tuibench.insight.portion import time_of
 
 _LONGEST = 80
+_OTHER_MODELS = "the models are not the same: only layers with the same outputs are compared"
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,6 +84,12 @@ def compare_performance(
     pairs.sort(key=lambda pair: -1.0 if pair.delta_ms is None else abs(pair.delta_ms), reverse=True)
     words = (*_settings(old, new), *_models(old, new), *(show(line, 300) for line in environment))
     return ProfileComparison(tuple(pairs), old.ms, new.ms, words)
+
+
+def other_models(old: RunResult, new: RunResult) -> tuple[str, ...]:
+    """That the files are not the same, where they are not: for all that profiles tell, names alone may agree."""
+    shas = [result.models[0].sha256 if result.models else "" for result in (old, new)]
+    return () if shas[0] == shas[1] else (_OTHER_MODELS,)
 
 
 def _apart(rows: Sequence[tuple[int, LayerTime]]) -> Iterator[tuple[int, LayerTime]]:

@@ -10,7 +10,7 @@ from tuibench.tui.desk import LOOSE
 from tuibench.tui.desk_profile import FLOPS
 
 if TYPE_CHECKING:
-    from tuibench.core.card import BenchmarkRow
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.profile import CostProfile, LossProfile
     from tuibench.tui.bridge_profile_form import ProfileStarter
     from tuibench.tui.bridge_start import Starter
@@ -64,6 +64,10 @@ class ProfileBridge:
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """See ProfileDesk."""
         return self._profiler.start(values, project, rerun_of)
+
+    def differences(self, old: StoredBenchmark, new: StoredBenchmark) -> tuple[str, ...]:
+        """See ProfileDesk."""
+        return self._bench.exchange.differences(old.result, new.result)
 
     def theory_command(self, project: str, what: str) -> str:
         """See ProfileDesk."""

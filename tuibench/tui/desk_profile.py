@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Protocol
 from tuibench.core.profile_spec import LEVELS
 
 if TYPE_CHECKING:  # no first frame needs any of them
-    from tuibench.core.card import BenchmarkRow
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.profile import CostProfile, LossProfile
 
 FLOPS, APPROXIMATED = "flops", "approximated"
@@ -106,6 +106,9 @@ class ProfileDesk(Protocol):
         self, values: ProfileValues, project: str, rerun_of: str = ""
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Start one run for each that is switched on, the performance profile first: their ids, and what to tell."""
+
+    def differences(self, old: StoredBenchmark, new: StoredBenchmark) -> tuple[str, ...]:
+        """What two profiles differ in beside their layers: models, machines, versions."""
 
     def theory_command(self, project: str, what: str) -> str:
         """The shell command for FLOPS or APPROXIMATED of a project."""

@@ -94,9 +94,3 @@ class Book:
     def depth(self, kind: str, display: str) -> Depth:
         """The values over the depth of the model."""
         raise NotImplementedError
-
-
-def has_words(text: str, words: str) -> bool:
-    """Whether a text has every word, whatever its case."""
-    there = text.casefold()
-    return all(word in there for word in words.casefold().split())

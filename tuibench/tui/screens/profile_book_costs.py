@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tuibench.core.profile import CostProfile
 from tuibench.core.units import count_of, percent, scaled, short, size
 from tuibench.insight.bar import label_of
-from tuibench.insight.cost import COST_COLUMNS, CostRow, accumulate_costs, arrange_costs, cost_rows
+from tuibench.insight.cost import COST_COLUMNS, CostRow, choose_costs, cost_rows, with_sum
 from tuibench.insight.detail import cost_detail
 from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
 from tuibench.tui.glyph import Glyphs
@@ -31,11 +31,11 @@ class CostBook(Book):
         self.costs = costs
         self._rows = cost_rows(costs)
         self._table = LayerTable(
-            COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange, accumulate=accumulate_costs
+            COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange, with_sum=with_sum
         )
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, CostRow]]:
-        return [(row.node.id, row) for row in arrange_costs(self._rows, sort, reverse, text)]
+        return [(row.node.id, row) for row in choose_costs(self._rows, sort, reverse, text)]
 
     def is_of(self, bar: str, row: CostRow) -> bool:
         """By the operator of the node."""
@@ -79,7 +79,7 @@ class CostBook(Book):
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""
-        row = self._table.rows[key]
+        row = self._table.row(key)
         return [
             (f" {row.node.name or key}", "title"),
             self._table.brief(key, ("bytes", "intensity", "zeros", "why"), glyphs),
@@ -88,7 +88,7 @@ class CostBook(Book):
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All values of a node."""
-        return [Fact(*pair) for pair in cost_detail(self._table.rows[key])]
+        return [Fact(*pair) for pair in cost_detail(self._table.row(key))]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the file."""

@@ -9,7 +9,7 @@ from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, s
 from tuibench.insight.bar import label_of
 from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import ModelEstimate, model_estimates
-from tuibench.insight.layer import COLUMNS, LayerRow, accumulate, arrange, fused_words, layer_rows
+from tuibench.insight.layer import COLUMNS, LayerRow, choose, fused_words, layer_rows, with_sum
 from tuibench.insight.portion import work_of
 from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
@@ -34,14 +34,15 @@ class PerformanceBook(Book):
         assert profile.performance is not None
         self.profile: PerformanceProfile = profile.performance
         self.costs = profile.costs
+        # Each looks at all layers, and the page that shows it is made by who must not wait.
+        self._estimates = model_estimates(self.profile)
+        self._work, self._help = work_of(self.profile), help_sentence(self.profile)
         self._rows = layer_rows(self.profile, self.costs)
         self._nodes = {node.id: node for node in self.costs.nodes}
-        self._table = LayerTable(
-            COLUMNS, [(row.layer.key, row) for row in self._rows], self._arrange, _style, accumulate
-        )
+        self._table = LayerTable(COLUMNS, [(row.layer.key, row) for row in self._rows], self._arrange, _style, with_sum)
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, LayerRow]]:
-        return [(row.layer.key, row) for row in arrange(self._rows, sort, reverse, text)]
+        return [(row.layer.key, row) for row in choose(self._rows, sort, reverse, text)]
 
     def is_of(self, bar: str, row: LayerRow) -> bool:
         """Bars are of operators, and a weight may be called as one."""
@@ -58,8 +59,7 @@ class PerformanceBook(Book):
         grade = profile.grade
         letter = f"grade {grade.letter}" if grade is not None and grade.letter else ""
         yield Fact("measured", dot.join(filter(None, (_speed(profile), letter))), "title")
-        estimates = model_estimates(profile)
-        yield from (Fact("estimated", _estimated(estimate)) for estimate in estimates)
+        yield from (Fact("estimated", _estimated(estimate)) for estimate in self._estimates)
         sizes = [f"batch {profile.batch}" if profile.batch is not None else "", count_of(profile.cores, "core")]
         sizes += [f"{name} {value}" for name, value in profile.dims.items()]
         engine = f"{profile.engine} {profile.engine_version} {profile.precision}"
@@ -76,10 +76,10 @@ class PerformanceBook(Book):
         yield Fact("zeros", zeros_sentence(profile))
         yield from (Fact("caution", text, "warn") for text in cautions(profile))
         yield from (Fact("note", text) for text in profile.notes)
-        yield from (Fact(estimate.method, estimate.words, "dim") for estimate in estimates)
+        yield from (Fact(estimate.method, estimate.words, "dim") for estimate in self._estimates)
 
     def _achieved(self) -> Iterator[str]:
-        work = work_of(self.profile)
+        work = self._work
         if work.gflops is None:
             yield "unknown"
         else:
@@ -90,7 +90,7 @@ class PerformanceBook(Book):
 
     def said(self, kind: str) -> Sequence[LineLike]:
         """Whether optimizing will help."""
-        return [(f"{help_sentence(self.profile)}.", "accent")]
+        return [(f"{self._help}.", "accent")]
 
     def summed(self, kind: str, display: str) -> Summed:
         """Bars per operator."""
@@ -102,7 +102,7 @@ class PerformanceBook(Book):
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""
-        row = self._table.rows[key]
+        row = self._table.row(key)
         nodes = row.layer.nodes
         fused = f"fused {fused_words(row, self._nodes)}" if len(nodes) > 1 else ""
         words = [row.name or key, fused, row.reason]
@@ -114,7 +114,7 @@ class PerformanceBook(Book):
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All values of a row, and what it could bring."""
-        return [Fact(*pair) for pair in layer_detail(self.profile, self._table.rows[key], self.costs)]
+        return [Fact(*pair) for pair in layer_detail(self.profile, self._table.row(key), self.costs)]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the model."""

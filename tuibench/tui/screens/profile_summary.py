@@ -44,13 +44,10 @@ class SummaryPane(ChoicePane):
         summed = self.book.summed(self.chosen_kind, self.chosen_display)
         self.query_one(BarList).show_bars(summed.bars, summed.words)
         block, width = self.query_one("#words", TextBlock), max(self.app.size.width - 2, 1)
-        told = [part for text in self._words() for part in wrapped(block.legible_row(shown((text, "dim"))), width)]
+        words = (summed.title, *summed.words) if summed.bars else (summed.title,)
+        told = [part for text in words for part in wrapped(block.legible_row(shown((text, "dim"))), width)]
         block.show_lines([((" ", ""), *part) for part in told])
         self._show_said()
-
-    def _words(self) -> tuple[str, ...]:
-        summed = self.book.summed(self.chosen_kind, self.chosen_display)
-        return (summed.title, *summed.words) if summed.bars else (summed.title,)
 
     def _show_said(self) -> None:
         width = max(self.app.size.width - 2, 1)

@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from tuibench.core.errors import TuibenchError
-from tuibench.core.profile import CostProfile, LossProfile
 from tuibench.core.profile_spec import LOSS, PERFORMANCE
 from tuibench.core.project import ProjectRow
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse
 from tuibench.tui.desk_profile import FLOPS
+from tuibench.tui.screens.profile_book import Book
 from tuibench.tui.screens.profile_book_costs import CostBook
 from tuibench.tui.screens.profile_book_loss import LossBook
 from tuibench.tui.screens.profile_page import KEYS, ProfilePage
 from tuibench.tui.screens.profile_rows import THEORIES
 from tuibench.tui.widgets.text_block import TextBlock
 
-Worked = tuple[ProjectRow, CostProfile | LossProfile]
+Worked = tuple[ProjectRow, Book]
 
 
 class TheoryScreen(ProfilePage):
@@ -45,11 +46,12 @@ class TheoryScreen(ProfilePage):
             self.query_one("#about", TextBlock).show_lines([(" looking at the model ...", "dim")])
             self.ask(self._work_out(project), self._show, group="theory", otherwise=self._refuse)
 
-    def _work_out(self, project: str):  # type: ignore[no-untyped-def]
+    def _work_out(self, project: str) -> Callable[[], Worked]:
         desk, flops = self.desk, self.what == FLOPS
 
         def work() -> Worked:
-            return desk.project(project), desk.costs(project) if flops else desk.approximated(project)
+            row = desk.project(project)
+            return row, CostBook(desk.costs(project)) if flops else LossBook(desk.approximated(project))
 
         return work
 
@@ -57,9 +59,9 @@ class TheoryScreen(ProfilePage):
         """What others do changes nothing here."""
 
     def _show(self, found: Worked) -> None:
-        row, profile = found
+        row, book = found
         self._place = row.project.name
-        self.show_book(CostBook(profile) if isinstance(profile, CostProfile) else LossBook(profile))
+        self.show_book(book)
 
     def _refuse(self, error: TuibenchError) -> None:
         self.show_wrong(error)
