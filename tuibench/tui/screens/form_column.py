@@ -34,7 +34,7 @@ class _OneLine(Field):
         if self._error and label[0][0].startswith(" "):
             # Where the line has no room for words, too, the sign says it.
             label = (("!" + label[0][0][1:], "bad"), *label[1:])
-        said = (f"  ! {self._error}", "bad") if self._error else (f"  {self._hint}" if self._hint else "", "dim")
+        said = (f"  ! {self._error}", "bad") if self._error else self.hint_span()
         return (*label, *self.control_row(), said)
 
     def _error_rows(self, width: int) -> list[Row]:
