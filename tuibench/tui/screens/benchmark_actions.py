@@ -20,6 +20,8 @@ from tuibench.tui.widgets.question import Notice, ask
 if TYPE_CHECKING:
     from tuibench.tui.screens.export_question import Export
 
+_LONGEST_NAME = 200
+"""As commands take it."""
 _NOTHING = "there is no benchmark under the cursor: n measures one"
 Started = tuple[str, tuple[str, ...]]
 
@@ -199,7 +201,7 @@ class BenchmarkActions(Page):
 
         name, note = typed or (row.name, row.note)
         heading = f"Not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
-        question = TextQuestion(heading, (("name", name), ("note", note)))
+        question = TextQuestion(heading, (("name", name), ("note", note)), check=_name_words)
         self.app.push_screen(question, lambda answers: self._edit(row, answers))
 
     def _edit(self, row: BenchmarkRow, answers: tuple[str, ...] | None) -> None:
@@ -274,6 +276,11 @@ class BenchmarkActions(Page):
     def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
         said = lines or ("Its processes have said nothing so far.",)
         self.app.push_screen(Notice(f"Log of {short_id(one)}", said))
+
+
+def _name_words(answers: tuple[str, ...]) -> str:
+    """What is wrong with a name; '' for nothing."""
+    return f"a name has at most {_LONGEST_NAME} characters" if len(answers[0]) > _LONGEST_NAME else ""
 
 
 def row_of(desk: Desk, one: str) -> BenchmarkRow:
