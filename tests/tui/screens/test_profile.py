@@ -267,8 +267,18 @@ async def test_below_the_resolution_nothing_is_said_to_be_attributed() -> None:
     base = make_profile()
     assert base.performance is not None and base.performance.attributed is not None
     below = replace(base, performance=replace(base.performance, below_resolution=True))
-    async with profiled((80, 24), profile_run(1, 60, below), profile_run(2, 90, base)) as seen:
+    async with profiled((120, 36), profile_run(1, 60, below), profile_run(2, 90, base)) as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert "profiled runs each" in seen.text and "attributed" not in seen.text
         await seen.go(route.profile(seen.ids[1]))
         await until_seen(seen.pilot, lambda: "attributed" in seen.text)
+
+
+async def test_lines_of_the_summary_that_have_no_room_are_counted_and_scrolled_to() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert "lines 1-8 of 19, tab and arrows" in seen.text and "FLOPs" not in seen.rows[9]
+        await seen.press("tab", "down", "down")
+        assert "lines 3-10 of 19" in seen.text
+        await seen.press("G")
+        assert "lines 12-19 of 19" in seen.text

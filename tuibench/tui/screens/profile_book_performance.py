@@ -60,6 +60,7 @@ class PerformanceBook(Book):
         letter = f"grade {grade.letter}" if grade is not None and grade.letter else ""
         yield Fact("measured", dot.join(filter(None, (_speed(profile), letter))), "title")
         yield from (Fact("estimated", _estimated(estimate)) for estimate in self._estimates)
+        yield from (Fact("caution", text, "warn") for text in cautions(profile))
         sizes = [f"batch {profile.batch}" if profile.batch is not None else "", count_of(profile.cores, "core")]
         sizes += [f"{name} {value}" for name, value in profile.dims.items()]
         engine = f"{profile.engine} {profile.engine_version} {profile.precision}"
@@ -74,7 +75,6 @@ class PerformanceBook(Book):
         held += [f"peak {size(profile.peak_bytes)}"] if profile.peak_bytes is not None else []
         yield Fact("costs", dot.join([*held, f"{scaled(self.costs.flops)} FLOPs"]))
         yield Fact("zeros", zeros_sentence(profile))
-        yield from (Fact("caution", text, "warn") for text in cautions(profile))
         yield from (Fact("note", text) for text in profile.notes)
         yield from (Fact(estimate.method, estimate.words, "dim") for estimate in self._estimates)
 

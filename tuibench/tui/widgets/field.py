@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
 from rich.cells import cell_len
 from textual.geometry import Size
@@ -18,6 +18,8 @@ LABEL = 12
 class Field(Painted):
     """Label, control and hint in one line, an error in as many as it needs below; subclasses give the control."""
 
+    is_labelled: ClassVar[bool] = True
+    """Whether its label stands before it."""
     DEFAULT_CSS = "Field { height: auto; width: 1fr; }"
 
     class Changed(Message):
@@ -86,8 +88,8 @@ class Field(Painted):
 
     def hint_span(self) -> Span:
         """The hint, after the whole name where the label has no room for that."""
-        name = self.legible(safe(self.label)).strip()
-        cut = name if cell_len(name) > self.label_width - 2 else ""
+        label = self.legible(safe(self.label))
+        cut = label.strip() if cell_len(label) > self.label_width - 2 and self.is_labelled else ""
         text = ": ".join(filter(None, (cut, self._hint)))
         return (f"  {text}" if text else "", "dim")
 
