@@ -32,7 +32,7 @@ def profile_run(number: int, ago_s: float, profile: Profile | None = None, **cha
     """A finished run that made a profile."""
     profile = profile or make_profile()
     source = ModelSource("dir/resnet50.onnx", "/models/resnet50.onnx")
-    headline = "4.72 ms ±1.0 %" if profile.kind == PERFORMANCE else "most sensitive: stage0.block0.conv.weight"
+    headline = "4.72 ms/batch ±1.0 %" if profile.kind == PERFORMANCE else "most sensitive: stage0.block0.conv.weight"
     result = make(
         number,
         ago_s,
