@@ -61,6 +61,11 @@ async def test_adding_one_kind_leaves_the_other_off(kind: str, on: tuple[bool, b
         await seen.press("ctrl+r")
         values = seen.answers.started[0][0]
         assert (values.performance, values.loss) == on
+        await seen.press("q")
+        await seen.go(route.profile_form(seen.project, kind))
+        hidden = ("runs", "what if INT8") if kind == "loss" else ("samples", "levels")
+        shown = ("samples", "levels") if kind == "loss" else ("runs", "what if INT8")
+        assert not any(word in seen.text for word in hidden) and all(word in seen.text for word in shown)
 
 
 async def test_with_both_off_there_is_theory_and_nothing_starts() -> None:
@@ -200,10 +205,14 @@ async def test_what_takes_long_is_proposed_to_be_left_out() -> None:
 
 async def test_another_with_the_settings_of_one() -> None:
     answers = ProfileAnswers()
-    answers.start = replace(answers.start, values=ProfileValues(batch="8", loss=False), project="", place="")
+    answers.start = replace(
+        answers.start, values=ProfileValues(batch="8", loss=False, runs="4", processes="5"), project="", place=""
+    )
     async with profiled(answers=answers) as seen:
         await seen.go(route.profile_form(seen.project, "performance", seen.ids[0]))
         assert f"Profile {short_id(seen.ids[0])} again" in seen.rows[0]
+        # What was checked first is what was given, in lines of two fields, too.
+        assert (seen.answers.checked[0].runs, seen.answers.checked[0].processes) == ("4", "5")
         await seen.press("enter")
         values, _, again = seen.answers.started[0]
         assert (values.batch, values.loss, again) == ("8", False, seen.ids[0])

@@ -93,8 +93,12 @@ class ProfileSetUp(Page):
             switched = replace(values, performance=self._kind != LOSS, loss=self._kind != PERFORMANCE)
             values = kept if isinstance(kept, ProfileValues) else switched
         self._values = values
-        self.column.mount_all(list(make_fields(values, self._machine)))
         self.show_title()
+        self.call_next(self._fill, list(make_fields(values, self._machine)))
+
+    async def _fill(self, made: list[Widget]) -> None:
+        # Those that share a line are there later than the line.
+        await self.column.mount_all(made)
         self.call_after_refresh(self._filled)
 
     @property
