@@ -126,3 +126,12 @@ async def test_profiles_whose_project_is_gone_are_found_without_it(monkeypatch: 
         assert landed(seen.app)[:2] == ("profile", (seen.ids[2],))
         await seen.press("q")
         await settle(seen.pilot)
+
+
+async def test_theory_cannot_be_marked() -> None:
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("a")
+        assert "2 marked" in seen.rows[1]
+        await seen.press("a", "G", "space")
+        assert "marked" not in seen.rows[1] and not any("*" in row for row in seen.rows)

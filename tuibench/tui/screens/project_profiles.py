@@ -49,7 +49,7 @@ class ProjectProfiles(RunActions):
         """Of theory there is nothing to name, measure again or remove."""
         if self.theory:
             name, origin, _ = THEORIES[self.theory]
-            self.say(f"{name} is {origin}, worked out whenever it is opened: enter shows it, n measures one", "warn")
+            self.say(f"{name} is {origin}: enter shows it, n measures one", "warn")
         elif self.kind and self.target() is None:
             self.say("there is no profile under the cursor: n makes one", "warn")
         else:
