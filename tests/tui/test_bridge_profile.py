@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -172,3 +175,29 @@ def test_the_commands_of_theory(sample: tuple[Bridge, str]) -> None:
     assert bridge.theory_command(project, FLOPS) == "tuibench profile --flops --dim=sequence=64 sample:text"
     assert bridge.theory_command(project, APPROXIMATED) == "tuibench profile --loss --approximate sample:text"
     assert bridge.approximated(project).kind == "approximated"
+
+
+def test_theory_is_written_in_the_form_that_the_name_says(sample: tuple[Bridge, str], tmp_path: Path) -> None:
+    bridge, project = sample
+    said = bridge.export_theory(project, FLOPS, f" {tmp_path}/costs.json")
+    written = json.loads((tmp_path / "costs.json").read_text())
+    assert written["kind"] == FLOPS and written["profile"]["dims"]["sequence"] == 64 and "costs.json" in said
+    bridge.export_theory(project, FLOPS, f"{tmp_path}/costs.csv")
+    assert "MatMul" in (tmp_path / "costs.csv").read_text() and (tmp_path / "costs.csv").read_text()[0] != "{"
+    bridge.export_theory(project, FLOPS, f"{tmp_path}/costs.md")
+    assert (tmp_path / "costs.md").read_text().startswith("#")
+    bridge.export_theory(project, APPROXIMATED, f"{tmp_path}/loss.json")
+    assert json.loads((tmp_path / "loss.json").read_text())["profile"]["kind"] == "approximated"
+
+
+def test_theory_is_not_written_over_its_model(tmp_path: Path) -> None:
+    model = tmp_path / "m.onnx"
+    bridge = Bridge(Workbench())
+    shutil.copy(bridge.find_model("sample:tiny").source.path, model)
+    project = bridge.create_project(bridge.find_model(str(model)), "m", "", {}).project.id
+    before = model.read_bytes()
+    with pytest.raises(TuibenchError, match="overwrite"):
+        bridge.export_theory(project, FLOPS, str(model))
+    with pytest.raises(TuibenchError):
+        bridge.export_theory(project, FLOPS, f"{tmp_path}/no/a.json")
+    assert model.read_bytes() == before

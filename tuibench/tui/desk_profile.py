@@ -107,6 +107,9 @@ class ProfileDesk(Protocol):
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Start one run for each that is switched on, the performance profile first: their ids, and what to tell."""
 
+    def export_theory(self, project: str, what: str, path: str) -> str:
+        """Write FLOPS or APPROXIMATED of a project to a file whose ending says its form; where it is, in words."""
+
     def differences(self, old: StoredBenchmark, new: StoredBenchmark) -> tuple[str, ...]:
         """What two profiles differ in beside their layers: models, machines, versions."""
 

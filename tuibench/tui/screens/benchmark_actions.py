@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tuibench.core import activity
 from tuibench.core.card import BenchmarkRow
@@ -16,9 +15,6 @@ from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.remove_words import remove_words
 from tuibench.tui.screens.rerun_words import rerun_question
 from tuibench.tui.widgets.question import Notice, ask
-
-if TYPE_CHECKING:
-    from tuibench.tui.screens.export_question import Export
 
 _LONGEST_NAME = 200
 """As commands take it."""
@@ -227,23 +223,12 @@ class BenchmarkActions(Page):
         self.with_stored(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
-        from tuibench.tui.screens.export_question import ExportQuestion  # as above
+        from tuibench.tui.screens.export_question import Export, ExportQuestion, carry_out  # as above
 
-        self.app.push_screen(ExportQuestion(one), self._export)
+        def write(export: Export) -> str:
+            return self.desk.export(export.benchmark, export.path, private=export.private)
 
-    def _export(self, export: Export | None) -> None:
-        if export is None:
-            return
-        if export.replaces:
-            words = f"{export.path} is there already. Overwrite it?"
-            ask(self, words, {"y": "overwrite"}, lambda answer: self._write(export) if answer == "y" else None)
-        else:
-            self._write(export)
-
-    def _write(self, export: Export) -> None:
-        self.ask(
-            lambda: self.desk.export(export.benchmark, export.path, private=export.private), self.say, group="export"
-        )
+        self.app.push_screen(ExportQuestion(one), partial(carry_out, self, write=write))
 
     def action_copy_command(self) -> None:
         """The shell command that does the same, to the clipboard and a file."""

@@ -105,7 +105,7 @@ class PerformanceBook(Book):
         row = self._table.row(key)
         nodes = row.layer.nodes
         fused = f"fused {fused_words(row, self._nodes)}" if len(nodes) > 1 else ""
-        words = [row.name or key, fused, row.reason]
+        words = [row.name or (key if nodes else row.layer.op), fused, row.reason]
         return [
             (f" {f' {glyphs.dot} '.join(filter(None, words))}", "title"),
             self._table.brief(key, ("half", "int8", "bound", "flops", "params", "zeros", "bytes"), glyphs),

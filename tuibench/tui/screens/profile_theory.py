@@ -16,16 +16,17 @@ from tuibench.tui.screens.profile_book_costs import CostBook
 from tuibench.tui.screens.profile_book_loss import LossBook
 from tuibench.tui.screens.profile_page import KEYS, ProfilePage
 from tuibench.tui.screens.profile_rows import THEORIES
+from tuibench.tui.screens.theory_actions import TheoryActions
 from tuibench.tui.widgets.text_block import TextBlock
 
 Worked = tuple[ProjectRow, Book]
 
 
-class TheoryScreen(ProfilePage):
+class TheoryScreen(ProfilePage, TheoryActions):
     """Worked out by a child whenever nobody did before."""
 
-    BINDINGS: ClassVar = [*key.bindings(*KEYS), *key.bindings(only=("new", "copy-command"))]
-    record_keys: ClassVar[tuple[str, ...]] = ("new", "copy-command")
+    BINDINGS: ClassVar = [*key.bindings(*KEYS), *key.bindings(only=("new", "export", "copy-command"))]
+    record_keys: ClassVar[tuple[str, ...]] = ("new", "export", "copy-command")
 
     def __init__(self, project_id: str, what: str, tab: str = "") -> None:
         """`what` is FLOPS or APPROXIMATED."""
@@ -77,15 +78,8 @@ class TheoryScreen(ProfilePage):
 
     def action_copy_command(self) -> None:
         """The shell command that does the same."""
-        project, what = self.project_id, self.what
+        self.copy_theory(self.project_id, self.what)
 
-        def find() -> tuple[str, str]:
-            command = self.desk.theory_command(project, what)
-            return command, self.desk.keep_copy(command)
-
-        self.ask(find, self._show_copied, group="command")
-
-    def _show_copied(self, found: tuple[str, str]) -> None:
-        command, file = found
-        self.app.copy_to_clipboard(command)
-        self.say(f"copied, and kept in {file}: {command}")
+    def action_export(self) -> None:
+        """To a file."""
+        self.export_theory(self.project_id, self.what)
