@@ -215,6 +215,19 @@ async def test_a_damaged_profile_says_what_is_wrong() -> None:
         assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
 
 
+async def test_one_that_was_removed_says_how_it_comes_back_and_is_not_exported() -> None:
+    async with profiled() as seen:
+        seen.bench.library.remove([seen.ids[0]])
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"{short_id(seen.ids[0])} is in the trash" in seen.text and "u brings back" in seen.text
+        assert "moves it to the trash" not in seen.text and "d remove" not in seen.text
+        await seen.press("x")
+        assert "Export" not in seen.text and "no record" in seen.news
+        await seen.press("u")
+        await look(seen.app, seen.pilot)
+        await until_seen(seen.pilot, lambda: "4.76 ms/batch" in seen.text)
+
+
 async def test_losses_have_a_level_in_place_of_a_type() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[2]))

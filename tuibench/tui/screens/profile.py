@@ -86,8 +86,9 @@ class ProfileScreen(ProfilePage, RecordActions):
     def _refuse(self, error: TuibenchError) -> None:
         """A damaged record says what is wrong with it; one that was removed meanwhile stays in sight."""
         if self.stored is None:
-            self.show_wrong(error, "d moves it to the trash, from where u brings it back; others are not touched")
-            self.hints = ("remove", "back", "palette", "help")
+            facts, keys = self.without_record(error)
+            self.show_reasons(facts)
+            self.hints = (*keys, "palette", "help")
             self.show_keys()
         elif isinstance(error, UnknownId):
             self.say("it was removed meanwhile: u brings back what was removed last", "warn")

@@ -77,11 +77,14 @@ class ProfilePage(Page):
         self.show_title()
         self.call_next(self._show_tab)
 
-    def show_wrong(self, error: TuibenchError, more: str = "") -> None:
+    def show_wrong(self, error: TuibenchError) -> None:
         """Why there is nothing to show, and what to do."""
+        sign = f" {self.dashboard.glyphs.differs}"
+        self.show_reasons((Fact(sign, error.message, "bad", "bad"), Fact(" ", error.hint)))
+
+    def show_reasons(self, facts: Iterable[Fact]) -> None:
+        """In the place of a profile."""
         about = self.query_one("#about", TextBlock)
-        facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
-        facts += [Fact(" ", more)] if more else []
         width = max(self.size.width - 1, 20)
         about.show_lines([row for fact in facts for row in hung(fact, 3, width, about.legible)])
 
