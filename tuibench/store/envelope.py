@@ -14,9 +14,11 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tuibench.core.form import BENCHMARK, NEWEST
+
 META = "_meta"
-SCHEMA = 1
-"""Of every file; raised together with a step in migration.py."""
+SCHEMA = BENCHMARK
+"""Of every file that says nothing newer; raised together with a step in migration.py."""
 Tables = dict[str, dict[str, Any]]
 
 _BEGIN = b'{"_meta": {"1": {"crc32": "'
@@ -83,7 +85,7 @@ def unseal(data: bytes) -> Opened:
         tables = _read_tables(data)
     except Unreadable:
         stated, _ = read_meta(data) if sound else (None, 0)
-        if stated is None or to_meta(stated).schema <= SCHEMA:
+        if stated is None or to_meta(stated).schema <= NEWEST:
             raise
         return Opened(to_meta(stated), {}, sound)
     table = tables.pop(META, {})

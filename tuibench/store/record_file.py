@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
 from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.core.form import NEWEST, PROFILE
+from tuibench.core.profile_spec import KINDS
 from tuibench.core.record import from_plain, to_plain
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.envelope import (
@@ -29,12 +31,14 @@ from tuibench.store.envelope import (
 from tuibench.store.migration import RECORD
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.summary import join_card, summarize
-from tuibench.store.trouble import damaged
+from tuibench.store.trouble import cannot_show, damaged
 
 if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
     from tuibench.core.run import RunResult
 
 SUMMARY, CARD, RESULT = "summary", "card", "result"
+KIND = "kind"
+_KINDS = KINDS | {""}
 _FIRST = 8192
 _SHA, _HEAD, _HEAD_CRC = "result_sha256", "head", "head_crc32"
 
@@ -91,7 +95,7 @@ class RecordFiles:
             _HEAD: len(head),
             _HEAD_CRC: _head_crc(generation, head),
         }
-        meta, _ = self.sealing.write(path, parts, old, marks)
+        meta, _ = self.sealing.write(path, parts, old, marks, PROFILE if summary.get(KIND) else SCHEMA)
         return meta
 
     def read(self, path: str) -> Record | None:
@@ -132,6 +136,10 @@ class RecordFiles:
         record = self.read(path)
         if record is None:
             return None
+        if record.summary.get(KIND, "") not in _KINDS:
+            # Shown as what is known of it, it would be a benchmark of nothing.
+            meta = record.loaded.meta
+            raise cannot_show(self.sealing.files.name(path), meta.schema, meta.tool)
         try:
             result = _to_result(record.loaded.tables[RESULT]["1"])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -172,7 +180,7 @@ class RecordFiles:
             return None
         meta = to_meta(stated)
         length = meta.marks.get(_HEAD)
-        if meta.schema != SCHEMA or type(length) is not int or length < 0:
+        if not SCHEMA <= meta.schema <= NEWEST or type(length) is not int or length < 0:
             return None
         if end + length > len(beginning):
             found = self.sealing.files.read_beginning(path, end + length)
