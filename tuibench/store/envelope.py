@@ -6,14 +6,13 @@ the file is exactly what `json.dumps` gives for it, so that rewriting it with st
 
 from __future__ import annotations
 
-import gc
 import json
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tuibench.core.collector import pause_collector
 from tuibench.core.form import BENCHMARK, NEWEST
 
 META = "_meta"
@@ -120,18 +119,6 @@ def to_meta(stated: Mapping[str, Any]) -> Meta:
         tool if isinstance(tool, str) else "",
         {k: v for k, v in stated.items() if k not in ("crc32", "generation", "length", "schema", "tool")},
     )
-
-
-@contextmanager
-def pause_collector() -> Iterator[None]:
-    """Parse without cycles being looked for: many small values and no cycle among them."""
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
 
 
 def _crc(data: bytes) -> bytes:

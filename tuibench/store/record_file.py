@@ -13,10 +13,11 @@ from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
+from tuibench.core.collector import pause_collector
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.form import NEWEST, PROFILE
 from tuibench.core.profile_spec import KINDS
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.record import from_plain, to_compact, to_plain
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.envelope import (
     SCHEMA,
@@ -24,7 +25,6 @@ from tuibench.store.envelope import (
     Unreadable,
     encode_name,
     encode_table,
-    pause_collector,
     read_meta,
     to_meta,
 )
@@ -72,7 +72,8 @@ class RecordFiles:
     def write_new(self, path: str, result: RunResult, card: Card) -> BenchmarkRow:
         """Write a record for the first time."""
         with pause_collector():
-            encoded = json.dumps({"1": result}, default=_shallow).encode("ascii")
+            plain = _shallow(result) | {"profile": to_compact(result.profile)}
+            encoded = json.dumps({"1": plain}, default=_shallow).encode("ascii")
         summary = summarize(result)
         meta = self._write(path, summary, card, encoded, None)
         return join_card(summary, card, meta.generation)

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
-from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, TypeVar
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
 
 from tuibench.core.errors import ModelError, PhaseTimeout
 from tuibench.core.place import Places
@@ -19,20 +18,17 @@ from tuibench.core.text import show
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.tree import Tree
 from tuibench.insight.loss_assembly import LossFacts, assemble_loss
-from tuibench.runs.directory import make_private, write_whole
-from tuibench.runs.regular import open_regular
+from tuibench.runs.directory import make_private
 from tuibench.runs.resumption import hash_inputs
+from tuibench.runs.shelf import Shelf
 from tuibench.workbench.asking import ask_child
 from tuibench.workbench.launch import passing_directory
 from tuibench.workbench.model import inspect
 
-T = TypeVar("T")
-
-_FORM = 1
+_FORM = 2
 """Of what is counted and how: with another one nothing that was kept is used."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
-_MOST_BYTES = 1 << 28
 _PARTS = ("logs", "inputs", "work")
 
 
@@ -51,28 +47,47 @@ class Theory:
         self._places = places
         self._unrun: dict[str, CostProfile] = {}
         """What was inferred of models whose run failed."""
+        self._last: tuple[str, CostProfile] | None = None
+        """What was read or counted last: a form asks for it with every key."""
+        self._costs = Shelf(places.cache / _PLACE, _FORM, partial(from_plain, CostProfile))
+        self._weights = Shelf(places.cache / _PLACE, _FORM, partial(from_plain, tuple[LayerLoss, ...]))
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
         """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
-        name = self._name("costs", spec, _feeding(spec))
-        if name not in self._unrun:
-            try:
-                return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
-            except _Unrun as poorer:
-                # For this session alone: the next run may end well.
-                self._unrun[name] = poorer.costs
-        return self._unrun[name]
+        key = self._name("costs", spec, _feeding(spec))
+        found = self._known(key) or self._unrun.get(key)
+        if found is not None:
+            return found
+        try:
+            found = self._count(spec)
+        except _Unrun as poorer:
+            # For this session alone: the next run may end well.
+            found = self._unrun[key] = poorer.costs
+        else:
+            self._costs.put(key, found)
+        return found
 
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """The same where it was found out before; nothing is started for it."""
-        found = self._read(_digest("costs", sha256, _feeding(spec)))
-        return None if found is None else _made(found, lambda plain: from_plain(CostProfile, plain))
+        return self._known(_key("costs", sha256, _feeding(spec)))
+
+    def _known(self, key: str) -> CostProfile | None:
+        last = self._last
+        if last is None or last[0] != key:
+            found = self._costs.get(key)
+            if found is None:
+                return None
+            last = self._last = key, found
+        return last[1]
 
     def weights(self, spec: BenchmarkSpec) -> LossProfile:
         """The approximated loss profile."""
         levels = list(spec.profile.levels if spec.profile is not None else LEVELS)
-        name = self._name("weights", spec, levels)
-        layers = self._kept(name, _to_layers, lambda: _to_layers(self._ask("weights", spec, {"levels": levels})))
+        key = self._name("weights", spec, levels)
+        layers = self._weights.get(key)
+        if layers is None:
+            layers = from_plain(tuple[LayerLoss, ...], self._ask("weights", spec, {"levels": levels}))
+            self._weights.put(key, layers)
         return assemble_loss(layers, None, LossFacts(levels=tuple(levels)))
 
     def _count(self, spec: BenchmarkSpec) -> CostProfile:
@@ -97,31 +112,7 @@ class Theory:
             shutil.rmtree(run_dir, ignore_errors=True)
 
     def _name(self, task: str, spec: BenchmarkSpec, fed: object) -> str:
-        return _digest(task, inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256, fed)
-
-    def _kept(self, name: str, make: Callable[[Any], T], ask: Callable[[], T]) -> T:
-        found = self._read(name)
-        known = None if found is None else _made(found, make)
-        if known is not None:
-            return known
-        new = ask()
-        try:
-            make_private(self._path(name).parent)
-            write_whole(self._path(name), json.dumps({"name": name, "result": to_plain(new)}).encode("ascii"))
-        except OSError:
-            return new  # the next one asks again
-        return new
-
-    def _read(self, name: str) -> Any:
-        try:
-            with os.fdopen(open_regular(self._path(name)), "rb") as handle:
-                found = json.loads(handle.read(_MOST_BYTES))
-        except (OSError, ValueError, RecursionError):
-            return None
-        return found.get("result") if isinstance(found, dict) and found.get("name") == name else None
-
-    def _path(self, name: str) -> Path:
-        return self._places.cache / _PLACE / f"{name}.json"
+        return _key(task, inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256, fed)
 
 
 def _feeding(spec: BenchmarkSpec) -> list[object]:
@@ -131,18 +122,5 @@ def _feeding(spec: BenchmarkSpec) -> list[object]:
     return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, file]
 
 
-def _digest(task: str, sha256: str, fed: object) -> str:
-    text = json.dumps([_FORM, task, sha256, fed])
-    return f"{task}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
-
-
-def _made(found: Any, make: Callable[[Any], T]) -> T | None:
-    """None for what another version, or somebody else, wrote."""
-    try:
-        return make(found)
-    except (TypeError, ValueError, KeyError, AttributeError):
-        return None
-
-
-def _to_layers(plain: Any) -> tuple[LayerLoss, ...]:
-    return tuple(from_plain(LayerLoss, layer) for layer in plain)
+def _key(task: str, sha256: str, fed: object) -> str:
+    return f"{task} {sha256[:12]} {hashlib.sha256(json.dumps([sha256, fed]).encode()).hexdigest()}"
