@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
@@ -18,6 +19,7 @@ from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.core.form import NEWEST, PROFILE
 from tuibench.core.profile_spec import KINDS
 from tuibench.core.record import from_plain, to_compact, to_plain
+from tuibench.core.short_id import short_id
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.envelope import (
     SCHEMA,
@@ -28,6 +30,7 @@ from tuibench.store.envelope import (
     read_meta,
     to_meta,
 )
+from tuibench.store.layout import RECORD as FILE
 from tuibench.store.migration import RECORD
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.summary import join_card, summarize
@@ -40,6 +43,7 @@ SUMMARY, CARD, RESULT = "summary", "card", "result"
 KIND = "kind"
 _KINDS = KINDS | {""}
 _FIRST = 8192
+_CHECK = "`tuibench store check --read-data` says what is wrong with it; with --repair it is put aside."
 _SHA, _HEAD, _HEAD_CRC = "result_sha256", "head", "head_crc32"
 
 
@@ -101,6 +105,14 @@ class RecordFiles:
 
     def read(self, path: str) -> Record | None:
         """A record whose result is what was measured; StoreDamaged where neither it nor its predecessor has one."""
+        try:
+            return self._read(path)
+        except StoreDamaged as error:
+            # How it is damaged, and where it lies, is what a check of the store tells.
+            short = short_id(os.path.basename(path).removesuffix(FILE))
+            raise StoreDamaged(f"the record of {short} is damaged", _CHECK) from error
+
+    def _read(self, path: str) -> Record | None:
         loaded = self.sealing.load(path, RECORD)
         if loaded is None:
             return None
