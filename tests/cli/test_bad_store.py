@@ -102,7 +102,7 @@ def test_a_damaged_record_is_named_and_put_aside(shell: Shell, places: Places) -
         ["rerun", "0002"],
         ["edit", "0002", "--note", "x"],
     ):
-        hold_a_refusal(shell.run(*command), path.name)
+        hold_a_refusal(shell.run(*command), "the record of 0002 is damaged")
     assert shell.run("show", "0001").code == 0 and len(shell.run("list").lines) == 4
     found = shell.run("store", "check", "--read-data")
     assert found.code == 6 and path.name in found.out
