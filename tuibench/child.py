@@ -165,7 +165,7 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     from dataclasses import replace
 
     from tuibench.core.model import Point
-    from tuibench.core.record import from_plain, to_compact
+    from tuibench.core.record import from_plain, to_plain
     from tuibench.host.cpu import read_identity
     from tuibench.host.tree import Tree
     from tuibench.profiles.layers import measure_layers
@@ -180,7 +180,7 @@ def layers(request: dict[str, Any], send: Send) -> Any:
         request["run_dir"],
         lambda stage, done, of: send({"stage": stage, "done": done, "of": of}),
     )
-    return to_compact(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
+    return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
 def roofline(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form

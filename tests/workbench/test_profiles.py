@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 
-from tests.runs.large_profile import make_large_costs
 from tests.runs.profile_script import COSTS, LOSSES, USUAL, make_profile_result, make_profile_spec, make_run
 from tests.store.data import make_small
 from tests.workbench.script import HERE, ScriptedRun
@@ -18,9 +17,8 @@ from tuibench.core.card import Card
 from tuibench.core.errors import EngineError, ModelError
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
-from tuibench.core.record import from_plain, to_compact, to_plain
+from tuibench.core.record import from_plain, to_plain
 from tuibench.core.watch import AHEAD, DONE, LOST, NOW
-from tuibench.runs.shelf import Shelf
 from tuibench.runs.state import Observer
 from tuibench.workbench import theory
 from tuibench.workbench.hall import Workbench
@@ -56,31 +54,6 @@ def test_costs_are_counted_once_for_each_batch_and_dims(home: Path, asked: list[
     bench.profiles.costs(str(MODEL), 8, {"seq": 3})
     assert [request["spec"]["batches"] for _, request in asked] == [(), (8,), (8,)] or len(asked) == 3
     assert not Path(asked[0][1]["run_dir"]).exists()
-
-
-def test_costs_of_very_many_nodes_take_little_room_and_are_read_once(
-    home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    large = make_large_costs(3000)
-    monkeypatch.setitem(USUAL, "cost", lambda request, say: to_compact(large))
-    assert Workbench().profiles.costs(str(MODEL)) == large
-    bench = Workbench()
-    (kept,) = (bench.settings.places.cache / "theory").iterdir()
-    assert kept.stat().st_size < 40 * len(large.nodes)
-    read: list[str] = []
-    get = Shelf.get
-
-    def counted(shelf: Shelf[Any], key: str) -> Any:
-        read.append(key)
-        return get(shelf, key)
-
-    monkeypatch.setattr(Shelf, "get", counted)
-    sha256 = USUAL["inspect"]({"path": "m"}, lambda _: None)["sha256"]
-    spec = theory_spec(str(MODEL), PERFORMANCE)
-    other = bench.profiles.plan(theory_spec(str(MODEL), PERFORMANCE, 7), sha256).seconds
-    plans = {bench.profiles.plan(spec, sha256).seconds for _ in range(3)}
-    assert bench.profiles.costs(str(MODEL)) == large and len(asked) == 1
-    assert other is None and None not in plans and len(read) == 2
 
 
 def test_weights_are_looked_at_once(home: Path, asked: list[Any]) -> None:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
-from collections.abc import Mapping
-from functools import partial
-from typing import Any
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar, cast
 
 from tuibench.core.errors import ModelError, PhaseTimeout
 from tuibench.core.place import Places
@@ -24,6 +23,8 @@ from tuibench.runs.shelf import Shelf
 from tuibench.workbench.asking import ask_child
 from tuibench.workbench.launch import passing_directory
 from tuibench.workbench.model import inspect
+
+T = TypeVar("T")
 
 _FORM = 2
 """Of what is counted and how: with another one nothing that was kept is used."""
@@ -47,47 +48,29 @@ class Theory:
         self._places = places
         self._unrun: dict[str, CostProfile] = {}
         """What was inferred of models whose run failed."""
-        self._last: tuple[str, CostProfile] | None = None
-        """What was read or counted last: a form asks for it with every key."""
-        self._costs = Shelf(places.cache / _PLACE, _FORM, partial(from_plain, CostProfile))
-        self._weights = Shelf(places.cache / _PLACE, _FORM, partial(from_plain, tuple[LayerLoss, ...]))
+        self._last: tuple[str, Any] = ("", None)
+        """What was asked for last: forms ask with every key."""
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
         """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
-        key = self._name("costs", spec, _feeding(spec))
-        found = self._known(key) or self._unrun.get(key)
-        if found is not None:
-            return found
-        try:
-            found = self._count(spec)
-        except _Unrun as poorer:
-            # For this session alone: the next run may end well.
-            found = self._unrun[key] = poorer.costs
-        else:
-            self._costs.put(key, found)
-        return found
+        name = self._name("costs", spec, _feeding(spec))
+        if name not in self._unrun:
+            try:
+                return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
+            except _Unrun as poorer:
+                # For this session alone: the next run may end well.
+                self._unrun[name] = poorer.costs
+        return self._unrun[name]
 
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """The same where it was found out before; nothing is started for it."""
-        return self._known(_key("costs", sha256, _feeding(spec)))
-
-    def _known(self, key: str) -> CostProfile | None:
-        last = self._last
-        if last is None or last[0] != key:
-            found = self._costs.get(key)
-            if found is None:
-                return None
-            last = self._last = key, found
-        return last[1]
+        return self._known(_digest("costs", sha256, _feeding(spec)), lambda plain: from_plain(CostProfile, plain))
 
     def weights(self, spec: BenchmarkSpec) -> LossProfile:
         """The approximated loss profile."""
         levels = list(spec.profile.levels if spec.profile is not None else LEVELS)
-        key = self._name("weights", spec, levels)
-        layers = self._weights.get(key)
-        if layers is None:
-            layers = from_plain(tuple[LayerLoss, ...], self._ask("weights", spec, {"levels": levels}))
-            self._weights.put(key, layers)
+        name = self._name("weights", spec, levels)
+        layers = self._kept(name, _to_layers, lambda: _to_layers(self._ask("weights", spec, {"levels": levels})))
         return assemble_loss(layers, None, LossFacts(levels=tuple(levels)))
 
     def _count(self, spec: BenchmarkSpec) -> CostProfile:
@@ -112,7 +95,26 @@ class Theory:
             shutil.rmtree(run_dir, ignore_errors=True)
 
     def _name(self, task: str, spec: BenchmarkSpec, fed: object) -> str:
-        return _key(task, inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256, fed)
+        return _digest(task, inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256, fed)
+
+    def _kept(self, name: str, make: Callable[[Any], T], ask: Callable[[], T]) -> T:
+        known = self._known(name, make)
+        if known is None:
+            known = ask()
+            self._shelf(make).put(name, known)
+            self._last = name, known
+        return known
+
+    def _known(self, name: str, make: Callable[[Any], T]) -> T | None:
+        last, known = self._last
+        if last != name:
+            known = self._shelf(make).get(name)
+            if known is not None:
+                self._last = name, known
+        return cast("T | None", known)
+
+    def _shelf(self, make: Callable[[Any], T]) -> Shelf[T]:
+        return Shelf(self._places.cache / _PLACE, _FORM, make)
 
 
 def _feeding(spec: BenchmarkSpec) -> list[object]:
@@ -122,5 +124,10 @@ def _feeding(spec: BenchmarkSpec) -> list[object]:
     return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, file]
 
 
-def _key(task: str, sha256: str, fed: object) -> str:
-    return f"{task} {sha256[:12]} {hashlib.sha256(json.dumps([sha256, fed]).encode()).hexdigest()}"
+def _digest(task: str, sha256: str, fed: object) -> str:
+    text = json.dumps([task, sha256, fed])
+    return f"{task}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
+
+
+def _to_layers(plain: Any) -> tuple[LayerLoss, ...]:
+    return from_plain(tuple[LayerLoss, ...], plain)

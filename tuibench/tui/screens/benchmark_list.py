@@ -123,9 +123,9 @@ class BenchmarkList(Vertical):
 
     def show(self, rows: Sequence[BenchmarkRow], runs: Sequence[RunRow]) -> None:
         """Show these, as sorted and filtered."""
+        self._forget_damage()
         self.rows = self.make_rows(rows, runs)
         self.damaged &= self.rows.stored.keys()
-        self._forget_damage()
         self.marks &= self.rows.stored.keys() | self.rows.runs.keys()
         self.refresh_lines()
 
