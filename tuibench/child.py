@@ -132,10 +132,10 @@ def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `weights` {path, levels?}: each layer by its weights alone, the approximated loss profile."""
     from tuibench.core.profile import LEVELS
-    from tuibench.core.record import to_plain
+    from tuibench.core.record import to_compact
     from tuibench.profiles.loss.approximation import approximate
 
-    return to_plain(approximate(request["path"], tuple(request.get("levels") or LEVELS)))
+    return to_compact(approximate(request["path"], tuple(request.get("levels") or LEVELS)))
 
 
 def loss(request: dict[str, Any], send: Send) -> Any:
@@ -150,11 +150,11 @@ def loss(request: dict[str, Any], send: Send) -> Any:
 
 def cost(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?}: what each node costs by its shapes."""
-    from tuibench.core.record import to_plain
+    from tuibench.core.record import to_compact
     from tuibench.models.cost.order import carry_out
     from tuibench.trial import TracedTrial
 
-    return to_plain(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
+    return to_compact(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
 
 
 def layers(request: dict[str, Any], send: Send) -> Any:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PERFORMANCE, LOSS = "performance", "loss"
+KINDS = frozenset({PERFORMANCE, LOSS})
 
 PRUNED_LEVELS = (0.5, 0.8, 0.9, 0.95)
 INT8 = "int8"
