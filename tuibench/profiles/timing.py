@@ -19,9 +19,13 @@ class KernelTime:
     raw_us: float
     """As the profiler told it."""
     calls: float
-    """How often it ran in one inference."""
+    """How often it ran in one inference, in the middle of the runs."""
     bytes: int = 0
     """What it read and wrote in one inference beside constants."""
+    mean_calls: float = 0.0
+    """The same over all runs: above zero where it ran in any."""
+    reads: str = ""
+    """The element type of the first tensor that it read."""
 
 
 def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
@@ -29,13 +33,15 @@ def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
     paths = dict.fromkeys(path for run in runs for path in run)
     found = {}
     for path in paths:
-        kernels = [run.get(path) for run in runs]
-        op = next(kernel.op for kernel in kernels if kernel is not None)
+        kernels = [run[path] for run in runs if path in run]
+        idle = [0.0] * (len(runs) - len(kernels))
         found[path] = KernelTime(
-            op,
-            middle_mean([kernel.us if kernel else 0.0 for kernel in kernels]),
-            middle_mean([float(kernel.calls) if kernel else 0.0 for kernel in kernels]),
-            max(kernel.bytes for kernel in kernels if kernel is not None),
+            kernels[0].op,
+            middle_mean([*(kernel.us for kernel in kernels), *idle]),
+            middle_mean([*(float(kernel.calls) for kernel in kernels), *idle]),
+            max(kernel.bytes for kernel in kernels),
+            sum(kernel.calls for kernel in kernels) / len(runs),
+            kernels[0].reads,
         )
     return found
 

@@ -7,10 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from tuibench.core.cell import Failure
-from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
+from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.failure import failure_words
 from tuibench.core.profile import LOSS, ProfileSpec
-from tuibench.core.profile_spec import TIMED_ENGINES
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -128,7 +127,7 @@ class ProfileRun:
     def _prepare(self) -> None:
         setup, spec = self._setup, self._spec
         for engine in spec.engines:
-            check_engine(engine)
+            registry.check_timed(engine)
         memory = spec.limits.memory_bytes or setup.memory_room()
         preparation = Preparation(
             spec,
@@ -173,11 +172,3 @@ class ProfileRun:
             error = NothingMeasured(failure_words(failure), failure.log_tail or "")
             error.exit_code = code_of(failure)
             raise error
-
-
-def check_engine(engine: str) -> None:
-    """Raise for what is no engine, and for one that does not tell how long each layer takes."""
-    registry.check(engine)
-    if engine not in TIMED_ENGINES:
-        what = f"{engine} does not tell how long each layer takes"
-        raise EngineError(what, f"-e {', '.join(TIMED_ENGINES)} makes profiles")
