@@ -75,7 +75,7 @@ class NodeCost:
         """Operations per byte moved, were nothing in a cache."""
         if self.flops is None or self.activation_bytes is None:
             return None
-        moved = self.activation_bytes + self.weight_bytes
+        moved = self.activation_bytes + self.weight_bytes * (1 if self.times is None else self.times)
         return self.flops / moved if moved else None
 
 
