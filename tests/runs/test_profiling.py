@@ -242,7 +242,7 @@ def test_another_engine_is_asked_for_layers_by_its_name_and_for_nothing_that_it_
     assert call.tasks == ["inspect", "prepare", "cost", "layers", "layers", "layers"]
     assert [request["engine"] for task, request in call.asked if task == "layers"] == ["fake"] * 3
     assert {name: failure.message for name, failure in past.parts.failures.items()} == dict.fromkeys(
-        ("roofline", "zeros", "what_if"), "this is not measured with fake"
+        ("roofline", "zeros", "what_if"), "it is not measured with fake"
     )
     assert list(past.parts.lacking(WHAT_IF)) == ["what_if"], "roofs and zeros are an addition"
     profile = past.result("").profile

@@ -94,7 +94,7 @@ class PerformanceMaker:
         engine = self._sitting.spec.engines[0]
         if registry.times_alone(engine):
             return False
-        self._sitting.fail(part, Failure("engine", "start", f"this is not measured with {engine}"))
+        self._sitting.fail(part, Failure("refused", "planning", f"it is not measured with {engine}"))
         return True
 
     def _make_layers(self, n: int) -> None:
