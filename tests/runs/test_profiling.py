@@ -234,6 +234,13 @@ def test_an_engine_without_layer_times_says_so(bench: Bench) -> None:
     assert call.tasks == []
 
 
+def test_a_loss_profile_has_the_engine_that_changes_layers(bench: Bench) -> None:
+    past = bench.run(replace(make_profile_spec(MODEL, profile=LOSSY), engines=("fake",)), Scripted())
+    assert (
+        past.end["error"]["exit_code"] == ExitCode.ENGINE and past.end["reason"] == "layers are not changed with fake"
+    )
+
+
 def test_another_engine_is_asked_for_layers_by_its_name_and_for_nothing_that_it_is_not_measured_with(
     bench: Bench,
 ) -> None:

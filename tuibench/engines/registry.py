@@ -19,14 +19,14 @@ class Entry:
     module: str
     layer_timer: str = ""
     """Its `make_timer` tells how long each layer takes; '' where the engine does not tell. Only children import it."""
-    times_alone: bool = False
-    """Whether small models of our own are timed with it: roofs, the effect of zeros, layers in another form."""
+    runs_ours: bool = False
+    """Whether it runs models of our own: roofs, the effect of zeros, layers in another form, changed layers."""
     hidden: bool = False
     """Ships for tests and screenshots; named only by those who know it."""
 
 
 _ENTRIES = {
-    "onnxruntime": Entry("tuibench.engines.onnxruntime", "tuibench.profiles.layers", times_alone=True),
+    "onnxruntime": Entry("tuibench.engines.onnxruntime", "tuibench.profiles.layers", runs_ours=True),
     "openvino": Entry("tuibench.engines.openvino"),
     "fake": Entry("tuibench.engines.fake", "tuibench.profiles.scripted", hidden=True),
 }
@@ -58,10 +58,10 @@ def check_timed(name: str) -> None:
         raise EngineError(f"{name} does not tell how long each layer takes", f"-e {', '.join(timed())} makes profiles")
 
 
-def times_alone(name: str) -> bool:
-    """Whether roofs, the effect of zeros and layers in another form are measured with `name`."""
+def runs_ours(name: str) -> bool:
+    """Whether models of our own are run with `name`: roofs, zeros, layers in another form, changed layers."""
     check(name)
-    return _ENTRIES[name].times_alone
+    return _ENTRIES[name].runs_ours
 
 
 def make(name: str) -> Engine:

@@ -19,7 +19,7 @@ from tuibench.profiles.optimized import graph_of_names, read_optimized
 from tuibench.profiles.precision import name_precision
 from tuibench.profiles.session import Asked, Measured, measure
 from tuibench.profiles.timed_model import open_timed, setting_for
-from tuibench.profiles.timing import KernelTime, correct, match, sum_up
+from tuibench.profiles.timing import KernelTime, count_inner, match, share_us, sum_up
 
 
 def make_timer() -> OnnxRuntimeTimer:
@@ -74,6 +74,7 @@ def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], 
     """The rows of a model: each kernel's time is that of the row whose node it does the work of."""
     numbers = match(times, optimized)
     found = [_Found() for _ in optimized.nodes]
+    inner = count_inner(times)
     calls = shares_us = 0.0
     strangers: list[KernelRow] = []
     for path, time in times.items():
@@ -82,9 +83,10 @@ def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], 
         for length in range(len(path) - 1, 0, -1):
             number = numbers.get(path[:length]) if number is None else number
         tensors = len([name for name in optimized.nodes[number].node.input if name]) if number is not None else 1
-        us = correct(time, bias, tensors)
+        share = share_us(time, bias, tensors, inner.get(path, 0.0))
+        us = max(0.0, time.raw_us - share)
         calls += time.calls
-        shares_us += time.calls * bias.of(tensors)
+        shares_us += share
         if number is None:
             told = (time.raw_us, us, False, None, time.mean_calls)
             strangers.append(KernelRow("/".join(path), RUNTIME, UNMAPPED, (), (path[-1],), time.op, *told))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tuibench.profiles.calibration import Bias, middle_mean
@@ -92,6 +92,14 @@ def _match_level(
     return found
 
 
-def correct(time: KernelTime, bias: Bias, tensors: int) -> float:
-    """A kernel's time without the profiler's share."""
-    return max(0.0, time.raw_us - time.calls * bias.of(tensors))
+def share_us(time: KernelTime, bias: Bias, tensors: int, inner_calls: float) -> float:
+    """The profiler's share in a kernel's own time: of each call, and of each call in the graphs that it runs."""
+    return time.calls * bias.of(tensors) + inner_calls * bias.inner_us
+
+
+def count_inner(times: Mapping[Path, KernelTime]) -> dict[Path, float]:
+    """How often kernels ran right within the graphs of each kernel that runs any."""
+    found: dict[Path, float] = defaultdict(float)
+    for path, time in times.items():
+        found[path[:-1]] += time.calls
+    return found

@@ -92,7 +92,7 @@ class PerformanceMaker:
     def _lacks_alone(self, part: str) -> bool:
         """Whether the engine of this profile is not one that such a part is measured with, which is written down."""
         engine = self._sitting.spec.engines[0]
-        if registry.times_alone(engine):
+        if registry.runs_ours(engine):
             return False
         self._sitting.fail(part, Failure("refused", "planning", f"it is not measured with {engine}"))
         return True

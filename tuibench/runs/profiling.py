@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tuibench.core.cell import Failure
-from tuibench.core.errors import ModelError, PhaseTimeout, TuibenchError
+from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.failure import failure_words
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.record import to_plain
@@ -128,6 +128,8 @@ class ProfileRun:
         setup, spec = self._setup, self._spec
         for engine in spec.engines:
             registry.check_timed(engine)
+            if self._asked.kind == LOSS and not registry.runs_ours(engine):
+                raise EngineError(f"layers are not changed with {engine}", "a loss profile is made without -e")
         memory = spec.limits.memory_bytes or setup.memory_room()
         preparation = Preparation(
             spec,
