@@ -158,7 +158,7 @@ def cost(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every ta
 
 
 def layers(request: dict[str, Any], send: Send) -> Any:
-    """Task `layers` {path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
+    """Task `layers` {engine, path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
 
     Sends {"stage": "loading" | "profiling" | "timing", "done", "of"} on the way.
     """
@@ -166,20 +166,22 @@ def layers(request: dict[str, Any], send: Send) -> Any:
 
     from tuibench.core.model import Point
     from tuibench.core.record import from_plain, to_plain
+    from tuibench.engines import registry
+    from tuibench.engines.layer_timer import LayerOrder
     from tuibench.host.cpu import read_identity
     from tuibench.host.tree import Tree
-    from tuibench.profiles.layers import measure_layers
 
-    found = measure_layers(
-        request["path"],
-        from_plain(Point, request["point"]),
-        tuple(request["cpus"]),
-        int(request["threads"]),
-        int(request["runs"]),
-        float(request["max_s"]),
-        request["run_dir"],
-        lambda stage, done, of: send({"stage": stage, "done": done, "of": of}),
+    order = LayerOrder(
+        path=request["path"],
+        point=from_plain(Point, request["point"]),
+        cpus=tuple(request["cpus"]),
+        threads=int(request["threads"]),
+        runs=int(request["runs"]),
+        max_s=float(request["max_s"]),
+        work_dir=request["run_dir"],
     )
+    timer = registry.make_timer(str(request["engine"]))
+    found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
@@ -263,11 +265,6 @@ _IMPORTS = {
     "roofline": "tuibench.profiles.roofline",
     "zeros": "tuibench.profiles.zero_effect",
     "what_if": "tuibench.profiles.what_if",
-}
-_IMPORTS = {
-    "inspect": "tuibench.models.inspection",
-    "prepare": "tuibench.models.preparation",
-    "cost": "tuibench.models.cost.order",
 }
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 
