@@ -183,8 +183,11 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
-def roofline(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `roofline` {cpus, threads, max_s, run_dir?}: the most that this machine delivers on these CPUs."""
+def roofline(request: dict[str, Any], send: Send) -> Any:
+    """Task `roofline` {cpus, threads, max_s, run_dir?, zeros_s?}: the most that this machine delivers on these CPUs.
+
+    `zeros_s` asks for what zeros gain, too, as `zeros` in the answer.
+    """
     import tempfile
     from dataclasses import replace
 
@@ -197,7 +200,10 @@ def roofline(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - ever
     cpus, threads = tuple(request["cpus"]), int(request["threads"])
     scratch = request.get("run_dir") or tempfile.gettempdir()
     found = measure_roofline(cpus, threads, float(request["max_s"]), room, scratch)
-    return to_plain(replace(found, cpu=str(read_identity(Tree())["brand"] or "")))
+    answer: dict[str, Any] = to_plain(replace(found, cpu=str(read_identity(Tree())["brand"] or "")))
+    if request.get("zeros_s"):
+        answer["zeros"] = zeros(request | {"max_s": request["zeros_s"]}, send)
+    return answer
 
 
 def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form

@@ -46,7 +46,7 @@ def bench(tmp_path: Path) -> Bench:
 def test_parts_are_made_in_order_and_each_process_is_a_child_of_its_own(bench: Bench) -> None:
     call = Scripted()
     past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
-    made = ["inspect", "prepare", "cost", "roofline", "zeros", "layers", "layers", "layers", "what_if"]
+    made = ["inspect", "prepare", "cost", "roofline", "layers", "layers", "layers", "what_if"]
     assert call.tasks == made
     assert past.end["status"] == "finished"
     assert past.parts.done == set(list_parts(WHAT_IF))
@@ -99,31 +99,6 @@ def test_children_are_told_where_to_run_and_how_much(bench: Bench) -> None:
     assert request["memory_bytes"] == 1 << 30
     assert request["path"] == str(MODEL)
     assert request["point"]["bundle"] == "inputs.npz"
-
-
-def test_what_is_known_of_the_machine_is_not_measured_again(bench: Bench, tmp_path: Path) -> None:
-    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
-    first = bench.run(spec, Scripted())
-    call = Scripted()
-    again = Bench(tmp_path / "again", bench.cache).run(spec, call)
-    assert "roofline" not in call.tasks and "zeros" not in call.tasks
-    assert again.parts.roofline == first.parts.roofline is not None
-    assert again.parts.zeros == first.parts.zeros is not None
-    call = Scripted()
-    Bench(tmp_path / "more", bench.cache).run(replace(spec, cores=(2,)), call)
-    assert {"roofline", "zeros"} <= set(call.tasks), "another core count has other roofs"
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b'{"key": "another", "result": {}}', b'{"result": 3}', b"[" * 100_000])
-def test_a_damaged_cache_is_measured_anew(bench: Bench, tmp_path: Path, damage: bytes) -> None:
-    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
-    bench.run(spec, Scripted())
-    for path in Path(str(bench.cache)).rglob("*.json"):
-        path.write_bytes(damage)
-    call = Scripted()
-    past = Bench(tmp_path / "again", bench.cache).run(spec, call)
-    assert {"roofline", "zeros"} <= set(call.tasks)
-    assert past.parts.roofline is not None
 
 
 @pytest.mark.parametrize("place", range(8))

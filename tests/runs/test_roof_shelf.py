@@ -23,6 +23,15 @@ def test_what_was_measured_is_found_again_for_a_week(tmp_path: Path) -> None:
     assert shelf.get("roofline", 2) is None
 
 
+def test_what_is_forgotten_is_measured_anew(tmp_path: Path) -> None:
+    shelf = RoofShelf(str(tmp_path), "a CPU")
+    shelf.put("roofline", 2, FOUND)
+    shelf.put("zeros", 2, FOUND)
+    shelf.forget("roofline", 2)
+    shelf.forget("roofline", 8)
+    assert shelf.get("roofline", 2) is None and shelf.get("zeros", 2) == FOUND
+
+
 @pytest.mark.parametrize(
     ("part", "cores", "machine"), [("zeros", 2, "a CPU"), ("roofline", 1, "a CPU"), ("roofline", 2, "b")]
 )

@@ -167,7 +167,9 @@ class Roofline:
     cpu: str = ""
     measured_utc: str = ""
     reason: str = ""
-    """Why something of it is missing."""
+    """Why something of it is missing, or is not what it is called."""
+    grade: Grade | None = None
+    """How disturbed the machine was while it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +183,9 @@ class ZeroEffect:
     exploits: bool | None
     """None where the interval does not tell."""
     sentence: str
+    measured_utc: str = ""
+    grade: Grade | None = None
+    """How disturbed the machine was while it was measured."""
 
 
 @dataclass(frozen=True, slots=True)

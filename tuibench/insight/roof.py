@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
-from tuibench.core.profile import Roofline
+from collections.abc import Iterator
+
+from tuibench.core.cell import Grade
+from tuibench.core.profile import PerformanceProfile, Roofline
+from tuibench.core.text import show
+from tuibench.core.units import short, size
 
 F32, INT8, DRAM, CACHE = "f32", "int8", "DRAM", "cache"
 """What can bind a layer."""
+_QUIET = ("A", "B")
+_LONGEST = 200
 
 
 def least_ms(flops: int | None, bytes_moved: int | None, integer: bool, roofline: Roofline) -> tuple[float | None, str]:
@@ -25,7 +32,43 @@ def least_ms(flops: int | None, bytes_moved: int | None, integer: bool, roofline
 
 def bandwidth_for(bytes_moved: int, roofline: Roofline) -> tuple[float | None, str]:
     """GB/s of the smallest memory that a layer's tensors fit into."""
-    for size, gb_s in roofline.cache_gb_s:
-        if bytes_moved <= size:
+    for held, gb_s in roofline.cache_gb_s:
+        if bytes_moved <= held:
             return gb_s, CACHE
     return roofline.dram_gb_s, DRAM
+
+
+def is_disturbed(grade: Grade) -> bool:
+    """Whether what was measured then is not fit to be held against anything later."""
+    return grade.letter not in _QUIET
+
+
+def roof_lines(roofline: Roofline) -> tuple[str, ...]:
+    """What this machine was seen to deliver, when and how well that was measured, and what is missing of it and why."""
+    peaks = [(F32, roofline.f32_gflops, "GFLOP/s"), (INT8, roofline.int8_gops, "GOP/s")]
+    peaks += [(f"up to {size(bytes_)}", gb_s, "GB/s") for bytes_, gb_s in roofline.cache_gb_s]
+    peaks += [(DRAM, roofline.dram_gb_s, "GB/s")]
+    found = ", ".join(f"{name} {short(value)} {unit}" for name, value, unit in peaks if value is not None)
+    missing = [name for name, value, _ in peaks if value is None]
+    words = [found or "none could be measured", f"measured {measured_words(roofline.measured_utc, roofline.grade)}"]
+    words += [f"not known: {', '.join(missing)}"] if missing else []
+    words += [show(roofline.reason, _LONGEST)] if roofline.reason else []
+    return tuple(words)
+
+
+def measured_words(utc: str, grade: Grade | None) -> str:
+    """When something of the machine was measured, and how disturbed it was then."""
+    when = f"{show(utc[:16]).replace('T', ' ')} UTC" if utc else "at an unknown time"
+    return f"{when}, grade {show(grade.letter, 4)}" if grade is not None else f"{when}, not graded"
+
+
+def machine_cautions(profile: PerformanceProfile) -> Iterator[str]:
+    """What was measured of the machine while others used it, which no later profile will go by."""
+    roofs, zeros = profile.roofline, profile.zero_effect
+    for name, wrong, grade in (
+        ("roofs", "% roof may be wrong", roofs.grade if roofs is not None else None),
+        ("effect of zeros", "it may be wrong", zeros.grade if zeros is not None else None),
+    ):
+        if grade is not None and is_disturbed(grade):
+            cause = f"grade {show(grade.letter, 4)}: {show(grade.cause, _LONGEST)}"
+            yield f"{name} measured at {cause}; {wrong}, and the next profile measures it anew"

@@ -8,12 +8,15 @@ from tuibench.core.cell import Estimate, Failure
 from tuibench.core.failure import failure_words
 from tuibench.core.profile import LAYER, CostProfile, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
+from tuibench.insight.roof import is_disturbed
 from tuibench.runs.profile_part import COSTS, LAYERS, ROOFLINE, WHAT_IF, ZEROS
 from tuibench.runs.profile_sitting import ProfileSitting
 from tuibench.runs.resumption import Disagreement, disagreement
 
 _COST_S = 30.0
-_ROOF_S, _ZEROS_S = 3.0, 2.0
+_MACHINE: dict[str, type[Roofline] | type[ZeroEffect]] = {ROOFLINE: Roofline, ZEROS: ZeroEffect}
+_MACHINE_S = {ROOFLINE: 3.0, ZEROS: 2.0}
+"""At most; a quiet machine is known sooner."""
 _ALONE_S = 2.0
 """Per layer that is measured alone."""
 _MOST_ALONE = 20
@@ -56,35 +59,55 @@ class PerformanceMaker:
         part, _, number = name.partition(" ")
         if part == COSTS:
             make_costs(self._sitting)
-        elif part == ROOFLINE:
-            self._make_of_machine(ROOFLINE, _ROOF_S, Roofline)
-        elif part == ZEROS:
-            self._make_of_machine(ZEROS, _ZEROS_S, ZeroEffect)
+        elif part in _MACHINE:
+            self._make_of_machine(part)
         elif part == LAYERS:
             self._make_layers(int(number))
         else:
             self._make_what_if()
 
-    def _make_of_machine(self, part: str, max_s: float, kind: type[Roofline] | type[ZeroEffect]) -> None:
-        """What is true of the machine whatever the model; once measured it stays so."""
+    def _make_of_machine(self, part: str) -> None:
+        """What is true of the machine whatever the model: as it was measured in the last week, or anew."""
         sitting = self._sitting
-        known = sitting.shelf.get(part, sitting.cores)
+        known = self._known(part)
         if known is not None:
-            try:
-                sitting.keep(part, from_plain(kind, known), cached=True)
-                return
-            except (TypeError, ValueError, KeyError, AttributeError):
-                known = None  # another version wrote it, or somebody else
+            sitting.keep(part, known, cached=True)
+            return
         sitting.pace.begin(part)
-        answer = sitting.caller.ask(part, sitting.placed() | {"max_s": max_s}, expected_s=max_s)
+        max_s = _MACHINE_S[part]
+        told = sitting.placed() | {"max_s": max_s}
+        if part == ROOFLINE and ZEROS not in self._parts.done and self._known(ZEROS) is None:
+            # What one process loads takes as long as what it measures.
+            max_s += _MACHINE_S[ZEROS]
+            told |= {"zeros_s": _MACHINE_S[ZEROS]}
+        answer = sitting.caller.ask(part, told, expected_s=max_s)
         if isinstance(answer, Failure):
             sitting.fail(part, answer)
         else:
-            found = from_plain(kind, answer)
-            sitting.keep(part, found)
-            if _is_whole(found):
-                sitting.shelf.put(part, sitting.cores, to_plain(found))
+            beside = answer.pop(ZEROS, None)
+            self._keep_of_machine(part, from_plain(_MACHINE[part], answer))
+            if beside is not None:
+                self._keep_of_machine(ZEROS, from_plain(ZeroEffect, beside))
         sitting.pace.end()
+
+    def _known(self, part: str) -> Roofline | ZeroEffect | None:
+        """What is kept of the machine; None where that is nothing, or is to be measured anew."""
+        sitting = self._sitting
+        plain = None if sitting.asked.fresh_roofs else sitting.shelf.get(part, sitting.cores)
+        try:
+            found = None if plain is None else from_plain(_MACHINE[part], plain)
+        except (TypeError, ValueError, KeyError, AttributeError):
+            return None  # another version wrote it, or somebody else
+        return found if found is not None and _is_sound(found) else None
+
+    def _keep_of_machine(self, part: str, found: Roofline | ZeroEffect) -> None:
+        """For this profile in any case; for later ones where they could do with it."""
+        sitting = self._sitting
+        sitting.keep(part, found)
+        if _is_sound(found):
+            sitting.shelf.put(part, sitting.cores, to_plain(found))
+        else:
+            sitting.shelf.forget(part, sitting.cores)
 
     def _make_layers(self, n: int) -> None:
         sitting, name = self._sitting, f"{LAYERS} {n}"
@@ -182,8 +205,10 @@ class PerformanceMaker:
         return [chief(row) for row in sorted(rows, key=lambda row: -row.us)[:_MOST_ALONE]]
 
 
-def _is_whole(found: Roofline | ZeroEffect) -> bool:
-    """Whether a later profile could do with it as it is."""
+def _is_sound(found: Roofline | ZeroEffect) -> bool:
+    """Whether a later profile could do with it: all of it is there, and nobody disturbed it."""
+    if found.grade is None or is_disturbed(found.grade):
+        return False
     if isinstance(found, Roofline):
-        return found.f32_gflops is not None and found.dram_gb_s is not None
+        return None not in (found.f32_gflops, found.int8_gops, found.dram_gb_s) and bool(found.cache_gb_s)
     return found.exploits is not None

@@ -55,6 +55,15 @@ class RoofShelf:
         except OSError:
             return
 
+    def forget(self, part: str, cores: int) -> None:
+        """What was found now is not fit to be kept: what was kept before is not what this machine does any more."""
+        if self._cache is None:
+            return
+        try:
+            self._path(part, cores).unlink(missing_ok=True)
+        except OSError:
+            return  # it counts for a week, as it did before
+
     def _key(self, part: str, cores: int) -> str:
         return f"{part}, {cores} cores, {self._machine}"
 

@@ -87,7 +87,9 @@ class Profiles:
         each_ms, told = self._inference_ms(spec, sha256, costs)
         if asked.kind == LOSS:
             return _plan_loss(asked, costs, each_ms, told)
-        return _plan_performance(asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]))
+        return _plan_performance(
+            asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]) and not asked.fresh_roofs
+        )
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
         """A runner that makes it, which ends with this process unless it is let go; and what the user should know."""
