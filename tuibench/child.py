@@ -219,24 +219,24 @@ def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every t
 
 
 def what_if(request: dict[str, Any], send: Send) -> Any:
-    """Task `what_if` {path, point, cpus, threads, form, nodes, run_dir, max_s}: layers alone in another form.
+    """Task `what_if` {path, point, cpus, threads, form, rows, run_dir, max_s}: rows alone in another form.
 
-    Sends {"what_if": {"id", "ratio", "reason"}} for each node.
+    `rows` has the nodes of each by the one that it goes by. Sends {"what_if": {"id", and all of a WhatIf}} for each.
     """
-    from tuibench.core.cell import Estimate
     from tuibench.core.model import Point
+    from tuibench.core.profile import WhatIf
     from tuibench.core.record import from_plain, to_plain
     from tuibench.profiles.what_if import ask_what_if
 
-    def say(node: str, ratio: Estimate, reason: str) -> None:
-        send({"what_if": {"id": node, "ratio": to_plain(ratio), "reason": reason}})
+    def say(row: str, found: WhatIf) -> None:
+        send({"what_if": {"id": row, **to_plain(found)}})
 
     ask_what_if(
         request["path"],
         from_plain(Point, request["point"]),
         tuple(request["cpus"]),
         int(request["threads"]),
-        [str(node) for node in request["nodes"]],
+        {str(row): [str(node) for node in nodes] for row, nodes in request["rows"].items()},
         request["run_dir"],
         float(request["max_s"]),
         say,

@@ -7,10 +7,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.runs.profile_script import MODEL, ROOFLINE, ZEROS, Bench, Scripted, make_profile_spec
-from tuibench.core.cell import Grade
-from tuibench.core.profile import PERFORMANCE, ProfileSpec
+from tests.runs.profile_script import COSTS, MODEL, ROOFLINE, ZEROS, Bench, Scripted, make_profile_spec, make_run
+from tuibench.core.cell import Estimate, Grade
+from tuibench.core.model import Point, Reference
+from tuibench.core.profile import PERFORMANCE, ProfileSpec, WhatIf
 from tuibench.core.record import to_plain
+from tuibench.insight.assembly import assemble_performance
+from tuibench.runs.profile_part import WHAT_IF, Parts
+
+POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, "not made"))
 
 
 @pytest.fixture
@@ -84,3 +89,17 @@ def test_a_damaged_cache_is_measured_anew(bench: Bench, tmp_path: Path, damage: 
     past = Bench(tmp_path / "again", bench.cache).run(spec, call)
     assert call.tasks.count("roofline") == 1
     assert past.parts.roofline is not None and past.parts.zeros is not None
+
+
+def test_forms_of_one_row_are_kept_apart() -> None:
+    parts = Parts()
+    for form, value in (("int8", 0.5), ("f16", 0.8)):
+        parts.take({"part": WHAT_IF, "id": "conv_out", "result": to_plain(WhatIf(form, Estimate(value)))})
+    assert {key: found.ratio.value for key, found in parts.what_if.items()} == {
+        ("conv_out", "int8"): 0.5,
+        ("conv_out", "f16"): 0.8,
+    }
+    profile = assemble_performance(
+        spec=make_profile_spec(MODEL), point=POINT, costs=COSTS, runs=[make_run()], what_if=parts.what_if
+    )
+    assert [form.form for form in profile.layers[0].what_if] == ["int8", "f16"]

@@ -53,7 +53,9 @@ def test_parts_are_made_in_order_and_each_process_is_a_child_of_its_own(bench: B
     assert past.parts.costs is not None
     assert past.parts.costs.nodes == NODES
     assert sorted(past.parts.runs) == [1, 2, 3]
-    assert list(past.parts.what_if) == ["conv_out", "fc_out"], "heaviest first, and only what multiplies"
+    assert list(past.parts.what_if) == [("conv_out", "int8"), ("fc_out", "int8")], "heaviest first, of what multiplies"
+    rows = next(request["rows"] for task, request in call.asked if task == "what_if")
+    assert rows == {"conv_out": ["conv_out", "relu_out"], "fc_out": ["fc_out"]}, "all that one kernel does"
     assert count(past) == {"cells": 7, "cells_done": 7, "executions": 5}
     assert bench.saved == [{"status": "finished"}]
 
@@ -114,8 +116,8 @@ def test_a_run_goes_on_behind_the_last_part_that_is_there(bench: Bench, place: i
     assert call.tasks == ["inspect", "prepare", *(left[:-1] if left[-2:] == ["what_if"] * 2 else left)]
     assert past.parts == whole.parts
     if place == 7:
-        nodes = next(request["nodes"] for task, request in call.asked if task == "what_if")
-        assert nodes == ["fc_out"]
+        rows = next(request["rows"] for task, request in call.asked if task == "what_if")
+        assert rows == {"fc_out": ["fc_out"]}
 
 
 def test_a_model_that_changed_ends_the_sitting_and_keeps_what_is_there(bench: Bench) -> None:
@@ -276,12 +278,12 @@ def test_a_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(ben
     def first_kills(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import say_what_if
 
-        return dies(request, say) if request["nodes"][0] == "conv_out" else say_what_if(request, say)
+        return dies(request, say) if next(iter(request["rows"])) == "conv_out" else say_what_if(request, say)
 
     past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": first_kills}))
-    assert past.parts.what_if["conv_out"].ratio.value is None
-    assert "SIGSEGV" in past.parts.what_if["conv_out"].reason
-    assert past.parts.what_if["fc_out"].ratio.value == 0.5
+    assert past.parts.what_if["conv_out", "int8"].ratio.value is None
+    assert "SIGSEGV" in past.parts.what_if["conv_out", "int8"].reason
+    assert past.parts.what_if["fc_out", "int8"].ratio.value == 0.5
 
 
 def test_progress_says_the_stage_how_far_it_is_and_how_long_it_still_takes(bench: Bench) -> None:

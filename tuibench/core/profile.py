@@ -198,6 +198,8 @@ class WhatIf:
     """Its time in that form / its time as it is, both in isolation."""
     reason: str = ""
     """Why it could not be isolated."""
+    around: float | None = None
+    """Share of its time in that form in which floats are turned into it and back."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,7 +55,7 @@ def assemble_performance(
     runs: Sequence[LayerRun],
     roofline: Roofline | None = None,
     zero_effect: ZeroEffect | None = None,
-    what_if: Mapping[str, WhatIf] | None = None,
+    what_if: Mapping[tuple[str, str], WhatIf] | None = None,
 ) -> PerformanceProfile:
     """The profile of at least one process; the rows are those of the first, their times those of all."""
     if not runs:
@@ -112,7 +112,7 @@ def _layers(
     runs: Sequence[LayerRun],
     scaling: _Scaling,
     roofline: Roofline | None,
-    what_if: Mapping[str, WhatIf],
+    what_if: Mapping[tuple[str, str], WhatIf],
 ) -> list[LayerTime]:
     by_id = {cost.id: cost for cost in costs.nodes}
     values = [{row.key: row for row in run.rows} for run in runs]
@@ -158,7 +158,7 @@ def _layer(
     costs: Mapping[str, NodeCost],
     scaling: _Scaling,
     roofline: Roofline | None,
-    what_if: Mapping[str, WhatIf],
+    what_if: Mapping[tuple[str, str], WhatIf],
 ) -> LayerTime:
     own = [costs[name] for name in row.nodes if name in costs]
     heaviest = max(own, key=_weight_of, default=None)
@@ -178,7 +178,7 @@ def _layer(
         zeros=sum(cost.zeros for cost in own),
         bytes_moved=_bytes_moved(row, own),
         integer=row.integer,
-        what_if=tuple(what_if[name] for name in row.nodes if name in what_if),
+        what_if=tuple(found for (name, _), found in what_if.items() if name in row.nodes),
     )
     if roofline is None or layer.ms.value is None:
         return layer

@@ -97,7 +97,8 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
         half = form.ratio.half_width
         interval = f" ±{percent(half)}" if half is not None else ""
         time = f", {ms(row.int8_ms)} in the model" if row.int8_ms is not None else ""
-        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}"
+        turned = f", {percent(form.around)} of that between floats and integers" if form.around is not None else ""
+        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}{turned}"
     elif form is not None:
         yield "INT8, measured alone", f"{NONE} ({show(form.reason, _LONGEST) or UNKNOWN})"
     bound = amdahl(share) if share is not None else None

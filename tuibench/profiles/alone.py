@@ -15,6 +15,7 @@ from tuibench.core.cell import Grade
 from tuibench.engines.onnxruntime import make_options
 from tuibench.engines.protocol import Setting
 from tuibench.host.noise import Witness
+from tuibench.measure import isolation
 from tuibench.measure.sync import Stamps, rotate
 from tuibench.profiles.event import Run, read_events, split_runs
 from tuibench.stats.grading import grade_noise
@@ -60,11 +61,13 @@ class Alone:
     def __init__(self, model: bytes, feed: Mapping[str, Array], setting: Setting, profile: str | None = None) -> None:
         import onnxruntime as ort  # after the process is pinned
 
-        options, _ = make_options(setting)
+        options, pinned = make_options(setting)
         if profile is not None:
             options.enable_profiling = True
             options.profile_file_prefix = profile
         self._session = ort.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+        if pinned == "core":
+            isolation.pin_thread(setting.cpus[0])
         binding = self._session.io_binding()
         for name, array in feed.items():
             value = ort.OrtValue.ortvalue_from_numpy(np.ascontiguousarray(array))
@@ -147,3 +150,9 @@ def take_turns(
             if watch is not None:
                 watch.mark(own[-1].seconds)
     return turns
+
+
+def turn_ratios(first: Sequence[Turn], second: Sequence[Turn]) -> list[float]:
+    """The time of the second over that of the first, turn by turn."""
+    pairs = zip(first, second, strict=True)
+    return [float(np.median(other.seconds) / np.median(one.seconds)) for one, other in pairs]

@@ -7,13 +7,11 @@ import statistics
 from collections.abc import Sequence
 from datetime import UTC, datetime
 
-import numpy as np
-
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import ZeroEffect
 from tuibench.engines import registry
 from tuibench.profiles import bench_model
-from tuibench.profiles.alone import Alone, Turn, Watch, take_turns
+from tuibench.profiles.alone import Alone, Turn, Watch, take_turns, turn_ratios
 from tuibench.profiles.layers import setting_for
 from tuibench.stats.interval import log_interval
 
@@ -54,12 +52,6 @@ def is_told(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
     ratio = log_interval(turn_ratios(first, second))
     half = ratio.half_width
     return half is not None and half < _NARROW and judge(ratio) is not None
-
-
-def turn_ratios(first: Sequence[Turn], second: Sequence[Turn]) -> list[float]:
-    """The time of the second over that of the first, turn by turn."""
-    pairs = zip(first, second, strict=True)
-    return [float(np.median(other.seconds) / np.median(one.seconds)) for one, other in pairs]
 
 
 def judge(ratio: Estimate) -> bool | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tuibench.core.cell import Estimate, Failure
@@ -155,45 +156,49 @@ class PerformanceMaker:
             why = "what the layers cost is not known, so none can be chosen"
             sitting.fail(WHAT_IF, Failure("exception", "what-if", why))
         else:
-            went_well = [self._make_alone(form, self._heavy()) for form in sitting.asked.what_if]
+            rows = self._heavy()
+            went_well = [self._make_alone(form, rows) for form in sitting.asked.what_if]
             # A failure that was written down stands: what is kept after it would take it back.
             if all(went_well):
                 sitting.keep(WHAT_IF, None)
         sitting.pace.end()
 
-    def _make_alone(self, form: str, nodes: list[str]) -> bool:
-        """Whether all nodes could be tried in isolation; what a child dies of is left out of the next one's work."""
-        sitting, deaths = self._sitting, 0
-        while left := [node for node in nodes if node not in self._parts.what_if]:
+    def _make_alone(self, form: str, rows: Mapping[str, Sequence[str]]) -> bool:
+        """Whether all rows could be tried in isolation; what a child dies of is left out of the next one's work."""
+        sitting, known, deaths = self._sitting, self._parts.what_if, 0
+        while left := {row: list(nodes) for row, nodes in rows.items() if (row, form) not in known}:
             sitting.pass_between()
 
             def hear(line: dict[str, Any]) -> None:
                 found = line.get("what_if")
                 if found is not None:
-                    ratio = from_plain(Estimate, found["ratio"])
-                    known = WhatIf(form, ratio, str(found.get("reason") or ""))
-                    sitting.keep_piece(WHAT_IF, str(found["id"]), known)
-                    sitting.pace.piece(sum(node in self._parts.what_if for node in nodes), len(nodes))
+                    told = dict(found)
+                    sitting.keep_piece(WHAT_IF, str(told.pop("id")), from_plain(WhatIf, told | {"form": form}))
+                    sitting.pace.piece(sum((row, form) in known for row in rows), len(rows))
                     sitting.pass_between()
 
-            told = sitting.placed() | {"form": form, "nodes": left, "max_s": _ALONE_S * len(left)}
-            answer = sitting.caller.ask(WHAT_IF, told, expected_s=_ALONE_S * len(left), hear=hear)
+            max_s = _ALONE_S * len(left)
+            told = sitting.placed() | {"form": form, "rows": left, "max_s": max_s}
+            answer = sitting.caller.ask(WHAT_IF, told, expected_s=max_s, hear=hear)
             if not isinstance(answer, Failure):
                 return True
             deaths += 1
-            left = [node for node in left if node not in self._parts.what_if]
-            if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not left:
+            still = [row for row in left if (row, form) not in known]
+            if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not still:
                 sitting.fail(WHAT_IF, answer)
                 return False
             words = failure_words(answer)
-            sitting.keep_piece(WHAT_IF, left[0], WhatIf(form, Estimate(None, reason=words), words))
+            sitting.keep_piece(WHAT_IF, still[0], WhatIf(form, Estimate(None, reason=words), words))
         return True
 
-    def _heavy(self) -> list[str]:
-        """The node of each row that takes time worth saving and has products to save it on, heaviest row first."""
+    def _heavy(self) -> dict[str, tuple[str, ...]]:
+        """The nodes of each row that takes time worth saving and has products to save it on, heaviest row first.
+
+        By the node with most products.
+        """
         run = self._parts.runs[min(self._parts.runs)] if self._parts.runs else None
         if run is None or self._parts.costs is None:
-            return []
+            return {}
         macs = {node.id: node.macs or 0 for node in self._parts.costs.nodes}
         total = sum(row.us for row in run.rows) or 1.0
 
@@ -202,7 +207,7 @@ class PerformanceMaker:
 
         rows = [row for row in run.rows if row.kind == LAYER and macs.get(chief(row), 0) and not row.integer]
         rows = [row for row in rows if row.us / total >= _LEAST_SHARE]
-        return [chief(row) for row in sorted(rows, key=lambda row: -row.us)[:_MOST_ALONE]]
+        return {chief(row): row.nodes for row in sorted(rows, key=lambda row: -row.us)[:_MOST_ALONE]}
 
 
 def _is_sound(found: Roofline | ZeroEffect) -> bool:
