@@ -28,15 +28,35 @@ ROOFS = Roofline(1, 100.0, 400.0, 10.0, ((1 << 19, 200.0), (1 << 22, 50.0)))
 def test_the_slower_of_products_and_bytes_binds(
     flops: int | None, moved: int | None, integer: bool, ms: float | None, roof: str
 ) -> None:
-    found = least_ms(flops, moved, integer, ROOFS)
-    assert found == ((pytest.approx(ms) if ms is not None else None), roof)
+    *found, reason = least_ms(flops, moved, integer, ROOFS)
+    assert found == [(pytest.approx(ms) if ms is not None else None), roof]
+    assert bool(reason) is (flops is None or moved is None)
 
 
-def test_a_roof_that_was_not_measured_binds_nothing() -> None:
-    assert least_ms(10**9, 1000, True, Roofline(1, 100.0, None, None)) == (None, "")
-    # The one that is known would be called what binds the layer, whatever does.
-    assert least_ms(10**9, 1000, True, Roofline(1, 100.0, None, 10.0)) == (None, "")
-    assert least_ms(10**9, 1000, False, Roofline(1, 100.0, None, None)) == (None, "")
+@pytest.mark.parametrize(
+    ("integer", "roofs", "missing"),
+    [
+        (True, Roofline(1, 100.0, None, None), "int8, DRAM"),
+        # The one that is known would be called what binds the layer, whatever does.
+        (True, Roofline(1, 100.0, None, 10.0), "int8"),
+        (False, Roofline(1, 100.0, None, None), "DRAM"),
+        (False, Roofline(1, 100.0, None, None, ((1 << 19, 200.0),)), ""),
+    ],
+)
+def test_a_roof_that_was_not_measured_binds_nothing(integer: bool, roofs: Roofline, missing: str) -> None:
+    value, roof, reason = least_ms(10**9, 1000, integer, roofs)
+    assert (value is None) is bool(missing) and reason.partition(": ")[2] == missing
+    assert roof == ("" if missing else "f32")
+
+
+def test_numbers_of_other_precisions_have_no_peak_here_and_bytes_alone_need_none() -> None:
+    assert least_ms(10**9, 1000, False, ROOFS, "f64") == (
+        None,
+        "",
+        "its numbers are f64, in which no peak was measured",
+    )
+    value, roof, reason = least_ms(0, 400_000, False, ROOFS, "f64")
+    assert (value, roof, reason) == (0.002, "cache", "")
 
 
 def test_roofs_are_shown_with_when_and_how_well_they_were_measured_and_what_is_missing() -> None:

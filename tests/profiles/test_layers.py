@@ -84,6 +84,20 @@ def test_models_of_all_kinds_are_profiled_and_never_written_to(name: str, tmp_pa
     assert not [row for row in found.rows if "unmapped" in row.op]
 
 
+def test_rows_say_which_floats_they_deal_with(tmp_path: Path) -> None:
+    nodes = [
+        onnx.helper.make_node("MatMul", ["x", "x"], ["m"]),
+        onnx.helper.make_node("Cast", ["m"], ["c"], to=onnx.TensorProto.FLOAT),
+        onnx.helper.make_node("MatMul", ["c", "c"], ["y"]),
+    ]
+    ends = [("x", onnx.TensorProto.DOUBLE), ("y", onnx.TensorProto.FLOAT)]
+    values = [onnx.helper.make_tensor_value_info(name, kind, [8, 8]) for name, kind in ends]
+    graph = onnx.helper.make_graph(nodes, "g", values[:1], values[1:])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
+    found = from_plain(LayerRun, ask("layers", save(model, tmp_path / "m.onnx"), tmp_path, runs=2).result)
+    assert {node: row.precision for row in found.rows for node in row.nodes} == {"m": "f64", "c": "", "y": ""}
+
+
 def test_where_the_optimized_model_cannot_be_saved_names_have_to_do(tmp_path: Path) -> None:
     # What is in the way of the file that it would be saved to.
     (tmp_path / "optimized.onnx").mkdir()

@@ -127,6 +127,8 @@ class KernelRow:
     """Whether the kernel that runs works on integers."""
     activation_bytes: int | None = None
     """What its kernels read and write in one inference beside constants, as the profiler counts it."""
+    precision: str = ""
+    """Of its floats where those are none of 32 bits: f64, bf16, f16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +228,8 @@ class LayerTime:
     roof: str = ""
     """Which one binds: f32, int8, DRAM, cache."""
     what_if: tuple[WhatIf, ...] = ()
+    roof_reason: str = ""
+    """Why none is known to."""
 
     @property
     def flops(self) -> int | None:

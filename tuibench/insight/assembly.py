@@ -182,8 +182,8 @@ def _layer(
     )
     if roofline is None or layer.ms.value is None:
         return layer
-    roof_ms, roof = least_ms(layer.flops, layer.bytes_moved, layer.integer, roofline)
-    return replace(layer, roof_ms=roof_ms, roof=roof)
+    roof_ms, roof, why = least_ms(layer.flops, layer.bytes_moved, layer.integer, roofline, row.precision)
+    return replace(layer, roof_ms=roof_ms, roof=roof, roof_reason=why)
 
 
 def _weight_of(cost: NodeCost) -> tuple[int, int]:

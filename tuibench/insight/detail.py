@@ -88,6 +88,8 @@ def _work(row: LayerRow) -> Iterator[Pair]:
             "roof",
             f"{ms(layer.roof_ms)} by {show(layer.roof, 20) or UNKNOWN}" + (f", {words} reached" if words else ""),
         )
+    elif layer.roof_reason:
+        yield "roof", f"{NONE} ({show(layer.roof_reason, _LONGEST)})"
     yield "parameters", _parameters(layer.parameters, layer.zeros)
 
 

@@ -15,19 +15,27 @@ _QUIET = ("A", "B")
 _LONGEST = 200
 
 
-def least_ms(flops: int | None, bytes_moved: int | None, integer: bool, roofline: Roofline) -> tuple[float | None, str]:
-    """The longest of the times that its products and its bytes need at best, and which of them that is.
+def least_ms(
+    flops: int | None, bytes_moved: int | None, integer: bool, roofline: Roofline, precision: str = ""
+) -> tuple[float | None, str, str]:
+    """The longest of the times that its products and its bytes need at best, which of them that is, and why none.
 
     Nothing where either is not known: the other alone would be called what binds it, whatever does.
     """
     peak = roofline.int8_gops if integer else roofline.f32_gflops
     bandwidth, level = bandwidth_for(bytes_moved or 0, roofline)
-    if flops is None or bytes_moved is None or (flops and not peak) or (bytes_moved and not bandwidth):
-        return None, ""
+    if flops is None or bytes_moved is None:
+        return None, "", "not all that it computes or moves is known"
+    if precision and flops:
+        return None, "", f"its numbers are {show(precision, 20)}, in which no peak was measured"
+    missing = [INT8 if integer else F32] if flops and not peak else []
+    missing += [level] if bytes_moved and not bandwidth else []
+    if missing:
+        return None, "", f"not measured on this machine: {', '.join(missing)}"
     computing = flops / peak / 1e6 if peak else 0.0
     moving = bytes_moved / bandwidth / 1e6 if bandwidth else 0.0
-    found = max((computing, INT8 if integer else F32), (moving, level))
-    return found if found[0] > 0 else (None, "")
+    value, roof = max((computing, INT8 if integer else F32), (moving, level))
+    return (value, roof, "") if value > 0 else (None, "", "")
 
 
 def bandwidth_for(bytes_moved: int, roofline: Roofline) -> tuple[float | None, str]:

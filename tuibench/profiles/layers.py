@@ -92,6 +92,7 @@ def kernel_rows(
     raw = [0.0] * len(optimized.nodes)
     own = [0.0] * len(optimized.nodes)
     moved = [0] * len(optimized.nodes)
+    precisions = [""] * len(optimized.nodes)
     calls = shares_us = 0.0
     strangers: list[KernelRow] = []
     for path, time in times.items():
@@ -109,13 +110,20 @@ def kernel_rows(
             raw[number] += time.raw_us
             own[number] += us
             moved[number] += time.bytes
-    rows = [_kernel_row(row, optimized, raw, own, moved) for row in map_rows(original, optimized)]
+            # What changes the precision of a tensor multiplies nothing.
+            precisions[number] = precisions[number] or (time.precision if time.op != "Cast" else "")
+    rows = [_kernel_row(row, optimized, raw, own, moved, precisions) for row in map_rows(original, optimized)]
     last = next((at for at, row in enumerate(rows) if row.kind == FOLDED), len(rows))
     return [*rows[:last], *strangers, *rows[last:]], calls, shares_us
 
 
 def _kernel_row(
-    row: Row, optimized: Flat, raw: Sequence[float], own: Sequence[float], moved: Sequence[int]
+    row: Row,
+    optimized: Flat,
+    raw: Sequence[float],
+    own: Sequence[float],
+    moved: Sequence[int],
+    precisions: Sequence[str],
 ) -> KernelRow:
     names = tuple(optimized.nodes[kernel].node.name or optimized.nodes[kernel].id for kernel in row.kernels)
     return KernelRow(
@@ -129,6 +137,7 @@ def _kernel_row(
         sum(own[kernel] for kernel in row.kernels),
         row.integer,
         sum(moved[kernel] for kernel in row.kernels),
+        next((precisions[kernel] for kernel in row.kernels if precisions[kernel]), ""),
     )
 
 

@@ -22,6 +22,8 @@ class KernelTime:
     """How often it ran in one inference."""
     bytes: int = 0
     """What it read and wrote in one inference beside constants."""
+    precision: str = ""
+    """Of floats that are none of 32 bits."""
 
 
 def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
@@ -36,6 +38,7 @@ def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
             middle_mean([kernel.us if kernel else 0.0 for kernel in kernels]),
             middle_mean([float(kernel.calls) if kernel else 0.0 for kernel in kernels]),
             max(kernel.bytes for kernel in kernels if kernel is not None),
+            next((kernel.precision for kernel in kernels if kernel is not None), ""),
         )
     return found
 
