@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # whoever only lists profiles starts none
 
 _BEFORE_S = 4.0
 """A model is looked at, inputs are made, costs are counted."""
-_ROOFS_S = 9.0
+_ROOFS_S = 3.0
 _PROCESS_S = 2.0
 _ALONE_S, _MOST_ALONE = 2.0, 20
 _UNPROFILED_S = 1.0
