@@ -41,9 +41,11 @@ def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
     """
     products = [node for node in model.graph.node if op_of(node) in _PRODUCTS]
     if not products:
-        ops = [op_of(node) for node in model.graph.node]
-        integer = any(map(is_integer, ops))
-        raise NotAlone("it works on integers already" if integer else f"{', '.join(ops)[:100]} has no int8 form here")
+        ops = list(dict.fromkeys(op_of(node) for node in model.graph.node))
+        if any(map(is_integer, ops)):
+            raise NotAlone("it works on integers already")
+        named = ops[0] if len(ops) == 1 else f"none of {', '.join(ops)}"
+        raise NotAlone(f"{named[:200]} has {'no' if len(ops) == 1 else 'an'} int8 form here")
     writer = _Writer(model, values)
     reasons = []
     for node in model.graph.node:
