@@ -11,7 +11,8 @@ from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import ModelEstimate, model_estimates
 from tuibench.insight.layer import COLUMNS, LayerRow, choose, fused_words, layer_rows, with_sum
 from tuibench.insight.portion import work_of
-from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+from tuibench.insight.roof import roof_lines
+from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
@@ -70,10 +71,12 @@ class PerformanceBook(Book):
         scale = f"scaled {glyphs.times}{profile.scale:.3f}" if profile.scale != 1 else "not scaled"
         known = profile.attributed is not None and not profile.below_resolution
         told = f"{percent(profile.attributed or 0.0)} attributed" if known else ""
-        yield Fact("layers", dot.join(filter(None, (made, scale, told))))
+        yield Fact("layers", dot.join(filter(None, (made, scale, told, sum_words(profile)))))
         held = [f"load {seconds(profile.load_ms / 1000)}"] if profile.load_ms is not None else []
         held += [f"peak {size(profile.peak_bytes)}"] if profile.peak_bytes is not None else []
         yield Fact("costs", dot.join([*held, f"{scaled(self.costs.flops)} FLOPs"]))
+        if profile.roofline is not None:
+            yield Fact("roofs", dot.join(roof_lines(profile.roofline)))
         yield Fact("zeros", zeros_sentence(profile))
         yield from (Fact("note", text) for text in profile.notes)
         yield from (Fact(estimate.method, estimate.words, "dim") for estimate in self._estimates)
