@@ -280,6 +280,8 @@ class LossPoint:
     samples: int = 0
     reason: str = ""
     """Why it has no numbers."""
+    harm: bool = False
+    """Whether that is what the change did to the outputs, which is worse than any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +301,7 @@ class LayerLoss:
     weight_sqnr_db: dict[str, float | None] = field(default_factory=dict)
     """Per level: the weights against themselves changed; None where nothing changes."""
     points: tuple[LossPoint, ...] = ()
+    """Of an approximated profile those levels alone that change nothing of such weights."""
     reason: str = ""
     """Why it cannot be looked at."""
 

@@ -1,6 +1,7 @@
 """Layers of a loss profile as rows: how much each change of one layer moves the outputs, and which to leave alone.
 
-A sensitivity is noise / signal in amplitude, 10^(-SQNR / 20): 0.1 is ten per cent of noise in the outputs.
+A sensitivity is noise / signal in amplitude, 10^(-SQNR / 20): 0.1 is ten per cent of noise in the outputs. It is
+infinite where the change left outputs that no ratio tells.
 """
 
 from __future__ import annotations
@@ -9,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.profile import ALREADY_INT8, INT8, LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import INT8, LayerLoss, LossPoint, LossProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, short
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
@@ -17,6 +18,8 @@ from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ord
 APPROXIMATED = "approximated"
 UNCHANGED = "same"
 """In place of decibels where changing the layer changed nothing."""
+HARM = "harm"
+"""In place of decibels where the change left outputs that no decibels tell."""
 PROXY = "proxy"
 _LONGEST = 400
 _HALF = 0.5
@@ -31,7 +34,8 @@ class LossRow:
     number: int
     """Its place among the layers with weights, from 1."""
     noise: dict[str, float | None]
-    """Per level: noise / signal of the outputs in amplitude, of the weights in an approximated profile."""
+    """Per level: noise / signal of the outputs in amplitude, of the weights in an approximated profile; infinite for
+    harm beyond all ratios."""
     worst: float | None
     """The greatest of them."""
     searched: str = ""
@@ -60,7 +64,9 @@ class LevelSensitivity:
     spared_share: float | None
     """How much of the noise they make."""
     broken: tuple[str, ...] = ()
-    """Layers whose change left no outputs to compare, by weight name: worse than any noise."""
+    """Layers whose change left outputs that no ratio tells, by weight name: worse than any noise."""
+    greatest: float | None = None
+    """The noise / signal of the layer that has most of it."""
 
 
 def loss_rows(loss: LossProfile) -> tuple[LossRow, ...]:
@@ -88,12 +94,14 @@ def arrange_losses(
 
 
 def noise_of(loss: LossProfile, layer: LayerLoss, level: str) -> float | None:
-    """Noise / signal in amplitude; 0 where nothing changed, None where it is not known."""
+    """Noise / signal in amplitude; 0 where nothing changed, infinite for harm, None where it is not known."""
     if loss.kind == APPROXIMATED:
         # Weights that cannot be compared, as where one is no number, are not weights that nothing changes.
         known = level in layer.weight_sqnr_db and not layer.reason
         return _noise(layer.weight_sqnr_db[level]) if known else None
     point = next((point for point in layer.points if point.level == level), None)
+    if point is not None and point.harm:
+        return math.inf
     return None if point is None or point.reason else _noise(point.sqnr_db)
 
 
@@ -104,7 +112,7 @@ def sensitivities(loss: LossProfile) -> tuple[LevelSensitivity, ...]:
 
 def loss_sentences(loss: LossProfile) -> tuple[str, ...]:
     """Which layers to leave alone at each level, and what the profile is made of: a proxy is called one."""
-    said = [_spared_words(each, loss.kind) for each in sensitivities(loss)]
+    said = [_level_words(loss, each) for each in sensitivities(loss)] if loss.layers else []
     if loss.kind == APPROXIMATED:
         said.append(
             f"{PROXY}: the noise is that of the weights themselves; nothing was run, and how much of it reaches the"
@@ -112,7 +120,7 @@ def loss_sentences(loss: LossProfile) -> tuple[str, ...]:
         )
     elif not loss.complete:
         said.append("stopped before all layers were measured: what is missing is shown as –")
-    return tuple(filter(None, said))
+    return tuple(said)
 
 
 def loss_columns(loss: LossProfile) -> tuple[Column[LossRow], ...]:
@@ -160,7 +168,7 @@ def level_title(level: str) -> str:
 
 def _sensitivity(loss: LossProfile, level: str) -> LevelSensitivity:
     known = [(noise_of(loss, layer, level), layer) for layer in loss.layers]
-    noisy = [(value, layer) for value, layer in known if value is not None]
+    noisy = [(value, layer) for value, layer in known if value is not None and value < math.inf]
     average = math.fsum(value for value, _ in noisy) / len(noisy) if noisy else None
     # Powers add up where the noises of layers know nothing of each other.
     power = math.fsum(value * value for value, _ in noisy)
@@ -172,32 +180,50 @@ def _sensitivity(loss: LossProfile, level: str) -> LevelSensitivity:
         spared.append(layer.weight or layer.id)
     few = power > 0 and len(noisy) > 1 and len(spared) <= min(_MOST_TO_SPARE, len(noisy) // 2)
     share = gone / power if few else None
-    return LevelSensitivity(level, average, len(noisy), tuple(spared) if few else (), share, _broken(loss, level))
+    broken = tuple(layer.weight or layer.id for value, layer in known if value == math.inf)
+    greatest = max((value for value, _ in noisy), default=None)
+    return LevelSensitivity(level, average, len(noisy), tuple(spared) if few else (), share, broken, greatest)
 
 
-def _broken(loss: LossProfile, level: str) -> tuple[str, ...]:
-    found = ((layer, point) for layer in loss.layers for point in layer.points if point.level == level)
-    return tuple(layer.weight or layer.id for layer, point in found if point.reason not in ("", ALREADY_INT8))
-
-
-def _spared_words(each: LevelSensitivity, kind: str) -> str:
-    broken = ""
-    if each.broken:
-        names = ", ".join(show(name, 60) for name in each.broken[:_MOST_TO_SPARE])
-        more = f" and {len(each.broken) - _MOST_TO_SPARE} more" if len(each.broken) > _MOST_TO_SPARE else ""
-        broken = f"; no outputs to compare with {names}{more} changed: leave those alone first"
+def _level_words(loss: LossProfile, each: LevelSensitivity) -> str:
+    """What one level does, and what to leave alone at it."""
+    said = [f"leave alone first {_names(each.broken)} ({HARM} that no dB tells)"] if each.broken else []
     if each.average is None:
-        return f"{level_words(each.level)}{broken}" if broken else ""
-    of = " of the weights (proxy)" if kind == APPROXIMATED else ""
-    head = f"{level_words(each.level)}: average noise{of} {percent(each.average)} over {count_of(each.layers, 'layer')}"
+        said += [] if each.broken else [f"not known of any layer ({_why_unknown(loss, each.level)})"]
+    else:
+        said += [_noise_words(loss, each), *_spared_words(loss, each)]
+    return f"{level_words(each.level)}: {'; '.join(said)}"
+
+
+def _noise_words(loss: LossProfile, each: LevelSensitivity) -> str:
+    of = " of the weights (proxy)" if loss.kind == APPROXIMATED else ""
+    every = len(loss.layers)
+    layers = count_of(every, "layer") if each.layers == every else f"{each.layers} of {count_of(every, 'layer')}"
+    greatest = f", greatest {percent(each.greatest)}" if each.greatest and each.layers > 1 else ""
+    return f"average noise{of} {percent(each.average or 0.0)}{greatest} over {layers}"
+
+
+def _spared_words(loss: LossProfile, each: LevelSensitivity) -> list[str]:
     if not each.average:
-        return f"{head}: it changes nothing{broken}"
+        return ["that changes nothing"]
     if not each.spared:
-        return f"{head}; no few layers stand out{broken}"
-    names = ", ".join(show(name, 60) for name in each.spared)
+        return ["no few layers stand out"] if each.layers > 1 else []
     # Noise of weights does not tell how outputs fare: nothing is advised on it.
-    advice = "most of it in" if kind == APPROXIMATED else "leave alone"
-    return f"{head}; {advice} {names}: {percent(each.spared_share or 0.0)} of all noise{broken}"
+    advice = "most of it in" if loss.kind == APPROXIMATED else "leave alone"
+    return [f"{advice} {_names(each.spared)}: {percent(each.spared_share or 0.0)} of all noise power"]
+
+
+def _names(weights: Sequence[str]) -> str:
+    more = f" and {len(weights) - _MOST_TO_SPARE} more" if len(weights) > _MOST_TO_SPARE else ""
+    return ", ".join(show(name, 60) for name in weights[:_MOST_TO_SPARE]) + more
+
+
+def _why_unknown(loss: LossProfile, level: str) -> str:
+    """The reasons of a level of which no layer tells anything."""
+    points = [point for layer in loss.layers for point in layer.points if point.level == level]
+    reasons = dict.fromkeys(filter(None, [*(point.reason for point in points), *(one.reason for one in loss.layers)]))
+    first = next(iter(reasons), "not measured")
+    return show(first, 200) + (f", and {count_of(len(reasons) - 1, 'more reason')}" if len(reasons) > 1 else "")
 
 
 def _noise(db: float | None) -> float | None:
@@ -222,6 +248,8 @@ def decibels(noise: float | None) -> str:
     """Noise / signal as the SQNR that tables show."""
     if noise is None:
         return NONE
+    if noise == math.inf:
+        return HARM
     return f"{-20 * math.log10(noise):.1f}" if noise else UNCHANGED
 
 
@@ -240,8 +268,13 @@ def _detail_column(level: str, name: str, title: str, rank: int) -> Column[LossR
     return Column(f"{name} {level}", f"{title} {level_title(level)}", value, text, rank=rank)
 
 
+def noise_words(noise: float | None) -> str:
+    """Noise / signal in per cent."""
+    return UNKNOWN if noise is None else HARM if noise == math.inf else percent(noise)
+
+
 def _percent(value: float | None) -> str:
-    return NONE if value is None else percent(value).removesuffix(" %")
+    return NONE if value is None else noise_words(value).removesuffix(" %")
 
 
 def _reason(row: LossRow) -> str:

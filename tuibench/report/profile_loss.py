@@ -6,8 +6,17 @@ from collections.abc import Iterator
 
 from tuibench.core.profile import INT8, LossProfile
 from tuibench.core.text import show
-from tuibench.core.units import count_of, scaled, short
-from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows, loss_sentences, narrow_of
+from tuibench.core.units import scaled, short
+from tuibench.insight.loss import (
+    APPROXIMATED,
+    HARM,
+    UNCHANGED,
+    arrange_losses,
+    loss_columns,
+    loss_rows,
+    loss_sentences,
+    narrow_of,
+)
 from tuibench.insight.loss_summary import summarize_loss
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_table import (
@@ -55,7 +64,7 @@ def loss_lines(
 def model_lines(loss: LossProfile) -> Iterator[str]:
     """What it was measured on, and how far the form in which layers are changed is from the model."""
     if loss.kind != APPROXIMATED:
-        yield f"Data: {show(loss.data, 500)}, {count_of(loss.samples, 'sample')} for each layer and level"
+        yield f"Data: {show(loss.data, 500)}"
         yield f"Outputs: {'look like classes: KL and top-1, too' if loss.classes else 'do not look like classes'}"
         if loss.float32_db is not None:
             yield f"Form in which layers are changed: {short(loss.float32_db)} dB from the model as it runs"
@@ -65,5 +74,8 @@ def model_lines(loss: LossProfile) -> Iterator[str]:
 
 
 def _legend(loss: LossProfile) -> str:
-    of = "of the weights against themselves changed (proxy)" if loss.kind == APPROXIMATED else "of the outputs"
-    return f"dB: SQNR {of}, one layer changed at a time; less is worse, 20 dB is 10 % of noise; same: nothing changed"
+    proxy = loss.kind == APPROXIMATED
+    of = "of the weights against themselves changed (proxy)" if proxy else "of the outputs"
+    harm = "" if proxy else f"; {HARM}: worse than any dB, the reason says why"
+    told = f"less is worse, 20 dB is 10 % of noise; {UNCHANGED}: nothing changed{harm}"
+    return f"dB: SQNR {of}, one layer changed at a time; {told}"

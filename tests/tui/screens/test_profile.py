@@ -179,9 +179,11 @@ async def test_losses_have_a_level_in_place_of_a_type() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[2]))
         assert "level [pruned 0.5] m" in seen.text and "leave alone" in seen.text
-        assert "> stage0.block7.matmul.weig" in seen.text
-        await seen.press("left")
-        assert "level [params]" in seen.text and "stage0.block10.gemm.weight" in seen.text
+        assert "> MatMul" in seen.text and "mean noise / signal of the outputs" in seen.text
+        await seen.press("t", "t")
+        assert "as [% of total]" in seen.text and "summed noise power of the outputs" in seen.text
+        await seen.press("t", "left")
+        assert "level [params]" in seen.text and "256 k" in seen.text
         await seen.press("2")
         assert seen.rows[2].split()[:8] == ["#", "op", "weight", "params", "0.5", "0.8", "0.9", "0.95"]
         await seen.press("enter")

@@ -24,7 +24,7 @@ from tuibench.profiles.loss.changer import Changer, Outputs
 from tuibench.profiles.loss.classes import find_classes, find_probabilities
 from tuibench.profiles.loss.layer import LAYER_OPERATORS, Layer, find_layers
 from tuibench.profiles.loss.lifting import Lifted, lift
-from tuibench.profiles.loss.likeness import floats
+from tuibench.profiles.loss.likeness import ONLY_ZEROS, floats
 from tuibench.profiles.loss.scope import Scopes
 from tuibench.profiles.loss.session import Load, Runs, engine_words, loader
 from tuibench.profiles.loss.weight import Weight, WeightReader
@@ -51,7 +51,7 @@ class Sweep:
     clock: Callable[[], float] = time.perf_counter
 
     def carry_out(self) -> dict[str, Any]:
-        """Send a line for each point, and return what is true of all of them."""
+        """Send a line before and behind each point, and return what is true of all of them."""
         return _Sweeping(self, self.clock()).carry_out()
 
 
@@ -62,6 +62,8 @@ class _Sweeping:
     asked: Sweep
     begun: float
     notes: list[str] = field(default_factory=list)
+    ran: int = 0
+    """Samples that each change is run on."""
 
     def carry_out(self) -> dict[str, Any]:
         for level in self.asked.levels:
@@ -80,6 +82,7 @@ class _Sweeping:
             self._begin(0, 0.0, False, None)
             return self._end(False, None, True)
         feeds = self._feeds()
+        self.ran = len(feeds)
         measured = self._run_as_it_is(path, feeds)
         classes = find_classes(model.graph, measured[0])
         probabilities = find_probabilities(measured[0])
@@ -136,7 +139,8 @@ class _Sweeping:
         work = [(layer, level) for layer in layers for level in self.asked.levels if self._is_asked(layer.id, level)]
         classes = bool(changer.classes)
         self._note(unchanged)
-        changer.reason = unchanged.reason
+        # Where all is zero a change may still be seen, by what it makes of that.
+        changer.reason = "" if unchanged.reason == ONLY_ZEROS else unchanged.reason
         self._begin(len(work), 1000 * each_s, classes, float32_db)
         complete = self._carry_out_all(changer, work, reader, each_s)
         return self._end(classes, float32_db, complete)
@@ -163,6 +167,8 @@ class _Sweeping:
             if late and done:
                 self.notes.append(f"ended after {self.asked.max_s:g} s with {done} of {len(work)} points")
                 return False
+            # Of what this process may die next.
+            self.asked.send({"at": {"id": layer.id, "level": level}})
             name = changer.lifted.names[layer.id]
             if weight is None or current != layer.id:
                 weight, current = reader.weight(layer, changer.lifted.weights[name]), layer.id
@@ -178,6 +184,7 @@ class _Sweeping:
 
     def _begin(self, points: int, ms_each: float, classes: bool, float32_db: float | None) -> None:
         told = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
+        told["samples"] = self.ran
         self.asked.send({"begin": told})
 
     def _end(self, classes: bool, float32_db: float | None, complete: bool) -> dict[str, Any]:
