@@ -21,7 +21,7 @@ from tests.runs.profile_script import (
     say_losses,
 )
 from tuibench.core.errors import ExitCode
-from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.profile import ALREADY_INT8, LOSS, ProfileSpec
 from tuibench.runs.past import count
 from tuibench.runs.stopping import BY_WISH, Cancelled
 from tuibench.runs.task import ChildDeath
@@ -64,6 +64,27 @@ def test_a_loss_profile_with_a_budget_refines_the_worst_layers_alone(bench: Benc
     assert (first["levels"], first["layers"]) == (["int8"], None)
     assert (second["levels"], second["layers"]) == (["pruned 0.5"], ["fc_out", "conv_out"])
     assert len(past.parts.points) == 4
+
+
+def test_a_budget_takes_layers_that_are_int8_already_by_the_next_level(bench: Bench) -> None:
+    def held(request: dict[str, Any], say: Say) -> Any:
+        def hear(line: dict[str, Any]) -> Any:
+            told = line.get("loss", {})
+            if told.get("id") == "conv_out" and told["point"]["level"] == "int8":
+                told["point"] |= {"sqnr_db": None, "cosine": None, "reason": ALREADY_INT8}
+            return say(line)
+
+        return say_losses(request, hear)
+
+    levels = ("pruned 0.5", "int8", "pruned 0.9")
+    call = Scripted({"loss": held})
+    past = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True, levels=levels)), call)
+    asked = [(request["levels"], request["layers"]) for task, request in call.asked if task == "loss"]
+    both = ["pruned 0.5", "pruned 0.9"]
+    assert asked == [(["int8"], None), (["pruned 0.5"], ["conv_out"]), (both, ["fc_out", "conv_out"])]
+    assert len(past.parts.points) == 6
+    profile = past.result("").profile
+    assert profile is not None and profile.loss is not None and profile.loss.complete
 
 
 def test_a_loss_profile_that_is_finished_on_request_ends_behind_the_layer_that_goes_on(bench: Bench) -> None:

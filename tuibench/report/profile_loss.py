@@ -7,16 +7,8 @@ from collections.abc import Iterator
 from tuibench.core.profile import INT8, LossProfile
 from tuibench.core.text import show
 from tuibench.core.units import scaled, short
-from tuibench.insight.loss import (
-    APPROXIMATED,
-    HARM,
-    UNCHANGED,
-    arrange_losses,
-    loss_columns,
-    loss_rows,
-    loss_sentences,
-    narrow_of,
-)
+from tuibench.insight.loss import APPROXIMATED, HARM, UNCHANGED, arrange_losses, loss_columns, loss_rows, narrow_of
+from tuibench.insight.loss_sentence import loss_sentences
 from tuibench.insight.loss_summary import summarize_loss
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_table import (
@@ -67,7 +59,7 @@ def model_lines(loss: LossProfile) -> Iterator[str]:
         yield f"Data: {show(loss.data, 500)}"
         yield f"Outputs: {'look like classes: KL and top-1, too' if loss.classes else 'do not look like classes'}"
         if loss.float32_db is not None:
-            yield f"Form in which layers are changed: {short(loss.float32_db)} dB from the model as it runs"
+            yield f"Weights as inputs, unchanged: {short(loss.float32_db)} dB from the model as it runs"
     layers = len(loss.layers)
     yield f"Layers: {layers} with weights, {scaled(sum(layer.parameters for layer in loss.layers))} parameters"
     yield from (f"Note: {show(note, 500)}" for note in loss.notes)
@@ -76,6 +68,6 @@ def model_lines(loss: LossProfile) -> Iterator[str]:
 def _legend(loss: LossProfile) -> str:
     proxy = loss.kind == APPROXIMATED
     of = "of the weights against themselves changed (proxy)" if proxy else "of the outputs"
-    harm = "" if proxy else f"; {HARM}: worse than any dB, the reason says why"
+    harm = "" if proxy else f"; {HARM}: worse than any dB"
     told = f"less is worse, 20 dB is 10 % of noise; {UNCHANGED}: nothing changed{harm}"
     return f"dB: SQNR {of}, one layer changed at a time; {told}"

@@ -10,7 +10,8 @@ from tuibench.insight.bar import SHARES, VALUES, Summary
 from tuibench.insight.column import Column
 from tuibench.insight.cost import COST_COLUMNS, arrange_costs, cost_rows
 from tuibench.insight.layer import COLUMNS, arrange, layer_rows
-from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows, loss_sentences
+from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows
+from tuibench.insight.loss_sentence import loss_sentences
 from tuibench.insight.loss_summary import summarize_loss
 from tuibench.insight.sentence import help_sentence, zeros_sentence
 from tuibench.insight.summary import BASELINE, FLOPS, summarize, summarize_costs

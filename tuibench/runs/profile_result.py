@@ -36,7 +36,7 @@ def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> 
     point = points[0]
     costs = parts.costs or _no_costs(point, parts)
     if asked.kind == LOSS:
-        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts))
+        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts, point))
     performance = assemble_performance(
         spec=spec,
         point=point,
@@ -56,21 +56,21 @@ def _no_costs(point: Point, parts: Parts) -> CostProfile:
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
 
 
-def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts) -> LossProfile:
+def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point) -> LossProfile:
     if asked.approximate:
         return assemble_loss(parts.weights or (), None, LossFacts(levels=asked.levels))
-    points = [(one, point) for (one, _), point in parts.points.items()]
+    points = [(one, found) for (one, _), found in parts.points.items()]
     told = parts.begin | parts.answer
     levels = order_levels(asked)
     # As many as there were: data may have fewer samples than were asked for.
-    samples = int(told.get("samples") or max((point.samples for _, point in points), default=0))
+    samples = int(told.get("samples") or max((found.samples for _, found in points), default=0))
     facts = LossFacts(
         data=describe_data(samples, spec.inputs.seed, spec.inputs.file and os.path.basename(spec.inputs.file)),
         levels=levels,
         samples=samples,
         classes=bool(told.get("classes")),
         float32_db=told.get("float32_db"),
-        notes=tuple(str(note) for note in told.get("notes", ())),
+        notes=(*point.notes, *(str(note) for note in told.get("notes", ()))),
         budget=asked.budget,
         worst=worst_layers(first_points(points, levels)) if asked.budget else (),
     )
@@ -110,8 +110,11 @@ def _loss_words(found: LossProfile) -> list[str]:
     if found.kind == APPROXIMATED:
         return _proxy_words(found)
     points = [(point, layer) for layer in found.layers for point in layer.points]
-    told = [(point.sqnr_db, point.level, layer) for point, layer in points if point.sqnr_db is not None]
     harmed = list(dict.fromkeys(layer.id for point, layer in points if point.harm))
+    told = [
+        (point.sqnr_db, point.level, layer) for point, layer in points
+        if point.sqnr_db is not None and layer.id not in harmed
+    ]  # fmt: skip
     words = []
     if harmed:
         first = next(layer for point, layer in points if point.harm)
@@ -123,7 +126,7 @@ def _loss_words(found: LossProfile) -> list[str]:
     reasons = [point.reason for point, _ in points if point.reason]
     if words or not reasons:
         return words or ["no layer loses anything"]
-    return [f"nothing could be compared: {show(reasons[0], _MOST_WORDS)}"]
+    return [f"not known of any layer: {show(reasons[0], _MOST_WORDS)}"]
 
 
 def _proxy_words(found: LossProfile) -> list[str]:

@@ -14,6 +14,7 @@ from tuibench.core.model import Point
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LossPoint
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
+from tuibench.core.units import count_of
 from tuibench.measure.isolation import pin_process
 from tuibench.models.external import check_external
 from tuibench.models.file import locate
@@ -98,7 +99,8 @@ class _Sweeping:
     def _feeds(self) -> list[Feed]:
         feeds = read_bundle(self.asked.bundle)
         if len(feeds) < self.asked.samples:
-            self.notes.append(f"{len(feeds)} samples instead of {self.asked.samples}: the data has no more")
+            here = count_of(len(feeds), "sample")
+            self.notes.append(f"{here} instead of {self.asked.samples}: the data has no more")
         return feeds[: max(self.asked.samples, 1)]
 
     def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> Outputs:

@@ -19,10 +19,9 @@ from tuibench.insight.loss import (
     level_words,
     loss_columns,
     loss_rows,
-    loss_sentences,
     noise_words,
-    sensitivities,
 )
+from tuibench.insight.loss_sentence import loss_sentences, sensitivities
 from tuibench.insight.loss_summary import PARAMETERS, loss_types, summarize_loss
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
