@@ -137,7 +137,7 @@ def test_what_is_not_known_at_any_level_for_one_reason_is_said_once() -> None:
 def test_layers_that_share_the_name_of_their_weight_are_told_apart_by_their_nodes() -> None:
     loud, quiet = layer("w", LossPoint("int8", 3.0, 0.9)), layer("w", LossPoint("int8", 40.0, 1.0))
     loss = measured(replace(loud, id="y/then/0"), replace(quiet, id="y/else/0"), layer("other"))
-    assert "leave alone w (y/then/0): 100 % of all noise power" in loss_sentences(loss)[0]
+    assert "leave alone w (y/then/0): 100 % of the noise power that is known" in loss_sentences(loss)[0]
 
 
 def test_how_many_changes_make_another_class_the_first_is_said_where_outputs_look_like_classes() -> None:

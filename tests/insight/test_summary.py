@@ -11,7 +11,7 @@ from tests.insight.stock import NO_GAIN, make_costs, make_loss, make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LEVELS
 from tuibench.insight.bar import DISPLAYS, LOG, SHARES, VALUES, Amount, Bar, Summary, make_bars
-from tuibench.insight.loss_summary import loss_types, summarize_loss
+from tuibench.insight.loss_summary import loss_types, summarize_loss, told_level
 from tuibench.insight.summary import (
     BASELINE,
     BYTES,
@@ -160,3 +160,12 @@ def test_an_operator_whose_layers_do_harm_stands_first_and_says_so() -> None:
     shown = summarize_loss(replace(loss, layers=(*loss.layers[:-1], replace(gemm, points=points))), "int8")
     assert gemm.op == "Gemm" and shown.bars[0].label == "Gemm" and shown.bars[0].text == "harm with 1 layer"
     assert all(bar.amount is None or bar.amount < 1 for bar in shown.bars)
+
+
+def test_a_page_shows_int8_unless_nothing_is_known_of_it() -> None:
+    loss = make_loss()
+    held = tuple(
+        replace(layer, points=tuple(point for point in layer.points if point.level != "int8")) for layer in loss.layers
+    )
+    assert told_level(loss) == "int8" and told_level(replace(loss, layers=held)) == LEVELS[0]
+    assert told_level(replace(loss, layers=())) == "int8" and told_level(replace(loss, levels=())) == ""

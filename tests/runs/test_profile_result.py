@@ -25,6 +25,7 @@ def with_points(places: set[int], **changes: Any) -> LossProfile:
 
 
 EVERY = set(range(7))
+MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
 
 
 @pytest.mark.parametrize(
@@ -33,8 +34,7 @@ EVERY = set(range(7))
         (make_loss(), "most sensitive: stage0.block7.matmul.weight, 11.0 dB SQNR at pruned 0.95"),
         (
             with_points({5}, sqnr_db=None, reason="nan", harm=True),
-            "harm beyond dB: stage0.block7.matmul.weight · "
-            "most sensitive of the others: stage0.block5.conv.weight, 14.0 dB SQNR at pruned 0.95",
+            f"harm beyond dB: {MATMUL} · most sensitive of the others: {CONV}, 14.0 dB SQNR at pruned 0.95",
         ),
         (
             with_points(EVERY, sqnr_db=None, reason="nan", harm=True),

@@ -127,7 +127,8 @@ def _spared_words(loss: LossProfile, each: LevelSensitivity) -> Iterator[str]:
     elif each.spared:
         # Noise of weights does not tell how outputs fare: nothing is advised on it.
         advice = "most of it in" if loss.kind == APPROXIMATED else "leave alone"
-        yield f"{advice} {_names(each.spared)}: {percent(each.spared_share or 0.0)} of all noise power"
+        of = "all noise power" if each.layers == len(loss.layers) else "the noise power that is known"
+        yield f"{advice} {_names(each.spared)}: {percent(each.spared_share or 0.0)} of {of}"
     elif each.layers > 1:
         yield "no few layers stand out"
 

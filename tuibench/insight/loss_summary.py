@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tuibench.core.profile import LayerLoss, LossProfile
+from tuibench.core.profile import INT8, LayerLoss, LossProfile
 from tuibench.core.units import count_of, percent, scaled
 from tuibench.insight.bar import SHARES, VALUES, Amount, Summary, make_bars
 from tuibench.insight.loss import APPROXIMATED, HARM, level_words, noise_of
@@ -16,6 +16,13 @@ PARAMETERS = "params"
 def loss_types(loss: LossProfile) -> tuple[str, ...]:
     """What the bars can show, in the order in which a key goes through them."""
     return (*loss.levels, PARAMETERS)
+
+
+def told_level(loss: LossProfile) -> str:
+    """The level that a page has room for: INT8, or the first of which anything is known; '' without any."""
+    order = sorted(loss.levels, key=lambda level: level != INT8)
+    known = (level for level in order if any(noise_of(loss, layer, level) is not None for layer in loss.layers))
+    return next(known, next(iter(order), ""))
 
 
 def summarize_loss(loss: LossProfile, kind: str, display: str = VALUES) -> Summary:

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tuibench.core.profile import INT8, LossProfile
+from tuibench.core.profile import LossProfile
 from tuibench.core.text import show
 from tuibench.core.units import scaled, short
 from tuibench.insight.loss import APPROXIMATED, HARM, UNCHANGED, arrange_losses, loss_columns, loss_rows, narrow_of
 from tuibench.insight.loss_sentence import loss_sentences
-from tuibench.insight.loss_summary import summarize_loss
+from tuibench.insight.loss_summary import summarize_loss, told_level
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_table import (
     TOP,
@@ -40,7 +40,7 @@ def loss_lines(
     )
     said = [*model_lines(loss), *map(capital, loss_sentences(loss))]
     lines = [title, *heading_lines(heading), *(line for each in said for line in wrapped(each, width)), ""]
-    level = INT8 if INT8 in loss.levels else next(iter(loss.levels), "")
+    level = told_level(loss)
     if level:
         shown = summarize_loss(loss, level)
         bars = [(bar.label, bar.length, bar.text) for bar in shown.bars]

@@ -280,6 +280,18 @@ def test_functions_of_a_models_own_are_said_to_be_left_out(tmp_path: Path) -> No
     assert found.result["notes"] == ["layers inside functions of the model's own are not looked at"]
 
 
+def test_weights_of_nodes_that_run_over_a_sequence_are_said_to_be_left_out(tmp_path: Path) -> None:
+    built = linear(random(4, 3))
+    held = [weight("kernel", random(1, 8, 3)), weight("again", random(1, 8, 2)), weight("axes", [0])]
+    built.graph.initializer.extend(held)
+    built.graph.node.append(helper.make_node("Unsqueeze", ["y", "axes"], ["u"]))
+    built.graph.node.append(helper.make_node("LSTM", ["u", "kernel", "again"], ["z"], hidden_size=2))
+    built.graph.output.append(tensor("z", F32, None))
+    found = sweep(tmp_path, built, ONES)
+    note = "the weights of 1 LSTM are not changed, only those of convolutions and matrix products"
+    assert found.result["notes"] == [note] and {node for node, _ in found.points} == {"y"}
+
+
 def test_names_may_be_hostile(tmp_path: Path) -> None:
     name = "weight:0"
     built = linear(random(4, 3), name=name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -31,6 +32,7 @@ from tuibench.profiles.loss.session import Load, Runs, engine_words, loader
 from tuibench.profiles.loss.weight import Weight, WeightReader
 
 Send = Callable[[dict[str, Any]], None]
+_RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"})
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,7 @@ class _Sweeping:
         check_external(model, path)
         if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
             self.notes.append("layers inside functions of the model's own are not looked at")
+        self.notes += _recurrent(model)
         # All of them, also where few are asked for: each is compared in the same form of the model.
         layers = [layer for layer in find_layers(Scopes(model.graph)) if not layer.reason]
         if not layers:
@@ -191,6 +194,13 @@ class _Sweeping:
 
     def _end(self, classes: bool, float32_db: float | None, complete: bool) -> dict[str, Any]:
         return {"classes": classes, "float32_db": float32_db, "complete": complete, "notes": self.notes}
+
+
+def _recurrent(model: Any) -> list[str]:
+    """That weights of nodes which run over a sequence stay as they are, where there are any."""
+    found = Counter(place.node.op_type for place in Scopes(model.graph).places if place.node.op_type in _RECURRENT)
+    named = ", ".join(f"{count} {op}" for op, count in found.items())
+    return [f"the weights of {named} are not changed, only those of convolutions and matrix products"] if named else []
 
 
 def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
