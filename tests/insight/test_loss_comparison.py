@@ -47,7 +47,11 @@ def test_harm_on_both_sides_is_no_difference_and_on_one_the_greatest() -> None:
     [
         ({"kind": "approximated", "data": "", "samples": 0}, "kind measured / approximated", "--approximate"),
         ({"samples": 8, "data": "8 samples from a.npz"}, "samples 2 / 8", "--samples"),
-        ({"data": "2 samples from a.npz"}, "data 2 samples of", "--inputs"),
+        (
+            {"data": "2 samples from a.npz"},
+            "data 2 samples of synthetic data (seed 0) / 2 samples from a.npz",
+            "--inputs",
+        ),
     ],
 )
 def test_noises_of_different_things_have_no_difference_and_both_are_listed(
@@ -80,4 +84,4 @@ def test_a_layer_of_the_same_name_and_another_operator_is_another_layer() -> Non
     others = replace(new, layers=tuple(replace(each, op=f"{each.op}Other") for each in new.layers))
     found = compare_loss(old, others)
     assert len(found.pairs) == 14 and {pair.delta for pair in found.pairs} == {None}
-    assert found.words == ("models: no layer with weights is in both: these are two models",)
+    assert found.unlike == "no layer with weights is in both: these are two models"

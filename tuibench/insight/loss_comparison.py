@@ -10,6 +10,7 @@ from tuibench.core.text import show
 from tuibench.insight.loss import APPROXIMATED, noise_of
 
 _LONGEST = 80
+_TWO_MODELS = "no layer with weights is in both: these are two models"
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +56,10 @@ def compare_loss(
 ) -> LossComparison:
     """Match by node and operator, subtract, sort; `sizes` are the batch and dims that each side ran at."""
     levels = tuple(dict.fromkeys([*old.levels, *new.levels]))
-    unlike = _unlike(old, new, sizes)
     # Names such as "12" stand for something else in another model.
     ours, theirs = ({(layer.id, layer.op): layer for layer in side.layers} for side in (old, new))
+    shared = len(ours.keys() & theirs.keys())
+    unlike = _unlike(old, new, sizes) if shared or not (ours or theirs) else _TWO_MODELS
     pairs = []
     for key in dict.fromkeys([*ours, *theirs]):
         a, b = ours.get(key), theirs.get(key)
@@ -66,17 +68,10 @@ def compare_loss(
         pairs.append(LossPair(*key, named.weight if named else "", a, b, noise, not unlike))
     pairs.sort(key=lambda pair: -1.0 if pair.delta is None else abs(pair.delta), reverse=True)
     words = [*_settings(old, new, sizes), *(show(line, 300) for line in environment)]
-    words += _models(len(ours.keys() & theirs.keys()), len(pairs))
-    shared = tuple(level for level in old.levels if level in new.levels)
-    return LossComparison(tuple(pairs), levels, shared, tuple(words), unlike)
-
-
-def _models(shared: int, every: int) -> list[str]:
-    if shared == every:
-        return []
-    if not shared:
-        return ["models: no layer with weights is in both: these are two models"]
-    return [f"models: {shared} of {every} layers with weights are in both"]
+    if 0 < shared < len(pairs):
+        words.append(f"models: {shared} of {len(pairs)} layers with weights are in both")
+    both = tuple(level for level in old.levels if level in new.levels)
+    return LossComparison(tuple(pairs), levels, both, tuple(words), unlike)
 
 
 def _unlike(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> str:
@@ -101,7 +96,7 @@ def _noise(loss: LossProfile, layer: LayerLoss | None, level: str) -> float | No
 def _settings(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> list[str]:
     pairs = [
         ("kind", old.kind, new.kind),
-        ("data", old.data or "none", new.data or "none"),
+        ("data", *(side.data.partition(", ")[0] or "none" for side in (old, new))),
         ("samples", str(old.samples), str(new.samples)),
         ("sizes", sizes[0] or "none", sizes[1] or "none"),
         ("levels", ", ".join(old.levels), ", ".join(new.levels)),
