@@ -147,3 +147,9 @@ def test_how_many_changes_make_another_class_the_first_is_said_where_outputs_loo
     loss = measured(layer("a", turned(9, 0.5)), layer("b", turned(8, 0.0)), layer("c", turned(7, 1.0)))
     assert "; another first class with 2 layers; " in loss_sentences(loss)[0]
     assert "first class" not in loss_sentences(replace(loss, classes=False))[0]
+
+
+@pytest.mark.parametrize("kind", ["measured", "approximated"])
+def test_a_model_without_layers_is_said_to_have_none(kind: str) -> None:
+    (said,) = loss_sentences(replace(measured(), kind=kind))
+    assert said == "there is no layer with weights that could be changed"

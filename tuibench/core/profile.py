@@ -21,6 +21,8 @@ LAYOUT = "layout (runtime)"
 
 ALREADY_INT8 = "already int8"
 """Why a point of a layer with such weights has no numbers."""
+RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
+"""Operators with products of weights that no loss profile changes."""
 UNMAPPED = "unmapped (runtime)"
 """The operator of rows of which it is not known what they are for."""
 

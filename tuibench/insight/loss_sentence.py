@@ -47,7 +47,9 @@ def sensitivities(loss: LossProfile) -> tuple[LevelSensitivity, ...]:
 
 def loss_sentences(loss: LossProfile) -> tuple[str, ...]:
     """Which layers to leave alone at each level, and what the profile is made of: a proxy is called one."""
-    said = list(_levels(loss, sensitivities(loss))) if loss.layers else []
+    if not loss.layers:
+        return ("there is no layer with weights that could be changed",)
+    said = list(_levels(loss, sensitivities(loss)))
     if loss.kind == APPROXIMATED:
         said.append(
             "proxy: the noise is that of the weights themselves; nothing was run, and how much of it reaches the"

@@ -40,6 +40,8 @@ def loss_lines(
     )
     said = [*model_lines(loss), *map(capital, loss_sentences(loss))]
     lines = [title, *heading_lines(heading), *(line for each in said for line in wrapped(each, width)), ""]
+    if not loss.layers:
+        return finished(lines[:-1], ascii_only)
     level = told_level(loss)
     if level:
         shown = summarize_loss(loss, level)

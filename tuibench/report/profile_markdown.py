@@ -54,6 +54,8 @@ def _loss(loss: LossProfile, heading: ProfileHeading) -> Iterator[str]:
     proxy = loss.kind == APPROXIMATED
     yield "# Loss profile" + (" (approximated: a proxy, nothing was run)" if proxy else "")
     yield _bullets([*heading_lines(heading), *profile_loss.model_lines(loss), *map(capital, loss_sentences(loss))])
+    if not loss.layers:
+        return
     level = told_level(loss)
     if level:
         yield "## Layer summaries"

@@ -190,6 +190,28 @@ async def test_losses_have_a_level_in_place_of_a_type() -> None:
         assert "outputs" in seen.text and "(proxy)" in seen.text
 
 
+async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
+    profile = make_profile(kind=LOSS)
+    assert profile.loss is not None
+    first, *others = profile.loss.layers
+    gone = tuple(replace(each, sqnr_db=None, reason="became NaN", harm=True) for each in first.points)
+    loss = replace(profile.loss, layers=(replace(first, points=gone), *others))
+    async with profiled((120, 36), profile_run(1, 60, replace(profile, loss=loss))) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"leave alone first {first.weight} (harm that no dB tells: became NaN)" in seen.text
+        assert "average 0.9 % noise over 6 layers; harm with 1 more layer" in seen.text
+        assert next(row for row in seen.rows if row.startswith(">")).split()[1] == "Conv", (
+            "though MatMul has more noise"
+        )
+        assert "(4 of 5 layers, harm with 1 layer)" in seen.text
+        await seen.press("2")
+        assert next(row for row in seen.rows if row.startswith(">")).split().count("harm") >= len(loss.levels)
+        await seen.press("3")
+        assert "harm" in seen.text
+        await seen.press("t", "t")
+        assert "noise power at pruned 0.5, % of total" in seen.text
+
+
 async def test_theory_says_that_it_is_theory_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile_form")
     async with profiled() as seen:

@@ -12,7 +12,7 @@ from typing import Any
 from tuibench.arrays.bundle import Feed, read_bundle
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Point
-from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LossPoint
+from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, RECURRENT, LossPoint
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
 from tuibench.core.units import count_of
@@ -32,7 +32,6 @@ from tuibench.profiles.loss.session import Load, Runs, engine_words, loader
 from tuibench.profiles.loss.weight import Weight, WeightReader
 
 Send = Callable[[dict[str, Any]], None]
-_RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM"})
 
 
 @dataclass(frozen=True)
@@ -198,7 +197,7 @@ class _Sweeping:
 
 def _recurrent(model: Any) -> list[str]:
     """That weights of nodes which run over a sequence stay as they are, where there are any."""
-    found = Counter(place.node.op_type for place in Scopes(model.graph).places if place.node.op_type in _RECURRENT)
+    found = Counter(place.node.op_type for place in Scopes(model.graph).places if place.node.op_type in RECURRENT)
     named = ", ".join(f"{count} {op}" for op, count in found.items())
     return [f"the weights of {named} are not changed, only those of convolutions and matrix products"] if named else []
 
