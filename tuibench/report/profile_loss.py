@@ -51,7 +51,7 @@ def loss_lines(
     rows = arrange_losses(loss_rows(loss), columns, sort, reverse, text)
     kept = rows if top is None else rows[: max(top, 0)]
     lines += ["Layer results", *(layer_table(columns, kept, width, narrow_of(loss)) if kept else ["No layer to show"])]
-    lines += [*left_out(len(kept), len(rows), "--top N"), *wrapped(_legend(loss), width)]
+    lines += [*left_out(len(kept), len(rows), "--top N"), *wrapped(legend(loss), width)]
     return finished(lines, ascii_only)
 
 
@@ -67,7 +67,8 @@ def model_lines(loss: LossProfile) -> Iterator[str]:
     yield from (f"Note: {show(note, 500)}" for note in loss.notes)
 
 
-def _legend(loss: LossProfile) -> str:
+def legend(loss: LossProfile) -> str:
+    """What the figures of the levels are."""
     proxy = loss.kind == APPROXIMATED
     of = "of the weights against themselves changed (proxy)" if proxy else "of the outputs"
     harm = "" if proxy else f"; {HARM}: worse than any dB"

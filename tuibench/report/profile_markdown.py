@@ -61,6 +61,7 @@ def _loss(loss: LossProfile, heading: ProfileHeading) -> Iterator[str]:
         yield "## Layer summaries"
         yield from _summary(summarize_loss(loss, level, VALUES), None)
     yield "## Layer results"
+    yield _bullets([profile_loss.legend(loss)])
     columns = loss_columns(loss)
     yield from _rows(columns, arrange_losses(loss_rows(loss), columns))
 

@@ -190,6 +190,14 @@ async def test_losses_have_a_level_in_place_of_a_type() -> None:
         assert "outputs" in seen.text and "(proxy)" in seen.text
 
 
+async def test_what_is_a_proxy_is_called_one_on_every_tab() -> None:
+    async with profiled() as seen:
+        await seen.go(route.theory(seen.project, APPROXIMATED))
+        for number in "123":
+            await seen.press(number)
+            assert "proxy" in seen.text, number
+
+
 async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
     profile = make_profile(kind=LOSS)
     assert profile.loss is not None

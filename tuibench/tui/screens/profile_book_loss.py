@@ -42,6 +42,7 @@ class LossBook(Book):
         self.loss = loss
         self.costs = costs
         self.kinds = loss_types(loss)
+        self.unit = "dB (proxy)" if loss.kind == APPROXIMATED else "dB SQNR"
         self._told = loss_columns(loss)
         self.sorts = ("worst %", "#", "op", "weight", "params", *map(level_title, loss.levels))
         self._rows = loss_rows(loss)
