@@ -12,7 +12,7 @@ from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, Lo
 from tuibench.insight.column import column_of
 from tuibench.insight.detail import loss_detail
 from tuibench.insight.loss import LossRow, arrange_losses, loss_columns, loss_rows
-from tuibench.insight.loss_sentence import loss_sentences, sensitivities
+from tuibench.insight.loss_sentence import loss_notes, loss_sentences, sensitivities
 
 
 def layer(name: str, *points: LossPoint, **proxy: float | None) -> LayerLoss:
@@ -153,3 +153,17 @@ def test_how_many_changes_make_another_class_the_first_is_said_where_outputs_loo
 def test_a_model_without_layers_is_said_to_have_none(kind: str) -> None:
     (said,) = loss_sentences(replace(measured(), kind=kind))
     assert said == "there is no layer with weights that could be changed"
+
+
+def test_a_form_that_is_far_from_the_model_as_it_runs_limits_what_noise_tells() -> None:
+    far = "the engine computes the model as it is 10 % away from the form in which layers are changed"
+    assert loss_sentences(replace(make_loss(), float32_db=20.0))[-1].startswith(far)
+    for near in (make_loss(), replace(make_loss(), float32_db=None)):
+        assert not any("away from" in words for words in loss_sentences(near))
+
+
+def test_what_is_odd_of_some_layers_is_noted_with_their_names() -> None:
+    packed, odd = "its weights are packed", "its weights hold NaN or infinity"
+    layers = [replace(layer(name), reason=why) for name, why in (("a", packed), ("b", odd), ("c", packed), ("d", ""))]
+    notes = loss_notes(replace(measured(*layers), notes=("one\x1b",)))
+    assert notes == ("one\\e", f"2 layers: {packed} (a, c)", f"1 layer: {odd} (b)")

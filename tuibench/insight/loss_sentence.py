@@ -14,6 +14,8 @@ from tuibench.insight.loss import APPROXIMATED, HARM, level_words, noise_of
 
 _HALF = 0.5
 _MOST_TO_SPARE = 5
+_FAR_DB = 60.0
+"""Between two forms of a model: float32 computed in another order stays above that."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,9 +57,26 @@ def loss_sentences(loss: LossProfile) -> tuple[str, ...]:
             "proxy: the noise is that of the weights themselves; nothing was run, and how much of it reaches the"
             " outputs is not known"
         )
-    elif not loss.complete:
+        return tuple(said)
+    if loss.float32_db is not None and loss.float32_db < _FAR_DB:
+        own = percent(10 ** (-loss.float32_db / 20))
+        said.append(
+            f"the engine computes the model as it is {own} away from the form in which layers are changed, so less"
+            " noise than that tells little"
+        )
+    if not loss.complete:
         said.append("stopped before all layers were measured: what is missing is shown as –")
     return tuple(said)
+
+
+def loss_notes(loss: LossProfile) -> tuple[str, ...]:
+    """What else a reader must know, with what is odd of some layers alone."""
+    odd: dict[str, list[str]] = {}
+    for layer, name in zip(loss.layers, _names_of(loss.layers), strict=True):
+        if layer.reason:
+            odd.setdefault(layer.reason, []).append(name)
+    of_layers = (f"{count_of(len(names), 'layer')}: {show(why, 200)} ({_names(names)})" for why, names in odd.items())
+    return (*(show(note, 500) for note in loss.notes), *of_layers)
 
 
 def _sensitivity(loss: LossProfile, level: str, names: Sequence[str]) -> LevelSensitivity:

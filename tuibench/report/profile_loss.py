@@ -8,7 +8,7 @@ from tuibench.core.profile import LossProfile
 from tuibench.core.text import show
 from tuibench.core.units import scaled, short
 from tuibench.insight.loss import APPROXIMATED, HARM, UNCHANGED, arrange_losses, loss_columns, loss_rows, narrow_of
-from tuibench.insight.loss_sentence import loss_sentences
+from tuibench.insight.loss_sentence import loss_notes, loss_sentences
 from tuibench.insight.loss_summary import summarize_loss, told_level
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_table import (
@@ -64,7 +64,7 @@ def model_lines(loss: LossProfile) -> Iterator[str]:
             yield f"Weights as inputs, unchanged: {short(loss.float32_db)} dB from the model as it runs"
     layers = len(loss.layers)
     yield f"Layers: {layers} with weights, {scaled(sum(layer.parameters for layer in loss.layers))} parameters"
-    yield from (f"Note: {show(note, 500)}" for note in loss.notes)
+    yield from (f"Note: {note}" for note in loss_notes(loss))
 
 
 def legend(loss: LossProfile) -> str:

@@ -260,6 +260,7 @@ def test_a_weight_that_is_no_number_is_said_of_the_outputs(tmp_path: Path) -> No
     found = sweep(tmp_path, linear(matrix), ONES, LEVELS)
     assert len(found.points) == 5, "infinity and NaN stand in two outputs of three; the third is compared"
     assert found["y", "pruned 0.5"].sqnr_db is not None
+    assert found.result["notes"] == ["output 'y' is NaN or infinite in 2 of 3 values, which are left out"]
 
 
 def test_a_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from tuibench.arrays.bundle import Feed, read_bundle
 from tuibench.core.errors import ModelError
@@ -121,6 +123,7 @@ class _Sweeping:
         if left_out:
             named = ", ".join(f"'{show(name, 40)}'" for name in left_out[:5])
             self.notes.append(f"outputs that hold no floats are left out: {named}")
+        self.notes += _odd(kept)
         return kept
 
     def _load_lifted(self, model: Any, layers: Sequence[Layer], reader: WeightReader) -> tuple[Lifted, Runs]:
@@ -193,6 +196,15 @@ class _Sweeping:
 
     def _end(self, classes: bool, float32_db: float | None, complete: bool) -> dict[str, Any]:
         return {"classes": classes, "float32_db": float32_db, "complete": complete, "notes": self.notes}
+
+
+def _odd(outputs: Outputs) -> Iterator[str]:
+    """Which outputs of the unchanged model hold values, but not all of them, that nothing can be held against."""
+    for name in outputs[0]:
+        arrays = [found[name] for found in outputs if name in found]
+        size, known = sum(one.size for one in arrays), sum(int(np.isfinite(one).sum()) for one in arrays)
+        if 0 < known < size:
+            yield f"output '{show(name, 60)}' is NaN or infinite in {size - known} of {size} values, which are left out"
 
 
 def _recurrent(model: Any) -> list[str]:

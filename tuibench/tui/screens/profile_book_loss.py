@@ -21,7 +21,7 @@ from tuibench.insight.loss import (
     loss_rows,
     noise_words,
 )
-from tuibench.insight.loss_sentence import loss_sentences, sensitivities
+from tuibench.insight.loss_sentence import loss_notes, loss_sentences, sensitivities
 from tuibench.insight.loss_summary import PARAMETERS, loss_types, summarize_loss
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
@@ -77,7 +77,7 @@ class LossBook(Book):
             yield Fact("floor", f"{short(loss.float32_db)} dB: the unchanged layers against the model as it is")
         if not loss.complete:
             yield Fact("stopped", "before all layers were measured", "warn")
-        yield from (Fact("note", text) for text in loss.notes)
+        yield from (Fact("note", text) for text in loss_notes(loss))
 
     def said(self, kind: str) -> Sequence[LineLike]:
         """Which layers to leave alone at a level; what is a proxy, or was not measured to its end, in any case."""
