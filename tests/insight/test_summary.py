@@ -158,7 +158,7 @@ def test_an_operator_whose_layers_do_harm_stands_first_and_says_so() -> None:
     gemm = loss.layers[-1]
     points = tuple(replace(point, sqnr_db=None, reason="nan", harm=True) for point in gemm.points)
     shown = summarize_loss(replace(loss, layers=(*loss.layers[:-1], replace(gemm, points=points))), "int8")
-    assert gemm.op == "Gemm" and shown.bars[0].label == "Gemm" and shown.bars[0].text == "harm with 1 layer"
+    assert gemm.op == "Gemm" and shown.bars[0].label == "Gemm" and shown.bars[0].text == "harm with 1"
     assert all(bar.amount is None or bar.amount < 1 for bar in shown.bars)
 
 

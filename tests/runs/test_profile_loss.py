@@ -142,7 +142,9 @@ def test_a_child_that_dies_before_the_first_layer_or_behind_the_last_is_no_layer
     assert {one for one, _ in past.parts.points} == {"conv_out"} and "loss" in past.parts.failures
 
 
-@pytest.mark.parametrize(("kind", "harm"), [("memory", False), ("timeout", False), ("signal", True)])
+@pytest.mark.parametrize(
+    ("kind", "harm"), [("memory", False), ("timeout", False), ("exception", False), ("signal", True)]
+)
 def test_a_death_for_want_of_room_or_time_says_nothing_of_the_outputs(bench: Bench, kind: str, harm: bool) -> None:
     def once(request: dict[str, Any], say: Say) -> Any:
         if request["skip"]:

@@ -47,6 +47,6 @@ def _amount(loss: LossProfile, op: str, layers: Sequence[LayerLoss], level: str,
     known = [value for value in noise if value is not None and value < math.inf]
     harmed = noise.count(math.inf)
     value = math.fsum(one * one for one in known) if display == SHARES else math.fsum(known) / max(len(known), 1)
-    told = [f"{len(known)} of {count_of(len(layers), 'layer')}"] if len(known) < len(layers) and known else []
-    told += [f"{HARM} with {count_of(harmed, 'layer')}"] if harmed else []
+    told = [f"{HARM} with {harmed}"] if harmed else []
+    told += [f"{len(known)} of {count_of(len(layers), 'layer')}"] if len(known) < len(layers) and known else []
     return Amount(op, value if known else None, len(layers), note=", ".join(told), is_ahead=harmed > 0)

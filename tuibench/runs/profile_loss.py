@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tuibench.core.cell import Failure
-from tuibench.core.failure import failure_words
 from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint
 from tuibench.core.record import from_plain
 from tuibench.insight.loss_assembly import first_points, worst_layers
@@ -105,8 +104,8 @@ class LossMaker:
                 return answer
             one, level = at[0]
             # Without memory or time it is not known what the outputs would have been.
-            harm = answer.kind not in ("memory", "timeout")
-            point = LossPoint(level, None, None, reason=failure_words(answer), harm=harm)
+            reason, harm = f"{answer.message} with this layer changed", answer.kind == "signal"
+            point = LossPoint(level, None, None, reason=reason, harm=harm)
             sitting.keep_piece(LOSSES, one, point, level)
             sitting.pass_between()
 

@@ -211,7 +211,7 @@ async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
         assert next(row for row in seen.rows if row.startswith(">")).split()[1] == "Conv", (
             "though MatMul has more noise"
         )
-        assert "(4 of 5 layers, harm with 1 layer)" in seen.text
+        assert "(harm with 1, 4 of 5 layers)" in seen.text
         await seen.press("2")
         assert next(row for row in seen.rows if row.startswith(">")).split().count("harm") >= len(loss.levels)
         await seen.press("3")
