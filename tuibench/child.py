@@ -132,10 +132,10 @@ def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `weights` {path, levels?}: each layer by its weights alone, the approximated loss profile."""
     from tuibench.core.profile import LEVELS
-    from tuibench.core.record import to_plain
+    from tuibench.core.record import to_compact
     from tuibench.profiles.loss.approximation import approximate
 
-    return to_plain(approximate(request["path"], tuple(request.get("levels") or LEVELS)))
+    return to_compact(approximate(request["path"], tuple(request.get("levels") or LEVELS)))
 
 
 def loss(request: dict[str, Any], send: Send) -> Any:
@@ -150,15 +150,15 @@ def loss(request: dict[str, Any], send: Send) -> Any:
 
 def cost(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?}: what each node costs by its shapes."""
-    from tuibench.core.record import to_plain
+    from tuibench.core.record import to_compact
     from tuibench.models.cost.order import carry_out
     from tuibench.trial import TracedTrial
 
-    return to_plain(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
+    return to_compact(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
 
 
 def layers(request: dict[str, Any], send: Send) -> Any:
-    """Task `layers` {path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
+    """Task `layers` {engine, path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
 
     Sends {"stage": "loading" | "profiling" | "timing", "done", "of"} on the way.
     """
@@ -166,20 +166,22 @@ def layers(request: dict[str, Any], send: Send) -> Any:
 
     from tuibench.core.model import Point
     from tuibench.core.record import from_plain, to_plain
+    from tuibench.engines import registry
+    from tuibench.engines.layer_timer import LayerOrder
     from tuibench.host.cpu import read_identity
     from tuibench.host.tree import Tree
-    from tuibench.profiles.layers import measure_layers
 
-    found = measure_layers(
-        request["path"],
-        from_plain(Point, request["point"]),
-        tuple(request["cpus"]),
-        int(request["threads"]),
-        int(request["runs"]),
-        float(request["max_s"]),
-        request["run_dir"],
-        lambda stage, done, of: send({"stage": stage, "done": done, "of": of}),
+    order = LayerOrder(
+        path=request["path"],
+        point=from_plain(Point, request["point"]),
+        cpus=tuple(request["cpus"]),
+        threads=int(request["threads"]),
+        runs=int(request["runs"]),
+        max_s=float(request["max_s"]),
+        work_dir=request["run_dir"],
     )
+    timer = registry.make_timer(str(request["engine"]))
+    found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
@@ -263,11 +265,6 @@ _IMPORTS = {
     "roofline": "tuibench.profiles.roofline",
     "zeros": "tuibench.profiles.zero_effect",
     "what_if": "tuibench.profiles.what_if",
-}
-_IMPORTS = {
-    "inspect": "tuibench.models.inspection",
-    "prepare": "tuibench.models.preparation",
-    "cost": "tuibench.models.cost.order",
 }
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,14 @@ from tests.models.factory import save
 from tests.profiles.graph_shelf import SHELF
 from tests.test_child import Answer, call, prepare
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LAYER, LayerRun, Roofline, ZeroEffect
+from tuibench.core.profile import LayerRun, Roofline, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
 from tuibench.models.node import walk
+from tuibench.profiles.roofline import dram_working_set
+from tuibench.profiles.zero_effect import judge
 
 CPU = min(os.sched_getaffinity(0))
-PLACED = {"cpus": [CPU], "threads": 1}
+PLACED = {"cpus": [CPU], "threads": 1, "engine": "onnxruntime"}
 SAMPLES = Path(__file__).parents[2] / "tuibench" / "data" / "samples"
 
 
@@ -46,7 +46,7 @@ def test_every_node_of_a_model_has_its_time(cnn: tuple[Answer, list[str]]) -> No
     assert found.bias_us > 0 and found.load_ms > 0 and found.noise.blocks >= 2 and found.peak_bytes
     convolutions = [row for row in found.rows if row.op == "Conv"]
     assert convolutions and all(row.raw_us > row.us > 0 and row.activation_bytes for row in convolutions)
-    assert all(row.us <= row.raw_us for row in found.rows)
+    assert all(row.us <= row.raw_us for row in found.rows) and found.precision == "f32"
 
 
 def test_the_stages_are_told_and_nothing_is_left_behind(cnn: tuple[Answer, list[str]]) -> None:
@@ -69,19 +69,6 @@ def test_names_that_break_the_profilers_file_lose_no_time(tmp_path: Path) -> Non
     assert sorted(nodes) == sorted(one.id for one in walk(model.graph))
     assert path.read_bytes() == before
     assert all(name.startswith("m0p0.") for name in os.listdir(tmp_path / "run"))
-
-
-@pytest.mark.parametrize("name", ["branches", "loops", "rounding", "a function"])
-def test_models_of_all_kinds_are_profiled_and_never_written_to(name: str, tmp_path: Path) -> None:
-    path = Path(save(SHELF[name], tmp_path / "model.onnx"))
-    before = (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns)
-    run_dir = tmp_path / "run"
-    run_dir.mkdir()
-    found = from_plain(LayerRun, ask("layers", str(path), run_dir, runs=3).result)
-    assert (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) == before
-    assert sorted(os.listdir(tmp_path)) == ["model.onnx", "run"]
-    assert sum(row.raw_us for row in found.rows if row.kind == LAYER) > 0
-    assert not [row for row in found.rows if "unmapped" in row.op]
 
 
 def test_where_the_optimized_model_cannot_be_saved_names_have_to_do(tmp_path: Path) -> None:
@@ -112,7 +99,7 @@ def test_layers_alone_give_a_ratio_or_a_reason(tmp_path: Path) -> None:
     told = [line["what_if"] for line in lines[:-1]]
     assert [one["id"] for one in told] == wanted and lines[-1] == {"ok": True, "result": None}
     ratio = from_plain(Estimate, told[0]["ratio"])
-    assert told[0]["reason"] or (ratio.value is not None and 0.01 < ratio.value < 10 and ratio.n >= 3)
+    assert told[0]["reason"] == "" and ratio.value is not None and 0.01 < ratio.value < 10 and ratio.n >= 3
     assert told[1]["ratio"]["value"] is None and "no int8 form" in told[1]["reason"]
     assert "no such node" in told[2]["reason"]
     assert all(name.startswith("m0p0.") for name in os.listdir(tmp_path))
@@ -127,10 +114,10 @@ def test_roofs_are_those_of_a_machine() -> None:
     found = from_plain(Roofline, call("roofline", {**PLACED, "max_s": 1, "memory_bytes": 1 << 30}).result)
     assert found.cores == 1 and found.f32_gflops and found.int8_gops and found.dram_gb_s and found.measured_utc
     assert [size for size, _ in found.cache_gb_s] == [1 << 19, 1 << 22] and min(gb for _, gb in found.cache_gb_s) > 0
-    assert "DRAM on 128 MB" in found.reason or not found.reason
+    assert found.reason == dram_working_set(os.sysconf, 1 << 30)[1]
 
 
 def test_whether_zeros_gain_anything_is_measured() -> None:
     found = from_plain(ZeroEffect, call("zeros", {**PLACED, "max_s": 0.5}).result)
     assert found.ratio.value is not None and 0.2 < found.ratio.value < 5 and found.ratio.n >= 3
-    assert "90 % zeros" in found.sentence and found.engine == "onnxruntime" and json.dumps(found.exploits)
+    assert "90 % zeros" in found.sentence and found.engine == "onnxruntime" and found.exploits is judge(found.ratio)

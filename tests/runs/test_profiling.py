@@ -226,15 +226,6 @@ def test_a_model_that_no_process_can_load_is_not_loaded_three_times(bench: Bench
     assert call.tasks.count("layers") == 1
 
 
-@pytest.mark.parametrize("engine", ["openvino", "fake"])
-def test_an_engine_without_layer_times_says_so(bench: Bench, engine: str) -> None:
-    call = Scripted()
-    past = bench.run(replace(make_profile_spec(MODEL), engines=(engine,)), call)
-    assert past.end["error"]["exit_code"] == ExitCode.ENGINE
-    assert "does not tell how long each layer takes" in past.end["reason"]
-    assert call.tasks == []
-
-
 def test_inputs_that_cannot_be_made_end_the_run_with_their_reason(bench: Bench) -> None:
     def prepare(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import USUAL

@@ -77,7 +77,7 @@ class NodeCost:
         """Operations per byte moved, were nothing in a cache."""
         if self.flops is None or self.activation_bytes is None:
             return None
-        moved = self.activation_bytes + self.weight_bytes
+        moved = self.activation_bytes + self.weight_bytes * (1 if self.times is None else self.times)
         return self.flops / moved if moved else None
 
 
@@ -129,6 +129,8 @@ class KernelRow:
     """Whether the kernel that runs works on integers."""
     activation_bytes: int | None = None
     """What its kernels read and write in one inference beside constants, as the profiler counts it."""
+    calls: float | None = None
+    """How often its kernels ran in one inference, together and on average; None where nobody counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,8 @@ class LayerRun:
     cpus: tuple[int, ...]
     isa: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    precision: str = ""
+    """What its products were computed in, most of the time first; '' where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ F32, INT8, DRAM, CACHE = "f32", "int8", "DRAM", "cache"
 """What can bind a layer."""
 
 
-def least_ms(flops: int | None, bytes_moved: int | None, integer: bool, roofline: Roofline) -> tuple[float | None, str]:
+def least_ms(
+    flops: float | None, bytes_moved: float | None, integer: bool, roofline: Roofline
+) -> tuple[float | None, str]:
     """The longest of the times that its products and its bytes need at best, and which of them that is.
 
     Nothing where either is not known: the other alone would be called what binds it, whatever does.
@@ -23,7 +25,7 @@ def least_ms(flops: int | None, bytes_moved: int | None, integer: bool, roofline
     return found if found[0] > 0 else (None, "")
 
 
-def bandwidth_for(bytes_moved: int, roofline: Roofline) -> tuple[float | None, str]:
+def bandwidth_for(bytes_moved: float, roofline: Roofline) -> tuple[float | None, str]:
     """GB/s of the smallest memory that a layer's tensors fit into."""
     for size, gb_s in roofline.cache_gb_s:
         if bytes_moved <= size:

@@ -14,7 +14,7 @@ from tuibench.engines import registry
 from tuibench.engines.wording import plain_words
 from tuibench.profiles import bench_model
 from tuibench.profiles.alone import Alone
-from tuibench.profiles.layers import setting_for
+from tuibench.profiles.timed_model import setting_for
 
 _SIDE = 512
 _OPERATIONS = 2.0 * _SIDE**3

@@ -30,8 +30,8 @@ from tuibench.profiles.calibration import Bias, calibrate, middle_mean
 from tuibench.profiles.event import Run
 from tuibench.profiles.flat import Flat
 from tuibench.profiles.int8_form import NotAlone, Piece, as_int8, as_it_is
-from tuibench.profiles.layers import setting_for
 from tuibench.profiles.mapping import OWN_WORK
+from tuibench.profiles.timed_model import setting_for
 from tuibench.stats.interval import log_interval
 
 Array = np.ndarray[Any, Any]

@@ -13,7 +13,7 @@ from tuibench.core.profile import ZeroEffect
 from tuibench.engines import registry
 from tuibench.profiles import bench_model
 from tuibench.profiles.alone import Alone, Turn, take_turns
-from tuibench.profiles.layers import setting_for
+from tuibench.profiles.timed_model import setting_for
 from tuibench.stats.interval import log_interval
 
 ZEROS = 0.9

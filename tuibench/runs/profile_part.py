@@ -99,7 +99,7 @@ class Parts:
         elif part == LAYERS:
             self.runs[n] = from_plain(LayerRun, result)
         elif part == WEIGHTS:
-            self.weights = tuple(from_plain(LayerLoss, layer) for layer in result)
+            self.weights = from_plain(tuple[LayerLoss, ...], result)
         elif part == LOSSES:
             self.answer = dict(result or {})
 

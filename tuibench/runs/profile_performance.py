@@ -8,6 +8,7 @@ from tuibench.core.cell import Estimate, Failure
 from tuibench.core.failure import failure_words
 from tuibench.core.profile import LAYER, CostProfile, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
+from tuibench.engines import registry
 from tuibench.runs.profile_part import COSTS, LAYERS, ROOFLINE, WHAT_IF, ZEROS
 from tuibench.runs.profile_sitting import ProfileSitting
 from tuibench.runs.resumption import Disagreement, disagreement
@@ -68,6 +69,8 @@ class PerformanceMaker:
     def _make_of_machine(self, part: str, max_s: float, kind: type[Roofline] | type[ZeroEffect]) -> None:
         """What is true of the machine whatever the model; once measured it stays so."""
         sitting = self._sitting
+        if self._lacks_alone(part):
+            return
         known = sitting.shelf.get(part, sitting.cores)
         if known is not None:
             try:
@@ -85,6 +88,14 @@ class PerformanceMaker:
             if _is_whole(found):
                 sitting.shelf.put(part, sitting.cores, to_plain(found))
         sitting.pace.end()
+
+    def _lacks_alone(self, part: str) -> bool:
+        """Whether the engine of this profile is not one that such a part is measured with, which is written down."""
+        engine = self._sitting.spec.engines[0]
+        if registry.runs_ours(engine):
+            return False
+        self._sitting.fail(part, Failure("refused", "planning", f"it is not measured with {engine}"))
+        return True
 
     def _make_layers(self, n: int) -> None:
         sitting, name = self._sitting, f"{LAYERS} {n}"
@@ -127,6 +138,8 @@ class PerformanceMaker:
 
     def _make_what_if(self) -> None:
         sitting = self._sitting
+        if self._lacks_alone(WHAT_IF):
+            return
         sitting.pace.begin(WHAT_IF)
         if self._parts.costs is None:
             why = "what the layers cost is not known, so none can be chosen"

@@ -14,8 +14,8 @@ from tuibench.core.place import Places
 from tuibench.core.profile import INT8, LOSS, PERFORMANCE, RECURRENT, CostProfile, LossProfile, ProfileSpec
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.units import count_of
+from tuibench.engines import registry
 from tuibench.insight.loss_assembly import count_points, estimate_s
-from tuibench.runs.profiling import check_engine
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
 from tuibench.workbench.introduction import process_words
@@ -60,7 +60,7 @@ class Profiles:
 
     def check_engine(self, engine: str) -> None:
         """Raise EngineError for one that does not tell how long each layer takes."""
-        check_engine(engine)
+        registry.check_timed(engine)
 
     def costs(
         self, model: ModelSource | str, batch: int | None = None, dims: Mapping[str, int] | None = None
