@@ -88,6 +88,10 @@ def test_each_text_states_its_convention_and_names_its_methods() -> None:
     text = "\n".join(PAGES["performance"]())
     assert "Estimate by measured INT8" in text and "Estimate by Amdahl bound" in text
     assert "theoretical" in PAGES["costs"]()[0] and "proxy" in PAGES["approximated"]()[0]
+    proxy = Profile(LOSS, make_costs(), loss=make_loss(measured=False))
+    legend = profile_markdown(proxy, HEADING).partition("## Layer results")[2]
+    assert "dB: SQNR of the weights against themselves changed (proxy)" in legend
+    assert "weight_sqnr_db_proxy" in profile_csv.profile_csv(proxy)
 
 
 def test_tables_say_how_many_rows_they_leave_out() -> None:

@@ -126,6 +126,17 @@ def test_a_plan_grows_with_what_is_asked(home: Path) -> None:
     assert seconds(ProfileSpec(LOSS, levels=("int8",))) < seconds(ProfileSpec(LOSS))
 
 
+def test_a_plan_of_losses_counts_the_layers_that_can_be_changed(home: Path) -> None:
+    conv, *_, gemm = COSTS.nodes
+    tied, lstm = replace(gemm, id="again"), replace(gemm, id="run", op="LSTM", weight="kernel")
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(LOSS))
+    plan = Workbench().profiles.plan
+    assert plan(spec, costs=replace(COSTS, nodes=(conv, gemm, tied, lstm))).words[0].startswith("2 layers, ")
+    none = plan(spec, costs=replace(COSTS, nodes=(lstm,)))
+    assert none.words == ("no layer with weights that could be changed",)
+    assert none.seconds is not None and none.seconds < 10
+
+
 def test_an_engine_without_layer_times_starts_nothing(home: Path) -> None:
     from tuibench.workbench.runs import Wishes
 

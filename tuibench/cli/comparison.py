@@ -73,7 +73,10 @@ def _compare_profiles(base: RunResult, new: RunResult, environment: tuple[str, .
 
     shas = [result.models[0].sha256 if result.models else "" for result in (base, new)]
     if shas[0] != shas[1]:
-        environment = ("the models are not the same: only layers with the same outputs are compared", *environment)
+        environment = (
+            "the models are not the same: only layers with the same outputs and operators are compared",
+            *environment,
+        )
     if args.json:
         emit(comparison_json(base, new, environment))
     else:

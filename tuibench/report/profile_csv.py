@@ -25,7 +25,7 @@ COST_COLUMNS = (
 )  # fmt: skip
 LOSS_COLUMNS = (
     "number", "op", "node", "weight", "shape", "parameters", "zeros", "level", "weight_sqnr_db_proxy", "sqnr_db",
-    "cosine", "kl", "top1", "samples", "id", "reason",
+    "cosine", "kl", "top1", "samples", "id", "harm", "reason",
 )  # fmt: skip
 
 
@@ -101,7 +101,7 @@ def _losses(loss: LossProfile) -> Iterator[tuple[str, ...]]:
             yield (
                 *named, str(layer.parameters), str(layer.zeros), safe_text(level),
                 _number(layer.weight_sqnr_db.get(level)), *map(_number, measured),
-                _count(point.samples if point else None), safe_text(layer.id),
+                _count(point.samples if point else None), safe_text(layer.id), "true" if point and point.harm else "",
                 safe_text("; ".join(filter(None, (layer.reason, point.reason if point else "")))),
             )  # fmt: skip
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from tuibench.core.profile import INT8, CostProfile, LossProfile, PerformanceProfile, Profile
+from tuibench.core.profile import CostProfile, LossProfile, PerformanceProfile, Profile
 from tuibench.insight.bar import SHARES, VALUES, Summary
 from tuibench.insight.column import Column
 from tuibench.insight.cost import COST_COLUMNS, arrange_costs, cost_rows
 from tuibench.insight.layer import COLUMNS, arrange, layer_rows
-from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows, loss_sentences
-from tuibench.insight.loss_summary import summarize_loss
+from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows
+from tuibench.insight.loss_sentence import loss_sentences
+from tuibench.insight.loss_summary import summarize_loss, told_level
 from tuibench.insight.sentence import help_sentence, zeros_sentence
 from tuibench.insight.summary import BASELINE, FLOPS, summarize, summarize_costs
 from tuibench.report import profile_loss
@@ -53,11 +54,14 @@ def _loss(loss: LossProfile, heading: ProfileHeading) -> Iterator[str]:
     proxy = loss.kind == APPROXIMATED
     yield "# Loss profile" + (" (approximated: a proxy, nothing was run)" if proxy else "")
     yield _bullets([*heading_lines(heading), *profile_loss.model_lines(loss), *map(capital, loss_sentences(loss))])
-    level = INT8 if INT8 in loss.levels else next(iter(loss.levels), "")
+    if not loss.layers:
+        return
+    level = told_level(loss)
     if level:
         yield "## Layer summaries"
         yield from _summary(summarize_loss(loss, level, VALUES), None)
     yield "## Layer results"
+    yield _bullets([profile_loss.legend(loss)])
     columns = loss_columns(loss)
     yield from _rows(columns, arrange_losses(loss_rows(loss), columns))
 

@@ -13,11 +13,12 @@ from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.insight.column import column_of
-from tuibench.insight.comparison import compare_performance
+from tuibench.insight.comparison import ProfileComparison
 from tuibench.insight.cost import COST_COLUMNS
 from tuibench.insight.layer import COLUMNS
 from tuibench.insight.loss import loss_columns
-from tuibench.insight.loss_comparison import compare_loss
+from tuibench.insight.loss_comparison import LossComparison
+from tuibench.insight.two_profiles import compare_profiles
 from tuibench.report.age import moment_words
 from tuibench.report.json_export import finite
 from tuibench.report.profile_comparison import profile_comparison_lines
@@ -123,23 +124,23 @@ def comparison_page(
 def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> str:
     """The same for programs."""
     reasons: dict[str, str] = {}
-    body = {"schema": SCHEMA, "old_id": old.id, "new_id": new.id, "comparison": _compared(old, new, environment)}
+    found = to_plain(_compared(old, new, environment)) or {}
+    body = {"schema": SCHEMA, "old_id": old.id, "new_id": new.id, "comparison": found}
     plain = finite(body, "", reasons)
     return json.dumps(plain | {"reasons": reasons}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
 def count_pairs(old: RunResult, new: RunResult) -> int:
     """Layers that both have: where there is none, nothing was compared. Work of the engine's own is no layer."""
-    pairs = _compared(old, new, ()).get("pairs", [])
-    return sum(bool(pair["old"] and pair["new"] and pair.get("nodes", True)) for pair in pairs)
+    found = _compared(old, new, ())
+    if isinstance(found, ProfileComparison):
+        return sum(bool(pair.old and pair.new and pair.nodes) for pair in found.pairs)
+    return sum(pair.delta is not None for pair in found.pairs) if found is not None else 0
 
 
-def _compared(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> dict[str, list[dict[str, object]]]:
-    sides = [result.profile for result in (old, new)]
-    if sides[0] is None or sides[1] is None:
-        return {}
-    if sides[0].performance is not None and sides[1].performance is not None:
-        return dict(to_plain(compare_performance(sides[0].performance, sides[1].performance, environment)))
-    if sides[0].loss is not None and sides[1].loss is not None:
-        return dict(to_plain(compare_loss(sides[0].loss, sides[1].loss, environment)))
-    return {}
+def _compared(
+    old: RunResult, new: RunResult, environment: tuple[str, ...]
+) -> ProfileComparison | LossComparison | None:
+    if old.profile is None or new.profile is None:
+        return None
+    return compare_profiles(old.profile, new.profile, environment)

@@ -11,7 +11,7 @@ from tuibench.core.card import BenchmarkRow
 from tuibench.core.cell import Asked
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.place import Places
-from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.profile import INT8, LOSS, PERFORMANCE, RECURRENT, CostProfile, LossProfile, ProfileSpec
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.units import count_of
 from tuibench.engines import registry
@@ -166,7 +166,9 @@ def _plan_performance(asked: ProfileSpec, each_ms: float | None, told: str, has_
 
 
 def _plan_loss(asked: ProfileSpec, costs: CostProfile | None, each_ms: float | None, told: str) -> ProfilePlan:
-    layers = sum(bool(node.weight and node.macs) for node in costs.nodes) if costs is not None else None
+    layers = _count_layers(costs) if costs is not None else None
+    if layers == 0:
+        return ProfilePlan(_BEFORE_S, ("no layer with weights that could be changed",))
     words = [f"{count_of(len(asked.levels), 'level')} on {count_of(asked.samples, 'sample')}"]
     if asked.approximate:
         return ProfilePlan(_BEFORE_S, ("from the weights alone",))
@@ -178,3 +180,8 @@ def _plan_loss(asked: ProfileSpec, costs: CostProfile | None, each_ms: float | N
     return ProfilePlan(
         math.ceil(seconds), (f"{count_of(layers, 'layer')}, {words[0]}", *words[1:], f"one inference {told}")
     )
+
+
+def _count_layers(costs: CostProfile) -> int:
+    """Those that a loss profile changes; of nodes that share a weight the first."""
+    return len({node.weight for node in costs.nodes if node.weight and node.macs and node.op not in RECURRENT})

@@ -6,6 +6,7 @@ from tests.insight.stock import make_loss, make_performance, make_profile
 from tests.tui.screens.profile_stage import profile_run, profiled
 from tuibench.core.profile import LOSS, Profile
 from tuibench.tui import route
+from tuibench.tui.widgets.record_table import RecordTable
 
 
 def slow() -> Profile:
@@ -49,6 +50,8 @@ async def test_losses_are_compared_level_by_level() -> None:
     async with profiled((80, 24), profile_run(1, 3600, worse), profile_run(2, 7200, one)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         assert "noise / signal in %" in seen.text and "samples 2 / 8" in seen.text
+        assert "not measured on the same data, so no differences are told" in " ".join(seen.text.split())
+        assert len(seen.app.screen.query_one(RecordTable).keys) == 7, "both are listed all the same"
 
 
 async def test_two_kinds_cannot_be_compared_and_it_says_so() -> None:

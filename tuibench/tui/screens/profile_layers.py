@@ -53,7 +53,7 @@ class LayersPane(ProfilePane):
         """How it is sorted and filtered, for the line of tabs."""
         order = f"by {self._sort}" + (" reversed" if self._is_reversed else "")
         shown = f"{len(self.table.keys)} with {self.text!r}" if self.text else f"{len(self.table.keys)} rows"
-        return f"{order} {self.dashboard.glyphs.dot} {shown}"
+        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (self.book.unit, order, shown)))
 
     def refresh_lines(self) -> None:
         """The table again; it sends what differs."""
