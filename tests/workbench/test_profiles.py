@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -18,9 +19,12 @@ from tuibench.core.errors import EngineError, ModelError
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.record import from_plain, to_plain
+from tuibench.core.spec import Limits
 from tuibench.core.watch import AHEAD, DONE, LOST, NOW
+from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer
 from tuibench.workbench import theory
+from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import theory_spec
 from tuibench.workbench.watching import RunWatch
@@ -98,7 +102,7 @@ def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> No
     spec = make_profile_spec(MODEL)
     assert bench.profiles.plan(spec).seconds is None
     guessed = bench.profiles.plan(spec, costs=COSTS)
-    assert guessed.seconds is not None and "guessed" in guessed.words[-1]
+    assert guessed.seconds is not None and "guessed" in guessed.basis
     measured = make_small(1)
     (cell,) = measured.cells
     slow = replace(cell.latency_ms["p50"], value=2000.0)
@@ -108,7 +112,33 @@ def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> No
     sha256 = measured.models[0].sha256
     known = bench.profiles.plan(spec, sha256)
     assert known.seconds is not None and known.seconds > guessed.seconds + 3 * 12 * 2
-    assert known.words[-1] == "one inference as measured before"
+    assert known.basis == "one inference of 2000 ms, as measured before (0001)"
+
+
+def test_a_plan_goes_by_a_profile_of_the_same_and_by_no_other(home: Path) -> None:
+    bench = Workbench()
+    stored = make_profile_result(1, us=50_000.0)
+    spec = stored.spec
+    sha256 = stored.models[0].sha256
+    bench.store.benchmarks.add(stored, Card())
+    assert bench.profiles.plan(spec, sha256).basis == "one inference of 50.1 ms, as measured before (0001)"
+    for other in (replace(spec, cores=(2,)), replace(spec, batches=(8,)), replace(spec, dims=(("seq", (3,)),))):
+        assert bench.profiles.plan(other, sha256).seconds is None
+
+
+def test_a_plan_ends_where_the_command_does(home: Path) -> None:
+    spec = make_profile_spec(MODEL, limits=Limits(max_time_s=2.0))
+    plan = Workbench().profiles.plan(spec, costs=COSTS)
+    assert plan.seconds == 2.0 and "--max-time ends it" in plan.basis
+
+
+def test_a_plan_of_a_run_goes_by_the_costs_that_it_has_counted(home: Path) -> None:
+    known, profiles = Replay(), Workbench().profiles
+    run = cast(ActiveRun, SimpleNamespace(replay=known))
+    known.take({"ev": "run_start", "seq": 0, "t_ns": 0, "spec": to_plain(make_profile_spec(MODEL))})
+    assert profiles.plan_run(run).seconds is None
+    known.take({"ev": "profile_part", "seq": 1, "t_ns": 1, "part": "costs", "n": 0, "result": to_plain(COSTS)})
+    assert "guessed by its 2.20 M FLOPs" in profiles.plan_run(run).basis
 
 
 def test_a_plan_grows_with_what_is_asked(home: Path) -> None:

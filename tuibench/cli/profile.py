@@ -11,28 +11,29 @@ from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import can_draw, emit
-from tuibench.cli.session import opened, tell, width
+from tuibench.cli.session import opened, width
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.label import model_names
 from tuibench.core.profile import LOSS, CostProfile, LossProfile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
-from tuibench.core.units import count_of, seconds
+from tuibench.core.units import count_of
 from tuibench.report.export import STDOUT, form_of, write_export
 from tuibench.report.profile_csv import cost_csv
 from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_markdown import cost_markdown
 from tuibench.report.profile_page import check_sort, costs_page, losses_page, theory_json
+from tuibench.report.profile_plan import time_lines
 from tuibench.report.profile_shown import TOP, WIDTH, Shown
 from tuibench.report.style import to_ascii
 from tuibench.request.profile import read_profile
 from tuibench.request.profile_flag import ProfileRequest, profile_again, recall_profile, to_request
 from tuibench.request.translation import Topology
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import ProfilePlan
 from tuibench.workbench.runs import Wishes
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
-_LONG_S = 300.0
 
 
 def run(request: ProfileRequest, interruption: Interruption) -> int:
@@ -141,28 +142,24 @@ def _exported(found: CostProfile | LossProfile, heading: ProfileHeading, form: s
 
 def _print_plan(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) -> int:
     """What would be done and about how long it takes; the costs are worked out for it, and nothing is measured."""
-    costs = bench.profiles.costs_of(spec)
-    plan = bench.profiles.plan(spec, costs=costs)
-    if request.output.json:
-        emit(plan_json(spec, plan.seconds, plan.words))
+    plan = bench.profiles.plan_anew(spec)
+    asked = spec.profile
+    if request.output.json or asked is None:
+        emit(plan_json(spec, plan))
         return int(ExitCode.OK)
-    asked = spec.profile.kind if spec.profile is not None else ""
-    about = "unknown" if plan.seconds is None else f"about {seconds(plan.seconds)}"
     where = f"{spec.engines[0]}, {count_of(spec.cores[0], 'core')}"
-    lines = [f"Model: {show(', '.join(model_names(spec.models)), 200)}", f"Profile: {asked}, {where}"]
-    text = "\n".join([*lines, *(f"Part: {word}" for word in plan.words), f"Time: {about}"]) + "\n"
+    lines = [f"Model: {show(', '.join(model_names(spec.models)), 200)}", f"Profile: {asked.kind}, {where}"]
+    lines += [f"Part: {word}" for word in plan.words]
+    text = "\n".join([*lines, *time_lines(asked, plan.seconds, plan.basis)]) + "\n"
     emit(to_ascii(text) if request.output.ascii else text)
-    if plan.seconds is not None and plan.seconds > _LONG_S and not request.output.quiet:
-        shorter = "--budget, --level and --samples" if asked == LOSS else "--processes and --runs"
-        tell(f"that is long: {shorter} make it shorter")
     return int(ExitCode.OK)
 
 
-def plan_json(spec: BenchmarkSpec, expected_s: float | None, words: tuple[str, ...]) -> str:
+def plan_json(spec: BenchmarkSpec, plan: ProfilePlan) -> str:
     """The plan for programs."""
     import json
 
     kind = spec.profile.kind if spec.profile is not None else ""
     model = os.path.basename(spec.models[0].path)
-    plan = {"schema": 1, "kind": kind, "model": model, "expected_s": expected_s, "words": list(words)}
-    return json.dumps(plan, indent=1, ensure_ascii=True) + "\n"
+    told = {"expected_s": plan.seconds, "words": list(plan.words), "basis": plan.basis}
+    return json.dumps({"schema": 1, "kind": kind, "model": model} | told, indent=1, ensure_ascii=True) + "\n"

@@ -63,6 +63,10 @@ class Theory:
                 self._unrun[name] = poorer.costs
         return self._unrun[name]
 
+    def sha256(self, spec: BenchmarkSpec) -> str:
+        """The content that a model is known by."""
+        return inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256
+
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """The same where it was found out before; nothing is started for it."""
         found = self._read(_digest("costs", sha256, _feeding(spec)))
@@ -97,7 +101,7 @@ class Theory:
             shutil.rmtree(run_dir, ignore_errors=True)
 
     def _name(self, task: str, spec: BenchmarkSpec, fed: object) -> str:
-        return _digest(task, inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256, fed)
+        return _digest(task, self.sha256(spec), fed)
 
     def _kept(self, name: str, make: Callable[[Any], T], ask: Callable[[], T]) -> T:
         found = self._read(name)
