@@ -21,8 +21,10 @@ from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import Limits
 from tuibench.core.watch import AHEAD, DONE, LOST, NOW
+from tuibench.runs.host_queue import HostQueue, find_holder
 from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer
+from tuibench.runs.stopping import StopSwitch
 from tuibench.workbench import theory
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
@@ -95,6 +97,35 @@ def test_a_model_that_cannot_be_run_is_read_instead(
     for _ in range(2):
         bench.profiles.costs(str(MODEL))
     assert len(asked) == 4
+
+
+def test_no_model_is_run_for_its_costs_while_somebody_measures(
+    home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Workbench()
+    name, answer, held = bench.settings.host_lock, theory.ask_child, []
+
+    def ask(task: str, request: dict[str, Any], **options: Any) -> Any:
+        found = find_holder(name)
+        held.append(found is not None and found.brief)
+        return answer(task, request, **options)
+
+    monkeypatch.setattr(theory, "ask_child", ask)
+    run = HostQueue(name, "0" * 26, lambda: {"run": "0" * 26, "eta_s": None}, StopSwitch())
+    run.enter(None, lambda _: None)
+    try:
+        bench.profiles.costs(str(MODEL))
+        assert bench.runs.holder()
+    finally:
+        run.leave()
+    assert "the model was not run, as this machine is measuring" in asked[0][1]["static"]
+    assert list((bench.settings.places.cache / "theory").glob("*")) == []
+    # As soon as nobody measures it is run, alone on the machine, and that is kept.
+    bench.profiles.costs(str(MODEL))
+    bench.profiles.costs(str(MODEL))
+    assert "static" not in asked[1][1] and len(asked) == 2
+    assert [request["gentle"] for _, request in asked] == [True, False]
+    assert held == [False, True]
 
 
 def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> None:

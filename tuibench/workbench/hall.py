@@ -107,7 +107,7 @@ class Workbench:
         """What tells the layers of a model apart."""
         from tuibench.workbench.profiles import Profiles  # the runner's side: 20 ms
 
-        return Profiles(self.settings.places, self.store, lambda: self.library, lambda: self.runs)
+        return Profiles(self.settings, self.store, lambda: self.library, lambda: self.runs)
 
     @cached_property
     def exchange(self) -> Exchange:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.cell import Asked
 from tuibench.core.errors import StoreError, UnknownId
-from tuibench.core.place import Places
 from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
@@ -20,6 +19,7 @@ from tuibench.runs.profiling import check_engine
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
 from tuibench.workbench.introduction import process_words
+from tuibench.workbench.setting import Settings
 from tuibench.workbench.theory import Theory
 
 if TYPE_CHECKING:  # whoever only lists profiles starts none
@@ -57,12 +57,14 @@ class ProfilePlan:
 class Profiles:
     """Everything about profiles but what they share with benchmarks: those are read, edited and removed alike."""
 
-    def __init__(self, places: Places, store: Store, library: Callable[[], Library], runs: Callable[[], Runs]) -> None:
-        self._places = places
+    def __init__(
+        self, settings: Settings, store: Store, library: Callable[[], Library], runs: Callable[[], Runs]
+    ) -> None:
+        self._places = settings.places
         self._store = store
         self._library = library
         self._runs = runs
-        self._theory = Theory(places)
+        self._theory = Theory(settings.places, settings.host_lock)
 
     def check_engine(self, engine: str) -> None:
         """Raise EngineError for one that does not tell how long each layer takes."""

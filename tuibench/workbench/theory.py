@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-from tuibench.core.errors import ModelError, PhaseTimeout
+from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.place import Places
 from tuibench.core.profile import LEVELS, CostProfile, LayerLoss, LossProfile
 from tuibench.core.record import from_plain, to_plain
@@ -20,6 +20,7 @@ from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.tree import Tree
 from tuibench.insight.loss_assembly import LossFacts, assemble_loss
 from tuibench.runs.directory import make_private, write_whole
+from tuibench.runs.host_moment import hold_for_a_moment
 from tuibench.runs.regular import open_regular
 from tuibench.runs.resumption import hash_inputs
 from tuibench.workbench.asking import ask_child
@@ -37,18 +38,22 @@ _PARTS = ("logs", "inputs", "work")
 
 
 class _Unrun(Exception):
-    """A model could not be run, and this is what can be told without."""
+    """A model was not run, and this is what can be told without."""
 
-    def __init__(self, costs: CostProfile) -> None:
+    def __init__(self, costs: CostProfile, lasts: bool) -> None:
+        """`lasts` where the next run would end no better."""
         super().__init__()
         self.costs = costs
+        self.lasts = lasts
 
 
 class Theory:
     """Asks children and remembers what they said, by the content of the model and what it is fed."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, host_lock: str) -> None:
+        """`host_lock` is the name under which benchmarks of this machine take turns."""
         self._places = places
+        self._host_lock = host_lock
         self._unrun: dict[str, CostProfile] = {}
         """What was inferred of models whose run failed."""
 
@@ -59,6 +64,8 @@ class Theory:
             try:
                 return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
             except _Unrun as poorer:
+                if not poorer.lasts:
+                    return poorer.costs
                 # For this session alone: the next run may end well.
                 self._unrun[name] = poorer.costs
         return self._unrun[name]
@@ -80,12 +87,16 @@ class Theory:
         return assemble_loss(layers, None, LossFacts(levels=tuple(levels)))
 
     def _count(self, spec: BenchmarkSpec) -> CostProfile:
+        """By one run of the model in a turn of its own; whoever measures is not disturbed by it."""
         try:
-            return from_plain(CostProfile, self._ask("cost", spec, {}))
+            with hold_for_a_moment(self._host_lock):
+                return from_plain(CostProfile, self._ask("cost", spec, {}))
+        except HostBusy as error:
+            why, lasts = f"the model was not run, as {error.message}", False
         except (ModelError, PhaseTimeout) as error:
             # A model that cannot be run can still be read.
-            why = f"the run without optimization failed: {error.message}"
-            raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why}))) from error
+            why, lasts = f"the run without optimization failed: {error.message}", True
+        raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why})), lasts)
 
     def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:
         source, tree = spec.models[0], Tree()
@@ -94,6 +105,8 @@ class Theory:
             for part in _PARTS:
                 make_private(run_dir / part)
             request = {"path": source.path, "run_dir": str(run_dir), "spec": to_plain(spec), "point": None, **more}
+            # What runs no model holds no turn either.
+            request["gentle"] = task != "cost" or "static" in more
             request["memory_bytes"] = read_memory(tree, find_groups(tree)).room_bytes
             limit = (_COST_S if task == "cost" else _WEIGHTS_S) * spec.limits.timeout_scale
             return ask_child(task, request, what=f"{show(source.asked)}: reading its layers", timeout_s=limit)
