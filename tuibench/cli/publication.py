@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tuibench.cli.output import emit
-from tuibench.cli.session import width
+from tuibench.cli.session import tell, width
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import TuibenchError, UsageError, WriteError
 from tuibench.core.run import RunResult
@@ -21,8 +22,15 @@ def page(result: RunResult, ascii_only: bool, beside: SideBySide | None = None, 
     if result.spec.profile is None:
         return summary(result, ascii_only, beside)
     from tuibench.report.profile_page import profile_page  # what only profiles need
+    from tuibench.report.profile_rows import UnknownLayer  # as above
 
-    return profile_page(result, None, shown or Shown(width() or WIDTH, ascii_only))
+    shown = shown or Shown(width() or WIDTH, ascii_only)
+    try:
+        return profile_page(result, None, shown)
+    except UnknownLayer as error:
+        # It was measured for this one layer, and all of it is there.
+        tell(str(error))
+        return profile_page(result, None, replace(shown, layer=""))
 
 
 def publish(

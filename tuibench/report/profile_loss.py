@@ -7,49 +7,48 @@ from collections.abc import Iterator
 from tuibench.core.profile import INT8, LossProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, scaled, short
-from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows, loss_sentences, narrow_of
+from tuibench.insight.bar import VALUES
+from tuibench.insight.loss import APPROXIMATED, loss_columns, loss_sentences, narrow_of
 from tuibench.insight.loss_summary import summarize_loss
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
+from tuibench.report.profile_rows import cut, loss_details, shown_losses
+from tuibench.report.profile_shown import Shown
 from tuibench.report.profile_table import (
-    TOP,
-    WIDTH,
-    bar_lines,
     capital,
+    detail_lines,
     finished,
     layer_table,
     left_out,
+    results_title,
+    summed_lines,
     wrapped,
 )
 
 
-def loss_lines(
-    loss: LossProfile,
-    heading: ProfileHeading,
-    *,
-    width: int = WIDTH,
-    ascii_only: bool = False,
-    sort: str = "worst",
-    reverse: bool = False,
-    text: str = "",
-    top: int | None = TOP,
-) -> list[str]:
-    """All sections of a loss profile; `top` None shows every row."""
+def loss_lines(loss: LossProfile, heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
+    """All sections of a loss profile, or one layer."""
+    shown = shown or Shown()
     title = "Loss profile" + (
         " (approximated: a proxy, nothing was run)" if loss.kind == APPROXIMATED else " (measured)"
     )
+    if shown.layer:
+        return [title, *detail_lines(loss_details(loss, shown), heading, shown)]
     said = [*model_lines(loss), *map(capital, loss_sentences(loss))]
-    lines = [title, *heading_lines(heading), *(line for each in said for line in wrapped(each, width)), ""]
-    level = INT8 if INT8 in loss.levels else next(iter(loss.levels), "")
-    if level:
-        shown = summarize_loss(loss, level)
-        bars = [(bar.label, bar.length, bar.text) for bar in shown.bars]
-        lines += [f"{shown.title}:", *bar_lines(bars, width, ascii_only), *wrapped("; ".join(shown.words), width), ""]
-    columns = loss_columns(loss)
-    rows = arrange_losses(loss_rows(loss), columns, sort, reverse, text)
-    kept = rows if top is None else rows[: max(top, 0)]
-    lines += ["Layer results", *(layer_table(columns, kept, width, narrow_of(loss)) if kept else ["No layer to show"])]
-    lines += [*left_out(len(kept), len(rows), "--top N"), *wrapped(_legend(loss), width)]
-    return finished(lines, ascii_only)
+    lines = [title, *heading_lines(heading), *(line for each in said for line in wrapped(each, shown.width)), ""]
+    kind = shown.summary or usual_level(loss)
+    if kind:
+        lines += [*summed_lines(summarize_loss(loss, kind, shown.display or VALUES), shown), ""]
+    rows = shown_losses(loss, shown)
+    kept = cut(rows, shown)
+    table = layer_table(loss_columns(loss), kept, shown.width, narrow_of(loss)) if kept else ["No layer to show"]
+    lines += [results_title(shown), *table]
+    lines += [*left_out(len(kept), len(rows), "--top N"), *wrapped(_legend(loss), shown.width)]
+    return finished(lines, shown.ascii_only)
+
+
+def usual_level(loss: LossProfile) -> str:
+    """What bars show where nobody has chosen; '' where there is no level."""
+    return INT8 if INT8 in loss.levels else next(iter(loss.levels), "")
 
 
 def model_lines(loss: LossProfile) -> Iterator[str]:

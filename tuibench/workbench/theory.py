@@ -145,7 +145,7 @@ def _feeding(spec: BenchmarkSpec) -> list[object]:
     """All that decides the shapes."""
     inputs = spec.inputs
     file = hash_inputs(inputs.file)
-    return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, file]
+    return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, inputs.seed, file]
 
 
 def _digest(task: str, sha256: str, fed: object) -> str:
