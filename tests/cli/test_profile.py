@@ -135,14 +135,20 @@ def test_an_exported_profile_comes_back_as_it_was(quick: Shell, tmp_path: Path, 
 def test_two_of_a_kind_are_compared_and_nothing_else_is(quick: Shell) -> None:
     done = quick.run("compare", "before", "after")
     assert done.code == 0 and "conv.weight" in done.out
+    assert done.out.startswith("Old: before (0002) ") and "\nNew: after (0003) " in done.out
+    assert "more rows" not in done.out
+    assert "more rows (--top N)" in quick.run("compare", "before", "after", "--top", "1").out
     pairs = plain(quick.run("compare", "before", "after", "--json"))["comparison"]["pairs"]
     assert {node for pair in pairs for node in pair["nodes"]} >= {"conv_out", "fc_out"}
     for base, new, words in (
         ("before", "losses", "is a performance profile and 0004 a loss profile"),
         ("cells", "before", "is a benchmark and 0002 a performance profile"),
     ):
-        refused = quick.run("compare", base, new)
-        assert refused.code == 14 and words in refused.err
+        for form in ((), ("--json",)):
+            refused = quick.run("compare", base, new, *form)
+            assert (refused.code, refused.out) == (14, "") and words in refused.err
+    same = quick.run("compare", "before", "0002")
+    assert same.code == 2 and "tuibench list --profiles shows the others" in same.err
 
 
 def test_profiles_of_different_models_share_only_layers_of_the_same_name(quick: Shell, stored: Workbench) -> None:

@@ -24,7 +24,7 @@ def add_parser(subparsers: Subparsers) -> None:
         epilog=f"Left out unless --include-private: {'; '.join(LEFT_OUT)}.",
     )
     parser.add_argument(
-        "id", metavar="ID", help="of the benchmark, or of a run that broke off; last is the newest saved one"
+        "id", metavar="ID", help="of a benchmark, a profile, or a run that broke off; last is the newest saved one"
     )
     parser.add_argument(
         "-x", "--export-path", required=True, metavar="FILE", help=".csv, .md, any other name JSON, - JSON on stdout"

@@ -19,6 +19,7 @@ from tuibench.report.profile_table import (
     finished,
     layer_table,
     left_out,
+    nothing_words,
     results_title,
     summed_lines,
     wrapped,
@@ -41,7 +42,7 @@ def cost_lines(costs: CostProfile, heading: ProfileHeading, shown: Shown | None 
     lines += ["", results_title(shown, " (theoretical)")]
     rows = shown_costs(costs, shown)
     kept = cut(rows, shown)
-    lines += layer_table(COST_COLUMNS, kept, shown.width, _NARROW) if kept else ["No layer holds that text"]
+    lines += layer_table(COST_COLUMNS, kept, shown.width, _NARROW) if kept else [nothing_words(shown)]
     lines += left_out(len(kept), len(rows), "--top N")
     lines += ["* more than 10 % of the operations"] if any(row.is_heavy for row in kept) else []
     lines += ["+ counted once: how often it runs is not known"] if any(row.node.times is None for row in kept) else []

@@ -24,6 +24,7 @@ from tuibench.report.profile_table import (
     finished,
     layer_table,
     left_out,
+    nothing_words,
     results_title,
     summed_lines,
     wrapped,
@@ -64,7 +65,7 @@ def result_lines(profile: Profile, measured: PerformanceProfile, shown: Shown) -
     """The table of layers, and what its columns mean."""
     rows = shown_layers(measured, profile.costs, shown)
     kept = cut(rows, shown)
-    lines = layer_table(COLUMNS, kept, shown.width, NARROW) if kept else ["No layer holds that text"]
+    lines = layer_table(COLUMNS, kept, shown.width, NARROW) if kept else [nothing_words(shown)]
     lines += left_out(len(kept), len(rows), "--top N")
     return [*lines, *_legend(measured, any(row.is_heavy for row in kept))]
 

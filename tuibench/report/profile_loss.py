@@ -19,6 +19,7 @@ from tuibench.report.profile_table import (
     finished,
     layer_table,
     left_out,
+    nothing_words,
     results_title,
     summed_lines,
     wrapped,
@@ -40,7 +41,7 @@ def loss_lines(loss: LossProfile, heading: ProfileHeading, shown: Shown | None =
         lines += [*summed_lines(summarize_loss(loss, kind, shown.display or VALUES), shown), ""]
     rows = shown_losses(loss, shown)
     kept = cut(rows, shown)
-    table = layer_table(loss_columns(loss), kept, shown.width, narrow_of(loss)) if kept else ["No layer to show"]
+    table = layer_table(loss_columns(loss), kept, shown.width, narrow_of(loss)) if kept else [nothing_words(shown)]
     lines += [results_title(shown), *table]
     lines += [*left_out(len(kept), len(rows), "--top N"), *wrapped(_legend(loss), shown.width)]
     return finished(lines, shown.ascii_only)

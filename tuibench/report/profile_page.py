@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from tuibench.core.card import Card
 from tuibench.core.label import model_names
@@ -92,14 +93,15 @@ def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:
 
 
 def comparison_page(
-    old: RunResult, new: RunResult, environment: tuple[str, ...], width: int, *, ascii_only: bool = False
+    old: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], shown: Shown
 ) -> str:
-    """Two profiles of a kind, layer by layer."""
+    """Two profiles of a kind, layer by layer; `names` are those they were given."""
     if old.profile is None or new.profile is None:
         return ""
+    headings = replace(heading_of(old), name=names[0]), replace(heading_of(new), name=names[1])
     lines = profile_comparison_lines(
-        old.profile, new.profile, (heading_of(old), heading_of(new)),
-        environment=environment, width=width, ascii_only=ascii_only,
+        old.profile, new.profile, headings,
+        environment=environment, width=shown.width, ascii_only=shown.ascii_only, top=shown.top,
     )  # fmt: skip
     return "\n".join(lines) + "\n"
 

@@ -51,6 +51,8 @@ def summed_lines(found: Summary, shown: Shown) -> list[str]:
     """The bars of a summary with what has to be said of them; where there are none, why."""
     words = [line for each in found.words for line in wrapped(each, shown.width)]
     bars = [(bar.label, bar.length, bar.text) for bar in found.bars]
+    if not bars and not words:
+        return [f"{found.title}: none"]
     return [f"{found.title}:", *bar_lines(bars, shown.width, shown.ascii_only), *words]
 
 
@@ -73,6 +75,11 @@ def _pair_lines(label: str, value: str, width: int) -> list[str]:
 def results_title(shown: Shown, what: str = "") -> str:
     """What stands above the table of layers: also by which words it was narrowed."""
     return f"Layer results{what}" + (f" with '{show(shown.text, 60)}'" if shown.text else "")
+
+
+def nothing_words(shown: Shown) -> str:
+    """What stands in place of a table without rows."""
+    return "No layer holds that text" if shown.text else "There is no layer to show"
 
 
 def left_out(shown: int, of: int, how: str) -> list[str]:

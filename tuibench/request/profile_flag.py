@@ -18,13 +18,13 @@ from tuibench.request.request import BenchmarkRequest
 
 _SHARED = {flag.field: flag for flag in FLAGS}
 _USUAL = ProfileSpec(PERFORMANCE)
-_MOST_ROWS = 100_000
+MOST_ROWS = 100_000
 
 PAGE_FLAGS: tuple[Flag, ...] = (
     Flag("sort", "--sort COLUMN", "of the table of layers; default ms, of a loss profile worst, of FLOPS flops"),
     Flag("reverse", "--reverse", "that table the other way round"),
     Flag("text", "--filter TEXT", "only layers with each word in operator, node, weight or kernel; default all"),
-    Flag("top", "--top N", "so many layers of it; default 20", value.whole(1, _MOST_ROWS)),
+    Flag("top", "--top N", "so many layers of it; default 20", value.whole(1, MOST_ROWS)),
     Flag(
         "summary",
         "--summary-type KIND",

@@ -210,6 +210,8 @@ def _plan_loss(asked: ProfileSpec, costs: CostProfile | None, each_ms: float | N
     words += [f"the {WORST} worst layers at every level, the others at one"] if asked.budget else []
     if layers is None or each_ms is None:
         return ProfilePlan(None, tuple(words))
+    if not layers:
+        return ProfilePlan(_BEFORE_S, ("no layer has weights that could be changed, as far as its costs tell",), told)
     points = count_points(layers, len(asked.levels), asked.budget)
     seconds = _BEFORE_S + _PROCESS_S + estimate_s(points, asked.samples, each_ms)
     return ProfilePlan(math.ceil(seconds), (f"{count_of(layers, 'layer')}, {words[0]}", *words[1:]), told)
