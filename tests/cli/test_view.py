@@ -142,7 +142,8 @@ def test_a_profile_whose_costs_are_unknown_says_that_its_time_is(monkeypatch: py
 
 
 def test_a_loss_profile_says_what_is_left_once_a_change_was_timed(monkeypatch: pytest.MonkeyPatch) -> None:
-    lines = watch_profile(monkeypatch, True, BEGUN, CHANGED, BEGUN)
+    done = BEGUN | {"begin": {"points": 1, "ms_each": 500.0}}
+    lines = watch_profile(monkeypatch, True, BEGUN, CHANGED, BEGUN, done)
     assert lines[-2:] == [
         "Time: about 2.0 s from here: 4 changes of 500 ms each, as measured just now",
         "Time: about 1.5 s from here: 3 changes of 500 ms each, as measured just now",

@@ -135,7 +135,8 @@ class View(Generic[Watched]):
                 self.painter.say(line)
         elif event.get("begin") is not None and (each := event["begin"].get("ms_each")):
             left = int(event["begin"].get("points") or 0) - len(replay.parts.points)
-            self.painter.say(left_line(max(left, 0), float(each)))
+            if left > 0:
+                self.painter.say(left_line(left, float(each)))
 
     def _time_lines(self, *, is_last: bool = False) -> list[str]:
         """How long a profile takes, once and before anything of it is measured; `is_last` where no more is to come."""

@@ -96,7 +96,8 @@ class Profiles:
         if asked.kind == LOSS:
             plan = _plan_loss(asked, costs, each_ms, told)
         else:
-            plan = _plan_performance(asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]))
+            knows_roofs = has_roofs(str(self._places.cache), spec.cores[0])
+            plan = _plan_performance(asked, costs, (each_ms, told), knows_roofs)
         most = spec.limits.max_time_s
         if plan.seconds is None or most is None or plan.seconds <= most:
             return plan
@@ -191,7 +192,10 @@ def theory_spec(
     )  # fmt: skip
 
 
-def _plan_performance(asked: ProfileSpec, each_ms: float | None, told: str, has_roofs: bool) -> ProfilePlan:
+def _plan_performance(
+    asked: ProfileSpec, costs: CostProfile | None, inference: tuple[float | None, str], has_roofs: bool
+) -> ProfilePlan:
+    each_ms, told = inference
     words = [f"{process_words(asked)} of {count_of(asked.runs, 'profiled run')} each"]
     words += [] if has_roofs else ["what this machine can do at most, measured once"]
     words += ["heavy layers alone in INT8"] if INT8 in asked.what_if else []
@@ -200,7 +204,10 @@ def _plan_performance(asked: ProfileSpec, each_ms: float | None, told: str, has_
     each_s = each_ms / 1e3
     process_s = _PROCESS_S + (2 + asked.runs) * each_s * 1.1 + max(_UNPROFILED_S, 10 * each_s)
     seconds = _BEFORE_S + (0.0 if has_roofs else _ROOFS_S) + asked.processes * process_s
-    seconds += _MOST_ALONE * _ALONE_S if INT8 in asked.what_if else 0.0
+    if INT8 in asked.what_if:
+        # Without products a layer has nothing to gain by integers.
+        products = sum(bool(node.macs) for node in costs.nodes) if costs is not None else _MOST_ALONE
+        seconds += min(products, _MOST_ALONE) * _ALONE_S
     return ProfilePlan(seconds, tuple(words), told)
 
 
