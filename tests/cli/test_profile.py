@@ -241,6 +241,11 @@ def test_help_names_every_flag(quick: Shell) -> None:
     assert all(name in done.out for flag in PROFILE_FLAGS for name in flag.names)
 
 
+def test_the_built_in_models_are_listed_as_for_a_benchmark(quick: Shell) -> None:
+    done = quick.call("profile", "sample:?")  # type: ignore[attr-defined]
+    assert done.code == 0 and done.out == quick.call("benchmark", "sample:?").out  # type: ignore[attr-defined]
+
+
 def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, tmp_path: Path) -> None:
     done = shell.run("profile", "sample:tiny", "--flops", "--json", "-x", str(tmp_path / "f.csv"))
     found = plain(done)

@@ -19,6 +19,8 @@ tuibench profile: where the time of a model goes, layer by layer
 _OUTRO = """\
 A profile is of one engine, one batch size and one core count. It is kept like
 a benchmark: tuibench list --profiles, show, export, compare, rerun, remove.
+--flops and --loss --approximate answer at once and keep nothing; they take
+flags about the model and about what comes out, and refuse the others.
 
 Examples
   tuibench profile model.onnx

@@ -55,7 +55,12 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
     (
         "Of what, where",
         (
-            Flag("engine", "-e --engine NAME", "the one that tells layers apart; default onnxruntime", many="list"),
+            Flag(
+                "engine",
+                "-e --engine NAME",
+                "what runs it: so far one tells its layers apart; default onnxruntime",
+                many="list",
+            ),
             Flag(
                 "cores",
                 "-ncores --num_cores N",
@@ -91,18 +96,18 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
                 "--inputs FILE.npz",
                 "arrays by input name; for --loss calibration data; default made from the seed",
             ),
-            Flag("seed", "--seed N", "of the samples that are made; default 0"),
+            Flag("seed", "--seed N", "of the inputs that are made; default 0"),
         ),
     ),
     (
         "How much",
         (
-            Flag("runs", "--runs N", f"profiled runs in each process; default {_USUAL.runs}"),
             Flag(
                 "processes",
                 "--processes N",
-                f"fresh ones, over which a layer's time gets its interval; default {_USUAL.processes}",
+                f"fresh processes, over which a layer's time gets its interval; default {_USUAL.processes}",
             ),
+            Flag("runs", "--runs N", f"profiled runs in each of them; default {_USUAL.runs}"),
             Flag(
                 "samples", "--samples N", f"with --loss: of the data, for each changed layer; default {_USUAL.samples}"
             ),
