@@ -29,6 +29,7 @@ from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
 from tuibench.report.profile_markdown import cost_markdown, profile_markdown
+from tuibench.report.profile_rows import UnknownLayer
 from tuibench.report.profile_shown import Shown
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "profiles"
@@ -150,9 +151,15 @@ def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str
     loss = replace(make_loss(), layers=(changed,), data=name, levels=(name,), notes=(other,))
     heading = ProfileHeading(name, other, name, other, name)
     one, two = Profile("performance", costs, measured), Profile("loss", costs, loss=loss)
-    lines = profile_lines(one, heading, Shown(width, ascii_only))
-    lines += cost_lines(costs, heading, Shown(width, ascii_only))
-    lines += loss_lines(loss, heading, Shown(width, ascii_only))
+    lines, page = [], Shown(width, ascii_only)
+    for shown in (page, replace(page, text=other), replace(page, layer=name)):
+        lines += profile_lines(one, heading, shown)
+        lines += cost_lines(costs, heading, shown)
+        lines += loss_lines(loss, heading, shown)
+        lines += [title for kind in (one, two) for title in profile_markdown(kind, heading, shown).splitlines()]
+    with pytest.raises(UnknownLayer) as caught:
+        cost_lines(costs, heading, Shown(layer=f"{name} {other} nowhere"))
+    lines += [caught.value.message, caught.value.hint]
     for profile in (one, two):
         lines += profile_comparison_lines(profile, profile, (heading, heading), ascii_only=ascii_only, width=width)
         markdown = profile_markdown(profile, heading)

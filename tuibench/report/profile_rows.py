@@ -111,18 +111,17 @@ def _picked(
     rows: Sequence[R], layer: str, number: Callable[[R], int | None], names: Callable[[R], Iterable[str]]
 ) -> Sequence[R]:
     """Those that go by that name or number, whatever its case where none has it as it is; all where none is asked."""
-    wanted = layer.strip()
-    if not wanted:
+    if not layer:
         return rows
-    exact = [row for row in rows if str(number(row)) == wanted or wanted in names(row)]
+    exact = [row for row in rows if str(number(row)) == layer or layer in names(row)]
     if exact:
         return exact
     every = [(row, [name for name in names(row) if name]) for row in rows]
-    folded = wanted.casefold()
+    folded = layer.casefold()
     alike = [row for row, known in every if folded in (name.casefold() for name in known)]
     if alike:
         return alike
     near = dict.fromkeys(name for _, known in every for name in known if folded in name.casefold())
     some = ", ".join(show(name, 60) for name in list(near)[:_NEAR])
     hint = f"such as {some}" if near else "it is called by its number (#), a node that it is made of, or its weight"
-    raise UnknownLayer(f"no layer is called '{show(wanted, 60)}'", hint)
+    raise UnknownLayer(f"no layer is called '{show(layer, 60)}'", hint)
