@@ -273,6 +273,7 @@ _IMPORTS = {
     "what_if": "tuibench.profiles.what_if",
 }
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
+_GENTLEST = 19
 
 
 def _describe_engine(name: str) -> dict[str, Any]:
@@ -294,6 +295,9 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
 
     ignore_the_keyboard()
     die_with_parent(int(request.get("parent") or os.getppid()))
+    if request.get("gentle"):
+        # Whoever measures on these CPUs has them first.
+        os.nice(_GENTLEST)
     if request.get("cpus"):
         _settle(request)
     if needed is not None:

@@ -15,7 +15,8 @@ from tuibench.insight.loss_comparison import LossComparison, LossPair
 from tuibench.insight.two_profiles import compare_profiles
 from tuibench.report.column import Column, lay_out
 from tuibench.report.profile_heading import ProfileHeading
-from tuibench.report.profile_table import TOP, WIDTH, finished, left_out, wrapped
+from tuibench.report.profile_shown import TOP, WIDTH
+from tuibench.report.profile_table import finished, left_out, wrapped
 from tuibench.report.style import fit
 
 _LONGEST = 400
