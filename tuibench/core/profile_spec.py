@@ -16,7 +16,7 @@ WHAT_IF = (INT8,)
 """Forms in which a layer can be measured alone."""
 
 TIMED_ENGINES = ("onnxruntime",)
-"""Those that tell how long each layer takes."""
+"""Those that tell how long each layer takes, the default first; the registry of engines knows how they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,3 +38,5 @@ class ProfileSpec:
     """Of a loss profile: from the weights alone; nothing is run."""
     processes: int = 3
     """Of a performance profile: fresh ones, over which a layer's time gets its interval."""
+    fresh_roofs: bool = False
+    """Of a performance profile: measure what this machine can do even if it was measured in the last week."""

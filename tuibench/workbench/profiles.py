@@ -14,8 +14,8 @@ from tuibench.core.place import Places
 from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.units import count_of
+from tuibench.engines import registry
 from tuibench.insight.loss_assembly import count_points, estimate_s
-from tuibench.runs.profiling import check_engine
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
 from tuibench.workbench.introduction import process_words
@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # whoever only lists profiles starts none
 
 _BEFORE_S = 4.0
 """A model is looked at, inputs are made, costs are counted."""
-_ROOFS_S = 9.0
+_ROOFS_S = 3.0
 _PROCESS_S = 2.0
 _ALONE_S, _MOST_ALONE = 2.0, 20
 _UNPROFILED_S = 1.0
@@ -60,7 +60,7 @@ class Profiles:
 
     def check_engine(self, engine: str) -> None:
         """Raise EngineError for one that does not tell how long each layer takes."""
-        check_engine(engine)
+        registry.check_timed(engine)
 
     def costs(
         self, model: ModelSource | str, batch: int | None = None, dims: Mapping[str, int] | None = None
@@ -87,7 +87,9 @@ class Profiles:
         each_ms, told = self._inference_ms(spec, sha256, costs)
         if asked.kind == LOSS:
             return _plan_loss(asked, costs, each_ms, told)
-        return _plan_performance(asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]))
+        return _plan_performance(
+            asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]) and not asked.fresh_roofs
+        )
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
         """A runner that makes it, which ends with this process unless it is let go; and what the user should know."""
