@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PERFORMANCE, LOSS = "performance", "loss"
+KINDS = frozenset({PERFORMANCE, LOSS})
 
 PRUNED_LEVELS = (0.5, 0.8, 0.9, 0.95)
 INT8 = "int8"
@@ -37,3 +38,5 @@ class ProfileSpec:
     """Of a loss profile: from the weights alone; nothing is run."""
     processes: int = 3
     """Of a performance profile: fresh ones, over which a layer's time gets its interval."""
+    fresh_roofs: bool = False
+    """Of a performance profile: measure what this machine can do even if it was measured in the last week."""
