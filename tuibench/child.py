@@ -164,10 +164,12 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     """
     from dataclasses import replace
 
+    from tuibench.core.errors import EngineError
     from tuibench.core.model import Point
     from tuibench.core.record import from_plain, to_plain
     from tuibench.engines import registry
     from tuibench.engines.layer_timer import LayerOrder
+    from tuibench.engines.protocol import Refusal
     from tuibench.host.cpu import read_identity
     from tuibench.host.tree import Tree
 
@@ -181,7 +183,10 @@ def layers(request: dict[str, Any], send: Send) -> Any:
         work_dir=request["run_dir"],
     )
     timer = registry.make_timer(str(request["engine"]))
-    found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
+    try:
+        found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
+    except Refusal as refusal:
+        raise EngineError(str(refusal)) from refusal
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
