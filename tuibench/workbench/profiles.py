@@ -32,7 +32,7 @@ _BEFORE_S = 2.0
 """A model is looked at, inputs are made, costs are counted."""
 _ROOFS_S = 3.0
 _PROCESS_S = 1.0
-_ALONE_S, _MOST_ALONE = 2.0, 20
+_ALONE_S, _MOST_ALONE = 0.7, 20
 _UNPROFILED_S = 1.0
 _FLOPS_PER_CORE = 2e10
 """Where nothing was measured of a model yet: about what a core does."""
