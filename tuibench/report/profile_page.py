@@ -18,7 +18,7 @@ from tuibench.insight.cost import COST_COLUMNS
 from tuibench.insight.layer import COLUMNS
 from tuibench.insight.loss import loss_columns
 from tuibench.insight.loss_comparison import LossComparison
-from tuibench.insight.two_profiles import compare_profiles
+from tuibench.insight.two_profiles import compare_profiles, other_models
 from tuibench.report.age import moment_words
 from tuibench.report.json_export import finite
 from tuibench.report.profile_comparison import profile_comparison_lines
@@ -116,7 +116,7 @@ def comparison_page(
         return ""
     lines = profile_comparison_lines(
         old.profile, new.profile, (heading_of(old), heading_of(new)),
-        environment=environment, width=width, ascii_only=ascii_only,
+        environment=(*other_models(old, new), *environment), width=width, ascii_only=ascii_only,
     )  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -143,4 +143,4 @@ def _compared(
 ) -> ProfileComparison | LossComparison | None:
     if old.profile is None or new.profile is None:
         return None
-    return compare_profiles(old.profile, new.profile, environment)
+    return compare_profiles(old.profile, new.profile, (*other_models(old, new), *environment))
