@@ -185,8 +185,11 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
-def roofline(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `roofline` {cpus, threads, max_s, run_dir?}: the most that this machine delivers on these CPUs."""
+def roofline(request: dict[str, Any], send: Send) -> Any:
+    """Task `roofline` {cpus, threads, max_s, run_dir?, zeros_s?}: the most that this machine delivers on these CPUs.
+
+    `zeros_s` asks for what zeros gain, too, as `zeros` in the answer.
+    """
     import tempfile
     from dataclasses import replace
 
@@ -199,7 +202,10 @@ def roofline(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - ever
     cpus, threads = tuple(request["cpus"]), int(request["threads"])
     scratch = request.get("run_dir") or tempfile.gettempdir()
     found = measure_roofline(cpus, threads, float(request["max_s"]), room, scratch)
-    return to_plain(replace(found, cpu=str(read_identity(Tree())["brand"] or "")))
+    answer: dict[str, Any] = to_plain(replace(found, cpu=str(read_identity(Tree())["brand"] or "")))
+    if request.get("zeros_s"):
+        answer["zeros"] = zeros(request | {"max_s": request["zeros_s"]}, send)
+    return answer
 
 
 def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
@@ -215,24 +221,24 @@ def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every t
 
 
 def what_if(request: dict[str, Any], send: Send) -> Any:
-    """Task `what_if` {path, point, cpus, threads, form, nodes, run_dir, max_s}: layers alone in another form.
+    """Task `what_if` {path, point, cpus, threads, form, rows, run_dir, max_s}: rows alone in another form.
 
-    Sends {"what_if": {"id", "ratio", "reason"}} for each node.
+    `rows` has the nodes of each by the one that it goes by. Sends {"what_if": {"id", and all of a WhatIf}} for each.
     """
-    from tuibench.core.cell import Estimate
     from tuibench.core.model import Point
+    from tuibench.core.profile import WhatIf
     from tuibench.core.record import from_plain, to_plain
     from tuibench.profiles.what_if import ask_what_if
 
-    def say(node: str, ratio: Estimate, reason: str) -> None:
-        send({"what_if": {"id": node, "ratio": to_plain(ratio), "reason": reason}})
+    def say(row: str, found: WhatIf) -> None:
+        send({"what_if": {"id": row, **to_plain(found)}})
 
     ask_what_if(
         request["path"],
         from_plain(Point, request["point"]),
         tuple(request["cpus"]),
         int(request["threads"]),
-        [str(node) for node in request["nodes"]],
+        {str(row): [str(node) for node in nodes] for row, nodes in request["rows"].items()},
         request["run_dir"],
         float(request["max_s"]),
         say,

@@ -135,7 +135,7 @@ def test_what_a_later_process_alone_ran_has_its_row_and_its_time() -> None:
 def test_roofs_and_other_forms_are_told_by_row() -> None:
     ratio = WhatIf("int8", Estimate(0.25, 0.24, 0.26, 5))
     roofline = Roofline(1, 0.001, 0.01, 100.0)
-    found = assemble(run(), roofline=roofline, what_if={"relu": ratio})
+    found = assemble(run(), roofline=roofline, what_if={("relu", "int8"): ratio})
     conv = layer(found, "conv")
     assert conv.what_if == (ratio,) and conv.roof == "f32" and conv.roof_ms == pytest.approx(2.1)
     assert layer(found, "beforehand").roof_ms is None and layer(found, "gather").roof == "DRAM"

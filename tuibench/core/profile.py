@@ -131,6 +131,8 @@ class KernelRow:
     """What its kernels read and write in one inference beside constants, as the profiler counts it."""
     calls: float | None = None
     """How often its kernels ran in one inference, together and on average; None where nobody counted."""
+    precision: str = ""
+    """Of its floats where those are none of 32 bits: f64, bf16, f16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +175,9 @@ class Roofline:
     cpu: str = ""
     measured_utc: str = ""
     reason: str = ""
-    """Why something of it is missing."""
+    """Why something of it is missing, or is not what it is called."""
+    grade: Grade | None = None
+    """How disturbed the machine was while it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,6 +191,9 @@ class ZeroEffect:
     exploits: bool | None
     """None where the interval does not tell."""
     sentence: str
+    measured_utc: str = ""
+    grade: Grade | None = None
+    """How disturbed the machine was while it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,6 +206,8 @@ class WhatIf:
     """Its time in that form / its time as it is, both in isolation."""
     reason: str = ""
     """Why it could not be isolated."""
+    around: float | None = None
+    """Share of its time in that form in which floats are turned into it and back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -225,6 +234,8 @@ class LayerTime:
     roof: str = ""
     """Which one binds: f32, int8, DRAM, cache."""
     what_if: tuple[WhatIf, ...] = ()
+    roof_reason: str = ""
+    """Why none is known to."""
 
     @property
     def flops(self) -> int | None:

@@ -38,3 +38,5 @@ class ProfileSpec:
     """Of a loss profile: from the weights alone; nothing is run."""
     processes: int = 3
     """Of a performance profile: fresh ones, over which a layer's time gets its interval."""
+    fresh_roofs: bool = False
+    """Of a performance profile: measure what this machine can do even if it was measured in the last week."""

@@ -55,7 +55,7 @@ def assemble_performance(
     runs: Sequence[LayerRun],
     roofline: Roofline | None = None,
     zero_effect: ZeroEffect | None = None,
-    what_if: Mapping[str, WhatIf] | None = None,
+    what_if: Mapping[tuple[str, str], WhatIf] | None = None,
 ) -> PerformanceProfile:
     """The profile of at least one process; each row that any of them told of has the times of all."""
     if not runs:
@@ -63,7 +63,7 @@ def assemble_performance(
     below = is_below_resolution(runs)
     rows = unite_rows(runs)
     scaling = _scale(runs, rows, below)
-    layers = _layers(costs, rows, scaling, _roofs_for(runs, roofline), what_if or {})
+    layers = _layers(costs, rows, scaling, roofline, what_if or {}, " + ".join(_precisions(runs)))
     return _profile(spec, point, runs, layers, scaling, below, roofline, zero_effect)
 
 
@@ -115,21 +115,19 @@ def _layers(
     rows: Sequence[ProcessRow],
     scaling: _Scaling,
     roofline: Roofline | None,
-    what_if: Mapping[str, WhatIf],
+    what_if: Mapping[tuple[str, str], WhatIf],
+    precision: str,
 ) -> list[LayerTime]:
     by_id = {cost.id: cost for cost in costs.nodes}
-    layers = [_layer(one, by_id, scaling, roofline, what_if) for one in rows]
+    # Of several it is the row that tells which of them is its own.
+    whole = "" if " + " in precision or precision in (F32, INT8) else precision
+    layers = [_layer(one, by_id, scaling, roofline, what_if, whole) for one in rows]
     return layers + _unseen(costs, layers)
 
 
 def _precisions(runs: Sequence[LayerRun]) -> list[str]:
     """What was computed in, most of the time first, of all processes."""
     return list(dict.fromkeys(name for run in runs for name in run.precision.split(" + ") if name))
-
-
-def _roofs_for(runs: Sequence[LayerRun], roofline: Roofline | None) -> Roofline | None:
-    """The roofs, unless something was computed in a precision that they were not measured in."""
-    return None if _beyond_roofs(runs) else roofline
 
 
 def _beyond_roofs(runs: Sequence[LayerRun]) -> tuple[str, ...]:
@@ -170,7 +168,8 @@ def _layer(
     costs: Mapping[str, NodeCost],
     scaling: _Scaling,
     roofline: Roofline | None,
-    what_if: Mapping[str, WhatIf],
+    what_if: Mapping[tuple[str, str], WhatIf],
+    precision: str,
 ) -> LayerTime:
     row = one.row
     own = [costs[name] for name in row.nodes if name in costs]
@@ -191,12 +190,12 @@ def _layer(
         zeros=sum(cost.zeros for cost in own),
         bytes_moved=bytes_moved(row, own),
         integer=row.integer,
-        what_if=tuple(what_if[name] for name in row.nodes if name in what_if),
+        what_if=tuple(found for (name, _), found in what_if.items() if name in row.nodes),
     )
     if roofline is None or layer.ms.value is None:
         return layer
-    roof_ms, roof = least_of(layer, own, roofline)
-    return replace(layer, roof_ms=roof_ms, roof=roof)
+    roof_ms, roof, why = least_of(layer, own, roofline, row.precision or precision)
+    return replace(layer, roof_ms=roof_ms, roof=roof, roof_reason=why)
 
 
 def _weight_of(cost: NodeCost) -> tuple[int, int]:

@@ -38,10 +38,15 @@ def _constants_read(cost: NodeCost) -> int:
     return min(read, cost.activation_bytes or 0) if cost.op in _LOOKUPS else read
 
 
-def least_of(layer: LayerTime, own: Sequence[NodeCost], roofline: Roofline) -> tuple[float | None, str]:
-    """The least time of one inference: in a loop that of one turn as often, as one turn alone must fit into a cache."""
+def least_of(
+    layer: LayerTime, own: Sequence[NodeCost], roofline: Roofline, precision: str = ""
+) -> tuple[float | None, str, str]:
+    """The least time of one inference, by which roof, or why none.
+
+    In a loop it is that of one turn as often, as one turn alone must fit into a cache.
+    """
     turns = max((cost.times or 1 for cost in own), default=1)
     flops = None if layer.flops is None else layer.flops / turns
     moved = None if layer.bytes_moved is None else layer.bytes_moved / turns
-    ms, roof = least_ms(flops, moved, layer.integer, roofline)
-    return None if ms is None else ms * turns, roof
+    ms, roof, why = least_ms(flops, moved, layer.integer, roofline, precision)
+    return None if ms is None else ms * turns, roof, why

@@ -12,6 +12,7 @@ CONTROL = frozenset(
 """Operators whose events hold those of the graphs inside them."""
 
 _SUFFIX = "_kernel_time"
+_PRECISIONS = {"double": "f64", "bfloat16": "bf16", "float16": "f16"}
 
 Path = tuple[str, ...]
 """The names of the kernels that one lies in, outermost first, and then its own."""
@@ -29,6 +30,8 @@ class Kernel:
     """What it reads and writes beside constants."""
     reads: str = ""
     """The element type of the first tensor that it reads, by the engine's name for it."""
+    precision: str = ""
+    """Of floats that are none of 32 bits, which it reads or writes."""
 
 
 @dataclass(slots=True)
@@ -39,6 +42,7 @@ class _Event:
     us: int
     bytes: int = 0
     reads: str = ""
+    precision: str = ""
     inner_us: int = 0
     below: list[_Event] | None = None
 
@@ -73,8 +77,8 @@ def split_runs(events: Iterable[dict[str, object]], since_us: float = 0.0) -> It
             told = details if isinstance(details, dict) else {}
             sizes = _whole(told.get("activation_size")) + _whole(told.get("output_size"))
             op = str(told.get("op_name", ""))
-            us, reads = _whole(event.get("dur")), _first_type(told.get("input_type_shape"))
-            _take(pending, _Event(name.removesuffix(_SUFFIX), op, start, us, sizes, reads))
+            types = (_first_type(told.get("input_type_shape")), _precision(told))
+            _take(pending, _Event(name.removesuffix(_SUFFIX), op, start, _whole(event.get("dur")), sizes, *types))
         elif name == "model_run":
             if start >= since_us:
                 yield _sum_up([kernel for kernel in pending if kernel.start >= start])
@@ -102,8 +106,8 @@ def _sum_up(top: list[_Event]) -> Run:
         known = found.get(path)
         own = float(max(0, event.us - event.inner_us))
         before = known or Kernel(path, event.op, 0.0, 0)
-        moved = before.bytes + event.bytes
-        found[path] = Kernel(path, event.op, before.us + own, before.calls + 1, moved, event.reads)
+        own_us, moved = before.us + own, before.bytes + event.bytes
+        found[path] = Kernel(path, event.op, own_us, before.calls + 1, moved, event.reads, event.precision)
         waiting.extend((path, inner) for inner in reversed(event.below or []))
     return found
 
@@ -112,6 +116,17 @@ def _first_type(told: object) -> str:
     """Of a list of tensors, each as its element type with its shape."""
     first = told[0] if isinstance(told, list) and told else None
     return str(next(iter(first), "")) if isinstance(first, dict) else ""
+
+
+def _precision(told: dict[str, object]) -> str:
+    """The widest of the floats that a kernel deals with, where they are not the usual ones."""
+    tensors = [tensor for key in ("input_type_shape", "output_type_shape") for tensor in _listed(told.get(key))]
+    kinds = {kind for tensor in tensors if isinstance(tensor, dict) for kind in tensor}
+    return next((short for kind, short in _PRECISIONS.items() if kind in kinds), "")
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _whole(value: object) -> int:

@@ -105,12 +105,15 @@ class _Found:
     us: float = 0.0
     bytes: int = 0
     calls: float = 0.0
+    precision: str = ""
 
     def add(self, time: KernelTime, us: float) -> None:
         self.raw_us += time.raw_us
         self.us += us
         self.bytes += time.bytes
         self.calls += time.mean_calls
+        # What changes the precision of a tensor multiplies nothing.
+        self.precision = self.precision or (time.precision if time.op != "Cast" else "")
 
 
 def _kernel_row(row: Row, optimized: Flat, found: Sequence[_Found]) -> KernelRow:
@@ -127,6 +130,7 @@ def _kernel_row(row: Row, optimized: Flat, found: Sequence[_Found]) -> KernelRow
         row.integer,
         sum(one.bytes for one in own),
         sum(one.calls for one in own),
+        next((one.precision for one in own if one.precision), ""),
     )
 
 

@@ -26,6 +26,8 @@ class KernelTime:
     """The same over all runs: above zero where it ran in any."""
     reads: str = ""
     """The element type of the first tensor that it read."""
+    precision: str = ""
+    """Of floats that are none of 32 bits."""
 
 
 def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
@@ -42,6 +44,7 @@ def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
             max(kernel.bytes for kernel in kernels),
             sum(kernel.calls for kernel in kernels) / len(runs),
             kernels[0].reads,
+            kernels[0].precision,
         )
     return found
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:  # whoever only lists profiles starts none
 
 _BEFORE_S = 4.0
 """A model is looked at, inputs are made, costs are counted."""
-_ROOFS_S = 9.0
+_ROOFS_S = 3.0
 _PROCESS_S = 2.0
 _ALONE_S, _MOST_ALONE = 2.0, 20
 _UNPROFILED_S = 1.0
@@ -87,7 +87,9 @@ class Profiles:
         each_ms, told = self._inference_ms(spec, sha256, costs)
         if asked.kind == LOSS:
             return _plan_loss(asked, costs, each_ms, told)
-        return _plan_performance(asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]))
+        return _plan_performance(
+            asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]) and not asked.fresh_roofs
+        )
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
         """A runner that makes it, which ends with this process unless it is let go; and what the user should know."""
