@@ -89,12 +89,6 @@ def _compare_profiles(
     """Layer by layer, by the nodes of the models; another model may share none of them."""
     from tuibench.report.profile_page import comparison_json, comparison_page, count_pairs  # what only profiles need
 
-    shas = [result.models[0].sha256 if result.models else "" for result in (base, new)]
-    if shas[0] != shas[1]:
-        environment = (
-            "the models are not the same: only layers with the same outputs and operators are compared",
-            *environment,
-        )
     if args.json:
         emit(comparison_json(base, new, environment))
     else:

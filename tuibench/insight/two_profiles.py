@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tuibench.core.profile import CostProfile, Profile
+from tuibench.core.run import RunResult
 from tuibench.insight.comparison import ProfileComparison, compare_performance
 from tuibench.insight.loss_comparison import LossComparison, compare_loss
 
@@ -19,6 +20,14 @@ def compare_profiles(
     if old.loss is not None and new.loss is not None:
         return compare_loss(old.loss, new.loss, environment, (_sizes(old.costs), _sizes(new.costs)))
     return None
+
+
+def other_models(old: RunResult, new: RunResult) -> tuple[str, ...]:
+    """What is to be said where two profiles are not of one file; nothing where they are."""
+    files = [result.models[0].sha256 if result.models else "" for result in (old, new)]
+    if files[0] == files[1]:
+        return ()
+    return ("the models are not the same: only layers with the same outputs and operators are compared",)
 
 
 def _operators(costs: CostProfile) -> dict[str, str]:

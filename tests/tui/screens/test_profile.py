@@ -207,7 +207,7 @@ async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
     async with profiled((120, 36), profile_run(1, 60, replace(profile, loss=loss))) as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert f"leave alone first {first.weight} (harm that no dB tells: became NaN)" in seen.text
-        assert "average 0.9 % noise over 6 layers; harm with 1 more layer" in seen.text
+        assert "harm with 1 layer; average 0.9 % noise over 6 layers" in seen.text
         assert next(row for row in seen.rows if row.startswith(">")).split()[1] == "Conv", (
             "though MatMul has more noise"
         )

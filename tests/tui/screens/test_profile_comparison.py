@@ -65,3 +65,12 @@ async def test_y_copies_the_command() -> None:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("y")
         assert seen.app.clipboard.startswith("tuibench compare ")
+
+
+async def test_profiles_of_two_models_say_so() -> None:
+    other = profile_run(1, 3600, models=(replace(profile_run(1, 1).models[0], sha256="f" * 64),))
+    async with profiled((80, 24), other, profile_run(2, 7200), profile_run(3, 8000)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        assert "differs: the models are not the same" in seen.text
+        await seen.go(route.profile_comparison(seen.ids[2], seen.ids[1]))
+        assert "the models are not the same" not in seen.text

@@ -70,9 +70,10 @@ class LossBook(Book):
         share = f", {percent(zeros / params)} zeros" if params else ""
         yield Fact("layers", f"{len(loss.layers)} with weights{dot}{scaled(params)} parameters{share}")
         for each in sensitivities(loss):
-            average = "unknown" if each.average is None else f"{percent(each.average)} noise{self._proxy}"
-            harm = f"; {HARM} with {count_of(len(each.broken), 'more layer')}" if each.broken else ""
-            yield Fact(each.level, f"average {average} over {count_of(each.layers, 'layer')}{harm}")
+            known = each.average is not None
+            told = [f"average {percent(each.average or 0.0)} noise{self._proxy} over {count_of(each.layers, 'layer')}"]
+            harm = [f"{HARM} with {count_of(len(each.broken), 'layer')}"] if each.broken else []
+            yield Fact(each.level, "; ".join([*harm, *(told if known else [])]) or "unknown")
         if loss.float32_db is not None:
             yield Fact("floor", f"{short(loss.float32_db)} dB: the unchanged layers against the model as it is")
         if not loss.complete:

@@ -11,6 +11,7 @@ from textual.widget import Widget
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import TuibenchError
 from tuibench.core.short_id import short_id
+from tuibench.insight.two_profiles import other_models
 from tuibench.tui import key
 from tuibench.tui.desk import Pulse
 from tuibench.tui.screens.base import Page
@@ -88,7 +89,8 @@ class ProfileComparisonScreen(Page):
         old, new = found[::-1] if self._turned else found
         sides = old.result.profile, new.result.profile
         if sides[0] is not None and sides[1] is not None:
-            self._pairs = pairs_of(sides[0], sides[1], (), self.dashboard.glyphs)
+            others = other_models(old.result, new.result)
+            self._pairs = pairs_of(sides[0], sides[1], others, self.dashboard.glyphs)
         if self._pairs is None:
             kinds = f"{old.row.kind or 'a benchmark'} and {new.row.kind or 'a benchmark'}"
             self._refuse(TuibenchError(f"{kinds} cannot be compared", "mark two profiles of one kind"))
