@@ -27,12 +27,12 @@ async def settle(pilot: Pilot[Any]) -> None:
     app = pilot.app
     for _ in range(_ROUNDS):
         await all_handled()
-        if app._exception_event.is_set() or not app.screen_stack:
+        if app._exception is not None or not app.screen_stack:
             return  # the app broke, and raises that itself, or has ended
         going = [worker for worker in app.workers if not worker.is_finished]
-        typed = getattr(app, "typed", None)  # of ours alone
+        typed: Any = getattr(app, "typed", None)  # of ours alone
         typing = typed is not None and not typed.at_rest
-        moving = app.animator._animations or app.animator._scheduled
+        moving = bool(app.animator._animations) or bool(app.animator._scheduled)
         dirty = _left_dirty(app.screen)
         # Nothing is left to be handled, so nothing can have come since the first of these was asked.
         if not (going or typing or moving or dirty):
