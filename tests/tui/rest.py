@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Sized
+from collections.abc import Callable, Sized
 from contextlib import suppress
 from typing import Any
 
@@ -56,6 +56,16 @@ async def all_handled() -> None:
         if not ready:
             return
     raise AssertionError("there is always something to be handled")
+
+
+async def until(holds: Callable[[], bool]) -> None:
+    """Until something holds that needs no answer of the desk, and whatever follows from it is done."""
+    for _ in range(_ROUNDS):
+        await all_handled()
+        if holds():
+            return
+        await asyncio.sleep(_NEXT_KEY_S)
+    raise AssertionError("it never came to that")
 
 
 async def _end_of(worker: Worker[Any]) -> None:
