@@ -47,7 +47,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         base, new = _result(bench, args.base), _result(bench, args.new)
         if base.id == new.id:
             raise UsageError(f"BASE and NEW are both {short_id(base.id)}", _other(base))
-        side = bench.exchange.compare(base, new)
+        side, differences = bench.exchange.compare(base, new), bench.exchange.differences(base, new)
         names = _name(bench, base), _name(bench, new)
     interruption.check()
     kinds = [_kind(base), _kind(new)]
@@ -57,7 +57,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
             "tuibench list and tuibench list --profiles show them",
         )
     if base.profile is not None and new.profile is not None:
-        return _compare_profiles(base, new, side.environment, names, args)
+        return _compare_profiles(base, new, differences, names, args)
     if args.top is not None:
         raise UsageError("--top says nothing of a benchmark", "all of its cells are shown")
     emit(dumps(side) if args.json else side_by_side(side, width() or WIDTH, args.ascii))

@@ -66,7 +66,7 @@ def make_bars(
     least = min(known, default=0.0)
     bars = [
         Bar(
-            label=show(amount.op, _LONGEST) or "?",
+            label=label_of(amount.op),
             length=_length(amount.value, display, most, least),
             amount=amount.value,
             text=_text(amount, display, total or summed, unit),
@@ -76,6 +76,11 @@ def make_bars(
     ]
     pairs = sorted(zip(amounts, bars, strict=True), key=lambda pair: (not pair[0].is_ahead, -pair[1].length))
     return tuple(bar for _, bar in pairs)
+
+
+def label_of(op: str) -> str:
+    """What a bar of this operator is called: by this the layers that it stands for are found again."""
+    return show(op, _LONGEST) or "?"
 
 
 def _length(value: float | None, display: str, most: float, least: float) -> float:

@@ -14,7 +14,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.insight.comparison import ProfileComparison
 from tuibench.insight.loss_comparison import LossComparison
-from tuibench.insight.two_profiles import compare_profiles, other_models
+from tuibench.insight.two_profiles import compare_profiles
 from tuibench.report.age import moment_words
 from tuibench.report.json_export import finite
 from tuibench.report.profile_choice import settle
@@ -102,8 +102,7 @@ def comparison_page(
     headings = replace(heading_of(old), name=names[0]), replace(heading_of(new), name=names[1])
     lines = profile_comparison_lines(
         old.profile, new.profile, headings,
-        environment=(*other_models(old, new), *environment), width=shown.width, ascii_only=shown.ascii_only,
-        top=shown.top,
+        environment=environment, width=shown.width, ascii_only=shown.ascii_only, top=shown.top,
     )  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -130,4 +129,4 @@ def _compared(
 ) -> ProfileComparison | LossComparison | None:
     if old.profile is None or new.profile is None:
         return None
-    return compare_profiles(old.profile, new.profile, (*other_models(old, new), *environment))
+    return compare_profiles(old.profile, new.profile, environment)

@@ -18,6 +18,7 @@ from tuibench.core.run import RunResult
 from tuibench.core.short_id import LENGTH, short_id
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
+from tuibench.insight.two_profiles import other_models
 from tuibench.report.export import check_target, files_beside, form_of, render, spare, write_export
 from tuibench.report.privacy import without_private
 from tuibench.report.profile_shown import Shown
@@ -121,6 +122,10 @@ class Exchange:
     def compare(self, old: RunResult, new: RunResult) -> SideBySide:
         """The same for results that are at hand."""
         return compare_results(old, new)
+
+    def differences(self, old: RunResult, new: RunResult) -> tuple[str, ...]:
+        """What two profiles differ in beside their layers: models, machines, versions."""
+        return (*other_models(old, new), *compare_results(old, new).environment)
 
     def _unsaved(self, token: str) -> RunResult | None:
         runs = self._runs()

@@ -234,7 +234,8 @@ class Library:
     def _look_elsewhere(self, typed: str) -> UnknownId | None:
         if (trashed := self._in_trash(typed)) is not None:
             hint = f"tuibench trash restore {short_id(trashed)} brings it back"
-            return UnknownId(f"{show(typed, 40)} is in the trash", hint)
+            named = short_id(trashed) if typed == trashed else show(typed, 40)
+            return UnknownId(f"{named} is in the trash", hint)
         run = self._run(typed, by_name=True)
         if run is None:
             return None

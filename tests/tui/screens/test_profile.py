@@ -6,12 +6,14 @@ import pytest
 
 from tests.insight.stock import make_profile
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look
+from tests.tui.pilot import look, until_seen
 from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
 from tuibench.core.profile import LOSS
 from tuibench.core.short_id import short_id
+from tuibench.insight.bar import label_of
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.tui.screens.profile_bars import BarList
 from tuibench.tui.screens.profile_layers import LayersPane
 
 
@@ -66,12 +68,50 @@ async def test_enter_on_a_bar_shows_its_layers_and_escape_all_of_them() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("enter")
-        assert "[2 Layers]" in seen.rows[1] and "5 with 'Conv'" in seen.rows[1]
+        assert "[2 Layers]" in seen.rows[1] and "only Conv: 5" in seen.rows[1]
+        assert "only Conv: esc shows all layers again" in seen.news
         assert {layers_of(seen).book.line(one, seen.app.glyphs).cells[1] for one in layers_of(seen).table.keys} == {
             "Conv"
         }
         await seen.press("escape")
         assert "16 rows" in seen.rows[1] and len(layers_of(seen).table.keys) == 16
+
+
+async def test_a_bar_stands_for_its_operator_alone_whatever_has_its_name() -> None:
+    base = make_profile()
+    assert base.performance is not None
+    conv, *others = base.performance.layers
+    near = replace(conv, op="ConvTranspose", key="near", nodes=("near",), weight="Conv")
+    long = replace(conv, op="L" * 60, key="long", nodes=("long",), kernels=("Conv",))
+    profile = replace(base, performance=replace(base.performance, layers=(conv, near, long, *others)))
+    async with profiled((80, 24), profile_run(1, 60, profile)) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        await seen.press("enter")
+        book, keys = layers_of(seen).book, layers_of(seen).table.keys
+        assert [book.line(one, seen.app.glyphs).cells[1] for one in keys] == ["Conv"] * 5
+        # What a row says of those above it is of those that are shown.
+        assert book.line(keys[0], seen.app.glyphs).cells[4:6] == (book.line(keys[0], seen.app.glyphs).cells[4],) * 2
+        await seen.press("slash")
+        await seen.type("out2")
+        await seen.press("enter")
+        assert "only Conv: 1 with 'out2'" in seen.rows[1]
+        await seen.press("escape")
+        assert "rows" in seen.rows[1] and "long" in layers_of(seen).table.keys
+        layers_of(seen).show_bar(label_of("L" * 60))
+        assert list(layers_of(seen).table.keys) == ["long"]
+
+
+@pytest.mark.parametrize("place", [2, -1])
+async def test_a_bar_of_another_book_shows_what_it_stands_for_too(place: int) -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[2]) if place == 2 else route.theory(seen.project, FLOPS))
+        label = seen.app.screen.query_one(BarList).label
+        await seen.press("enter")
+        book = layers_of(seen).book
+        assert label and layers_of(seen).table.keys
+        for one in layers_of(seen).table.keys:
+            cells = book.line(one, seen.app.glyphs).cells
+            assert label in cells[1:3], cells
 
 
 async def test_the_table_is_sorted_by_any_column_and_narrowed_by_words() -> None:
@@ -175,6 +215,19 @@ async def test_a_damaged_profile_says_what_is_wrong() -> None:
         assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
 
 
+async def test_one_that_was_removed_says_how_it_comes_back_and_is_not_exported() -> None:
+    async with profiled() as seen:
+        seen.bench.library.remove([seen.ids[0]])
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"{short_id(seen.ids[0])} is in the trash" in seen.text and "u brings back" in seen.text
+        assert "moves it to the trash" not in seen.text and "d remove" not in seen.text
+        await seen.press("x")
+        assert "Export" not in seen.text and "no record" in seen.news
+        await seen.press("u")
+        await look(seen.app, seen.pilot)
+        await until_seen(seen.pilot, lambda: "4.76 ms/batch" in seen.text)
+
+
 async def test_losses_have_a_level_in_place_of_a_type() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[2]))
@@ -253,3 +306,24 @@ async def test_a_profile_that_was_stopped_says_so() -> None:
     async with profiled((80, 24), profile_run(9, 60, stopped, status="cancelled")) as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert "stopped before all layers were measured" in seen.text and "cancelled" in seen.rows[1]
+
+
+async def test_below_the_resolution_nothing_is_said_to_be_attributed() -> None:
+    base = make_profile()
+    assert base.performance is not None and base.performance.attributed is not None
+    below = replace(base, performance=replace(base.performance, below_resolution=True))
+    async with profiled((120, 36), profile_run(1, 60, below), profile_run(2, 90, base)) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert "profiled runs each" in seen.text and "attributed" not in seen.text
+        await seen.go(route.profile(seen.ids[1]))
+        await until_seen(seen.pilot, lambda: "attributed" in seen.text)
+
+
+async def test_lines_of_the_summary_that_have_no_room_are_counted_and_scrolled_to() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert "lines 1-8 of 19, tab and arrows" in seen.text and "FLOPs" not in seen.rows[9]
+        await seen.press("tab", "down", "down")
+        assert "lines 3-10 of 19" in seen.text
+        await seen.press("G")
+        assert "lines 12-19 of 19" in seen.text

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tuibench.core import activity
 from tuibench.core.card import DAMAGED, BenchmarkRow
@@ -17,9 +16,8 @@ from tuibench.tui.screens.remove_words import remove_words
 from tuibench.tui.screens.rerun_words import rerun_question
 from tuibench.tui.widgets.question import Notice, ask
 
-if TYPE_CHECKING:
-    from tuibench.tui.screens.export_question import Export
-
+_LONGEST_NAME = 200
+"""As commands take it."""
 _NOTHING = "there is no benchmark under the cursor: n measures one"
 Started = tuple[str, tuple[str, ...]]
 
@@ -199,7 +197,7 @@ class BenchmarkActions(Page):
 
         name, note = typed or (row.name, row.note)
         heading = f"Not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
-        question = TextQuestion(heading, (("name", name), ("note", note)))
+        question = TextQuestion(heading, (("name", name), ("note", note)), check=_name_words)
         self.app.push_screen(question, lambda answers: self._edit(row, answers))
 
     def _edit(self, row: BenchmarkRow, answers: tuple[str, ...] | None) -> None:
@@ -225,23 +223,12 @@ class BenchmarkActions(Page):
         self.with_stored(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
-        from tuibench.tui.screens.export_question import ExportQuestion  # as above
+        from tuibench.tui.screens.export_question import Export, ExportQuestion, carry_out  # as above
 
-        self.app.push_screen(ExportQuestion(one), self._export)
+        def write(export: Export) -> str:
+            return self.desk.export(export.benchmark, export.path, private=export.private)
 
-    def _export(self, export: Export | None) -> None:
-        if export is None:
-            return
-        if export.replaces:
-            words = f"{export.path} is there already. Overwrite it?"
-            ask(self, words, {"y": "overwrite"}, lambda answer: self._write(export) if answer == "y" else None)
-        else:
-            self._write(export)
-
-    def _write(self, export: Export) -> None:
-        self.ask(
-            lambda: self.desk.export(export.benchmark, export.path, private=export.private), self.say, group="export"
-        )
+        self.app.push_screen(ExportQuestion(one), partial(carry_out, self, write=write))
 
     def action_copy_command(self) -> None:
         """The shell command that does the same, to the clipboard and a file."""
@@ -274,6 +261,11 @@ class BenchmarkActions(Page):
     def _show_lines(self, one: str, lines: tuple[str, ...]) -> None:
         said = lines or ("Its processes have said nothing so far.",)
         self.app.push_screen(Notice(f"Log of {short_id(one)}", said))
+
+
+def _name_words(answers: tuple[str, ...]) -> str:
+    """What is wrong with a name; '' for nothing."""
+    return f"a name has at most {_LONGEST_NAME} characters" if len(answers[0]) > _LONGEST_NAME else ""
 
 
 def row_of(desk: Desk, one: str) -> BenchmarkRow:

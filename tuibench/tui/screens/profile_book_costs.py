@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import CostProfile
 from tuibench.core.units import count_of, percent, scaled, short, size
-from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
+from tuibench.insight.bar import label_of
+from tuibench.insight.cost import COST_COLUMNS, CostRow, choose_costs, cost_rows, with_sum
 from tuibench.insight.cost_total import activation_words, element_words, flops_words, macs_words, unknown_words
 from tuibench.insight.detail import cost_detail
 from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
@@ -30,10 +31,16 @@ class CostBook(Book):
     def __init__(self, costs: CostProfile) -> None:
         self.costs = costs
         self._rows = cost_rows(costs)
-        self._table = LayerTable(COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange)
+        self._table = LayerTable(
+            COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange, with_sum=with_sum
+        )
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, CostRow]]:
-        return [(row.node.id, row) for row in arrange_costs(self._rows, sort, reverse, text)]
+        return [(row.node.id, row) for row in choose_costs(self._rows, sort, reverse, text)]
+
+    def is_of(self, bar: str, row: CostRow) -> bool:
+        """By the operator of the node."""
+        return label_of(row.node.op) == bar
 
     def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
         """Operations, parameters, bytes, and what is not known."""
@@ -73,7 +80,7 @@ class CostBook(Book):
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""
-        row = self._table.rows[key]
+        row = self._table.row(key)
         return [
             (f" {row.node.name or key}", "title"),
             self._table.brief(key, ("bytes", "intensity", "zeros", "why"), glyphs),
@@ -82,7 +89,7 @@ class CostBook(Book):
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All values of a node."""
-        return [Fact(*pair) for pair in cost_detail(self._table.rows[key])]
+        return [Fact(*pair) for pair in cost_detail(self._table.row(key))]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the file."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import Profile
@@ -28,11 +28,21 @@ class Pairs:
     words: tuple[str, ...]
     """What else differs between the two."""
     columns: tuple[Column, ...]
-    lines: dict[str, Line]
-    """The greatest difference first."""
-    searched: dict[str, str]
-    facts: dict[str, tuple[Fact, ...]]
+    searched: tuple[str, ...]
+    """Of each pair, the greatest difference first."""
+    cells: Callable[[int], tuple[str, ...]]
+    """Of the pair at a place: of thousands only those in sight are put into words."""
+    facts: Callable[[int], list[Fact]]
     """All of a pair."""
+
+    def find(self, text: str) -> list[str]:
+        """Keys of the pairs that have all words of a text: their places."""
+        words = text.casefold().split()
+        return [str(n) for n, one in enumerate(self.searched) if all(word in one for word in words)]
+
+    def line(self, key: str) -> Line:
+        """One pair in the table."""
+        return Line(key, (str(int(key) + 1), *self.cells(int(key))))
 
 
 def pairs_of(old: Profile, new: Profile, environment: Sequence[str], glyphs: Glyphs) -> Pairs | None:
@@ -54,27 +64,17 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
         Column("ratio", "ratio", 6, right=True),
         Column("clear", "clear", 5, rank=1),
     )
-    keys = [f"{n}" for n in range(len(found.pairs))]
-    lines = {
-        key: Line(key, (key_of(n), *_cells(pair))) for n, (key, pair) in enumerate(zip(keys, found.pairs, strict=True))
-    }
     whole = f"{_ms(found.old_ms.value)} {glyphs.to} {_ms(found.new_ms.value)}"
     ratio = f", ratio {short(found.ratio)}" if found.ratio is not None else ""
+    pairs = found.pairs
     return Pairs(
         head=f"one batch {whole}{ratio}; layers are matched by their nodes",
         words=found.words,
         columns=columns,
-        lines=lines,
-        searched={
-            key: _searched(pair.op, pair.weight, *pair.nodes) for key, pair in zip(keys, found.pairs, strict=True)
-        },
-        facts={key: tuple(_facts(pair)) for key, pair in zip(keys, found.pairs, strict=True)},
+        searched=tuple(_searched(pair.op, pair.weight, *pair.nodes) for pair in pairs),
+        cells=lambda n: _cells(pairs[n]),
+        facts=lambda n: _facts(pairs[n]),
     )
-
-
-def key_of(place: int) -> str:
-    """The number of a line."""
-    return str(place + 1)
 
 
 def _cells(pair: LayerPair) -> tuple[str, ...]:
@@ -108,25 +108,20 @@ def _losses(found: LossComparison) -> Pairs:
         Column("weight", "weight", 14, grow=True, wide=48, middle=True),
         *(Column(level, level.removeprefix("pruned "), 11, right=True, rank=n) for n, level in enumerate(found.levels)),
     )
-    keys = [f"{n}" for n in range(len(found.pairs))]
-    lines = {
-        key: Line(key, (key_of(n), pair.op, pair.weight or _NONE, *(_both(pair, level) for level in found.levels)))
-        for n, (key, pair) in enumerate(zip(keys, found.pairs, strict=True))
-    }
+    pairs, levels = found.pairs, found.levels
     return Pairs(
         head="noise / signal in %, old and new, where one layer is changed",
         words=(*([found.unlike] if found.unlike else []), *found.words),
         columns=columns,
-        lines=lines,
-        searched={key: _searched(pair.op, pair.weight, pair.id) for key, pair in zip(keys, found.pairs, strict=True)},
-        facts={
-            key: (
-                Fact("operator", pair.op, "title"), Fact("weight", pair.weight or "none"), Fact("node", pair.id),
-                *(Fact(level, _both(pair, level)) for level in found.levels),
-            )
-            for key, pair in zip(keys, found.pairs, strict=True)
-        },
-    )  # fmt: skip
+        searched=tuple(_searched(pair.op, pair.weight, pair.id) for pair in pairs),
+        cells=lambda n: (pairs[n].op, pairs[n].weight or _NONE, *(_both(pairs[n], level) for level in levels)),
+        facts=lambda n: _loss_facts(pairs[n], levels),
+    )
+
+
+def _loss_facts(pair: LossPair, levels: Sequence[str]) -> list[Fact]:
+    named = [Fact("operator", pair.op, "title"), Fact("weight", pair.weight or "none"), Fact("node", pair.id)]
+    return [*named, *(Fact(level, _both(pair, level)) for level in levels)]
 
 
 def _both(pair: LossPair, level: str) -> str:
