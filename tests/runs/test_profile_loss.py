@@ -138,8 +138,10 @@ def test_a_child_that_dies_before_the_first_layer_or_behind_the_last_is_no_layer
         say_losses(request | {"layers": ["conv_out"]}, say)
         return dies(request, say)
 
-    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": between}))
+    call = Scripted({"loss": between})
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
     assert {one for one, _ in past.parts.points} == {"conv_out"} and "loss" in past.parts.failures
+    assert call.tasks.count("loss") == 1 and not any(point.reason for point in past.parts.points.values())
 
 
 @pytest.mark.parametrize(
