@@ -19,7 +19,8 @@ from tuibench.core.profile import LOSS, LayerLoss, LayerTime, LossPoint, NodeCos
 from tuibench.core.text import show
 from tuibench.core.width import width_of
 from tuibench.insight.cost import cost_rows
-from tuibench.insight.layer import layer_rows
+from tuibench.insight.detail import layer_detail
+from tuibench.insight.layer import COLUMNS, layer_rows
 from tuibench.plots.quantity import scaled
 from tuibench.report import profile_csv
 from tuibench.report.profile_choice import check_sort
@@ -121,6 +122,21 @@ def test_csv_has_every_row_with_the_numbers_of_the_profile() -> None:
     assert rows[4]["int8_reason"] == "its group count has no INT8 kernel" and rows[4]["int8_ms"] == ""
     assert rows[11]["flops"] == "" and rows[14]["reason"] == "done before the model runs"
     assert {row[key] for row in parsed(profile_csv.profile_csv(below())) for key in ("ms", "ms_low", "ms_high")} == {""}
+
+
+def test_a_layer_that_seems_to_beat_its_roof_reaches_it_in_every_form() -> None:
+    measured = make_performance()
+    first, second, *others = measured.layers
+    beating = replace(first, roof_ms=3.1 * (first.ms.value or 0.0))
+    unknown = replace(second, roof_ms=None, roof="", roof_reason="its numbers are f64")
+    profile = replace(make_profile(), performance=replace(measured, layers=(beating, unknown, *others)))
+    rows = parsed(profile_csv.profile_csv(profile))
+    assert float(rows[0]["roof_share"]) == 1.0
+    assert (rows[1]["roof_share"], rows[1]["roof_reason"]) == ("", "its numbers are f64")
+    assert profile.performance is not None
+    reached, missing = layer_rows(profile.performance, profile.costs)[:2]
+    assert next(column.text(reached) for column in COLUMNS if column.key == "roof") == "~100"
+    assert dict(layer_detail(profile.performance, missing, profile.costs))["roof"] == "– (its numbers are f64)"
 
 
 def test_csv_of_theory_and_of_losses() -> None:

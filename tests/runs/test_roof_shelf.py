@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.runs.roof_shelf import RoofShelf
+from tuibench.runs.roof_shelf import RoofShelf, has_roofs
 
 FOUND = {"f32_gflops": 100.0}
 WEEK_S = 7 * 24 * 3600.0
@@ -23,6 +23,15 @@ def test_what_was_measured_is_found_again_for_a_week(tmp_path: Path) -> None:
     assert shelf.get("roofline", 2) is None
 
 
+def test_what_is_forgotten_is_measured_anew(tmp_path: Path) -> None:
+    shelf = RoofShelf(str(tmp_path), "a CPU")
+    shelf.put("roofline", 2, FOUND)
+    shelf.put("zeros", 2, FOUND)
+    shelf.forget("roofline", 2)
+    shelf.forget("roofline", 8)
+    assert shelf.get("roofline", 2) is None and shelf.get("zeros", 2) == FOUND
+
+
 @pytest.mark.parametrize(
     ("part", "cores", "machine"), [("zeros", 2, "a CPU"), ("roofline", 1, "a CPU"), ("roofline", 2, "b")]
 )
@@ -30,3 +39,13 @@ def test_others_find_nothing(tmp_path: Path, part: str, cores: int, machine: str
     RoofShelf(str(tmp_path), "a CPU").put("roofline", 2, FOUND)
     assert RoofShelf(str(tmp_path), machine).get(part, cores) is None
     assert RoofShelf(str(tmp_path), "a CPU").get("roofline", 2) == FOUND
+
+
+def test_estimates_know_whether_roofs_are_still_good_for_so_many_cores(tmp_path: Path) -> None:
+    assert not has_roofs(str(tmp_path), 2)
+    RoofShelf(str(tmp_path), "a CPU").put("roofline", 2, FOUND)
+    RoofShelf(str(tmp_path), "a CPU").put("zeros", 4, FOUND)
+    (file,) = (tmp_path / "roofs").glob("roofline-*")
+    at = file.stat().st_mtime
+    assert has_roofs(str(tmp_path), 2, lambda: at + 60) and not has_roofs(str(tmp_path), 4, lambda: at + 60)
+    assert not has_roofs(str(tmp_path), 2, lambda: at + WEEK_S + 60)

@@ -13,7 +13,7 @@ from tuibench.cli.session import opened
 from tuibench.cli.view import View
 from tuibench.core.card import Card
 from tuibench.core.errors import ExitCode, UsageError
-from tuibench.core.run import SCHEMA, RunResult
+from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.report.export import check_target, spare
@@ -24,6 +24,8 @@ from tuibench.request.translation import to_spec
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
+
+SCHEMA = 1
 
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:

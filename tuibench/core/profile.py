@@ -75,7 +75,7 @@ class NodeCost:
         """Operations per byte moved, were nothing in a cache."""
         if self.flops is None or self.activation_bytes is None:
             return None
-        moved = self.activation_bytes + self.weight_bytes
+        moved = self.activation_bytes + self.weight_bytes * (1 if self.times is None else self.times)
         return self.flops / moved if moved else None
 
 
@@ -127,6 +127,10 @@ class KernelRow:
     """Whether the kernel that runs works on integers."""
     activation_bytes: int | None = None
     """What its kernels read and write in one inference beside constants, as the profiler counts it."""
+    calls: float | None = None
+    """How often its kernels ran in one inference, together and on average; None where nobody counted."""
+    precision: str = ""
+    """Of its floats where those are none of 32 bits: f64, bf16, f16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +156,8 @@ class LayerRun:
     cpus: tuple[int, ...]
     isa: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    precision: str = ""
+    """What its products were computed in, most of the time first; '' where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +173,9 @@ class Roofline:
     cpu: str = ""
     measured_utc: str = ""
     reason: str = ""
-    """Why something of it is missing."""
+    """Why something of it is missing, or is not what it is called."""
+    grade: Grade | None = None
+    """How disturbed the machine was while it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +189,9 @@ class ZeroEffect:
     exploits: bool | None
     """None where the interval does not tell."""
     sentence: str
+    measured_utc: str = ""
+    grade: Grade | None = None
+    """How disturbed the machine was while it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +204,8 @@ class WhatIf:
     """Its time in that form / its time as it is, both in isolation."""
     reason: str = ""
     """Why it could not be isolated."""
+    around: float | None = None
+    """Share of its time in that form in which floats are turned into it and back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +232,8 @@ class LayerTime:
     roof: str = ""
     """Which one binds: f32, int8, DRAM, cache."""
     what_if: tuple[WhatIf, ...] = ()
+    roof_reason: str = ""
+    """Why none is known to."""
 
     @property
     def flops(self) -> int | None:

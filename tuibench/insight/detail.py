@@ -88,6 +88,8 @@ def _work(row: LayerRow) -> Iterator[Pair]:
             "roof",
             f"{ms(layer.roof_ms)} by {show(layer.roof, 20) or UNKNOWN}" + (f", {words} reached" if words else ""),
         )
+    elif layer.roof_reason:
+        yield "roof", f"{NONE} ({show(layer.roof_reason, _LONGEST)})"
     yield "parameters", _parameters(layer.parameters, layer.zeros)
 
 
@@ -97,7 +99,8 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
         half = form.ratio.half_width
         interval = f" ±{percent(half)}" if half is not None else ""
         time = f", {ms(row.int8_ms)} in the model" if row.int8_ms is not None else ""
-        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}"
+        turned = f", {percent(form.around)} of that between floats and integers" if form.around is not None else ""
+        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}{turned}"
     elif form is not None:
         yield "INT8, measured alone", f"{NONE} ({show(form.reason, _LONGEST) or UNKNOWN})"
     bound = amdahl(share) if share is not None else None

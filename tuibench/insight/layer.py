@@ -52,8 +52,11 @@ class LayerRow:
 
     @property
     def roof_share(self) -> float | None:
-        """How much of what the machine was seen to deliver: the least time by the roofs / its time."""
-        return self.layer.roof_ms / self.ms if self.layer.roof_ms and self.ms else None
+        """How much of what the machine was seen to deliver: the least time by the roofs / its time.
+
+        All of it where it was faster still: no layer beats its roof, the roof is known no better.
+        """
+        return min(self.layer.roof_ms / self.ms, 1.0) if self.layer.roof_ms and self.ms else None
 
     @property
     def int8_ms(self) -> float | None:

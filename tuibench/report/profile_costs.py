@@ -9,7 +9,9 @@ from tuibench.core.profile import CostProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, size
 from tuibench.insight.bar import VALUES
+from tuibench.insight.column import UNKNOWN
 from tuibench.insight.cost import COST_COLUMNS
+from tuibench.insight.cost_total import activation_words, element_words, flops_words, macs_words, unknown_words
 from tuibench.insight.summary import FLOPS, FLOPS_WORDS, summarize_costs
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_rows import cost_details, cut, shown_costs
@@ -36,6 +38,8 @@ def cost_lines(costs: CostProfile, heading: ProfileHeading, shown: Shown | None 
         return [title, *detail_lines(cost_details(costs, shown), heading, shown)]
     totals = [line for each in total_lines(costs) for line in wrapped(each, shown.width)]
     lines = [title, *heading_lines(heading), *totals, ""]
+    if not costs.nodes:
+        return finished([*lines, "The model has no nodes"], shown.ascii_only)
     found = summarize_costs(costs, shown.summary or FLOPS, shown.display or VALUES)
     # What FLOPs are stands above already.
     lines += summed_lines(found if found.kind != FLOPS else replace(found, words=()), shown)
@@ -53,15 +57,17 @@ def total_lines(costs: CostProfile) -> Iterator[str]:
     """The model as a whole, what was left out of the sums, and where shapes come from."""
     dims = "".join(f", {show(name, 40)}={value}" for name, value in costs.dims.items())
     yield f"Batch: {'as in the model' if costs.batch is None else costs.batch}{dims}"
-    yield f"MACs: {scaled(costs.macs)} per batch of {count_of(costs.items, 'item')}"
-    yield f"FLOPs: {scaled(costs.flops)}, of which {scaled(costs.element_flops)} on single elements"
+    yield f"MACs: {macs_words(costs)} per batch of {count_of(costs.items, 'item')}"
+    of_which = f", of which {element_words(costs)} on single elements" if flops_words(costs) != UNKNOWN else ""
+    yield f"FLOPs: {flops_words(costs)}{of_which}"
     yield f"Convention: {FLOPS_WORDS}"
     zeros = f", {percent(costs.zeros / costs.parameters)} of them zero" if costs.parameters else ""
     yield f"Parameters: {scaled(costs.parameters)} (shared ones once{zeros}), {size(costs.weight_bytes)}"
     peak = costs.peak_activation_bytes
-    most = f", at most {size(peak)} at one time" if peak is not None else ""
-    yield f"Activations: {size(costs.activation_bytes)} read and written{most}"
-    if costs.unknown:
-        yield f"Unknown: something of {count_of(costs.unknown, 'node')}; the totals are of what is known"
+    most = f" read and written, at most {size(peak)} at one time" if peak is not None else " read and written"
+    moved = activation_words(costs)
+    yield f"Activations: {moved}{most if moved != UNKNOWN else ''}"
+    if unknown := unknown_words(costs):
+        yield f"Unknown: {unknown}; the totals are of what is known"
     yield f"Shapes from: {show(costs.shapes_from, 300)}"
     yield from (f"Note: {show(note, 500)}" for note in costs.notes)

@@ -18,8 +18,9 @@ from tuibench.report.profile_shown import Shown
 
 LAYER_COLUMNS = (
     "number", "kind", "op", "node", "weight", "ms", "ms_low", "ms_high", "share", "macs", "element_flops", "flops",
-    "gflop_per_s", "parameters", "zeros", "bytes_moved", "roof", "roof_ms", "roof_share", "int8_ratio", "int8_ms",
-    "int8_reason", "integer", "kernel_op", "input_shapes", "output_shape", "nodes", "kernels", "reason",
+    "gflop_per_s", "parameters", "zeros", "bytes_moved", "roof", "roof_ms", "roof_share", "roof_reason", "int8_ratio",
+    "int8_ms", "int8_around", "int8_reason", "integer", "kernel_op", "input_shapes", "output_shape", "nodes", "kernels",
+    "reason",
 )  # fmt: skip
 COST_COLUMNS = (
     "number", "op", "node", "weight", "macs", "element_flops", "flops", "share", "parameters", "zeros", "weight_bytes",
@@ -87,7 +88,8 @@ def _layer(row: LayerRow) -> tuple[str, ...]:
         *map(_number, (row.ms, layer.ms.low if shown else None, layer.ms.high if shown else None, row.share)),
         *map(_count, (layer.macs, layer.element_flops, layer.flops)), _number(row.gflops),
         *map(_count, (layer.parameters, layer.zeros, layer.bytes_moved)), safe_text(layer.roof),
-        *map(_number, (layer.roof_ms, row.roof_share, form.ratio.value if form else None, row.int8_ms)),
+        *map(_number, (layer.roof_ms, row.roof_share)), safe_text(layer.roof_reason),
+        *map(_number, (form.ratio.value if form else None, row.int8_ms, form.around if form else None)),
         safe_text(form.reason if form else ""), str(layer.integer).lower(), safe_text(layer.kernel_op),
         safe_text(" ".join(map(shape_words, row.cost.input_shapes)) if row.cost else ""),
         safe_text(shape_words(row.cost.output_shape) if row.cost else ""),

@@ -12,7 +12,8 @@ from tuibench.insight.bar import VALUES
 from tuibench.insight.estimate import model_estimates
 from tuibench.insight.layer import COLUMNS, NARROW
 from tuibench.insight.portion import work_of
-from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+from tuibench.insight.roof import roof_lines
+from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
 from tuibench.insight.summary import BASELINE, FLOPS_WORDS, summarize
 from tuibench.report.label import plus_minus
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
@@ -93,6 +94,8 @@ def _speed_lines(measured: PerformanceProfile) -> Iterator[str]:
         roof = f", {percent(min(work.roof_share, 1.0))} of the measured roofs" if work.roof_share is not None else ""
         yield f"Work: {scaled(work.flops)} FLOPs per batch{missing}, {short(work.gflops)} GFLOP/s{roof}"
         yield f"Convention: {FLOPS_WORDS}"
+    if measured.roofline is not None:
+        yield f"Roofs: {'; '.join(roof_lines(measured.roofline))}"
     start = [f"peak {size(measured.peak_bytes)}"] if measured.peak_bytes is not None else []
     start += [f"load {ms(measured.load_ms)}"] if measured.load_ms is not None else []
     if start:
@@ -104,6 +107,8 @@ def _speed_lines(measured: PerformanceProfile) -> Iterator[str]:
         f"Measured: {processes} × {count_of(measured.runs, 'run')},"
         f" {short(measured.bias_us)} µs of the profiler taken off each kernel{named}"
     )
+    if sum_words(measured):
+        yield f"Layers: {sum_words(measured)}"
 
 
 def _estimate_lines(measured: PerformanceProfile) -> Iterator[str]:

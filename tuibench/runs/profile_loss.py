@@ -42,7 +42,7 @@ class LossMaker:
         if isinstance(answer, Failure):
             sitting.fail(WEIGHTS, answer)
         else:
-            sitting.keep(WEIGHTS, [from_plain(LayerLoss, layer) for layer in answer])
+            sitting.keep(WEIGHTS, from_plain(tuple[LayerLoss, ...], answer))
         sitting.pace.end()
 
     def _make_losses(self) -> None:

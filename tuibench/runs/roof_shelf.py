@@ -55,6 +55,15 @@ class RoofShelf:
         except OSError:
             return
 
+    def forget(self, part: str, cores: int) -> None:
+        """What was found now is not fit to be kept: what was kept before is not what this machine does any more."""
+        if self._cache is None:
+            return
+        try:
+            self._path(part, cores).unlink(missing_ok=True)
+        except OSError:
+            return  # it counts for a week, as it did before
+
     def _key(self, part: str, cores: int) -> str:
         return f"{part}, {cores} cores, {self._machine}"
 
@@ -65,10 +74,11 @@ class RoofShelf:
         return Path(self._cache or "") / _PLACE / f"{name}-{digest}.json"
 
 
-def has_roofs(cache: str, cores: int) -> bool:
-    """Whether something of the kind was kept for so many cores, for estimates that need no more than a guess."""
+def has_roofs(cache: str, cores: int, clock: Callable[[], float] = time.time) -> bool:
+    """Whether something of the kind is kept for so many cores, for estimates that need no more than a guess."""
+    begin = f"roofline-{cores}-cores-"
     try:
-        names = os.listdir(Path(cache) / _PLACE)
+        kept = [entry.stat().st_mtime for entry in os.scandir(Path(cache) / _PLACE) if entry.name.startswith(begin)]
     except OSError:
         return False
-    return any(name.startswith(f"roofline-{cores}-cores-") for name in names)
+    return any(clock() - at <= _OLD_S for at in kept)

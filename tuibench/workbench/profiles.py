@@ -14,8 +14,8 @@ from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProf
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.units import count_of, ms, scaled
+from tuibench.engines import registry
 from tuibench.insight.loss_assembly import WORST, count_points, estimate_s
-from tuibench.runs.profiling import check_engine
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
 from tuibench.workbench.introduction import process_words
@@ -30,7 +30,7 @@ if TYPE_CHECKING:  # whoever only lists profiles starts none
 
 _BEFORE_S = 2.0
 """A model is looked at, inputs are made, costs are counted."""
-_ROOFS_S = 6.0
+_ROOFS_S = 3.0
 _PROCESS_S = 1.0
 _ALONE_S, _MOST_ALONE = 2.0, 20
 _UNPROFILED_S = 1.0
@@ -68,7 +68,7 @@ class Profiles:
 
     def check_engine(self, engine: str) -> None:
         """Raise EngineError for one that does not tell how long each layer takes."""
-        check_engine(engine)
+        registry.check_timed(engine)
 
     def costs(
         self, model: ModelSource | str, batch: int | None = None, dims: Mapping[str, int] | None = None
@@ -96,7 +96,7 @@ class Profiles:
         if asked.kind == LOSS:
             plan = _plan_loss(asked, costs, each_ms, told)
         else:
-            knows_roofs = has_roofs(str(self._places.cache), spec.cores[0])
+            knows_roofs = has_roofs(str(self._places.cache), spec.cores[0]) and not asked.fresh_roofs
             plan = _plan_performance(asked, costs, (each_ms, told), knows_roofs)
         most = spec.limits.max_time_s
         if plan.seconds is None or most is None or plan.seconds <= most:

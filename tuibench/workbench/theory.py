@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.place import Places
@@ -19,21 +17,20 @@ from tuibench.core.text import show
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.tree import Tree
 from tuibench.insight.loss_assembly import LossFacts, assemble_loss
-from tuibench.runs.directory import make_private, write_whole
+from tuibench.runs.directory import make_private
 from tuibench.runs.host_moment import hold_for_a_moment
-from tuibench.runs.regular import open_regular
 from tuibench.runs.resumption import hash_inputs
+from tuibench.runs.shelf import Shelf
 from tuibench.workbench.asking import ask_child
 from tuibench.workbench.launch import passing_directory
 from tuibench.workbench.model import inspect
 
 T = TypeVar("T")
 
-_FORM = 1
+_FORM = 2
 """Of what is counted and how: with another one nothing that was kept is used."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
-_MOST_BYTES = 1 << 28
 _PARTS = ("logs", "inputs", "work")
 
 
@@ -56,6 +53,8 @@ class Theory:
         self._host_lock = host_lock
         self._unrun: dict[str, CostProfile] = {}
         """What was inferred of models whose run failed."""
+        self._last: tuple[str, Any] = ("", None)
+        """What was asked for last: forms ask with every key."""
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
         """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
@@ -76,8 +75,7 @@ class Theory:
 
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """The same where it was found out before; nothing is started for it."""
-        found = self._read(_digest("costs", sha256, _feeding(spec)))
-        return None if found is None else _made(found, lambda plain: from_plain(CostProfile, plain))
+        return self._known(_digest("costs", sha256, _feeding(spec)), lambda plain: from_plain(CostProfile, plain))
 
     def weights(self, spec: BenchmarkSpec) -> LossProfile:
         """The approximated loss profile."""
@@ -117,28 +115,23 @@ class Theory:
         return _digest(task, self.sha256(spec), fed)
 
     def _kept(self, name: str, make: Callable[[Any], T], ask: Callable[[], T]) -> T:
-        found = self._read(name)
-        known = None if found is None else _made(found, make)
-        if known is not None:
-            return known
-        new = ask()
-        try:
-            make_private(self._path(name).parent)
-            write_whole(self._path(name), json.dumps({"name": name, "result": to_plain(new)}).encode("ascii"))
-        except OSError:
-            return new  # the next one asks again
-        return new
+        known = self._known(name, make)
+        if known is None:
+            known = ask()
+            self._shelf(make).put(name, known)
+            self._last = name, known
+        return known
 
-    def _read(self, name: str) -> Any:
-        try:
-            with os.fdopen(open_regular(self._path(name)), "rb") as handle:
-                found = json.loads(handle.read(_MOST_BYTES))
-        except (OSError, ValueError, RecursionError):
-            return None
-        return found.get("result") if isinstance(found, dict) and found.get("name") == name else None
+    def _known(self, name: str, make: Callable[[Any], T]) -> T | None:
+        last, known = self._last
+        if last != name:
+            known = self._shelf(make).get(name)
+            if known is not None:
+                self._last = name, known
+        return cast("T | None", known)
 
-    def _path(self, name: str) -> Path:
-        return self._places.cache / _PLACE / f"{name}.json"
+    def _shelf(self, make: Callable[[Any], T]) -> Shelf[T]:
+        return Shelf(self._places.cache / _PLACE, _FORM, make)
 
 
 def _feeding(spec: BenchmarkSpec) -> list[object]:
@@ -149,17 +142,9 @@ def _feeding(spec: BenchmarkSpec) -> list[object]:
 
 
 def _digest(task: str, sha256: str, fed: object) -> str:
-    text = json.dumps([_FORM, task, sha256, fed])
+    text = json.dumps([task, sha256, fed])
     return f"{task}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def _made(found: Any, make: Callable[[Any], T]) -> T | None:
-    """None for what another version, or somebody else, wrote."""
-    try:
-        return make(found)
-    except (TypeError, ValueError, KeyError, AttributeError):
-        return None
-
-
 def _to_layers(plain: Any) -> tuple[LayerLoss, ...]:
-    return tuple(from_plain(LayerLoss, layer) for layer in plain)
+    return from_plain(tuple[LayerLoss, ...], plain)

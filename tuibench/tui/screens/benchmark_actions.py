@@ -7,7 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tuibench.core import activity
-from tuibench.core.card import BenchmarkRow
+from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
 from tuibench.tui import route
@@ -192,7 +192,7 @@ class BenchmarkActions(Page):
         if run is not None:
             self.say(f"{short_id(one)} has no card yet: it can be named once it is saved", "warn")
         else:
-            self.ask(lambda: row_of(self.desk, one), self._ask_card, group="edit", opens=True)
+            self.ask(lambda: _with_card(row_of(self.desk, one)), self._ask_card, group="edit", opens=True)
 
     def _ask_card(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
         from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
@@ -281,4 +281,11 @@ def row_of(desk: Desk, one: str) -> BenchmarkRow:
     row = next((row for read in (desk.benchmarks, desk.profiles) for row in read("") if row.id == one), None)
     if row is None:
         raise UsageError(f"{short_id(one)} is not in the store any more", "u brings back what was removed last")
+    return row
+
+
+def _with_card(row: BenchmarkRow) -> BenchmarkRow:
+    """The row, unless the name and note that it shows are those of a record that nobody can read."""
+    if row.status == DAMAGED:
+        raise UsageError(f"the record of {short_id(row.id)} is damaged", "its name cannot be changed")
     return row

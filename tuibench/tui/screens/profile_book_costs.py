@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from tuibench.core.profile import CostProfile
 from tuibench.core.units import count_of, percent, scaled, short, size
 from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
+from tuibench.insight.cost_total import activation_words, element_words, flops_words, macs_words, unknown_words
 from tuibench.insight.detail import cost_detail
 from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
 from tuibench.tui.glyph import Glyphs
@@ -40,17 +41,17 @@ class CostBook(Book):
 
     def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
         costs, dot = self.costs, f" {glyphs.dot} "
-        yield Fact(_THEORETICAL, f"{scaled(costs.flops)} FLOPs{dot}{scaled(costs.macs)} MACs", "title")
-        yield Fact("element-wise", f"{scaled(costs.element_flops)} operations, estimated, in the FLOPs above")
+        yield Fact(_THEORETICAL, f"{flops_words(costs)} FLOPs{dot}{macs_words(costs)} MACs", "title")
+        yield Fact("element-wise", f"{element_words(costs)} operations, estimated, in the FLOPs above")
         zeros = f", {percent(costs.zeros / costs.parameters)} zeros" if costs.parameters else ""
         yield Fact("parameters", f"{scaled(costs.parameters)}{zeros}{dot}weights {size(costs.weight_bytes)}")
         peak = f", at once {size(costs.peak_activation_bytes)}" if costs.peak_activation_bytes is not None else ""
-        yield Fact("activations", f"{size(costs.activation_bytes)} read and written{peak}")
+        yield Fact("activations", f"{activation_words(costs)} read and written{peak}")
         sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
         sizes += [f"{name} {value}" for name, value in costs.dims.items()]
         yield Fact("at", f"{dot.join([*sizes, count_of(costs.items, 'item')])}; shapes from {costs.shapes_from}")
-        if costs.unknown:
-            yield Fact("unknown", f"{count_of(costs.unknown, 'node')} of {len(costs.nodes)}: not in the totals", "warn")
+        if unknown := unknown_words(costs):
+            yield Fact("unknown", f"{unknown}: not in the totals", "warn")
         yield from (Fact("note", text) for text in costs.notes)
 
     def said(self, kind: str) -> Sequence[LineLike]:

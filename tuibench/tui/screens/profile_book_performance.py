@@ -10,7 +10,8 @@ from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import ModelEstimate, model_estimates
 from tuibench.insight.layer import COLUMNS, LayerRow, arrange, fused_words, layer_rows
 from tuibench.insight.portion import work_of
-from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+from tuibench.insight.roof import roof_lines
+from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
@@ -61,10 +62,12 @@ class PerformanceBook(Book):
         made = f"{processes(profile.processes)}, {profile.runs} profiled runs each"
         scale = f"scaled {glyphs.times}{profile.scale:.3f}" if profile.scale != 1 else "not scaled"
         told = f"{percent(profile.attributed)} attributed" if profile.attributed is not None else ""
-        yield Fact("layers", dot.join(filter(None, (made, scale, told))))
+        yield Fact("layers", dot.join(filter(None, (made, scale, told, sum_words(profile)))))
         held = [f"load {seconds(profile.load_ms / 1000)}"] if profile.load_ms is not None else []
         held += [f"peak {size(profile.peak_bytes)}"] if profile.peak_bytes is not None else []
         yield Fact("costs", dot.join([*held, f"{scaled(self.costs.flops)} FLOPs"]))
+        if profile.roofline is not None:
+            yield Fact("roofs", dot.join(roof_lines(profile.roofline)))
         yield Fact("zeros", zeros_sentence(profile))
         yield from (Fact("caution", text, "warn") for text in cautions(profile))
         yield from (Fact("note", text) for text in profile.notes)
