@@ -107,8 +107,8 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
                 "--processes N",
                 f"fresh processes, over which a layer's time gets its interval; default {_USUAL.processes}",
             ),
-            Flag("fresh_roofs", "--fresh-roofs", "measure what this machine can do anew; default once a week"),
             Flag("runs", "--runs N", f"profiled runs in each of them; default {_USUAL.runs}"),
+            Flag("fresh_roofs", "--fresh-roofs", "measure what this machine can do anew; default once a week"),
             Flag(
                 "samples", "--samples N", f"with --loss: of the data, for each changed layer; default {_USUAL.samples}"
             ),
