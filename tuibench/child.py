@@ -164,10 +164,12 @@ def layers(request: dict[str, Any], send: Send) -> Any:
     """
     from dataclasses import replace
 
+    from tuibench.core.errors import EngineError
     from tuibench.core.model import Point
     from tuibench.core.record import from_plain, to_plain
     from tuibench.engines import registry
     from tuibench.engines.layer_timer import LayerOrder
+    from tuibench.engines.protocol import Refusal
     from tuibench.host.cpu import read_identity
     from tuibench.host.tree import Tree
 
@@ -181,7 +183,10 @@ def layers(request: dict[str, Any], send: Send) -> Any:
         work_dir=request["run_dir"],
     )
     timer = registry.make_timer(str(request["engine"]))
-    found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
+    try:
+        found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
+    except Refusal as refusal:
+        raise EngineError(str(refusal)) from refusal
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
@@ -273,6 +278,7 @@ _IMPORTS = {
     "what_if": "tuibench.profiles.what_if",
 }
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
+_GENTLEST = 19
 
 
 def _describe_engine(name: str) -> dict[str, Any]:
@@ -294,6 +300,9 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
 
     ignore_the_keyboard()
     die_with_parent(int(request.get("parent") or os.getppid()))
+    if request.get("gentle"):
+        # Whoever measures on these CPUs has them first.
+        os.nice(_GENTLEST)
     if request.get("cpus"):
         _settle(request)
     if needed is not None:

@@ -14,7 +14,6 @@ LONG = (*FAKE, "--executions", "300", "-t", "15")
 """Never done before its test is, and never long until the next execution is done."""
 BRIEF = (*FAKE, "--executions", "1", "-t", "0.05")
 SCRIPT = {"TUIBENCH_FAKE": json.dumps({"default": {"latency_us": 300}})}
-DEATH_S = 1.0
 
 
 def run(shell: Shell, *arguments: str, **options: Any) -> Done:

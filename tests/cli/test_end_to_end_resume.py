@@ -16,7 +16,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.running import BRIEF, DEATH_S, FAKE, LONG, SCRIPT, detach, end, run, runner_of, state, stored
+from tests.cli.running import BRIEF, FAKE, LONG, SCRIPT, detach, end, run, runner_of, state, stored
 from tests.cli.shell import Shell, as_shell, until
 from tests.conftest import ROOT
 from tests.engines.make import mlp
@@ -65,8 +65,8 @@ def break_off(shell: Shell, *arguments: str, executions: int = 1) -> tuple[str, 
     short = detach(shell, *arguments)
     shell.wait_for("execution_done", n=executions)
     os.kill(runner_of(shell), signal.SIGKILL)
-    until(lambda: not shell.processes(), "no orphan", DEATH_S)
-    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
+    until(lambda: not shell.processes(), "no orphan")
+    until(lambda: state(short) == "interrupted", "the state")
     (directory,) = shell.run_root.iterdir()
     return short, directory
 
@@ -75,8 +75,8 @@ def test_a_run_whose_runner_died_is_interrupted_and_can_be_taken_up(keeper: Shel
     short = detach(keeper, *FAKE, "-b", "1,2", "--executions", "3", "-t", "0.3")
     keeper.wait_for("execution_done", n=2)
     os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+    until(lambda: state(short) == "interrupted", "the state")
+    until(lambda: not keeper.processes(), "no orphan")
     assert stored() == []
     done = run(keeper, "resume", short)
     assert done.code == 0, done.err
@@ -144,9 +144,9 @@ def kill_and_resume(shell: Shell, kills: int, executions: int, seed: int) -> Non
         time.sleep(draw.uniform(0.0, 1.3))
         for pid in shell.pids("tuibench.runner"):
             os.kill(pid, signal.SIGKILL)
-        until(lambda: not shell.processes(), "no orphan", DEATH_S)
+        until(lambda: not shell.processes(), "no orphan")
         # The kernel takes a dead process's memory, by which we know it, before it takes its locks.
-        until(lambda: state(short) == "interrupted", "the state", DEATH_S)
+        until(lambda: state(short) == "interrupted", "the state")
         done = run(shell, "resume", short, "--detach")
         assert done.code == 0, done.err
     attached = run(shell, "attach", short, "-q", seconds=300)
@@ -260,13 +260,13 @@ def test_a_run_that_cannot_be_resumed_can_be_thrown_away(keeper: Shell) -> None:
         Workbench().runs.discard(short)
     keeper.wait_for("execution_done")
     os.kill(runner_of(keeper), signal.SIGKILL)
-    until(lambda: not keeper.processes(), "no orphan", DEATH_S)
+    until(lambda: not keeper.processes(), "no orphan")
     (directory,) = keeper.run_root.iterdir()
     lines = (directory / NAME).read_bytes().splitlines(keepends=True)
     plan = next(i for i, line in enumerate(lines) if b'"ev":"plan"' in line)
     lines[plan] = b"#" + lines[plan][1:]
     (directory / NAME).write_bytes(b"".join(lines))
-    until(lambda: state(short) == "interrupted", "the state", DEATH_S)
+    until(lambda: state(short) == "interrupted", "the state")
     info = Workbench().runs.info(short)
     assert (info.state, info.resumable) == ("interrupted", False)
     done = run(keeper, "attach", short)

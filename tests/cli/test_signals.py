@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.shell import Shell, as_shell, until
+from tests.cli.shell import PATIENCE_S, Shell, as_shell, until
 from tests.cli.test_end_to_end_sweep import load
 
 CODES = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
@@ -113,6 +113,11 @@ def finish(process: subprocess.Popen[bytes]) -> tuple[int, str, str, float]:
     return as_shell(process.returncode), out.decode(), err.decode(), time.monotonic() - begin
 
 
+def busy_s(shell: Shell) -> float:
+    """What is not ours to answer for: ten times as long as this machine takes now for a command that does nothing."""
+    return 10 * shell.run("--version").seconds
+
+
 def every_end() -> Iterator[Any]:
     """Each signal at each stage; those in QUICK on every run of the suite, the others where time does not matter."""
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP, signal.SIGKILL):
@@ -128,12 +133,12 @@ def test_the_end_comes_at_once_and_leaves_nothing(shell: Shell, stage: Start, nu
     code, _, err, seconds = finish(process)
     begin = time.monotonic()
     # A shell that was killed cannot wait for anybody; the others may only return when all is gone.
-    patience = CANCEL_S if number == signal.SIGKILL else 0.0
+    patience = PATIENCE_S if number == signal.SIGKILL else 0.0
     while (shell.processes() or shell.leftovers()) and time.monotonic() - begin < patience:
         time.sleep(0.005)
     assert (shell.processes(), shell.leftovers()) == ({}, [])
     assert code == (137 if number == signal.SIGKILL else CODES[signal.Signals(number)])
-    assert seconds < CANCEL_S
+    assert seconds < CANCEL_S + busy_s(shell)
     assert "Traceback" not in err
 
 
@@ -183,11 +188,11 @@ def test_a_runner_that_dies_is_named_and_leaves_no_worker(shell: Shell, stage: S
     for pid in shell.pids("tuibench.runner"):
         os.kill(pid, signal.SIGKILL)
     code, out, err, seconds = finish(process)
-    until(lambda: not shell.processes(), "no process", CANCEL_S)
+    until(lambda: not shell.processes(), "no process")
     assert code == 1
     assert "runner died by SIGKILL" in err and words in err
     assert "Traceback" not in err
-    assert seconds < CANCEL_S
+    assert seconds < CANCEL_S + busy_s(shell)
     if stage is to_the_next_execution:
         assert "ms" in out.splitlines()[-1]
 
@@ -212,7 +217,7 @@ def test_ctrl_c_in_a_terminal_reaches_only_the_shell(shell: Shell) -> None:
     os.killpg(process.pid, signal.SIGINT)
     code, out, err, seconds = finish(process)
     assert code == 130 and out
-    assert "Traceback" not in err and seconds < CANCEL_S
+    assert "Traceback" not in err and seconds < CANCEL_S + busy_s(shell)
 
 
 @pytest.mark.slow

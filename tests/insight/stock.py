@@ -187,7 +187,9 @@ def make_loss(n: int = 12, *, measured: bool = True) -> LossProfile:
         )
     return LossProfile(
         kind="measured" if measured else "approximated",
-        data="8 seeded samples (synthetic)" if measured else "",
+        data="2 samples of synthetic data (seed 0), which need not rank the layers as real data would"
+        if measured
+        else "",
         levels=LEVELS,
         layers=tuple(layers),
         samples=2 if measured else 0,

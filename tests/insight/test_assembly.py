@@ -123,6 +123,8 @@ def test_a_profile_is_of_the_precision_that_was_computed_in() -> None:
     double = assemble(run(precision="f64"), roofline=roofline)
     assert double.precision == "f64" and layer(double, "conv").roof_ms is None
     assert double.notes == ("no share of the roofs: they are of f32 and int8, and this is f64",)
+    both = assemble(run(precision="f32 + f64"), roofline=roofline)
+    assert layer(both, "conv").roof_ms is None and both.notes == double.notes, "nobody tells which row is which"
 
 
 def test_what_a_later_process_alone_ran_has_its_row_and_its_time() -> None:

@@ -160,7 +160,8 @@ def test_the_script_of_the_fake_engine_says_how_long_layers_take(
     took = {row.nodes[0]: row.us for row in run.rows}
     assert took["m"] == 70 and took["a"] == 5 and took["r"] == 10 and run.unprofiled_us == sum(took.values())
     monkeypatch.setenv("TUIBENCH_FAKE", '{"default": {"load": "refuse"}}')
-    assert "the script said refuse" in ask("fake", SHELF["folding"], tmp_path)[0].error["message"]
+    refused = ask("fake", SHELF["folding"], tmp_path)[0].error
+    assert refused["message"] == "the script said refuse" and refused["kind"] == "EngineError"
 
 
 def test_nothing_that_carries_or_shows_profiles_knows_an_engine() -> None:

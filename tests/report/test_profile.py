@@ -23,13 +23,15 @@ from tuibench.insight.detail import layer_detail
 from tuibench.insight.layer import COLUMNS, layer_rows
 from tuibench.plots.quantity import scaled
 from tuibench.report import profile_csv
+from tuibench.report.profile_choice import check_sort
 from tuibench.report.profile_comparison import profile_comparison_lines
 from tuibench.report.profile_costs import cost_lines
 from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
 from tuibench.report.profile_markdown import cost_markdown, profile_markdown
-from tuibench.report.profile_page import check_sort
+from tuibench.report.profile_rows import UnknownLayer
+from tuibench.report.profile_shown import Shown
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "profiles"
 HEADING = ProfileHeading("baseline", "k3f1", "cnn.onnx", "2026-11-18T21:00:00+00:00", "before the change")
@@ -51,15 +53,15 @@ def below() -> Profile:
 
 PAGES = {
     "performance": lambda: profile_lines(make_profile(), HEADING),
-    "performance-ascii": lambda: profile_lines(make_profile(), HEADING, ascii_only=True, sort="%", top=5),
-    "performance-wide": lambda: profile_lines(make_profile(), HEADING, width=160, sort="op", text="conv"),
+    "performance-ascii": lambda: profile_lines(make_profile(), HEADING, Shown(ascii_only=True, sort="%", top=5)),
+    "performance-wide": lambda: profile_lines(make_profile(), HEADING, Shown(160, sort="op", text="conv")),
     "performance-disturbed": lambda: profile_lines(
-        replace(make_profile(), performance=disturbed(make_performance(what_if=False))), HEADING, top=3
+        replace(make_profile(), performance=disturbed(make_performance(what_if=False))), HEADING, Shown(top=3)
     ),
-    "performance-below": lambda: profile_lines(below(), HEADING, top=3),
+    "performance-below": lambda: profile_lines(below(), HEADING, Shown(top=3)),
     "costs": lambda: cost_lines(make_costs(), HEADING),
     "loss": lambda: loss_lines(make_loss(), HEADING),
-    "approximated": lambda: loss_lines(make_loss(measured=False), HEADING, top=3),
+    "approximated": lambda: loss_lines(make_loss(measured=False), HEADING, Shown(top=3)),
     "comparison": lambda: profile_comparison_lines(make_profile(), faster(), (HEADING, OTHER), top=8),
     "comparison-loss": lambda: profile_comparison_lines(
         make_profile(kind=LOSS), make_profile(24, LOSS), (HEADING, OTHER), top=9
@@ -88,12 +90,16 @@ def test_each_text_states_its_convention_and_names_its_methods() -> None:
     text = "\n".join(PAGES["performance"]())
     assert "Estimate by measured INT8" in text and "Estimate by Amdahl bound" in text
     assert "theoretical" in PAGES["costs"]()[0] and "proxy" in PAGES["approximated"]()[0]
+    proxy = Profile(LOSS, make_costs(), loss=make_loss(measured=False))
+    legend = profile_markdown(proxy, HEADING).partition("## Layer results")[2]
+    assert "dB: SQNR of the weights against themselves changed (proxy)" in legend
+    assert "weight_sqnr_db_proxy" in profile_csv.profile_csv(proxy)
 
 
 def test_tables_say_how_many_rows_they_leave_out() -> None:
-    assert "11 more rows (--top N)" in profile_lines(make_profile(), HEADING, top=5)
-    assert not any("more rows" in line for line in profile_lines(make_profile(), HEADING, top=None))
-    assert "No layer holds that text" in profile_lines(make_profile(), HEADING, text="nowhere")
+    assert "11 more rows (--top N)" in profile_lines(make_profile(), HEADING, Shown(top=5))
+    assert not any("more rows" in line for line in profile_lines(make_profile(), HEADING, Shown(top=None)))
+    assert "No layer holds that text" in profile_lines(make_profile(), HEADING, Shown(text="nowhere"))
     assert "- 4804 more rows (CSV has all)" in profile_markdown(make_profile(5000), HEADING)
 
 
@@ -165,9 +171,15 @@ def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str
     loss = replace(make_loss(), layers=(changed,), data=name, levels=(name,), notes=(other,))
     heading = ProfileHeading(name, other, name, other, name)
     one, two = Profile("performance", costs, measured), Profile("loss", costs, loss=loss)
-    lines = profile_lines(one, heading, width=width, ascii_only=ascii_only)
-    lines += cost_lines(costs, heading, width=width, ascii_only=ascii_only)
-    lines += loss_lines(loss, heading, width=width, ascii_only=ascii_only)
+    lines, page = [], Shown(width, ascii_only)
+    for shown in (page, replace(page, text=other), replace(page, layer=name)):
+        lines += profile_lines(one, heading, shown)
+        lines += cost_lines(costs, heading, shown)
+        lines += loss_lines(loss, heading, shown)
+        lines += [title for kind in (one, two) for title in profile_markdown(kind, heading, shown).splitlines()]
+    with pytest.raises(UnknownLayer) as caught:
+        cost_lines(costs, heading, Shown(layer=f"{name} {other} nowhere"))
+    lines += [caught.value.message, caught.value.hint]
     for profile in (one, two):
         lines += profile_comparison_lines(profile, profile, (heading, heading), ascii_only=ascii_only, width=width)
         markdown = profile_markdown(profile, heading)
@@ -177,7 +189,7 @@ def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str
             assert not any(cell.lstrip().startswith(("=", "+", "@")) for cell in row)
             assert not any(cell.startswith("-") and not cell[1:2].isdigit() for cell in row)
     assert [show(line, 10_000) for line in lines] == lines
-    assert not ascii_only or all(line.isascii() for line in profile_lines(one, heading, ascii_only=True))
+    assert not ascii_only or all(line.isascii() for line in profile_lines(one, heading, Shown(ascii_only=True)))
 
 
 @pytest.mark.parametrize("column", ["worst", "pruned 0.5", "int8", "cosine int8", "kl pruned 0.9", "params"])

@@ -86,8 +86,9 @@ def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) ->
     skip = {tuple(one) for one in request["skip"]}
     wanted = request["layers"] if request["layers"] is not None else [layer.id for layer in LOSSES]
     pairs = [(one, level) for one in wanted for level in request["levels"] if (one, level) not in skip]
-    say({"begin": {"points": len(pairs), "ms_each": 5.0, "classes": True, "float32_db": 120.0}})
+    say({"begin": {"points": len(pairs), "ms_each": 5.0, "classes": True, "float32_db": 120.0, "samples": 2}})
     for one, level in pairs:
+        say({"at": {"id": one, "level": level}})
         db = 30.0 - 10 * (one == "fc_out")
         say({"loss": {"id": one, "point": to_plain(LossPoint(level, db, 0.999, 0.01, 1.0, request["samples"]))}})
     return {"classes": True, "float32_db": 120.0, "notes": []}
@@ -221,8 +222,7 @@ def make_profile_result(number: int, profile: ProfileSpec | None = None, *, us: 
     else:
         events.append({"ev": "profile_part", "part": "weights", "result": to_plain(LOSSES)})
         say_losses({"skip": [], "layers": None, "levels": asked.levels, "samples": asked.samples}, said.append)
-        for line in said[1:]:
-            told = line["loss"]
+        for told in (line["loss"] for line in said if "loss" in line):
             piece = {"id": told["id"], "level": told["point"]["level"], "result": told["point"]}
             events.append({"ev": "profile_part", "part": "loss", **piece})
     events.append({"ev": "run_end", "status": "finished"})

@@ -11,7 +11,7 @@ from tuibench.runs.journal import NAME, read_events
 from tuibench.runs.profile_part import COSTS, LAYERS
 from tuibench.runs.replay import replay
 
-NODES = 3000
+NODES = 1000
 COUNTED = make_large_costs(NODES)
 
 

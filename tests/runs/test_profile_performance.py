@@ -83,7 +83,7 @@ def test_roofs_that_are_wanted_fresh_are_measured_and_kept_instead(bench: Bench,
 def test_a_damaged_cache_is_measured_anew(bench: Bench, tmp_path: Path, damage: bytes) -> None:
     spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
     bench.run(spec, Scripted())
-    for path in Path(str(bench.cache)).rglob("*.json"):
+    for path in Path(str(bench.cache)).rglob("*.kept"):
         path.write_bytes(damage)
     call = Scripted()
     past = Bench(tmp_path / "again", bench.cache).run(spec, call)

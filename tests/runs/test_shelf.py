@@ -41,6 +41,14 @@ def test_it_is_found_again_under_its_key_and_no_other(shelf: Shelf[Thing]) -> No
     assert shelf.get(KEY + ".") is None
 
 
+def test_what_is_forgotten_is_not_there_and_others_are(shelf: Shelf[Thing]) -> None:
+    shelf.put(KEY, FOUND)
+    shelf.put("other", FOUND)
+    for _ in range(2):
+        shelf.forget(KEY)
+        assert shelf.get(KEY) is None and shelf.get("other") == FOUND
+
+
 def test_another_form_of_things_is_not_used(shelf: Shelf[Thing]) -> None:
     shelf.put(KEY, FOUND)
     assert replace(shelf, form=4).get(KEY) is None

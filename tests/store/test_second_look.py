@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import MACHINE, make_id, make_result, make_store
-from tests.store.disks.relay import CountingDisk
+from tests.store.disks.relay import CountingDisk, Relay
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreDamaged
 from tuibench.core.short_id import short_id
@@ -118,6 +118,28 @@ def test_a_file_that_stays_as_it_is_is_read_once_and_sound_ones_never(root: Path
     healthy.benchmarks.rows()
     stats = opened.calls["stat"]
     assert looks["stat"] == 10 * (stats + 1), "one more for the damaged one"
+
+
+class Watched(Relay):
+    """Counts how often a record is opened."""
+
+    opened = 0
+
+    def open(self, path: str, flags: int, mode: int = 0o600) -> int:
+        self.opened += path.endswith(f"{ONE}.json")
+        return super().open(path, flags, mode)
+
+
+def test_what_others_and_oneself_write_does_not_have_it_read_again(root: Path) -> None:
+    disk = Watched()
+    store = make_store(root, disk=disk)
+    assert listed(store)[0] == "damaged" and disk.opened
+    once = disk.opened
+    for number in range(3):
+        make_store(root).benchmarks.edit(make_id(0), note=f"theirs {number}")
+        store.benchmarks.edit(make_id(2), note=f"ours {number}")
+        assert listed(store)[0] == "damaged"
+    assert disk.opened == once
 
 
 def test_what_is_said_of_a_damaged_record_is_short(root: Path) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import unicodedata
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,11 +13,9 @@ from textual import events
 from textual.app import App
 from textual.keys import REPLACED_KEYS, _character_to_key, _get_unicode_name_from_key
 from textual.pilot import Pilot
-from textual.screen import Screen
-from textual.widget import Widget
-from textual.worker import Worker, WorkerCancelled, WorkerFailed
 
 from tests.store.build import NOW
+from tests.tui.rest import settle
 from tuibench.core.errors import TuibenchError
 from tuibench.tui.app import Dashboard, Opening
 from tuibench.tui.config import Config
@@ -25,12 +23,9 @@ from tuibench.tui.desk import Desk
 from tuibench.tui.start import STATE
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
-from tuibench.tui.textual_seam import CalmApp
 from tuibench.workbench.hall import Workbench
 
 _ROUNDS = 2000
-_CALM = 8
-"""Rounds without anything to do: a message that bubbles up takes one for each widget that it passes."""
 _PAINT_S = 0.002
 
 
@@ -77,29 +72,6 @@ def _only_ours(error: Exception) -> TuibenchError:
     raise error
 
 
-async def settle(pilot: Pilot[Any]) -> None:
-    """Until every question to the desk is answered and what came of it is on the screen.
-
-    It waits for no timer but the one that paints. Textual's own pause waits for an idle processor, five times as long.
-    """
-    app = pilot.app
-    calm = 0
-    for _ in range(_ROUNDS):
-        if not await pilot._wait_for_screen():
-            return  # the app broke, and raises that itself
-        going = [worker for worker in app.workers if not worker.is_finished]
-        typing = isinstance(app, CalmApp) and not app.typed.at_rest
-        dirty = typing or _is_dirty(app.screen)
-        # What was handled in one round can have asked for something that only the next one sees.
-        calm = 0 if going or dirty else calm + 1
-        if calm == _CALM:
-            return
-        for worker in going:
-            await _end_of(worker)
-        await asyncio.sleep(_PAINT_S if dirty else 0)
-    raise AssertionError("the dashboard never came to rest")
-
-
 async def until_seen(pilot: Pilot[Any], seen: Callable[[], bool]) -> None:
     """Until something is on the screen that Textual brings there a repaint later than it was asked for."""
     for _ in range(_ROUNDS):
@@ -124,19 +96,6 @@ async def type_text(pilot: Pilot[Any], text: str) -> None:
     await settle(pilot)
 
 
-def _is_dirty(screen: Screen[Any]) -> bool:
-    """Whether something waits to be laid out or painted: what a widget asks for reaches its screen a little later."""
-    widgets = [one for one in screen.walk_children(with_self=True) if isinstance(one, Widget)]
-    return bool(screen._dirty_widgets or screen._callbacks) or any(
-        one._layout_required
-        or one._repaint_required
-        or one._scroll_required
-        or one._refresh_styles_required
-        or one._recompose_required
-        for one in widgets
-    )
-
-
 def send_key(app: App[Any], key: str) -> None:
     """One key as a terminal sends it."""
     name = _character_to_key(key) if len(key) == 1 and not key.isalnum() else key
@@ -158,7 +117,4 @@ async def look(app: Dashboard, pilot: Pilot[Any]) -> None:
     await settle(pilot)
 
 
-async def _end_of(worker: Worker[Any]) -> None:
-    # A question that a newer one made void is done with, too; what broke is raised by the app at its end.
-    with suppress(WorkerFailed, WorkerCancelled):
-        await worker.wait()
+__all__ = ["look", "make_desk", "open_app", "press", "send_key", "settle", "type_text", "until_seen"]

@@ -109,7 +109,8 @@ def stay_or_let_go(
 ) -> int:
     """What every command does that has started a runner; `partner` is a result to be shown beside the new one."""
     cpus = bench.topology().allowed
-    view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=request.quiet, ascii_only=request.ascii)
+    plan, quiet = bench.plan_run, request.quiet
+    view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=quiet, ascii_only=request.ascii, plan=plan)
     if request.detach:
         return _let_go(bench, view, request, interruption)
     return Following(bench, view, request, partner, shown).follow(interruption)

@@ -21,6 +21,8 @@ LAYOUT = "layout (runtime)"
 
 ALREADY_INT8 = "already int8"
 """Why a point of a layer with such weights has no numbers."""
+RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
+"""Operators with products of weights that no loss profile changes."""
 UNMAPPED = "unmapped (runtime)"
 """The operator of rows of which it is not known what they are for."""
 
@@ -295,6 +297,8 @@ class LossPoint:
     samples: int = 0
     reason: str = ""
     """Why it has no numbers."""
+    harm: bool = False
+    """Whether that is what the change did to the outputs, which is worse than any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -314,6 +318,7 @@ class LayerLoss:
     weight_sqnr_db: dict[str, float | None] = field(default_factory=dict)
     """Per level: the weights against themselves changed; None where nothing changes."""
     points: tuple[LossPoint, ...] = ()
+    """Of an approximated profile those levels alone that change nothing of such weights."""
     reason: str = ""
     """Why it cannot be looked at."""
 

@@ -44,4 +44,4 @@ class LayerTimer(Protocol):
     """What the timing module of an engine offers; made by its `make_timer()`."""
 
     def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
-        """Time every layer; raises a TuibenchError with the reason where that cannot be done."""
+        """Time every layer; a TuibenchError says why that cannot be done, a Refusal why the engine will not."""

@@ -119,8 +119,8 @@ def _layers(
     precision: str,
 ) -> list[LayerTime]:
     by_id = {cost.id: cost for cost in costs.nodes}
-    # Of several it is the row that tells which of them is its own.
-    whole = "" if " + " in precision or precision in (F32, INT8) else precision
+    # Of these two it is the row that tells which of them is its own; which row has a third one, nobody tells.
+    whole = "" if {*precision.split(" + ")} <= {"", F32, INT8} else precision
     layers = [_layer(one, by_id, scaling, roofline, what_if, whole) for one in rows]
     return layers + _unseen(costs, layers)
 

@@ -41,9 +41,10 @@ def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
     return (COSTS, ROOFLINE, ZEROS, *layers, *([WHAT_IF] if spec.what_if else []))
 
 
-def first_level(spec: ProfileSpec) -> str:
-    """The one at which a budget looks at every layer."""
-    return INT8 if INT8 in spec.levels else spec.levels[0]
+def order_levels(spec: ProfileSpec) -> tuple[str, ...]:
+    """As they were asked for; of a budget first the one at which it looks at every layer."""
+    first = INT8 if spec.budget and INT8 in spec.levels else spec.levels[0]
+    return (first, *(level for level in spec.levels if level != first))
 
 
 @dataclass(slots=True)

@@ -8,7 +8,7 @@ from typing import Any
 from tuibench.core.cell import Estimate, Failure
 from tuibench.core.failure import failure_words
 from tuibench.core.profile import LAYER, CostProfile, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.record import from_plain
 from tuibench.engines import registry
 from tuibench.insight.roof import is_disturbed
 from tuibench.runs.profile_part import COSTS, LAYERS, ROOFLINE, WHAT_IF, ZEROS
@@ -105,11 +105,7 @@ class PerformanceMaker:
     def _known(self, part: str) -> Roofline | ZeroEffect | None:
         """What is kept of the machine; None where that is nothing, or is to be measured anew."""
         sitting = self._sitting
-        plain = None if sitting.asked.fresh_roofs else sitting.shelf.get(part, sitting.cores)
-        try:
-            found = None if plain is None else from_plain(_MACHINE[part], plain)
-        except (TypeError, ValueError, KeyError, AttributeError):
-            return None  # another version wrote it, or somebody else
+        found = None if sitting.asked.fresh_roofs else sitting.shelf.get(part, sitting.cores, _MACHINE[part])
         return found if found is not None and _is_sound(found) else None
 
     def _keep_of_machine(self, part: str, found: Roofline | ZeroEffect) -> None:
@@ -117,7 +113,7 @@ class PerformanceMaker:
         sitting = self._sitting
         sitting.keep(part, found)
         if _is_sound(found):
-            sitting.shelf.put(part, sitting.cores, to_plain(found))
+            sitting.shelf.put(part, sitting.cores, found)
         else:
             sitting.shelf.forget(part, sitting.cores)
 

@@ -66,6 +66,13 @@ class Shelf(Generic[T]):
         except (OSError, ValueError):
             return
 
+    def forget(self, key: str) -> None:
+        """It is not so any more, and what is so now is not fit to be kept."""
+        try:
+            self.path(key).unlink(missing_ok=True)
+        except OSError:
+            return  # it counts until it is too old, as it did before
+
     def path(self, key: str) -> Path:
         """Where something is kept, under a name that says what it is."""
         words = _ODD.sub("-", key)[:80].strip("-")

@@ -46,7 +46,7 @@ class SecondLook:
 
     def mended_on(self, layout: HostLayout) -> list[BenchmarkRow]:
         """Those of one host, as their files are this very moment: for a writer who lists them."""
-        return [row for host, one in self._suspects if host == layout and (row := self._read(host.record(one)))]
+        return [row for host, one in self._suspects if host == layout and (row := self._look(host.record(one)))]
 
     def _look(self, path: str) -> BenchmarkRow | None:
         stamp = _stamp(self._files, path)

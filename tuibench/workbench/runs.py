@@ -238,11 +238,11 @@ class Runs:
         return directory, request
 
     def holder(self) -> str:
-        """Who measures on this machine now, in words; '' for a free machine."""
+        """Who measures on this machine now, in words; '' for a free machine, and while somebody looks at a model."""
         from tuibench.runs.host_queue import find_holder, holder_words  # as above
 
         found = find_holder(self._settings.host_lock)
-        return "" if found is None else holder_words(found)
+        return "" if found is None or found.brief else holder_words(found)
 
     def watch(self, token: str) -> RunWatch:
         """Follow a run of this machine look by look, from its beginning."""

@@ -8,7 +8,7 @@ import shutil
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
 
-from tuibench.core.errors import ModelError, PhaseTimeout
+from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.place import Places
 from tuibench.core.profile import LEVELS, CostProfile, LayerLoss, LossProfile
 from tuibench.core.record import from_plain, to_plain
@@ -18,6 +18,7 @@ from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.tree import Tree
 from tuibench.insight.loss_assembly import LossFacts, assemble_loss
 from tuibench.runs.directory import make_private
+from tuibench.runs.host_moment import hold_for_a_moment
 from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.shelf import Shelf
 from tuibench.workbench.asking import ask_child
@@ -26,7 +27,7 @@ from tuibench.workbench.model import inspect
 
 T = TypeVar("T")
 
-_FORM = 2
+_FORM = 3
 """Of what is counted and how: with another one nothing that was kept is used."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
@@ -34,18 +35,22 @@ _PARTS = ("logs", "inputs", "work")
 
 
 class _Unrun(Exception):
-    """A model could not be run, and this is what can be told without."""
+    """A model was not run, and this is what can be told without."""
 
-    def __init__(self, costs: CostProfile) -> None:
+    def __init__(self, costs: CostProfile, lasts: bool) -> None:
+        """`lasts` where the next run would end no better."""
         super().__init__()
         self.costs = costs
+        self.lasts = lasts
 
 
 class Theory:
     """Asks children and remembers what they said, by the content of the model and what it is fed."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, host_lock: str) -> None:
+        """`host_lock` is the name under which benchmarks of this machine take turns."""
         self._places = places
+        self._host_lock = host_lock
         self._unrun: dict[str, CostProfile] = {}
         """What was inferred of models whose run failed."""
         self._last: tuple[str, Any] = ("", None)
@@ -58,9 +63,15 @@ class Theory:
             try:
                 return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
             except _Unrun as poorer:
+                if not poorer.lasts:
+                    return poorer.costs
                 # For this session alone: the next run may end well.
                 self._unrun[name] = poorer.costs
         return self._unrun[name]
+
+    def sha256(self, spec: BenchmarkSpec) -> str:
+        """The content that a model is known by."""
+        return inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256
 
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """The same where it was found out before; nothing is started for it."""
@@ -74,12 +85,16 @@ class Theory:
         return assemble_loss(layers, None, LossFacts(levels=tuple(levels)))
 
     def _count(self, spec: BenchmarkSpec) -> CostProfile:
+        """By one run of the model in a turn of its own; whoever measures is not disturbed by it."""
         try:
-            return from_plain(CostProfile, self._ask("cost", spec, {}))
+            with hold_for_a_moment(self._host_lock):
+                return from_plain(CostProfile, self._ask("cost", spec, {}))
+        except HostBusy as error:
+            why, lasts = f"the model was not run, as {error.message}", False
         except (ModelError, PhaseTimeout) as error:
             # A model that cannot be run can still be read.
-            why = f"the run without optimization failed: {error.message}"
-            raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why}))) from error
+            why, lasts = f"the run without optimization failed: {error.message}", True
+        raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why})), lasts)
 
     def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:
         source, tree = spec.models[0], Tree()
@@ -88,6 +103,8 @@ class Theory:
             for part in _PARTS:
                 make_private(run_dir / part)
             request = {"path": source.path, "run_dir": str(run_dir), "spec": to_plain(spec), "point": None, **more}
+            # What runs no model holds no turn either.
+            request["gentle"] = task != "cost" or "static" in more
             request["memory_bytes"] = read_memory(tree, find_groups(tree)).room_bytes
             limit = (_COST_S if task == "cost" else _WEIGHTS_S) * spec.limits.timeout_scale
             return ask_child(task, request, what=f"{show(source.asked)}: reading its layers", timeout_s=limit)
@@ -95,7 +112,7 @@ class Theory:
             shutil.rmtree(run_dir, ignore_errors=True)
 
     def _name(self, task: str, spec: BenchmarkSpec, fed: object) -> str:
-        return _digest(task, inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256, fed)
+        return _digest(task, self.sha256(spec), fed)
 
     def _kept(self, name: str, make: Callable[[Any], T], ask: Callable[[], T]) -> T:
         known = self._known(name, make)
@@ -121,7 +138,7 @@ def _feeding(spec: BenchmarkSpec) -> list[object]:
     """All that decides the shapes."""
     inputs = spec.inputs
     file = hash_inputs(inputs.file)
-    return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, file]
+    return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, inputs.seed, file]
 
 
 def _digest(task: str, sha256: str, fed: object) -> str:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import AsyncIterator
-from contextlib import ExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from typing import Any
-from unittest.mock import patch
 
 from textual.pilot import Pilot
 
@@ -14,10 +13,8 @@ from tests.tui.pilot import open_app, press, settle
 from tests.tui.screens.run_desk import RUN, RunDesk
 from tuibench.core.errors import TuibenchError
 from tuibench.core.watch import RunView
-from tuibench.tui import app as app_module
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.screens import run, run_log
 from tuibench.tui.screens.run import RunScreen
 
 
@@ -58,17 +55,8 @@ class Watched:
 async def watched(
     *views: RunView | TuibenchError, size: tuple[int, int] = (80, 24), log: tuple[str, ...] = (), **given: Any
 ) -> AsyncIterator[Watched]:
-    """The page at rest, its first look taken; the others are taken when the test says so, however slow it is."""
+    """The page at rest, its first look taken; the others are taken when the test says so."""
     desk = RunDesk(*views, log=log)
-    with ExitStack() as never:
-        for module in (app_module, run, run_log):
-            never.enter_context(patch.object(module, "LOOK_S", 3600.0))
-        async with _opened(desk, size, **given) as seen:
-            yield seen
-
-
-@asynccontextmanager
-async def _opened(desk: RunDesk, size: tuple[int, int], **given: Any) -> AsyncIterator[Watched]:
     async with open_app(size, desk=desk.as_desk(), **given) as (app, pilot):
         app.go(route.run(RUN))
         await settle(pilot)

@@ -12,6 +12,7 @@ from textual import events
 
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle
+from tests.tui.rest import all_handled
 from tests.tui.screens.stage import Shown, with_runs
 from tests.tui.screens.test_best import ROW, STREAMS, SYNC
 from tests.tui.stock import make_going, make_id, rich_project
@@ -120,8 +121,7 @@ async def test_a_held_key_reads_no_record_that_it_passes_by() -> None:
         seen.app.desk.open = partial(wait, seen.app.desk.open)  # type: ignore[method-assign, assignment]
         for _ in range(20):
             send_key(seen.app, "down")
-            for _ in range(8):
-                await seen.pilot._wait_for_screen()
+            await all_handled()
         read.set()
         await settle(seen.pilot)
         assert asked == [make_id(1, 60.0), make_id(20, 60.0 * 20)] and seen.cursor == asked[-1]

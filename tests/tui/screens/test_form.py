@@ -6,7 +6,8 @@ import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.landing import Landing
-from tests.tui.pilot import look, open_app, press, settle, type_text, until_seen
+from tests.tui.pilot import look, open_app, press, send_key, settle, type_text, until_seen
+from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_desk import MODEL, RUN, VALUES, FormDesk, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.core.errors import UsageError
@@ -41,8 +42,7 @@ async def test_a_model_by_its_path_is_measured_with_one_key() -> None:
 async def test_the_dashboard_begins_with_the_form_of_a_path() -> None:
     desk = FormDesk()
     async with open_app(desk=desk.as_desk(), path=MODEL) as (app, pilot):
-        while not form_of(app).ready:
-            await pilot.pause()
+        await until(lambda: form_of(app).ready)
         await press(pilot, "enter")
         assert desk.started == [(VALUES, "", "")]
         await press(pilot, "escape")
@@ -63,8 +63,7 @@ async def test_a_run_that_starts_behind_another_screen_waits_for_it(over: str) -
     async with open_form(desk, path=MODEL) as (app, pilot):
         form = app.screen
         await pilot.press("ctrl+r", over)
-        while app.screen is form:
-            await pilot.pause()
+        await until(lambda: app.screen is not form)
         above = app.screen
         desk.gate.set()
         await settle(pilot)
@@ -172,11 +171,9 @@ async def test_pressing_run_twice_starts_once() -> None:
     desk.gate.clear()
     async with open_form(desk, project="p1") as (app, pilot):
         for key in ("ctrl+r", "ctrl+r", "enter", "escape"):
-            await pilot.press(key)
-            await pilot.pause()
-        while "a moment" not in frame(app):
-            await pilot.press("escape")
-            await pilot.pause()
+            send_key(app, key)
+            await all_handled()
+        await until(lambda: "a moment" in frame(app))
         assert isinstance(app.page, type(form_of(app)))
         desk.gate.set()
         await settle(pilot)
@@ -191,7 +188,7 @@ async def test_a_check_that_is_due_keeps_nothing_from_starting() -> None:
         for _ in range(2):
             form.action_run_form()
             form.check()
-            await pilot.pause()
+            await all_handled()
         desk.checking.set()
         await settle(pilot)
         assert len(desk.started) == 1

@@ -11,6 +11,7 @@ from tests.tui.counting import CountingDriver, bytes_of, counter_of
 from tests.tui.frame import frame
 from tests.tui.landing import Landing
 from tests.tui.pilot import look, open_app, press, settle, type_text, until_seen
+from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_desk import VALUES, FormDesk, running
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
 from tuibench.tui import route
@@ -134,11 +135,10 @@ async def test_keys_pressed_while_the_model_is_read_are_not_lost() -> None:
     desk.reading.clear()
     async with open_app(desk=desk.as_desk()) as (app, pilot):
         app.go(route.form(benchmark=BENCHMARK))
-        while not desk.opened:
-            await pilot.pause()
+        await until(lambda: bool(desk.opened))
         assert "looking at the model" in frame(app)
         burst(app, "enter", "9", "ctrl+r")
-        await pilot.pause()
+        await all_handled()
         assert desk.started == []
         desk.reading.set()
         await settle(pilot)
@@ -151,11 +151,9 @@ async def test_a_model_that_takes_long_to_read_can_be_left() -> None:
     desk.reading.clear()
     async with open_app(desk=desk.as_desk()) as (app, pilot):
         app.go(route.form(path="hf:somebody/something"))
-        while not desk.opened:
-            await pilot.pause()
+        await until(lambda: bool(desk.opened))
         await pilot.press("escape")
-        await pilot.pause()
-        assert isinstance(app.page, Landing)
+        await until(lambda: isinstance(app.page, Landing))
         desk.reading.set()
         await settle(pilot)
         assert isinstance(app.page, Landing)

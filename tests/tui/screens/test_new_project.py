@@ -3,7 +3,6 @@ from __future__ import annotations
 import asyncio
 import os
 import threading
-from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
@@ -13,6 +12,7 @@ import pytest
 from tests.tui.frame import frame
 from tests.tui.landing import land, landed
 from tests.tui.pilot import make_desk, open_app, press, send_key, settle, type_text
+from tests.tui.rest import all_handled, until
 from tests.tui.screens.form_desk import RUN
 from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.errors import ModelError, TuibenchError
@@ -89,29 +89,20 @@ async def test_the_third_enter_starts_the_run_however_early_it_comes(
             getattr(desk, held).clear()
         send_key(app, "enter")
         if held == "read":
-            await _until(pilot, lambda: isinstance(app.page, NewProjectScreen))
+            await until(lambda: isinstance(app.page, NewProjectScreen))
         send_key(app, "enter")
         if held == "read":
-            await _until(pilot, lambda: isinstance(app.page, FormScreen))
+            await until(lambda: isinstance(app.page, FormScreen))
         elif held == "looked":
-            await _until(pilot, lambda: isinstance(app.page, NewProjectScreen) and app.page._wanted is not None)
+            await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._wanted is not None)
         send_key(app, "enter")
-        for _ in range(20):
-            await pilot.pause()
+        await all_handled()
         assert held == "neither" or desk.started == []
         desk.looked.set()
         desk.read.set()
-        await _until(pilot, lambda: bool(desk.started))
+        await until(lambda: bool(desk.started))
         await settle(pilot)
         assert desk.started == ["sample"] and landed(app)[0] == "run"
-
-
-async def _until(pilot: Any, holds: Callable[[], bool]) -> None:
-    for _ in range(2000):
-        if holds():
-            return
-        await pilot.pause()
-    raise AssertionError("it never came to that")
 
 
 async def test_a_path_that_is_typed_before_there_is_a_field_is_in_it() -> None:

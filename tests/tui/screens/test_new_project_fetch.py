@@ -9,6 +9,7 @@ import pytest
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
 from tests.tui.pilot import make_desk, open_app, press, settle
+from tests.tui.rest import all_handled
 from tests.tui.screens.new_project_stage import page_of, put
 from tuibench.core.remote import FetchProgress
 from tuibench.tui import route
@@ -78,7 +79,7 @@ async def test_a_model_that_nobody_waits_for_any_more_is_fetched_no_further(leav
             field = page_of(app).column.fields["model"]
             assert isinstance(field, TextField)
             field.input.value = "https://example.com/other.onnx"
-        await pilot.pause()
+        await all_handled()
         go_on.set()
         await asyncio.to_thread(ended.wait, PATIENCE_S)
         await settle(pilot)

@@ -6,7 +6,7 @@ import pytest
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.pilot import open_app, press, settle
-from tests.tui.stock import rich_project
+from tests.tui.stock import pass_millisecond, rich_project
 from tuibench.tui import route
 from tuibench.tui.terminal import Display
 from tuibench.workbench.hall import Workbench
@@ -38,6 +38,7 @@ async def test_a_trash_with_two_removals(size: tuple[int, int], ascii_only: bool
     bench = Workbench()
     _, ids = rich_project(bench)
     bench.library.remove(ids[:2])
+    pass_millisecond()
     bench.library.remove(ids[2:3])
     async with open_app(size, display=Display(ascii_only=ascii_only)) as (app, pilot):
         await press(pilot, "f3")

@@ -233,13 +233,45 @@ async def test_losses_have_a_level_in_place_of_a_type() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[2]))
         assert "level [pruned 0.5] m" in seen.text and "leave alone" in seen.text
-        assert "> stage0.block7.matmul.weig" in seen.text
-        await seen.press("left")
-        assert "level [params]" in seen.text and "stage0.block10.gemm.weight" in seen.text
+        assert "> MatMul" in seen.text and "mean noise / signal of the outputs" in seen.text
+        await seen.press("t", "t")
+        assert "as [% of total]" in seen.text and "summed noise power of the outputs" in seen.text
+        await seen.press("t", "left")
+        assert "level [params]" in seen.text and "256 k" in seen.text
         await seen.press("2")
         assert seen.rows[2].split()[:8] == ["#", "op", "weight", "params", "0.5", "0.8", "0.9", "0.95"]
         await seen.press("enter")
         assert "outputs" in seen.text and "(proxy)" in seen.text
+
+
+async def test_what_is_a_proxy_is_called_one_on_every_tab() -> None:
+    async with profiled() as seen:
+        await seen.go(route.theory(seen.project, APPROXIMATED))
+        for number in "123":
+            await seen.press(number)
+            assert "proxy" in seen.text, number
+
+
+async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
+    profile = make_profile(kind=LOSS)
+    assert profile.loss is not None
+    first, *others = profile.loss.layers
+    gone = tuple(replace(each, sqnr_db=None, reason="became NaN", harm=True) for each in first.points)
+    loss = replace(profile.loss, layers=(replace(first, points=gone), *others))
+    async with profiled((120, 36), profile_run(1, 60, replace(profile, loss=loss))) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"leave alone first {first.weight} (harm that no dB tells: became NaN)" in seen.text
+        assert "harm with 1 layer; average 0.9 % noise over 6 layers" in seen.text
+        assert next(row for row in seen.rows if row.startswith(">")).split()[1] == "Conv", (
+            "though MatMul has more noise"
+        )
+        assert "(harm with 1, 4 of 5 layers)" in seen.text
+        await seen.press("2")
+        assert next(row for row in seen.rows if row.startswith(">")).split().count("harm") >= len(loss.levels)
+        await seen.press("3")
+        assert "harm" in seen.text
+        await seen.press("t", "t")
+        assert "noise power at pruned 0.5, % of total" in seen.text
 
 
 async def test_theory_says_that_it_is_theory_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:

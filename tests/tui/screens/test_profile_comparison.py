@@ -12,6 +12,7 @@ from tuibench.core.profile import LOSS, PERFORMANCE, Profile
 from tuibench.insight.comparison import LayerPair
 from tuibench.tui import route
 from tuibench.tui.screens import profile_comparison, profile_pairs
+from tuibench.tui.widgets.record_table import RecordTable
 
 
 def slow() -> Profile:
@@ -113,6 +114,8 @@ async def test_losses_are_compared_level_by_level() -> None:
     async with profiled((80, 24), profile_run(1, 3600, worse), profile_run(2, 7200, one)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         assert "noise / signal in %" in seen.text and "samples 2 / 8" in seen.text
+        assert "not measured on the same data, so no differences are told" in " ".join(seen.text.split())
+        assert len(seen.app.screen.query_one(RecordTable).keys) == 7, "both are listed all the same"
 
 
 async def test_two_kinds_cannot_be_compared_and_it_says_so() -> None:
@@ -126,3 +129,12 @@ async def test_y_copies_the_command() -> None:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("y")
         assert seen.app.clipboard.startswith("tuibench compare ")
+
+
+async def test_profiles_of_two_models_say_so() -> None:
+    other = profile_run(1, 3600, models=(replace(profile_run(1, 1).models[0], sha256="f" * 64),))
+    async with profiled((80, 24), other, profile_run(2, 7200), profile_run(3, 8000)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        assert "differs: the models are not the same" in seen.text
+        await seen.go(route.profile_comparison(seen.ids[2], seen.ids[1]))
+        assert "the models are not the same" not in seen.text

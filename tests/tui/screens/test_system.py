@@ -8,6 +8,7 @@ import pytest
 from tests.report.test_doctor import facts_of, write_intel
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.pilot import look, open_app, press, settle
+from tests.tui.rest import all_handled
 from tests.tui.screens.system_desk import MACHINE, RUN, SystemDesk
 from tuibench.core.errors import TuibenchError
 from tuibench.report.doctor import render_doctor
@@ -81,7 +82,7 @@ async def test_while_somebody_measures_it_asks_first(facts: dict[str, Any]) -> N
 async def test_while_it_looks_it_says_so(facts: dict[str, Any]) -> None:
     async with open_app(desk=SystemDesk(facts).as_desk()) as (app, pilot):
         await pilot.press("f2")
-        await pilot.pause()
+        await all_handled()
         seen = app.screen.query_one(ScrollBlock).row(0)
         await settle(pilot)
         assert "takes a second" in "".join(text for text, _ in seen) or "Intel" in "".join(text for text, _ in seen)

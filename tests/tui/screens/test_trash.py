@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.tui.frame import frame, rows
 from tests.tui.pilot import open_app, press, type_text
-from tests.tui.stock import rich_project
+from tests.tui.stock import pass_millisecond, rich_project
 from tuibench.tui.screens.trash import TrashScreen
 from tuibench.workbench.hall import Workbench
 
@@ -11,6 +11,7 @@ def removed() -> tuple[Workbench, tuple[str, ...]]:
     bench = Workbench()
     _, ids = rich_project(bench)
     bench.library.remove(ids[:2])
+    pass_millisecond()
     bench.library.remove(ids[2:3])
     return bench, ids
 

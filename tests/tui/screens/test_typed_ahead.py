@@ -10,6 +10,7 @@ from textual.screen import Screen
 from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
 from tests.tui.pilot import send_key, settle
+from tests.tui.rest import all_handled, until
 from tests.tui.screens.stage import Shown, shown
 from tuibench.core.errors import StoreBusy
 from tuibench.tui import textual_seam
@@ -50,7 +51,7 @@ async def test_it_waits_for_a_store_that_takes_its_time_and_means_nothing_when_i
         go_on = threading.Event()
         slow(seen, go_on, StoreBusy("the store is busy"))
         burst(seen, "e", *"dy")
-        await seen.pilot.pause()
+        await all_handled()
         assert isinstance(seen.app.screen, ProjectScreen) and not seen.app.typed.at_rest
         go_on.set()
         await settle(seen.pilot)
@@ -63,12 +64,10 @@ async def test_escape_waits_for_nothing() -> None:
         go_on = threading.Event()
         slow(seen, go_on)
         burst(seen, "e", *"dy")
-        for _ in range(20):
-            await seen.pilot.pause()
+        await all_handled()
+        assert not seen.app.typed.at_rest
         burst(seen, "escape")
-        for _ in range(100):
-            await seen.pilot.pause()
-        assert seen.app.typed.at_rest
+        await until(lambda: seen.app.typed.at_rest)
         go_on.set()
         await settle(seen.pilot)
         assert isinstance(seen.app.screen, HomeScreen) and len(seen.bench.store.benchmarks.rows()) == len(seen.ids)
@@ -80,12 +79,9 @@ async def test_no_answer_keeps_nobody_from_typing_for_ever(monkeypatch: Any) -> 
         go_on = threading.Event()
         slow(seen, go_on)
         burst(seen, "e", "d", "y")
-        for _ in range(20):
-            await seen.pilot.pause()
+        await until(lambda: seen.app.typed.at_rest)
         burst(seen, "down")
-        for _ in range(20):
-            await seen.pilot.pause()
-        assert seen.cursor == seen.ids[1]
+        await until(lambda: seen.cursor == seen.ids[1])
         go_on.set()
         await settle(seen.pilot)
         assert len(seen.keys) == len(seen.ids)
@@ -97,9 +93,8 @@ async def test_keys_for_a_list_wait_until_it_is_there() -> None:
         go_on = threading.Event()
         slow(seen, go_on)
         burst(seen, "enter", "down", "enter")
-        for _ in range(20):
-            await seen.pilot.pause()
-        assert isinstance(seen.app.screen, ProjectScreen)
+        await until(lambda: isinstance(seen.app.screen, ProjectScreen))
+        assert not seen.app.typed.at_rest
         go_on.set()
         await settle(seen.pilot)
         page: Screen[Any] = seen.app.screen

@@ -12,7 +12,8 @@ from collections.abc import Awaitable, Callable
 
 from textual.pilot import Pilot
 
-from tests.tui.counting import bytes_of, counter_of, settle
+from tests.tui.counting import bytes_of, counter_of
+from tests.tui.rest import settle
 from tests.tui.widgets.stage import Stage, press
 from tuibench.tui.widgets.key_line import KeyLine
 from tuibench.tui.widgets.plot_view import PlotView

@@ -14,8 +14,9 @@ from textual.pilot import Pilot
 from textual.screen import Screen
 from textual.widget import Widget
 
-from tests.tui.counting import CountingDriver, counter_of, settle
+from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.frame import frame
+from tests.tui.rest import settle
 from tuibench.tui.widgets.calm import Calm
 
 _CHARACTERS = {"space": " ", "full_stop": "."}

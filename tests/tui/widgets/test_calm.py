@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tui.counting import bytes_of, settle
+from tests.tui.counting import bytes_of
+from tests.tui.rest import settle
 from tests.tui.widgets.stage import CalmFloor, Floor, press, staged
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 

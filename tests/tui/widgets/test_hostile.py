@@ -6,7 +6,8 @@ import pytest
 from rich.cells import cell_len
 from textual.widget import Widget
 
-from tests.tui.counting import counter_of, settle
+from tests.tui.counting import counter_of
+from tests.tui.rest import settle
 from tests.tui.widgets.stage import HOSTILE, press, resize, seen, staged
 from tuibench.tui.widgets.choice_field import ButtonField, Choice, ChoiceField, ManyField
 from tuibench.tui.widgets.key_line import KeyLine

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from tests.tui.counting import bytes_of, settle
+from tests.tui.counting import bytes_of
+from tests.tui.rest import settle
 from tests.tui.widgets.stage import resize, seen, staged
 from tuibench.tui.widgets.key_line import KeyLine, fill_rows
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 import pytest
 
-from tests.tui.counting import bytes_of, counter_of, sent_by, settle
+from tests.tui.counting import bytes_of, counter_of, sent_by
+from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, resize, seen, staged
 from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.row import Row, shown

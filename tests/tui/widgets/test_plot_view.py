@@ -1,6 +1,7 @@
 from __future__ import annotations
 
-from tests.tui.counting import bytes_of, sent_by, settle
+from tests.tui.counting import bytes_of, sent_by
+from tests.tui.rest import settle
 from tests.tui.widgets.stage import resize, seen, staged, told
 from tuibench.tui.widgets.plot_view import PlotView
 

@@ -2,7 +2,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.tui.counting import bytes_of, settle
+from tests.tui.counting import bytes_of
+from tests.tui.rest import settle
 from tests.tui.widgets.stage import resize, seen, staged
 from tuibench.tui.widgets.selector_line import Selector, SelectorLine
 

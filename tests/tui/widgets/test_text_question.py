@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tests.tui.counting import settle
+from tests.tui.rest import settle
 from tests.tui.widgets.stage import press, seen, staged
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.text_question import Answers, TextQuestion

@@ -50,6 +50,8 @@ class Book:
     """What that choice is called."""
     kept = "performance"
     """Before the names by which choices are remembered."""
+    unit: str = ""
+    """What the figures of the table are where its titles do not tell."""
     displays: tuple[str, ...] = DISPLAYS
     sorts: tuple[str, ...] = ()
     """Names of columns to sort by; the first is the order that a table begins with."""

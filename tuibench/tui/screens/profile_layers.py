@@ -57,7 +57,7 @@ class LayersPane(ProfilePane):
         count = len(self.table.keys)
         shown = f"only {self.bar}: {count}" if self.bar else f"{count} rows" if not self.text else f"{count}"
         shown += f" with {self.text!r}" if self.text else ""
-        return f"{order} {self.dashboard.glyphs.dot} {shown}"
+        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (self.book.unit, order, shown)))
 
     def refresh_lines(self) -> None:
         """The table again; it sends what differs."""

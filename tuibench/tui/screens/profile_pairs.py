@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import Profile
 from tuibench.core.units import ms, percent, short
-from tuibench.insight.comparison import LayerPair, ProfileComparison, compare_performance
-from tuibench.insight.loss_comparison import LossComparison, LossPair, compare_loss
+from tuibench.insight.comparison import LayerPair, ProfileComparison
+from tuibench.insight.loss import HARM
+from tuibench.insight.loss_comparison import LossComparison, LossPair
+from tuibench.insight.two_profiles import compare_profiles
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.widgets.record_table import Column, Line
@@ -44,11 +47,10 @@ class Pairs:
 
 def pairs_of(old: Profile, new: Profile, environment: Sequence[str], glyphs: Glyphs) -> Pairs | None:
     """Both are of one kind, or there is nothing to compare."""
-    if old.performance is not None and new.performance is not None:
-        return _times(compare_performance(old.performance, new.performance, environment), glyphs)
-    if old.loss is not None and new.loss is not None:
-        return _losses(compare_loss(old.loss, new.loss, environment))
-    return None
+    found = compare_profiles(old, new, environment)
+    if isinstance(found, ProfileComparison):
+        return _times(found, glyphs)
+    return _losses(found) if found is not None else None
 
 
 def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
@@ -109,7 +111,7 @@ def _losses(found: LossComparison) -> Pairs:
     pairs, levels = found.pairs, found.levels
     return Pairs(
         head="noise / signal in %, old and new, where one layer is changed",
-        words=found.words,
+        words=(*([found.unlike] if found.unlike else []), *found.words),
         columns=columns,
         searched=tuple(_searched(pair.op, pair.weight, pair.id) for pair in pairs),
         cells=lambda n: (pairs[n].op, pairs[n].weight or _NONE, *(_both(pairs[n], level) for level in levels)),
@@ -123,7 +125,11 @@ def _loss_facts(pair: LossPair, levels: Sequence[str]) -> list[Fact]:
 
 
 def _both(pair: LossPair, level: str) -> str:
-    return " ".join(_NONE if value is None else f"{100 * value:.2g}" for value in pair.noise[level])
+    return " ".join(_NONE if value is None else _noise(value) for value in pair.noise[level])
+
+
+def _noise(value: float) -> str:
+    return HARM if value == math.inf else f"{100 * value:.2g}"
 
 
 def _ms(value: float | None) -> str:
