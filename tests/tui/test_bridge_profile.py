@@ -188,6 +188,8 @@ def test_theory_is_written_in_the_form_that_the_name_says(sample: tuple[Bridge, 
     assert (tmp_path / "costs.md").read_text().startswith("#")
     bridge.export_theory(project, APPROXIMATED, f"{tmp_path}/loss.json")
     assert json.loads((tmp_path / "loss.json").read_text())["profile"]["kind"] == "approximated"
+    bridge.export_theory(project, APPROXIMATED, f"{tmp_path}/loss.csv")
+    assert "pruned 0.5" in (tmp_path / "loss.csv").read_text()
 
 
 def test_theory_is_not_written_over_its_model(tmp_path: Path) -> None:

@@ -101,17 +101,9 @@ class ProfileBridge:
 
 def _written(found: CostProfile | LossProfile, what: str, model: str, path: str) -> str:
     """In the form that the path says."""
-    from tuibench.core.errors import UsageError
-    from tuibench.core.profile import CostProfile
     from tuibench.report.export import form_of
-    from tuibench.report.profile_csv import cost_csv
     from tuibench.report.profile_heading import ProfileHeading
-    from tuibench.report.profile_markdown import cost_markdown
-    from tuibench.report.profile_page import theory_json
+    from tuibench.report.profile_page import theory_json, theory_text
 
     form = form_of(path)
-    if form == "json":
-        return theory_json(what, model, found)
-    if isinstance(found, CostProfile):
-        return cost_csv(found) if form == "csv" else cost_markdown(found, ProfileHeading(model=model))
-    raise UsageError("the approximated loss profile is written as JSON alone", "a name that ends in .json does")
+    return theory_json(what, model, found) if form == "json" else theory_text(found, ProfileHeading(model=model), form)

@@ -78,8 +78,8 @@ class Book:
         return self._table.keys(sort, reverse, text, partial(self.is_of, bar) if bar else None)
 
     def is_of(self, bar: str, row: Any) -> bool:
-        """Whether a bar of that label stands for a row: for the type of layer that it is of, or for it alone."""
-        return bar in (label_of(row.layer.op), row.layer.weight or row.layer.id)
+        """Whether a bar of that label stands for a row: there is one for each type of layer."""
+        return label_of(row.layer.op) == bar
 
     def line(self, key: str, glyphs: Glyphs) -> Line:
         """One layer in the table."""

@@ -6,7 +6,6 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import PerformanceProfile, Profile
 from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, size
-from tuibench.insight.bar import label_of
 from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import ModelEstimate, model_estimates
 from tuibench.insight.layer import COLUMNS, LayerRow, choose, fused_words, layer_rows, with_sum
@@ -44,10 +43,6 @@ class PerformanceBook(Book):
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, LayerRow]]:
         return [(row.layer.key, row) for row in choose(self._rows, sort, reverse, text)]
-
-    def is_of(self, bar: str, row: LayerRow) -> bool:
-        """Bars are of operators, and a weight may be called as one."""
-        return label_of(row.layer.op) == bar
 
     # The model as a whole
 
