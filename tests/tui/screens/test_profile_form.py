@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from tests.tui.landing import land, landed
-from tests.tui.pilot import settle
+from tests.tui.pilot import settle, until_seen
 from tests.tui.screens.profile_stage import ProfileAnswers, Profiled, profiled
 from tuibench.core.errors import UsageError
 from tuibench.core.machine import EngineChoice, Machine
@@ -155,7 +155,8 @@ async def test_what_is_wrong_with_the_second_field_of_a_line_is_said_there(size:
         await seen.go(route.profile_form(seen.project))
         for name, text in wrong.items():
             await go_to(seen, name)
-            assert text.split()[0] in seen.text and text.split()[-1] in seen.text, name
+            ends = text.split()[0], text.split()[-1]
+            await until_seen(seen.pilot, lambda ends=ends: all(word in seen.text for word in ends))  # type: ignore[misc]
 
 
 async def test_engines_without_layer_times_say_so() -> None:
