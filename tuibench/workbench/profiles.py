@@ -154,7 +154,7 @@ def theory_spec(
 
 def _plan_performance(asked: ProfileSpec, each_ms: float | None, told: str, has_roofs: bool) -> ProfilePlan:
     words = [f"{process_words(asked)} of {count_of(asked.runs, 'profiled run')} each"]
-    words += [] if has_roofs else ["what this machine can do at most: measured once"]
+    words += [] if has_roofs else ["what this machine can do at most: measured once a week"]
     words += ["heavy layers alone in INT8"] if INT8 in asked.what_if else []
     if each_ms is None:
         return ProfilePlan(None, tuple(words))
