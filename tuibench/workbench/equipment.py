@@ -7,7 +7,6 @@ from collections.abc import Iterable
 
 from tuibench.core.errors import StoreError
 from tuibench.core.machine import EngineChoice, Machine
-from tuibench.core.profile_spec import TIMED_ENGINES
 from tuibench.engines import registry
 from tuibench.host.cpu import read_identity
 from tuibench.host.facts import read_versions
@@ -39,4 +38,4 @@ def _choice(name: str) -> EngineChoice:
     version = read_versions([can.distribution])[can.distribution]
     package = f"tuibench[{can.extra}]" if can.extra else can.distribution
     hint = "" if version else f"pip install '{package}'"
-    return EngineChoice(name, version is not None, version or "", hint, can.precisions, name in TIMED_ENGINES)
+    return EngineChoice(name, version is not None, version or "", hint, can.precisions, name in registry.timed())

@@ -126,7 +126,7 @@ class BenchmarkList(Vertical):
         self._forget_damage()
         self.rows = self.make_rows(rows, runs)
         self.damaged &= self.rows.stored.keys()
-        self.marks &= self._markable
+        self.marks &= self.rows.ids
         self.refresh_lines()
 
     def show_runs(self, runs: Sequence[RunRow]) -> None:
@@ -264,17 +264,12 @@ class BenchmarkList(Vertical):
 
     def action_mark_all(self) -> None:
         """All that are shown; none where all are."""
-        shown = self._markable.intersection(self.table.keys)
+        shown = self.rows.ids.intersection(self.table.keys)
         self.show_marks(frozenset() if shown <= self.marks else self.marks | shown)
-
-    @property
-    def _markable(self) -> frozenset[str]:
-        """What stands there without a record, as theory does, cannot be compared or removed."""
-        return frozenset(self.rows.stored.keys() | self.rows.runs.keys())
 
     def show_marks(self, marks: frozenset[str]) -> None:
         """Mark these and no others."""
-        self.marks = marks & self._markable
+        self.marks = marks & self.rows.ids
         self.table.show_marks(self.marks)
         self.post_message(self.Changed())
 
