@@ -60,6 +60,7 @@ def test_property_tests_live_with_the_fixtures(number: int) -> None:
     assert os.environ["HOME"] != str(number)
 
 
+@pytest.mark.slow
 def test_the_old_interpreter_is_old_and_bare(python310: Path, tmp_path: Path) -> None:
     code = "import sys, numpy, tuibench.core.record; print(*sys.version_info[:2], numpy.__version__)"
     done = subprocess.run([python310, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

@@ -41,6 +41,10 @@ class Watch:
         self._witness.start()
         self._timed_s = 0.0
 
+    def begin(self) -> None:
+        """Another session is there; what its threads waited for until now, each other among it, belongs to none."""
+        self._witness.meet()
+
     def skip(self) -> None:
         """What was done since the last block belongs to none."""
         self._witness.skip()
@@ -93,7 +97,7 @@ class Alone:
         taken: list[float] = []
         best, still = math.inf, 0
         until = perf_counter() + max_s
-        watch.skip()
+        watch.begin()
         while len(taken) < least or (still < _STILL and perf_counter() < until):
             block = self.times_s(BLOCK_S, least=1)
             watch.mark(block)

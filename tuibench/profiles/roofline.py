@@ -73,8 +73,6 @@ class _Bench:
         self._setting = setting
         self._share_s = max_s / _PARTS
         self._until = perf_counter() + max_s
-        self._kept: list[Alone] = []
-        """To the end, as what a thread waited for is lost with it."""
         self.watch = Watch(setting.cpus)
         self.reasons: list[str] = []
 
@@ -84,9 +82,7 @@ class _Bench:
         left_s = max(0.02, min(self._share_s, self._until - perf_counter()))
         try:
             model, feed = make()
-            alone = Alone(model, feed, self._setting)
-            self._kept.append(alone)
-            return alone.best_s(left_s, self.watch)
+            return Alone(model, feed, self._setting).best_s(left_s, self.watch)
         except Exception as error:  # what a machine cannot do leaves a roof out and says why
             if not isinstance(error, MemoryError) and not is_of_engine(error):
                 raise

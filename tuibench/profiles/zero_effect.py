@@ -32,12 +32,11 @@ def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str)
         (bench_model.matmul(128, 512, 512), bench_model.matmul(128, 512, 512, ZEROS), (128, 512)),
     )
     ratios: list[list[float]] = []
-    watch, kept = Watch(cpus), []
+    watch = Watch(cpus)
     for dense, sparse, shape in pairs:
         feed = {"x": bench_model.draw(shape, seed=1)}
         sides = Alone(dense, feed, setting), Alone(sparse, feed, setting)
-        # To the end, as what a thread waited for is lost with it.
-        kept.append(sides)
+        watch.begin()
         turns = take_turns(*sides, 0.4 * max_s, enough=is_told, watch=watch)
         ratios.append(turn_ratios(*turns))
     both = [math.exp(statistics.fmean(map(math.log, pair))) for pair in zip(*ratios, strict=False)]
