@@ -101,7 +101,8 @@ def _other(result: RunResult) -> str:
     """What compares within one benchmark: its sides were interleaved, and its page has what came of it."""
     if result.comparisons:
         return f"tuibench show {short_id(result.id)} has the verdict between what was measured in it"
-    return f"tuibench list{' --profiles' if result.spec.profile is not None else ''} shows the others"
+    listed = "tuibench list --profiles" if result.spec.profile is not None else "tuibench list"
+    return f"{listed} shows the others"
 
 
 def _result(bench: Workbench, token: str) -> RunResult:
