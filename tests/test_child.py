@@ -300,3 +300,16 @@ def test_costs_of_no_model_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"no model")
     assert call("cost", {"path": str(path), "run_dir": str(tmp_path)}).error["kind"] == "ModelError"
+
+
+def test_a_gentle_task_has_the_processor_last() -> None:
+    code = (
+        "import os\n"
+        "from tuibench import child\n"
+        "for gentle in (False, True):\n"
+        "    child._confine({'parent': os.getppid(), 'gentle': gentle})\n"
+        "    print(os.nice(0))\n"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=ROOT, check=True)
+    usual, gentle = map(int, done.stdout.split())
+    assert gentle > usual

@@ -1,6 +1,6 @@
 """Drive the real dashboard over real measurements of the sample, and draw what is seen, for README and docs.
 
-python tools/shoot_dashboard.py, on a machine where nothing else runs: it measures for about three minutes.
+python tools/shoot_dashboard.py, on a machine where nothing else runs: it measures for about four minutes.
 """
 
 from __future__ import annotations
@@ -26,23 +26,18 @@ def main() -> None:
     os.environ["TEXTUAL_ANIMATIONS"] = "none"
     with tempfile.TemporaryDirectory() as home:
         os.environ["TUIBENCH_HOME"] = home
-        measure("sample", "-s", "sync", "-ncores", "pow2", "-b", "1,4,16", "--quick", "--name", "before the update")
-        measure("sample", "-e", "onnxruntime,openvino", "-s", "sync", "--name", "both engines")
-        subprocess.run(
-            [sys.executable, "-m", "tuibench", "rerun", "last~1", "-q"], stdout=subprocess.DEVNULL, check=True
-        )
+        sync = ("benchmark", "sample", "-s", "sync")
+        measure(*sync, "-ncores", "pow2", "-b", "1,4,16", "--quick", "--name", "before the update")
+        measure(*sync, "-e", "onnxruntime,openvino", "--name", "both engines")
+        measure("rerun", "last~1")
+        measure("profile", "sample", "--what-if", "int8")
+        measure("profile", "sample", "--loss")
         asyncio.run(take_all())
 
 
 def measure(*arguments: str) -> None:
     """As a user does in the shell."""
-    command = [sys.executable, "-m", "tuibench", "benchmark", *arguments, "-q"]
-    subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
-
-
-def measure_again(token: str) -> None:
-    """Likewise."""
-    command = [sys.executable, "-m", "tuibench", "rerun", token, "-q"]
+    command = [sys.executable, "-m", "tuibench", *arguments, "-q"]
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
 
 
@@ -98,7 +93,22 @@ async def take_all() -> None:
         await press("2")
         await until("[2 Cores]")
         take("scaling")
-        await press("escape", "R")
+        await press("escape", "2")
+        await until("Performance profiles (1)")
+        await press("enter")
+        await until("Baseline ms by operator")
+        take("profile")
+        await press("2")
+        await until("[2 Layers]")
+        take("layers")
+        await press("escape", "3")
+        await until("Loss profiles (1)")
+        await press("enter")
+        await until("the most sensitive first")
+        take("loss")
+        await press("escape", "1")
+        await until("Benchmarks (3)")
+        await press("R")
         await until("same as  tuibench")
         take("form")
         await press("ctrl+r")

@@ -132,10 +132,10 @@ def take_in(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `weights` {path, levels?}: each layer by its weights alone, the approximated loss profile."""
     from tuibench.core.profile import LEVELS
-    from tuibench.core.record import to_plain
+    from tuibench.core.record import to_compact
     from tuibench.profiles.loss.approximation import approximate
 
-    return to_plain(approximate(request["path"], tuple(request.get("levels") or LEVELS)))
+    return to_compact(approximate(request["path"], tuple(request.get("levels") or LEVELS)))
 
 
 def loss(request: dict[str, Any], send: Send) -> Any:
@@ -150,41 +150,51 @@ def loss(request: dict[str, Any], send: Send) -> Any:
 
 def cost(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?}: what each node costs by its shapes."""
-    from tuibench.core.record import to_plain
+    from tuibench.core.record import to_compact
     from tuibench.models.cost.order import carry_out
     from tuibench.trial import TracedTrial
 
-    return to_plain(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
+    return to_compact(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
 
 
 def layers(request: dict[str, Any], send: Send) -> Any:
-    """Task `layers` {path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
+    """Task `layers` {engine, path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
 
     Sends {"stage": "loading" | "profiling" | "timing", "done", "of"} on the way.
     """
     from dataclasses import replace
 
+    from tuibench.core.errors import EngineError
     from tuibench.core.model import Point
     from tuibench.core.record import from_plain, to_plain
+    from tuibench.engines import registry
+    from tuibench.engines.layer_timer import LayerOrder
+    from tuibench.engines.protocol import Refusal
     from tuibench.host.cpu import read_identity
     from tuibench.host.tree import Tree
-    from tuibench.profiles.layers import measure_layers
 
-    found = measure_layers(
-        request["path"],
-        from_plain(Point, request["point"]),
-        tuple(request["cpus"]),
-        int(request["threads"]),
-        int(request["runs"]),
-        float(request["max_s"]),
-        request["run_dir"],
-        lambda stage, done, of: send({"stage": stage, "done": done, "of": of}),
+    order = LayerOrder(
+        path=request["path"],
+        point=from_plain(Point, request["point"]),
+        cpus=tuple(request["cpus"]),
+        threads=int(request["threads"]),
+        runs=int(request["runs"]),
+        max_s=float(request["max_s"]),
+        work_dir=request["run_dir"],
     )
+    timer = registry.make_timer(str(request["engine"]))
+    try:
+        found = timer.time_layers(order, lambda stage, done, of: send({"stage": stage, "done": done, "of": of}))
+    except Refusal as refusal:
+        raise EngineError(str(refusal)) from refusal
     return to_plain(replace(found, isa=tuple(read_identity(Tree())["isa"] or ())))
 
 
-def roofline(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `roofline` {cpus, threads, max_s, run_dir?}: the most that this machine delivers on these CPUs."""
+def roofline(request: dict[str, Any], send: Send) -> Any:
+    """Task `roofline` {cpus, threads, max_s, run_dir?, zeros_s?}: the most that this machine delivers on these CPUs.
+
+    `zeros_s` asks for what zeros gain, too, as `zeros` in the answer.
+    """
     import tempfile
     from dataclasses import replace
 
@@ -197,7 +207,10 @@ def roofline(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - ever
     cpus, threads = tuple(request["cpus"]), int(request["threads"])
     scratch = request.get("run_dir") or tempfile.gettempdir()
     found = measure_roofline(cpus, threads, float(request["max_s"]), room, scratch)
-    return to_plain(replace(found, cpu=str(read_identity(Tree())["brand"] or "")))
+    answer: dict[str, Any] = to_plain(replace(found, cpu=str(read_identity(Tree())["brand"] or "")))
+    if request.get("zeros_s"):
+        answer["zeros"] = zeros(request | {"max_s": request["zeros_s"]}, send)
+    return answer
 
 
 def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
@@ -213,24 +226,24 @@ def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every t
 
 
 def what_if(request: dict[str, Any], send: Send) -> Any:
-    """Task `what_if` {path, point, cpus, threads, form, nodes, run_dir, max_s}: layers alone in another form.
+    """Task `what_if` {path, point, cpus, threads, form, rows, run_dir, max_s}: rows alone in another form.
 
-    Sends {"what_if": {"id", "ratio", "reason"}} for each node.
+    `rows` has the nodes of each by the one that it goes by. Sends {"what_if": {"id", and all of a WhatIf}} for each.
     """
-    from tuibench.core.cell import Estimate
     from tuibench.core.model import Point
+    from tuibench.core.profile import WhatIf
     from tuibench.core.record import from_plain, to_plain
     from tuibench.profiles.what_if import ask_what_if
 
-    def say(node: str, ratio: Estimate, reason: str) -> None:
-        send({"what_if": {"id": node, "ratio": to_plain(ratio), "reason": reason}})
+    def say(row: str, found: WhatIf) -> None:
+        send({"what_if": {"id": row, **to_plain(found)}})
 
     ask_what_if(
         request["path"],
         from_plain(Point, request["point"]),
         tuple(request["cpus"]),
         int(request["threads"]),
-        [str(node) for node in request["nodes"]],
+        {str(row): [str(node) for node in nodes] for row, nodes in request["rows"].items()},
         request["run_dir"],
         float(request["max_s"]),
         say,
@@ -264,12 +277,8 @@ _IMPORTS = {
     "zeros": "tuibench.profiles.zero_effect",
     "what_if": "tuibench.profiles.what_if",
 }
-_IMPORTS = {
-    "inspect": "tuibench.models.inspection",
-    "prepare": "tuibench.models.preparation",
-    "cost": "tuibench.models.cost.order",
-}
 """What a task needs whatever comes: it is there before memory is limited, as it grows with the cores of the machine."""
+_GENTLEST = 19
 
 
 def _describe_engine(name: str) -> dict[str, Any]:
@@ -291,6 +300,9 @@ def _confine(request: dict[str, Any], needed: str | None = None) -> None:
 
     ignore_the_keyboard()
     die_with_parent(int(request.get("parent") or os.getppid()))
+    if request.get("gentle"):
+        # Whoever measures on these CPUs has them first.
+        os.nice(_GENTLEST)
     if request.get("cpus"):
         _settle(request)
     if needed is not None:

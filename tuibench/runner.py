@@ -177,16 +177,16 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
 
 def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
     """A new journal, or the old one where it broke off with what it says."""
+    from tuibench.core.form import form_of
     from tuibench.runs.journal import NAME, Journal, cut_tail
     from tuibench.runs.past import read_past
 
-    if request.get("resume") is None:
-        return Journal(directory.path), None
-    if not (directory.path / NAME).exists():
-        return Journal(directory.path), None
+    form = form_of(request["spec"])
+    if request.get("resume") is None or not (directory.path / NAME).exists():
+        return Journal(directory.path, form=form), None
     past, history = read_past(directory)
     cut_tail(directory.path, history)
-    return Journal(directory.path, history.next_seq), past if past.start else None
+    return Journal(directory.path, history.next_seq, form), past if past.start else None
 
 
 def end_unmeasured(

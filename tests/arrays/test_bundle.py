@@ -106,6 +106,11 @@ def test_other_views_are_stored_as_what_they_show(tmp_path: Path) -> None:
     assert len(np.load(tmp_path / "b.npz")["s0.i0"]) == 1, "a view does not drag a large base along"
 
 
+def test_a_row_made_of_one_scalar_comes_back(tmp_path: Path) -> None:
+    write_bundle(tmp_path / "b.npz", [{"x": np.ascontiguousarray(np.array(7))}])
+    assert read_bundle(tmp_path / "b.npz")[0]["x"].tolist() == [7]
+
+
 def test_a_failed_write_leaves_nothing(tmp_path: Path) -> None:
     class Unwritable:
         def __array__(self, *_: object, **__: object) -> None:

@@ -1,6 +1,6 @@
-"""How far layers add up to an inference, and how far two profiles of a model agree, with their grade.
+"""How far layers add up to an inference, how far two profiles of a model agree, and how long the command takes.
 
-python -m tests.benchmarks.profile CORES MODEL...
+python -m tests.benchmarks.profile [CORES MODEL...]     without arguments: one core, a network of 60 convolutions
 """
 
 from __future__ import annotations
@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import resource
 import subprocess
 import sys
 import tempfile
@@ -16,69 +17,61 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.calibration import figure
-from tests.models.spec import make_spec
-from tuibench.core.model import Point
-from tuibench.core.profile import CostProfile, LayerRun, PerformanceProfile
-from tuibench.core.record import from_plain, to_plain
-from tuibench.insight.assembly import assemble_performance
+from tests.benchmarks.loss import network
+from tests.models.factory import save
+from tuibench.core.profile import PerformanceProfile
+from tuibench.core.record import from_plain
 
-PROCESSES, RUNS = 3, 10
+COMMAND_S, SUM_PERCENT, AGREE_PERCENT, UNNAMED_PERCENT = 15, 2, 10, 1
 _WORTH = 0.01
 
 
-def ask(task: str, request: dict[str, Any]) -> Any:
-    """The answer of a child."""
-    command = [sys.executable, "-m", "tuibench.child", task]
-    done = subprocess.run(command, input=json.dumps(request).encode(), stdout=subprocess.PIPE, check=False)
-    last = json.loads(done.stdout.splitlines()[-1])
-    if not last["ok"]:
-        raise SystemExit(last["error"]["message"])
-    return last["result"]
-
-
-def profile(path: str, cores: int, run_dir: str) -> tuple[PerformanceProfile, float]:
-    """One profile and how long its processes took."""
-    spec = make_spec(path, engines=("onnxruntime",))
-    asked = {"spec": to_plain(spec), "model": 0, "run_dir": run_dir, "reference": False}
-    point = ask("prepare", asked)["points"][0]
-    cpus = sorted(os.sched_getaffinity(0))[:cores]
-    request = {
-        "path": path,
-        "point": point,
-        "cpus": cpus,
-        "threads": cores,
-        "runs": RUNS,
-        "max_s": 60,
-        "run_dir": run_dir,
-    }
-    begin = time.monotonic()
-    runs = [from_plain(LayerRun, ask("layers", request)) for _ in range(PROCESSES)]
-    taken_s = time.monotonic() - begin
-    costs = CostProfile((), None, 1, {}, 0, 0, 0, 0, 0, 0, None, 0, "not counted")
-    return assemble_performance(spec=spec, point=from_plain(Point, point), costs=costs, runs=runs), taken_s
+def run(path: str, cores: int, home: str) -> tuple[PerformanceProfile, float, float]:
+    """What a user types, in a home of its own: the profile, its time on the clock and that of its CPUs in seconds."""
+    command = [sys.executable, "-m", "tuibench", "profile", path, "-ncores", str(cores), "-q", "--json"]
+    before, begin = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(command, env={**os.environ, "TUIBENCH_HOME": home}, stdout=subprocess.PIPE, check=True)
+    took, after = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_CHILDREN)
+    plain: dict[str, Any] = json.loads(done.stdout)["tuibench"]["profile"]["performance"]
+    cpu = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return from_plain(PerformanceProfile, plain), took, cpu
 
 
 def worst_disagreement(first: PerformanceProfile, second: PerformanceProfile) -> float:
-    """The largest difference of a layer that takes more than a hundredth of the time."""
+    """The largest difference of a layer that takes more than a hundredth of the time, in percent."""
     other = {layer.key: layer.ms.value for layer in second.layers}
     pairs = [(layer.ms.value, other.get(layer.key)) for layer in first.layers]
     whole = first.ms.value or math.inf
-    return max((abs(math.log(b / a)) for a, b in pairs if a and b and a > _WORTH * whole), default=math.nan)
+    worst = max((abs(math.log(b / a)) for a, b in pairs if a and b and a > _WORTH * whole), default=math.nan)
+    return 100 * worst
+
+
+def measure(path: str, cores: int) -> None:
+    """Two profiles: of a machine that has never seen the tool, and of one that has its roofs already."""
+    with tempfile.TemporaryDirectory() as home:
+        (first, cold_s, cold_cpu_s), (second, warm_s, warm_cpu_s) = run(path, cores, home), run(path, cores, home)
+    letters = "".join(found.grade.letter if found.grade else "?" for found in (first, second))
+    print(f"{Path(path).name}, {cores} cores, {first.ms.value or 0:.3f} ms, grades {letters}")
+    for found in (first, second):
+        share = (found.sum_ms or math.nan) / (found.ms.value or math.nan)
+        print(figure("  sum of layers / unprofiled", share, ""))
+        print(figure("  which is away from one by", 100 * abs(share - 1), "%", SUM_PERCENT))
+        print(figure("  time without a name", 100 * (1 - (found.attributed or 0)), "%", UNNAMED_PERCENT))
+    print(figure("  worst layer of two profiles", worst_disagreement(first, second), "%", AGREE_PERCENT))
+    print(figure("  the command, first time on a machine", cold_s, "s", COMMAND_S))
+    print(figure("  CPU time of it", cold_cpu_s, "s"))
+    print(figure("  the command, roofs known", warm_s, "s", COMMAND_S))
+    print(figure("  CPU time of it", warm_cpu_s, "s"))
 
 
 def main(arguments: list[str]) -> None:
-    """Two profiles of each model."""
-    cores = int(arguments[0])
-    for path in arguments[1:]:
-        with tempfile.TemporaryDirectory() as run_dir:
-            (first, taken_s), (second, _) = profile(path, cores, run_dir), profile(path, cores, run_dir)
-        letters = "".join(found.grade.letter if found.grade else "?" for found in (first, second))
-        print(f"{Path(path).name}, {cores} cores, {first.ms.value or 0:.3f} ms, grades {letters}")
-        for found in (first, second):
-            print(figure("  sum of layers / unprofiled", (found.sum_ms or 0) / (found.ms.value or math.nan), ""))
-            print(figure("  attributed", found.attributed or 0, ""))
-        print(figure("  worst layer of two profiles", 100 * worst_disagreement(first, second), "%", 10))
-        print(figure("  three processes", taken_s, "s", 15))
+    """Each model, or one that is made on the spot."""
+    if arguments:
+        for path in arguments[1:]:
+            measure(path, int(arguments[0]))
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        measure(save(network(), Path(directory) / "network.onnx"), 1)
 
 
 if __name__ == "__main__":

@@ -14,8 +14,9 @@ import pytest
 from tests.cli.shell import AS_STRANGER, PATIENCE_S, Done, Shell
 from tests.store.data import make_id, make_small
 from tuibench.core.card import Card
+from tuibench.core.form import NEWEST
 from tuibench.core.place import Places
-from tuibench.store.envelope import SCHEMA, Meta, encode_table, seal, unseal
+from tuibench.store.envelope import Meta, encode_table, seal, unseal
 from tuibench.workbench.hall import Workbench
 
 FOREIGN = Path(__file__).resolve().parents[1] / "fixtures" / "import" / "deepsparse-1.8.0.json"
@@ -101,7 +102,7 @@ def test_a_damaged_record_is_named_and_put_aside(shell: Shell, places: Places) -
         ["rerun", "0002"],
         ["edit", "0002", "--note", "x"],
     ):
-        hold_a_refusal(shell.run(*command), path.name)
+        hold_a_refusal(shell.run(*command), "the record of 0002 is damaged")
     assert shell.run("show", "0001").code == 0 and len(shell.run("list").lines) == 4
     found = shell.run("store", "check", "--read-data")
     assert found.code == 6 and path.name in found.out
@@ -132,7 +133,7 @@ def test_what_a_newer_version_wrote_is_read_and_left_alone(shell: Shell, places:
     path = record_of(places, 3) if which == "record" else index_of(places)
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
-    path.write_bytes(seal(tables, Meta(opened.meta.generation, SCHEMA + 1, "9.8.7", opened.meta.marks)))
+    path.write_bytes(seal(tables, Meta(opened.meta.generation, NEWEST + 1, "9.8.7", opened.meta.marks)))
     before = contents(places)
     listed = shell.run("list")
     assert listed.code == 0 and len(listed.lines) == 4

@@ -72,6 +72,54 @@ def test_show_prints_a_profile_sorted_and_cut_as_asked(quick: Shell) -> None:
 
 
 @pytest.mark.usefixtures("stored")
+def test_what_the_dashboard_selects_by_keys_the_shell_selects_by_flags(quick: Shell) -> None:
+    whole = quick.run("show", "before").out
+    assert "Baseline ms by operator" in whole
+    done = quick.run("show", "before", "--summary-type", "flops", "--value", "%", "--filter", "gemm", "--reverse")
+    assert "FLOPs by operator" in done.out and "Layer results with 'gemm'" in done.out
+    table = done.out.partition("Layer results")[2]
+    assert "fc.weight" in table and "conv.weight" not in table
+    down, up = (quick.run("show", "before", *more).out.partition("Layer results")[2] for more in ((), ("--reverse",)))
+    assert (down.index("conv.weight") < down.index("fc.weight")) and (up.index("fc.weight") < up.index("conv.weight"))
+    one = quick.run("show", "before", "--layer", "fc_out")
+    assert one.code == 0 and "Layer 2: Gemm fc.weight" in one.out and "conv.weight" not in one.out
+    assert "Sensitivity by operator, pruned 0.5" in quick.run("show", "losses", "--summary-type", "0.5").out
+
+
+@pytest.mark.usefixtures("stored")
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("show", "before", "--layer", "fc_"), "such as fc_out"),
+        (("show", "before", "--layer", "1", "--json"), "--layer and --json exclude each other"),
+        (("show", "losses", "--summary-type", "0.9"), "--summary-type takes pruned 0.5, int8 or params, not '0.9'"),
+        (("show", "cells", "--filter", "conv"), "--filter says nothing of a benchmark"),
+        (("export", "before", "-x", "-", "--top", "1"), "--top chooses nothing of a JSON"),
+        (("export", "before", "-x", "x.csv", "--value", "log"), "--value says what bars show, and a CSV has none"),
+        (("export", "cells", "-x", "x.csv", "--top", "1"), "of a benchmark nothing can be chosen"),
+        (("export", "before", "-x", "x.md", "--sort", "nonsense"), "--sort takes a column"),
+    ],
+)
+def test_what_cannot_be_selected_is_refused_with_what_can(
+    quick: Shell, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, words: tuple[str, ...], said: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    done = quick.run(*words)
+    assert (done.code, done.out) == (2, "") and said in done.err
+    assert list(tmp_path.glob("x.*")) == []
+
+
+@pytest.mark.usefixtures("stored")
+def test_an_export_holds_what_is_chosen(quick: Shell, tmp_path: Path) -> None:
+    table = tmp_path / "x.csv"
+    assert quick.run("export", "before", "-x", str(table), "--sort", "ms", "--top", "1").code == 0
+    assert len(table.read_text().splitlines()) == 2
+    page = tmp_path / "x.md"
+    assert quick.run("export", "losses", "-x", str(page), "--layer", "fc.weight").code == 0
+    assert "## Layer 2: Gemm fc.weight" in page.read_text()
+
+
+@pytest.mark.usefixtures("stored")
 @pytest.mark.parametrize("one", ["before", "losses"])
 def test_an_exported_profile_comes_back_as_it_was(quick: Shell, tmp_path: Path, one: str) -> None:
     for form in ("json", "csv", "md"):
@@ -87,14 +135,20 @@ def test_an_exported_profile_comes_back_as_it_was(quick: Shell, tmp_path: Path, 
 def test_two_of_a_kind_are_compared_and_nothing_else_is(quick: Shell) -> None:
     done = quick.run("compare", "before", "after")
     assert done.code == 0 and "conv.weight" in done.out
+    assert done.out.startswith("Old: before (0002) ") and "\nNew: after (0003) " in done.out
+    assert "more rows" not in done.out
+    assert "more rows (--top N)" in quick.run("compare", "before", "after", "--top", "1").out
     pairs = plain(quick.run("compare", "before", "after", "--json"))["comparison"]["pairs"]
     assert {node for pair in pairs for node in pair["nodes"]} >= {"conv_out", "fc_out"}
     for base, new, words in (
         ("before", "losses", "is a performance profile and 0004 a loss profile"),
         ("cells", "before", "is a benchmark and 0002 a performance profile"),
     ):
-        refused = quick.run("compare", base, new)
-        assert refused.code == 14 and words in refused.err
+        for form in ((), ("--json",)):
+            refused = quick.run("compare", base, new, *form)
+            assert (refused.code, refused.out) == (14, "") and words in refused.err
+    same = quick.run("compare", "before", "0002")
+    assert same.code == 2 and "tuibench list --profiles shows the others" in same.err
 
 
 def test_profiles_of_different_models_share_only_layers_of_the_same_name(quick: Shell, stored: Workbench) -> None:
@@ -149,9 +203,22 @@ def test_a_rerun_takes_what_its_kind_knows(quick: Shell, words: tuple[str, ...],
         (("--loss", "--level", "0.7"), 2, "--level takes pruned 0.5"),
         (("-b", "x", "--what-if", "fp8"), 2, "; --what-if"),
         (("-e", "openvino"), EngineError.exit_code, "openvino does not tell how long each layer takes"),
-        (("-e", "fake"), EngineError.exit_code, "fake does not tell how long each layer takes"),
         (("-e", "magic"), EngineError.exit_code, "unknown engine 'magic'"),
         (("--flops", "--detach"), 2, "--flops and --detach exclude each other"),
+        (("--flops", "--what-if", "int8"), 2, "--flops and --what-if exclude each other"),
+        (("--flops", "--runs", "3"), 2, "--flops and --runs exclude each other"),
+        (("--flops", "-ncores", "1"), 2, "--flops and -ncores exclude each other"),
+        (("--flops", "--wait", "3"), 2, "--flops and --wait exclude each other"),
+        (("--flops", "--samples", "3"), 2, "--flops and --samples exclude each other"),
+        (("--flops", "--no-save"), 2, "nothing of it is kept; -x FILE writes it"),
+        (("--loss", "--approximate", "-b", "8"), 2, "weights are the same at any size"),
+        (("--loss", "--approximate", "--budget"), 2, "--approximate and --budget exclude each other"),
+        (("--loss", "--approximate", "--flops"), 2, "--flops and --loss exclude each other"),
+        (("--summary-type", "pie"), 2, "--summary-type takes baseline ms, potential ms"),
+        (("--flops", "--summary-type", "INT8 ms"), 2, "--summary-type takes FLOPs, bytes or params"),
+        (("--loss", "--level", "int8", "--summary-type", "0.9"), 2, "--summary-type takes int8 or params"),
+        (("--value", "pie"), 2, "--value takes values, log or % of total"),
+        (("--layer", "1", "--json"), 2, "--layer and --json exclude each other"),
         (("--approximate",), 2, "--approximate belongs to a loss profile"),
         (("--sort", "nonsense"), 2, "--sort takes a column"),
         (("--detach", "-x", "a.json"), 2, "--detach and -x exclude each other"),
@@ -173,13 +240,22 @@ def test_help_names_every_flag(quick: Shell) -> None:
     assert all(name in done.out for flag in PROFILE_FLAGS for name in flag.names)
 
 
+def test_the_built_in_models_are_listed_as_for_a_benchmark(quick: Shell) -> None:
+    done = quick.call("profile", "sample:?")  # type: ignore[attr-defined]
+    assert done.code == 0 and done.out == quick.call("benchmark", "sample:?").out  # type: ignore[attr-defined]
+
+
 def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, tmp_path: Path) -> None:
     done = shell.run("profile", "sample:tiny", "--flops", "--json", "-x", str(tmp_path / "f.csv"))
     found = plain(done)
     assert found["kind"] == "flops" and found["profile"]["macs"] > 0
     assert "MatMul" in (tmp_path / "f.csv").read_text()
-    done = shell.run("profile", "sample:tiny", "--loss", "--approximate", "--json")
-    assert plain(done)["profile"]["kind"] == "approximated"
+    for form, words in (("csv", "weight_sqnr_db_proxy"), ("md", "# Loss profile (approximated: a proxy")):
+        target = str(tmp_path / f"a.{form}")
+        done = shell.run("profile", "sample:tiny", "--loss", "--approximate", "--json", "-x", target)
+        assert plain(done)["profile"]["kind"] == "approximated"
+        assert words in Path(target).read_text()
+    assert "no layer is called '9'" in shell.run("profile", "sample:tiny", "--flops", "--layer", "9").err
     assert not (home / "tuibench" / "state").exists()
     assert plain(shell.run("list", "--profiles", "--json"))["benchmarks"] == []
 
@@ -196,8 +272,11 @@ def test_a_profile_for_real(shell: Shell, home: Path) -> None:
     assert "saved as" in done.err
     listed = plain(shell.run("list", "--profiles", "--json"))["benchmarks"][0]
     assert (listed["name"], listed["kind"], listed["id"]) == ("mine", "performance", own["id"])
-    done = shell.run("rerun", "mine", "-q")
+    done = shell.run("rerun", "mine", "--layer", "nowhere", "--summary-type", "FLOPs")
     assert done.code == 0, done.err
+    # What was measured is shown, though not what it was to be looked at for.
+    assert "no layer is called 'nowhere'" in done.err and "FLOPs by operator" in done.out
+    assert "Time: about" in done.err and "as measured before" in done.err
     assert shell.run("compare", "last~1", "last").code == 0
 
 

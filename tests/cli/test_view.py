@@ -7,13 +7,16 @@ from typing import Any, cast
 import pytest
 
 from tests.build import make_cell, make_execution, make_spec
+from tests.runs.profile_script import COSTS, LOSSY, USUAL, make_profile_spec
 from tuibench.cli import view
 from tuibench.cli.interruption import Interruption
 from tuibench.core.model import Point, Reference
+from tuibench.core.profile import LossPoint
 from tuibench.core.record import to_plain
 from tuibench.report.progress import Snapshot
 from tuibench.runs.replay import Replay
 from tuibench.workbench.active_run import ActiveRun
+from tuibench.workbench.profiles import ProfilePlan
 
 
 class Run:
@@ -93,3 +96,60 @@ def test_the_plan_counts_what_will_be_measured(monkeypatch: pytest.MonkeyPatch) 
 def test_a_line_without_an_interval_has_no_gap_before_its_comma(monkeypatch: pytest.MonkeyPatch) -> None:
     painted = watch(monkeypatch, MEASURED, DONE)
     assert "fake, sync, 1 core, batch 1: 1.00 ms, grade A (asked executions done)" in painted.lines
+
+
+def watch_profile(monkeypatch: pytest.MonkeyPatch, known: bool, *parts: dict[str, Any]) -> list[str]:
+    """The lines of a loss profile of which only the costs, or even its model, tell how long it takes."""
+    monkeypatch.setattr(view, "ProgressPainter", Recorder)
+    spec = make_profile_spec(Path("/m.onnx"), profile=LOSSY)
+    point = Point("p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None))
+    head = [
+        {"ev": "run_start", "spec": to_plain(spec)},
+        {"ev": "plan", "models": [USUAL["inspect"]({"path": "m"}, print)], "points": [to_plain(point)], "cells": []},
+    ]
+
+    def plan(run: ActiveRun) -> ProfilePlan:
+        told = known or run.replay.parts.costs is not None
+        return ProfilePlan(400.0, (), "one inference of 3 ms, guessed") if told else ProfilePlan(None, ())
+
+    events = [{"ev": "profile_part", "n": 0, **part} for part in parts]
+    shown = view.View(cast(ActiveRun, Run([*head, *events])), (0,), plan=plan)
+    shown.watch(Interruption())
+    return [line for line in cast(Recorder, shown.painter).lines if line]
+
+
+COSTED = {"part": "costs", "result": to_plain(COSTS)}
+BEGUN = {"part": "loss", "begin": {"points": 4, "ms_each": 500.0}}
+CHANGED = {"part": "loss", "id": "conv_out", "level": "int8", "result": to_plain(LossPoint("int8", 30.0, None))}
+
+
+def test_how_long_a_profile_takes_is_said_once_before_it_is_made(monkeypatch: pytest.MonkeyPatch) -> None:
+    about = [
+        "Time: about 6m40, from one inference of 3 ms, guessed",
+        "That is long; shorter by --budget, fewer levels (--level), fewer --samples, --max-time",
+    ]
+    for known in (True, False):
+        lines = watch_profile(monkeypatch, known, COSTED, COSTED)
+        assert [line for line in lines if line.startswith(("Time", "That"))] == about
+    lines = watch_profile(monkeypatch, True)
+    assert lines[-3].startswith("Plan: costs by shapes") and lines[-2:] == about
+
+
+def test_a_profile_whose_costs_are_unknown_says_that_its_time_is(monkeypatch: pytest.MonkeyPatch) -> None:
+    failure = {"kind": "signal", "phase": "start", "message": "died by SIGSEGV"}
+    lines = watch_profile(monkeypatch, False, {"part": "costs", "failure": failure})
+    assert lines[-1] == "Time: not known, as nothing tells how long one inference takes"
+
+
+def test_a_loss_profile_says_what_is_left_once_a_change_was_timed(monkeypatch: pytest.MonkeyPatch) -> None:
+    done = BEGUN | {"begin": {"points": 1, "ms_each": 500.0}}
+    lines = watch_profile(monkeypatch, True, BEGUN, CHANGED, BEGUN, done)
+    assert lines[-2:] == [
+        "Time: about 2.0 s from here: 4 changes of 500 ms each, as measured just now",
+        "Time: about 1.5 s from here: 3 changes of 500 ms each, as measured just now",
+    ]
+
+
+def test_a_profile_that_is_under_way_is_given_no_estimate_of_its_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    lines = watch_profile(monkeypatch, False, CHANGED, COSTED)
+    assert not any(line.startswith("Time") for line in lines)

@@ -1,12 +1,14 @@
 from __future__ import annotations
 
+import gc
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
 
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.packed import LEAST, pack, unpack
+from tuibench.core.record import from_plain, to_compact, to_plain
 
 
 @dataclass(frozen=True)
@@ -73,3 +75,47 @@ def test_a_row_of_another_length_is_an_error(row: list[Any]) -> None:
 def test_what_is_missing_is_an_error() -> None:
     with pytest.raises(TypeError):
         from_plain(Leaf, {})
+
+
+MANY = 3000
+
+
+def test_long_tuples_are_packed_wherever_they_stand_and_built_again() -> None:
+    leaves = tuple(Leaf(n / 7, ("name", str(n))) for n in range(MANY))
+    whole = replace(WHOLE, below=(WHOLE,) * LEAST, leaves=leaves)
+    compact = json.loads(json.dumps(to_compact(whole)))
+    assert from_plain(Branch, compact) == whole == from_plain(Branch, json.loads(json.dumps(to_plain(whole))))
+    assert compact["leaves"].keys() == {"columns", "rows", "blocks"} == compact["below"].keys()
+    assert len(json.dumps(compact["leaves"])) < len(json.dumps(to_plain(whole.leaves))) / 3
+
+
+def test_short_ones_stay_as_they_are_and_so_does_what_is_no_dataclass() -> None:
+    short = Branch(Leaf(1.0, ("a",) * MANY), leaves=(Leaf(2.0),) * (LEAST - 1), anything={"x": list(range(MANY))})
+    assert to_compact(short) == to_plain(short)
+
+
+def test_packed_rows_of_other_versions_are_built_like_single_ones() -> None:
+    def built(columns: dict[str, list[Any]]) -> Branch:
+        packed = pack(tuple(columns), tuple(columns.values()))
+        return from_plain(Branch, {"leaf": {"weight": 1.0}, "below": packed})
+
+    leaves = [{"weight": n} for n in range(3)]
+    found = built({"colour": ["red"] * 3, "leaf": leaves, "either": [1, 2, 3]})
+    assert found.below == tuple(Branch(Leaf(float(n)), either=n + 1) for n in range(3))
+    assert found.below[0].by_name is not found.below[1].by_name
+    with pytest.raises(KeyError, match="leaf"):
+        built({"either": [1, 2]})
+
+
+def test_the_collector_rests_while_many_are_built_and_not_behind_it(monkeypatch: pytest.MonkeyPatch) -> None:
+    rests: list[bool] = []
+
+    def watched(found: Any) -> Any:
+        for block in unpack(found):
+            yield block
+            rests.append(not gc.isenabled())
+
+    monkeypatch.setattr("tuibench.core.record.unpack", watched)
+    packed = pack(("leaf",), [[{"weight": 1.0}] * MANY])
+    assert len(from_plain(Branch, {"leaf": {"weight": 1.0}, "below": packed}).below) == MANY
+    assert rests == [True, True] and gc.isenabled()

@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+import subprocess
+import sys
+
 import pytest
 
 from tuibench.core.errors import EngineError, UsageError
+from tuibench.core.profile_spec import TIMED_ENGINES
 from tuibench.engines import registry
 
 
@@ -26,3 +30,24 @@ def test_a_name_of_a_later_version_is_a_wrong_request_and_any_other_a_missing_en
 def test_names_of_this_version_pass() -> None:
     for name in registry.names(hidden=True):
         registry.check(name)
+
+
+def test_what_profiles_are_offered_with_are_the_engines_that_tell_layers_apart() -> None:
+    assert registry.timed() == TIMED_ENGINES
+    assert registry.timed(hidden=True) == (*TIMED_ENGINES, "fake")
+    for name in registry.timed(hidden=True):
+        registry.check_timed(name)
+    with pytest.raises(EngineError, match="openvino does not tell") as caught:
+        registry.check_timed("openvino")
+    assert caught.value.hint == "-e onnxruntime makes profiles"
+    with pytest.raises(EngineError, match="unknown engine"):
+        registry.check_timed("nope")
+
+
+def test_whether_layers_can_be_timed_is_known_without_what_times_them() -> None:
+    code = (
+        "import sys; from tuibench.engines import registry; registry.timed(); registry.check_timed('onnxruntime');"
+        "print([name for name in sys.modules if name.startswith(('tuibench.profiles', 'numpy', 'onnx'))])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "[]\n"

@@ -101,6 +101,16 @@ def test_threads_that_were_started_meanwhile_are_counted_at_the_end(host: Machin
     assert witness.finish().waiting_ns == 250
 
 
+def test_threads_that_come_with_the_next_work_are_watched_from_there_on(host: Machine) -> None:
+    witness = Script().witness(host)
+    witness.start()
+    host.schedstat(11, 1, 250)
+    witness.meet()
+    host.schedstat(11, 1, 260)
+    assert witness.mark()[0] == 10
+    assert witness.finish().waiting_ns == 10
+
+
 def test_the_slow_readings_are_differences_over_our_cpus_only(host: Machine) -> None:
     script = Script(ru_minflt=100, ru_majflt=1)
     witness = script.witness(host, iter((1000, 1030)))

@@ -29,8 +29,16 @@ from tuibench.core.profile import (
     ZeroEffect,
 )
 
+QUIET = Grade("A", "quiet", 0.001, 0.0, False)
 ROOFLINE = Roofline(
-    2, 400.0, 1600.0, 60.0, ((500_000, 180.0), (4_000_000, 120.0)), "Some CPU", "2026-11-18T21:00:00+00:00"
+    2,
+    400.0,
+    1600.0,
+    60.0,
+    ((500_000, 180.0), (4_000_000, 120.0)),
+    "Some CPU",
+    "2026-11-18T21:00:00+00:00",
+    grade=QUIET,
 )
 NO_GAIN = ZeroEffect(
     "onnxruntime",
@@ -38,8 +46,9 @@ NO_GAIN = ZeroEffect(
     Estimate(0.998, 0.985, 1.011, 5),
     False,
     "Zeros gain nothing on onnxruntime 1.31.1 here: 90 % zeros take 0.998 of the time (0.985 to 1.011)",
+    "2026-11-18T21:00:00+00:00",
+    QUIET,
 )
-QUIET = Grade("A", "quiet", 0.001, 0.0, False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,7 +187,9 @@ def make_loss(n: int = 12, *, measured: bool = True) -> LossProfile:
         )
     return LossProfile(
         kind="measured" if measured else "approximated",
-        data="8 seeded samples (synthetic)" if measured else "",
+        data="2 samples of synthetic data (seed 0), which need not rank the layers as real data would"
+        if measured
+        else "",
         levels=LEVELS,
         layers=tuple(layers),
         samples=2 if measured else 0,

@@ -74,6 +74,16 @@ def test_what_cost_nothing_has_no_value() -> None:
     assert layer(found, "relu").ms == Estimate(None, reason="did not run, or took less than the profiler tells")
 
 
+@pytest.mark.parametrize(
+    ("calls", "said"), [((0.0, 0.0), "did not run"), ((0.0, 1.0), "ran, in less time than the profiler tells")]
+)
+def test_what_ran_in_less_than_a_microsecond_is_told_from_what_did_not_run(
+    calls: tuple[float, float], said: str
+) -> None:
+    runs = [replace(run(), rows=(*run().rows, replace(row("r", 0.0), raw_us=0.0, calls=times))) for times in calls]
+    assert layer(assemble(*runs), "r").ms == Estimate(None, reason=said)
+
+
 def test_a_row_has_the_costs_of_its_nodes_and_the_bytes_of_its_kernel() -> None:
     conv = layer(assemble(run()), "conv")
     assert (conv.macs, conv.element_flops, conv.parameters, conv.zeros, conv.weight) == (1000, 100, 10, 5, "w")
@@ -90,10 +100,44 @@ def test_what_repeats_is_counted_once_more_by_nobody_and_unknown_stays_unknown()
     assert layer(assemble(run(), costs=unknown), "conv").macs is None
 
 
+def test_what_a_loop_reads_again_counts_as_often_and_its_roof_is_that_of_one_turn() -> None:
+    often = replace(COSTS, nodes=(replace(COSTS.nodes[0], times=5), *COSTS.nodes[1:]))
+    roofs = Roofline(1, 1e9, None, 1.0, ((200, 100.0),))
+    conv = layer(assemble(run(), costs=often, roofline=roofs), "conv")
+    assert conv.bytes_moved == 600 + 5 * 40
+    assert conv.roof == "cache" and conv.roof_ms == pytest.approx(800 / 100.0 / 1e6), "160 bytes a turn fit into it"
+    assert layer(assemble(run(), roofline=roofs), "conv").roof == "DRAM"
+    unknown = replace(COSTS, nodes=(replace(COSTS.nodes[0], times=None), *COSTS.nodes[1:]))
+    assert layer(assemble(run(), costs=unknown, roofline=roofs), "conv").bytes_moved is None
+    never = replace(COSTS, nodes=(replace(COSTS.nodes[0], times=0), *COSTS.nodes[1:]))
+    assert layer(assemble(run(), costs=never), "conv").bytes_moved == 600
+    table = replace(COSTS, nodes=(*COSTS.nodes[:2], replace(COSTS.nodes[2], times=3), COSTS.nodes[3]))
+    assert layer(assemble(run(), costs=table), "gather").bytes_moved == 128, "a table is not read whole, however often"
+
+
+def test_a_profile_is_of_the_precision_that_was_computed_in() -> None:
+    assert assemble(run()).precision == SPEC.precision, "where no process told"
+    assert assemble(run(precision="int8 + f32"), run(precision="f32 + int8")).precision == "int8 + f32"
+    roofline = Roofline(1, 0.001, 0.01, 100.0)
+    assert layer(assemble(run(precision="int8 + f32"), roofline=roofline), "conv").roof == "f32"
+    double = assemble(run(precision="f64"), roofline=roofline)
+    assert double.precision == "f64" and layer(double, "conv").roof_ms is None
+    assert double.notes == ("no share of the roofs: they are of f32 and int8, and this is f64",)
+    both = assemble(run(precision="f32 + f64"), roofline=roofline)
+    assert layer(both, "conv").roof_ms is None and both.notes == double.notes, "nobody tells which row is which"
+
+
+def test_what_a_later_process_alone_ran_has_its_row_and_its_time() -> None:
+    strange = row("?", 30, kind="runtime", op=UNMAPPED)
+    found = assemble(run(), replace(run(), rows=(*run().rows, strange)), run())
+    assert value(layer(found, "?")) == pytest.approx(10 * found.scale / 1000), "a third of the processes ran it"
+    assert found.sum_ms == pytest.approx(0.99)
+
+
 def test_roofs_and_other_forms_are_told_by_row() -> None:
     ratio = WhatIf("int8", Estimate(0.25, 0.24, 0.26, 5))
     roofline = Roofline(1, 0.001, 0.01, 100.0)
-    found = assemble(run(), roofline=roofline, what_if={"relu": ratio})
+    found = assemble(run(), roofline=roofline, what_if={("relu", "int8"): ratio})
     conv = layer(found, "conv")
     assert conv.what_if == (ratio,) and conv.roof == "f32" and conv.roof_ms == pytest.approx(2.1)
     assert layer(found, "beforehand").roof_ms is None and layer(found, "gather").roof == "DRAM"

@@ -64,7 +64,27 @@ def test_a_layer_of_one_side_alone_takes_no_time_on_the_other() -> None:
     found = compare_performance(profile_of(layer(1.0, "a")), profile_of(layer(2.0, "b")))
     assert [pair.delta_ms for pair in found.pairs] == [2.0, -1.0]
     assert [pair.ratio for pair in found.pairs] == [None, None]
-    assert found.words == ("models: no node is in both, so nothing but totals compares",)
+    assert found.words == ("models: no node is in both: these are two models, of which nothing but totals compares",)
+
+
+def test_a_node_of_the_same_name_and_another_operator_is_another_node() -> None:
+    old = profile_of(layer(1.0, "12"), layer(2.0, "b"), layer(3.0, "c"))
+    new = profile_of(layer(5.0, "12", op="Gemm"), layer(2.5, "b"), layer(3.0, "c"))
+    operators = {"12": "Conv", "b": "Conv"}, {"12": "Gemm", "b": "Conv", "c": "Conv"}
+    found = compare_performance(old, new, (), operators)
+    times = {(pair.nodes, pair.old_ms.value, pair.new_ms.value) for pair in found.pairs}
+    assert times == {(("12",), None, 5.0), (("12",), 1.0, None), (("b",), 2.0, 2.5), (("c",), 3.0, 3.0)}
+    assert found.words == ("models: 2 of 4 nodes (50 %) are in both",)
+    assert len(compare_performance(old, new).pairs) == 3, "where operators are not known, names alone tell"
+
+
+def test_what_is_folded_beforehand_is_matched_by_its_operator_too() -> None:
+    old = profile_of(replace(layer(None, "12", "b"), kind=FOLDED), layer(2.0, "c"))
+    new = profile_of(layer(5.0, "12", op="Gemm"), layer(1.0, "b"), layer(2.0, "c"))
+    found = compare_performance(old, new, (), ({"12": "Shape", "b": "Cast"}, {"12": "Gemm", "b": "Cast"}))
+    alone = [pair for pair in found.pairs if pair.nodes == ("12",)]
+    assert sorted(bool(pair.old) for pair in alone) == [False, True], "a Shape is no Gemm"
+    assert [bool(pair.old and pair.new) for pair in found.pairs if pair.nodes == ("b",)] == [True]
 
 
 def test_what_runs_beforehand_on_one_side_takes_no_time_there() -> None:

@@ -66,7 +66,7 @@ def test_both_estimates_of_the_model_name_their_method_and_what_was_not_measured
     assert bound.ms.half_width is None and bound.ms.reason == "a bound"
     # What nobody knows may multiply, too: no bound leaves it out.
     assert bound.ms.value == pytest.approx(4.76 - 3.77 - 0.31 - 0.04 - 0.02) and "1 unknown layer" in bound.words
-    assert "without what turns its inputs and outputs into integers" in int8.words
+    assert "with what turns its inputs and outputs into integers" in int8.words
 
 
 def test_without_measurements_there_is_a_bound_and_nothing_else() -> None:

@@ -12,6 +12,7 @@ from tuibench.insight.loss_assembly import (
     count_points,
     describe_data,
     estimate_s,
+    first_points,
     worst_layers,
 )
 
@@ -22,8 +23,8 @@ def layer(node: str, reason: str = "") -> LayerLoss:
     return LayerLoss(node, "Conv", "", f"{node}.weight", (2, 3), 6, 0, (0.0, 1.0), {"int8": 40.0}, reason=reason)
 
 
-def point(level: str, db: float | None, reason: str = "") -> LossPoint:
-    return LossPoint(level, db, 0.9, samples=2, reason=reason)
+def point(level: str, db: float | None, reason: str = "", harm: bool = False) -> LossPoint:
+    return LossPoint(level, db, 0.9, samples=2, reason=reason, harm=harm)
 
 
 def test_weights_alone_are_proxies() -> None:
@@ -75,7 +76,8 @@ def test_the_worst_layers_have_the_most_noise() -> None:
         ("good", point("pruned 0.5", 40)),
         ("bad", point("pruned 0.5", 3)),
         ("equal", point("pruned 0.5", None)),
-        ("broken", point("pruned 0.5", None, "output 'y' became NaN or infinite")),
+        ("broken", point("pruned 0.5", None, "output 'y' became NaN or infinite", harm=True)),
+        ("unknown", point("pruned 0.5", None, "no output holds floats")),
         ("quantized", point("int8", None, ALREADY_INT8)),
         ("good", point("int8", 2)),
     ]
@@ -84,6 +86,22 @@ def test_the_worst_layers_have_the_most_noise() -> None:
     assert worst_layers(points, 0) == worst_layers([], 3) == worst_layers(points, -1) == ()
     ties = [(name, point("int8", 1)) for name in "cab"]
     assert worst_layers(ties, 2) == ("c", "a"), "the order of the model decides between equals"
+
+
+def test_a_budget_judges_layers_that_are_int8_already_by_the_next_level() -> None:
+    points = [
+        ("float", point("int8", 20)),
+        ("held", point("int8", None, ALREADY_INT8)),
+        ("unseen", point("int8", None, ALREADY_INT8)),
+        ("held", point("pruned 0.5", 3)),
+        ("float", point("pruned 0.5", 1)),
+    ]
+    levels = ("int8", "pruned 0.5", "pruned 0.9")
+    assert [(node, one.sqnr_db) for node, one in first_points(points, levels)] == [("float", 20), ("held", 3)]
+    facts = LossFacts(levels=levels, budget=True)
+    layers = [layer("float"), layer("held")]
+    assert assemble_loss(layers, points, facts).complete
+    assert not assemble_loss(layers, points[:3], facts).complete, "of one nothing is known yet"
 
 
 def test_data_is_named_and_made_up_data_is_called_so() -> None:

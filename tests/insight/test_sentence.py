@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.insight.stock import disturbed, make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, WhatIf
-from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
 
 
 def test_where_time_goes_what_int8_brings_and_what_nothing_can_be_done_about() -> None:
@@ -79,3 +79,14 @@ def test_a_disturbed_machine_one_process_and_scaling_are_said() -> None:
 def test_zeros() -> None:
     assert zeros_sentence(make_performance()).startswith("Zeros gain nothing")
     assert "not measured" in zeros_sentence(replace(make_performance(), zero_effect=None))
+
+
+def test_the_sum_before_scaling_is_told_with_its_share_of_the_whole() -> None:
+    profile = make_performance()
+    value = profile.ms.value or 0.0
+    assert (
+        sum_words(replace(profile, sum_ms=0.9 * value))
+        == "4.28 ms in sum before scaling, 90.0 % of the unprofiled time"
+    )
+    assert sum_words(replace(profile, below_resolution=True)) == ""
+    assert sum_words(replace(profile, sum_ms=None)) == ""

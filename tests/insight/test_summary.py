@@ -11,7 +11,7 @@ from tests.insight.stock import NO_GAIN, make_costs, make_loss, make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LEVELS
 from tuibench.insight.bar import DISPLAYS, LOG, SHARES, VALUES, Amount, Bar, Summary, make_bars
-from tuibench.insight.loss_summary import loss_types, summarize_loss
+from tuibench.insight.loss_summary import loss_types, summarize_loss, told_level
 from tuibench.insight.summary import (
     BASELINE,
     BYTES,
@@ -141,3 +141,31 @@ def test_loss_bars_are_means_over_the_layers_of_an_operator() -> None:
     assert "proxy" in summarize_loss(make_loss(measured=False), "int8").words[0]
     assert bar_of(summarize_loss(loss, "params"), "Gemm").amount == 256_000
     assert bar_of(summarize_loss(loss, "never measured"), "Gemm").text == "unknown"
+
+
+def test_shares_of_noise_are_of_what_adds_up() -> None:
+    shown = summarize_loss(make_loss(), "pruned 0.5", SHARES)
+    powers = {"MatMul": 10**-3.5, "Conv": math.fsum(10 ** (-db / 10) for db in (50, 47, 44, 41, 38)), "Gemm": 1e-5}
+    assert {bar.label for bar in shown.bars} == set(powers)
+    for bar in shown.bars:
+        assert bar.amount == pytest.approx(powers[bar.label])
+    assert math.fsum(float(bar.text.removesuffix(" %")) for bar in shown.bars) == pytest.approx(100, abs=1)
+    assert "power" in shown.words[0] and "power" not in summarize_loss(make_loss(), "pruned 0.5", VALUES).words[0]
+
+
+def test_an_operator_whose_layers_do_harm_stands_first_and_says_so() -> None:
+    loss = make_loss()
+    gemm = loss.layers[-1]
+    points = tuple(replace(point, sqnr_db=None, reason="nan", harm=True) for point in gemm.points)
+    shown = summarize_loss(replace(loss, layers=(*loss.layers[:-1], replace(gemm, points=points))), "int8")
+    assert gemm.op == "Gemm" and shown.bars[0].label == "Gemm" and shown.bars[0].text == "harm with 1"
+    assert all(bar.amount is None or bar.amount < 1 for bar in shown.bars)
+
+
+def test_a_page_shows_int8_unless_nothing_is_known_of_it() -> None:
+    loss = make_loss()
+    held = tuple(
+        replace(layer, points=tuple(point for point in layer.points if point.level != "int8")) for layer in loss.layers
+    )
+    assert told_level(loss) == "int8" and told_level(replace(loss, layers=held)) == LEVELS[0]
+    assert told_level(replace(loss, layers=())) == "int8" and told_level(replace(loss, levels=())) == ""

@@ -107,9 +107,9 @@ def test_exports_of_the_first_version_of_this_schema_are_taken(tmp_path: Path) -
 @pytest.mark.parametrize(
     ("number", "version", "words"),
     [
-        (2, "0.5.0", "has schema 2, written by tuibench 0.5.0; this version reads schema 1"),
-        (0, "0.0.1\x1b[31m", "has schema 0, written by tuibench 0.0.1\\e[31m; this version reads schema 1"),
-        (9, None, "has schema 9, written by another version of tuibench; this version reads schema 1"),
+        (3, "0.5.0", "has schema 3, written by tuibench 0.5.0; this version reads schemas up to 2"),
+        (0, "0.0.1\x1b[31m", "has schema 0, written by tuibench 0.0.1\\e[31m; this version reads schemas up to 2"),
+        (9, None, "has schema 9, written by another version of tuibench; this version reads schemas up to 2"),
         ("1", "0.1.0", "tuibench.schema is missing"),
         (True, "0.1.0", "tuibench.schema is missing"),
     ],

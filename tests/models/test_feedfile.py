@@ -42,6 +42,13 @@ def test_a_leading_axis_rotates(tmp_path: Path) -> None:
     assert found.samples[2]["a/0"] is found.samples[0]["a/0"]
 
 
+def test_a_leading_axis_of_scalars_holds_scalars(tmp_path: Path) -> None:
+    trips = Port("trips", "tensor", "int64", ())
+    found = load(tmp_path, (trips,), {"trips": np.array([5, 6, 7])})
+    assert [sample["trips"].shape for sample in found.samples] == [()] * 3 and found.shapes["trips"] == ()
+    assert [int(sample["trips"]) for sample in found.samples] == [5, 6, 7]
+
+
 def test_sequences_optionals_and_strings(tmp_path: Path) -> None:
     ports = (
         Port("s", "sequence", "float32", None, "tensor"),

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -38,6 +39,23 @@ def test_a_kernel_without_graphs_holds_nothing_even_where_clocks_are_coarse() ->
 def test_what_the_profiler_says_of_sizes_is_kept() -> None:
     (run,) = split_runs(read_events(lines([[Made("a", 1), Made("a", 1)]])))
     assert run["a",].bytes == 24 and run["a",].calls == 2
+
+
+@pytest.mark.parametrize(
+    ("read", "written", "precision"),
+    [
+        ("float", "float", ""),
+        ("double", "double", "f64"),
+        ("float16", "float", "f16"),
+        ("float", "bfloat16", "bf16"),
+        ("int8", "float", ""),
+    ],
+)
+def test_floats_that_are_not_the_usual_ones_are_told(read: str, written: str, precision: str) -> None:
+    text = lines([[Made("a", 5)]])
+    shapes = f'"input_type_shape": [{{"{read}": [1, 2]}}, null, 3], "output_type_shape": [{{"{written}": [2]}}], '
+    (run,) = split_runs(read_events([line.replace('"op_name"', f'{shapes}"op_name"') for line in text]))
+    assert run["a",].precision == precision
 
 
 def test_a_file_that_is_cut_or_strange_gives_what_it_has() -> None:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
 import os
 from pathlib import Path
 from typing import Any
@@ -16,12 +14,14 @@ from tests.models.factory import save
 from tests.profiles.graph_shelf import SHELF
 from tests.test_child import Answer, call, prepare
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LAYER, LayerRun, Roofline, ZeroEffect
+from tuibench.core.profile import LayerRun, Roofline, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
 from tuibench.models.node import walk
+from tuibench.profiles.roofline import dram_working_set
+from tuibench.profiles.zero_effect import judge
 
 CPU = min(os.sched_getaffinity(0))
-PLACED = {"cpus": [CPU], "threads": 1}
+PLACED = {"cpus": [CPU], "threads": 1, "engine": "onnxruntime"}
 SAMPLES = Path(__file__).parents[2] / "tuibench" / "data" / "samples"
 
 
@@ -46,7 +46,7 @@ def test_every_node_of_a_model_has_its_time(cnn: tuple[Answer, list[str]]) -> No
     assert found.bias_us > 0 and found.load_ms > 0 and found.noise.blocks >= 2 and found.peak_bytes
     convolutions = [row for row in found.rows if row.op == "Conv"]
     assert convolutions and all(row.raw_us > row.us > 0 and row.activation_bytes for row in convolutions)
-    assert all(row.us <= row.raw_us for row in found.rows)
+    assert all(row.us <= row.raw_us for row in found.rows) and found.precision == "f32"
 
 
 def test_the_stages_are_told_and_nothing_is_left_behind(cnn: tuple[Answer, list[str]]) -> None:
@@ -71,17 +71,18 @@ def test_names_that_break_the_profilers_file_lose_no_time(tmp_path: Path) -> Non
     assert all(name.startswith("m0p0.") for name in os.listdir(tmp_path / "run"))
 
 
-@pytest.mark.parametrize("name", ["branches", "loops", "rounding", "a function"])
-def test_models_of_all_kinds_are_profiled_and_never_written_to(name: str, tmp_path: Path) -> None:
-    path = Path(save(SHELF[name], tmp_path / "model.onnx"))
-    before = (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns)
-    run_dir = tmp_path / "run"
-    run_dir.mkdir()
-    found = from_plain(LayerRun, ask("layers", str(path), run_dir, runs=3).result)
-    assert (hashlib.sha256(path.read_bytes()).digest(), path.stat().st_mtime_ns) == before
-    assert sorted(os.listdir(tmp_path)) == ["model.onnx", "run"]
-    assert sum(row.raw_us for row in found.rows if row.kind == LAYER) > 0
-    assert not [row for row in found.rows if "unmapped" in row.op]
+def test_rows_say_which_floats_they_deal_with(tmp_path: Path) -> None:
+    nodes = [
+        onnx.helper.make_node("MatMul", ["x", "x"], ["m"]),
+        onnx.helper.make_node("Cast", ["m"], ["c"], to=onnx.TensorProto.FLOAT),
+        onnx.helper.make_node("MatMul", ["c", "c"], ["y"]),
+    ]
+    ends = [("x", onnx.TensorProto.DOUBLE), ("y", onnx.TensorProto.FLOAT)]
+    values = [onnx.helper.make_tensor_value_info(name, kind, [8, 8]) for name, kind in ends]
+    graph = onnx.helper.make_graph(nodes, "g", values[:1], values[1:])
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
+    found = from_plain(LayerRun, ask("layers", save(model, tmp_path / "m.onnx"), tmp_path, runs=2).result)
+    assert {node: row.precision for row in found.rows for node in row.nodes} == {"m": "f64", "c": "", "y": ""}
 
 
 def test_where_the_optimized_model_cannot_be_saved_names_have_to_do(tmp_path: Path) -> None:
@@ -108,18 +109,20 @@ def test_layers_alone_give_a_ratio_or_a_reason(tmp_path: Path) -> None:
     path = str(SAMPLES / "cnn.onnx")
     nodes = [one for one in walk(onnx.load(path).graph) if one.op in ("Conv", "Relu", "Gemm")]
     wanted = [nodes[0].id, next(one.id for one in nodes if one.op == "Relu"), "nowhere"]
-    lines = ask("what_if", path, tmp_path, form="int8", nodes=wanted, max_s=1).lines
+    rows = {one: [one] for one in wanted}
+    lines = ask("what_if", path, tmp_path, form="int8", rows=rows, max_s=1).lines
     told = [line["what_if"] for line in lines[:-1]]
     assert [one["id"] for one in told] == wanted and lines[-1] == {"ok": True, "result": None}
     ratio = from_plain(Estimate, told[0]["ratio"])
-    assert told[0]["reason"] or (ratio.value is not None and 0.01 < ratio.value < 10 and ratio.n >= 3)
+    assert told[0]["reason"] == "" and ratio.value is not None and 0.01 < ratio.value < 20 and ratio.n >= 5
+    assert 0 < told[0]["around"] < 1
     assert told[1]["ratio"]["value"] is None and "no int8 form" in told[1]["reason"]
     assert "no such node" in told[2]["reason"]
     assert all(name.startswith("m0p0.") for name in os.listdir(tmp_path))
 
 
 def test_a_form_that_is_none_is_refused(tmp_path: Path) -> None:
-    error = ask("what_if", str(SAMPLES / "tiny.onnx"), tmp_path, form="int3", nodes=[]).error
+    error = ask("what_if", str(SAMPLES / "tiny.onnx"), tmp_path, form="int3", rows={}).error
     assert error["exit_code"] == 2 and "int8" in error["hint"]
 
 
@@ -127,10 +130,10 @@ def test_roofs_are_those_of_a_machine() -> None:
     found = from_plain(Roofline, call("roofline", {**PLACED, "max_s": 1, "memory_bytes": 1 << 30}).result)
     assert found.cores == 1 and found.f32_gflops and found.int8_gops and found.dram_gb_s and found.measured_utc
     assert [size for size, _ in found.cache_gb_s] == [1 << 19, 1 << 22] and min(gb for _, gb in found.cache_gb_s) > 0
-    assert "DRAM on 128 MB" in found.reason or not found.reason
+    assert found.reason == dram_working_set(os.sysconf, 1 << 30)[1]
 
 
 def test_whether_zeros_gain_anything_is_measured() -> None:
     found = from_plain(ZeroEffect, call("zeros", {**PLACED, "max_s": 0.5}).result)
     assert found.ratio.value is not None and 0.2 < found.ratio.value < 5 and found.ratio.n >= 3
-    assert "90 % zeros" in found.sentence and found.engine == "onnxruntime" and json.dumps(found.exploits)
+    assert "90 % zeros" in found.sentence and found.engine == "onnxruntime" and found.exploits is judge(found.ratio)

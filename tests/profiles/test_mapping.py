@@ -16,9 +16,9 @@ from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED
 from tuibench.engines import registry
 from tuibench.engines.protocol import Setting
 from tuibench.profiles.flat import Flat
-from tuibench.profiles.layers import setting_for
 from tuibench.profiles.mapping import Row, map_rows
 from tuibench.profiles.optimized import read_optimized
+from tuibench.profiles.timed_model import setting_for
 
 
 def setting(path: str, work_dir: Path) -> Setting:

@@ -13,7 +13,7 @@ from tuibench.profiles.flat import Flat
 from tuibench.profiles.layers import kernel_rows
 from tuibench.profiles.optimized import graph_of_names
 from tuibench.profiles.session import MOST_EVENTS, Asked, runs_for
-from tuibench.profiles.timing import KernelTime, match, sum_up
+from tuibench.profiles.timing import KernelTime, count_inner, match, sum_up
 
 NONE = Bias(0.0, 0.0)
 
@@ -58,17 +58,34 @@ def test_the_profilers_share_is_taken_off_each_time_a_kernel_runs() -> None:
     original = Flat(SHELF["loops"].graph)
     body = (Made("a", 1, "Identity"), Made("b", 9, "MatMul"))
     times = times_of([Made("Loop_0", 40, "Loop", body * 5), Made("Relu_2", 3)])
-    rows, calls, shares_us = kernel_rows(original, original, times, Bias(1.0, 0.5))
-    found = {name: row for row in rows for name in row.nodes}
+    all_of = kernel_rows(original, original, times, Bias(1.0, 0.5))
+    found = {name: row for row in all_of.rows for name in row.nodes}
     assert found["first/body/t"].raw_us == 45 and found["first/body/t"].us == pytest.approx(45 - 5 * 1.5)
     assert found["first/body/go_on"].us == 0 and found["second/body/t"].raw_us == 0
-    assert calls == 12 and shares_us == pytest.approx(5 * 1.0 + 5 * 1.5 + 1.5 + 1.0)
+    assert all_of.calls == 12 and all_of.shares_us == pytest.approx(5 * 1.0 + 5 * 1.5 + 1.5 + 1.0)
+
+
+def test_what_lies_between_kernels_is_no_time_of_the_loop_that_they_run_in() -> None:
+    original = Flat(SHELF["loops"].graph)
+    body = (Made("a", 1, "Identity"), Made("b", 9, "MatMul"))
+    times = times_of([Made("Loop_0", 40, "Loop", body * 5), Made("Relu_2", 3)])
+    assert count_inner(times)["Loop_0",] == 10
+    all_of = kernel_rows(original, original, times, Bias(0.0, 0.0, 2.5))
+    found = {name: row for row in all_of.rows for name in row.nodes}
+    assert found["first"].us == pytest.approx(40 - 10 * 2.5) and found["first/body/t"].us == 45
+    assert all_of.shares_us == 25 and all_of.calls == 12
+
+
+def test_only_what_runs_right_within_a_kernel_is_counted_to_it() -> None:
+    inner = Made("if", 4, "If", (Made("x", 10), Made("y", 20)))
+    found = count_inner(times_of([Made("loop", 3, "Loop", (inner, inner)), Made("after", 8)]))
+    assert found["loop",] == 2 and found["loop", "if"] == 4 and ("after",) not in found
 
 
 def test_no_time_is_lost_where_kernels_cannot_be_told() -> None:
     original = Flat(SHELF["loops"].graph)
     times = times_of([Made("strange", 50, "Strange"), Made("Loop_0", 5, "Loop", (Made("alien", 8, "Alien"),))])
-    rows, _, _ = kernel_rows(original, original, times, NONE)
+    rows = kernel_rows(original, original, times, NONE).rows
     assert sum(row.us for row in rows) == 63
     (stranger,) = [row for row in rows if row.kind == RUNTIME]
     assert stranger.op == UNMAPPED and stranger.us == 50
@@ -80,7 +97,7 @@ def test_names_alone_still_tell_most_of_it() -> None:
     times = times_of(
         [Made("r1_nchwc", 70, "Conv"), Made("c2_nchwc", 80, "Conv"), Made("ReorderOutput", 5, "ReorderOutput")]
     )
-    rows, _, _ = kernel_rows(original, Flat(graph_of_names(times)), times, NONE)
+    rows = kernel_rows(original, Flat(graph_of_names(times)), times, NONE).rows
     found = {name: row for row in rows for name in row.nodes}
     assert found["c1"].us == 70 and found["c2"].us == 80 and sum(row.us for row in rows) == 155
     assert sorted(found) == sorted(one.id for one in original.nodes)

@@ -3,8 +3,9 @@ from __future__ import annotations
 import pytest
 
 from tuibench.core.cell import Estimate
-from tuibench.profiles.roofline import dram_working_set
-from tuibench.profiles.zero_effect import judge, say
+from tuibench.profiles.alone import Turn
+from tuibench.profiles.roofline import cache_working_sets, dram_working_set
+from tuibench.profiles.zero_effect import is_told, judge, say
 
 
 @pytest.mark.parametrize(
@@ -31,3 +32,27 @@ def test_memory_is_measured_on_more_than_a_cache_holds_as_far_as_there_is_room()
     assert size == 256 << 20 and "of 2048 MB" in words
     assert dram_working_set(lambda _: 0, 256 << 20)[0] == 32 << 20
     assert dram_working_set(lambda _: -1, None)[0] == 128 << 20
+
+
+@pytest.mark.parametrize(
+    ("cores", "last", "sizes"),
+    [
+        (1, 32 << 20, (512 << 10, 4 << 20)),
+        (2, 32 << 20, (1 << 20, 8 << 20)),
+        (8, 32 << 20, (4 << 20, 16 << 20)),
+        (64, 32 << 20, (32 << 20,)),
+        (2, 0, (1 << 20, 8 << 20)),
+        (4, 6 << 20, (2 << 20, 4 << 20)),
+    ],
+)
+def test_caches_are_measured_on_what_those_of_all_cores_hold(cores: int, last: int, sizes: tuple[int, ...]) -> None:
+    assert cache_working_sets(cores, lambda _: last) == sizes
+
+
+@pytest.mark.parametrize(
+    ("ratios", "told"),
+    [([1.0, 1.001, 0.999, 1.0, 1.0], True), ([1.0], False), ([0.7, 1.2, 0.8, 1.1, 1.3], False), ([0.2] * 5, True)],
+)
+def test_turns_end_once_they_tell(ratios: list[float], told: bool) -> None:
+    dense = [Turn(2, (1.0, 1.0, 1.0)) for _ in ratios]
+    assert is_told(dense, [Turn(2, (ratio,) * 3) for ratio in ratios]) is told

@@ -19,16 +19,19 @@ from tuibench.core.profile import LOSS, LayerLoss, LayerTime, LossPoint, NodeCos
 from tuibench.core.text import show
 from tuibench.core.width import width_of
 from tuibench.insight.cost import cost_rows
-from tuibench.insight.layer import layer_rows
+from tuibench.insight.detail import layer_detail
+from tuibench.insight.layer import COLUMNS, layer_rows
 from tuibench.plots.quantity import scaled
 from tuibench.report import profile_csv
+from tuibench.report.profile_choice import check_sort
 from tuibench.report.profile_comparison import profile_comparison_lines
 from tuibench.report.profile_costs import cost_lines
 from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
 from tuibench.report.profile_markdown import cost_markdown, profile_markdown
-from tuibench.report.profile_page import check_sort
+from tuibench.report.profile_rows import UnknownLayer
+from tuibench.report.profile_shown import Shown
 
 GOLDENS = Path(__file__).resolve().parent.parent / "goldens" / "profiles"
 HEADING = ProfileHeading("baseline", "k3f1", "cnn.onnx", "2026-11-18T21:00:00+00:00", "before the change")
@@ -50,15 +53,15 @@ def below() -> Profile:
 
 PAGES = {
     "performance": lambda: profile_lines(make_profile(), HEADING),
-    "performance-ascii": lambda: profile_lines(make_profile(), HEADING, ascii_only=True, sort="%", top=5),
-    "performance-wide": lambda: profile_lines(make_profile(), HEADING, width=160, sort="op", text="conv"),
+    "performance-ascii": lambda: profile_lines(make_profile(), HEADING, Shown(ascii_only=True, sort="%", top=5)),
+    "performance-wide": lambda: profile_lines(make_profile(), HEADING, Shown(160, sort="op", text="conv")),
     "performance-disturbed": lambda: profile_lines(
-        replace(make_profile(), performance=disturbed(make_performance(what_if=False))), HEADING, top=3
+        replace(make_profile(), performance=disturbed(make_performance(what_if=False))), HEADING, Shown(top=3)
     ),
-    "performance-below": lambda: profile_lines(below(), HEADING, top=3),
+    "performance-below": lambda: profile_lines(below(), HEADING, Shown(top=3)),
     "costs": lambda: cost_lines(make_costs(), HEADING),
     "loss": lambda: loss_lines(make_loss(), HEADING),
-    "approximated": lambda: loss_lines(make_loss(measured=False), HEADING, top=3),
+    "approximated": lambda: loss_lines(make_loss(measured=False), HEADING, Shown(top=3)),
     "comparison": lambda: profile_comparison_lines(make_profile(), faster(), (HEADING, OTHER), top=8),
     "comparison-loss": lambda: profile_comparison_lines(
         make_profile(kind=LOSS), make_profile(24, LOSS), (HEADING, OTHER), top=9
@@ -87,12 +90,16 @@ def test_each_text_states_its_convention_and_names_its_methods() -> None:
     text = "\n".join(PAGES["performance"]())
     assert "Estimate by measured INT8" in text and "Estimate by Amdahl bound" in text
     assert "theoretical" in PAGES["costs"]()[0] and "proxy" in PAGES["approximated"]()[0]
+    proxy = Profile(LOSS, make_costs(), loss=make_loss(measured=False))
+    legend = profile_markdown(proxy, HEADING).partition("## Layer results")[2]
+    assert "dB: SQNR of the weights against themselves changed (proxy)" in legend
+    assert "weight_sqnr_db_proxy" in profile_csv.profile_csv(proxy)
 
 
 def test_tables_say_how_many_rows_they_leave_out() -> None:
-    assert "11 more rows (--top N)" in profile_lines(make_profile(), HEADING, top=5)
-    assert not any("more rows" in line for line in profile_lines(make_profile(), HEADING, top=None))
-    assert "No layer holds that text" in profile_lines(make_profile(), HEADING, text="nowhere")
+    assert "11 more rows (--top N)" in profile_lines(make_profile(), HEADING, Shown(top=5))
+    assert not any("more rows" in line for line in profile_lines(make_profile(), HEADING, Shown(top=None)))
+    assert "No layer holds that text" in profile_lines(make_profile(), HEADING, Shown(text="nowhere"))
     assert "- 4804 more rows (CSV has all)" in profile_markdown(make_profile(5000), HEADING)
 
 
@@ -119,6 +126,21 @@ def test_csv_has_every_row_with_the_numbers_of_the_profile() -> None:
     assert rows[4]["int8_reason"] == "its group count has no INT8 kernel" and rows[4]["int8_ms"] == ""
     assert rows[11]["flops"] == "" and rows[14]["reason"] == "done before the model runs"
     assert {row[key] for row in parsed(profile_csv.profile_csv(below())) for key in ("ms", "ms_low", "ms_high")} == {""}
+
+
+def test_a_layer_that_seems_to_beat_its_roof_reaches_it_in_every_form() -> None:
+    measured = make_performance()
+    first, second, *others = measured.layers
+    beating = replace(first, roof_ms=3.1 * (first.ms.value or 0.0))
+    unknown = replace(second, roof_ms=None, roof="", roof_reason="its numbers are f64")
+    profile = replace(make_profile(), performance=replace(measured, layers=(beating, unknown, *others)))
+    rows = parsed(profile_csv.profile_csv(profile))
+    assert float(rows[0]["roof_share"]) == 1.0
+    assert (rows[1]["roof_share"], rows[1]["roof_reason"]) == ("", "its numbers are f64")
+    assert profile.performance is not None
+    reached, missing = layer_rows(profile.performance, profile.costs)[:2]
+    assert next(column.text(reached) for column in COLUMNS if column.key == "roof") == "~100"
+    assert dict(layer_detail(profile.performance, missing, profile.costs))["roof"] == "– (its numbers are f64)"
 
 
 def test_csv_of_theory_and_of_losses() -> None:
@@ -149,9 +171,15 @@ def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str
     loss = replace(make_loss(), layers=(changed,), data=name, levels=(name,), notes=(other,))
     heading = ProfileHeading(name, other, name, other, name)
     one, two = Profile("performance", costs, measured), Profile("loss", costs, loss=loss)
-    lines = profile_lines(one, heading, width=width, ascii_only=ascii_only)
-    lines += cost_lines(costs, heading, width=width, ascii_only=ascii_only)
-    lines += loss_lines(loss, heading, width=width, ascii_only=ascii_only)
+    lines, page = [], Shown(width, ascii_only)
+    for shown in (page, replace(page, text=other), replace(page, layer=name)):
+        lines += profile_lines(one, heading, shown)
+        lines += cost_lines(costs, heading, shown)
+        lines += loss_lines(loss, heading, shown)
+        lines += [title for kind in (one, two) for title in profile_markdown(kind, heading, shown).splitlines()]
+    with pytest.raises(UnknownLayer) as caught:
+        cost_lines(costs, heading, Shown(layer=f"{name} {other} nowhere"))
+    lines += [caught.value.message, caught.value.hint]
     for profile in (one, two):
         lines += profile_comparison_lines(profile, profile, (heading, heading), ascii_only=ascii_only, width=width)
         markdown = profile_markdown(profile, heading)
@@ -161,7 +189,7 @@ def test_no_name_drives_a_terminal_a_spreadsheet_or_markup(name: str, other: str
             assert not any(cell.lstrip().startswith(("=", "+", "@")) for cell in row)
             assert not any(cell.startswith("-") and not cell[1:2].isdigit() for cell in row)
     assert [show(line, 10_000) for line in lines] == lines
-    assert not ascii_only or all(line.isascii() for line in profile_lines(one, heading, ascii_only=True))
+    assert not ascii_only or all(line.isascii() for line in profile_lines(one, heading, Shown(ascii_only=True)))
 
 
 @pytest.mark.parametrize("column", ["worst", "pruned 0.5", "int8", "cosine int8", "kl pruned 0.9", "params"])

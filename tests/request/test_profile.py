@@ -47,13 +47,15 @@ def test_every_field_reaches_the_specification(tmp_path: Path) -> None:
     data.touch()
     spec = read(
         cores="2", batch="8", sequence_length="32", dims=("past=0", "a=b=3"), inputs_file=str(data), seed="7",
-        runs="5", processes="4", what_if="int8", max_time="60", timeout="2", memory_limit="2GB", batch_dim="N",
+        runs="5", processes="4", what_if="int8", fresh_roofs=True, max_time="60", timeout="2", memory_limit="2GB",
+        batch_dim="N",
     )  # fmt: skip
     assert (spec.cores, spec.batches, spec.sequence_lengths) == ((2,), (8,), (32,))
     assert spec.dims == (("past", (0,)), ("a=b", (3,)))
     assert (spec.inputs.file, spec.inputs.seed, spec.inputs.batch_dim) == (str(data), 7, "N")
     assert (spec.limits.max_time_s, spec.limits.timeout_scale, spec.limits.memory_bytes) == (60, 2, 2 * 10**9)
-    assert spec.profile == ProfileSpec(PERFORMANCE, runs=5, processes=4, what_if=("int8",))
+    assert spec.profile == ProfileSpec(PERFORMANCE, runs=5, processes=4, what_if=("int8",), fresh_roofs=True)
+    assert "--fresh-roofs" in profile_again(spec)
 
 
 def test_samples_of_a_loss_profile_are_those_that_are_made() -> None:
@@ -87,6 +89,7 @@ def test_an_unknown_level_is_told_those_that_are_known(level: str) -> None:
         ({"kind": LOSS, "what_if": "int8"}, "what_if"),
         ({"kind": LOSS, "processes": "3"}, "processes"),
         ({"kind": LOSS, "runs": "3"}, "runs"),
+        ({"kind": LOSS, "fresh_roofs": True}, "fresh_roofs"),
         ({"samples": "3"}, "samples"),
         ({"levels": ("int8",)}, "levels"),
         ({"budget": True}, "budget"),

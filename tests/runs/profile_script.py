@@ -10,7 +10,7 @@ from typing import Any
 
 from tests.build import QUIET, make_spec
 from tests.store.data import START, make_id
-from tuibench.core.cell import Estimate
+from tuibench.core.cell import Estimate, Grade
 from tuibench.core.model import ModelSummary, Point, Reference
 from tuibench.core.profile import (
     LAYER,
@@ -50,8 +50,9 @@ NODES = (
     NodeCost("fc_out", 2, "Gemm", "fc", weight="fc.weight", macs=100_000, parameters=1000, weight_bytes=4000),
 )
 COSTS = CostProfile(NODES, 1, 1, {}, 1_100_000, 1000, 1432, 0, 5728, 4000, 4000, 0, "one run without optimization")
-ROOFLINE = Roofline(1, 50.0, 100.0, 10.0, ((32768, 200.0),), "a CPU", "2026-11-18T00:00:00Z")
-ZEROS = ZeroEffect("onnxruntime", "1.26.0", Estimate(1.0, 0.98, 1.02, 5), False, "zeros gain nothing here")
+CALM = Grade("A", "quiet", 0.001, 0.0, False)
+ROOFLINE = Roofline(1, 50.0, 100.0, 10.0, ((32768, 200.0),), "a CPU", "2026-11-18T00:00:00Z", grade=CALM)
+ZEROS = ZeroEffect("onnxruntime", "1.26.0", Estimate(1.0, 0.98, 1.02, 5), False, "zeros gain nothing here", grade=CALM)
 LOSSES = (
     LayerLoss("conv_out", "Conv", "conv", "conv.weight", (16, 3, 3, 3), 432, 0, (0.0, 1.0), {"int8": 40.0}),
     LayerLoss("fc_out", "Gemm", "fc", "fc.weight", (10, 100), 1000, 0, (0.0, 1.0), {"int8": 42.0}),
@@ -85,8 +86,9 @@ def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) ->
     skip = {tuple(one) for one in request["skip"]}
     wanted = request["layers"] if request["layers"] is not None else [layer.id for layer in LOSSES]
     pairs = [(one, level) for one in wanted for level in request["levels"] if (one, level) not in skip]
-    say({"begin": {"points": len(pairs), "ms_each": 5.0, "classes": True, "float32_db": 120.0}})
+    say({"begin": {"points": len(pairs), "ms_each": 5.0, "classes": True, "float32_db": 120.0, "samples": 2}})
     for one, level in pairs:
+        say({"at": {"id": one, "level": level}})
         db = 30.0 - 10 * (one == "fc_out")
         say({"loss": {"id": one, "point": to_plain(LossPoint(level, db, 0.999, 0.01, 1.0, request["samples"]))}})
     return {"classes": True, "float32_db": 120.0, "notes": []}
@@ -94,7 +96,7 @@ def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) ->
 
 def say_what_if(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
     """Half the time for every layer."""
-    for one in request["nodes"]:
+    for one in request["rows"]:
         say({"what_if": {"id": one, "ratio": to_plain(Estimate(0.5, 0.48, 0.52, 5)), "reason": ""}})
 
 
@@ -137,7 +139,9 @@ USUAL: dict[str, Answer] = {
     "inspect": _inspect,
     "prepare": _prepare,
     "cost": plain(COSTS),
-    "roofline": plain(ROOFLINE),
+    "roofline": lambda request, say: (
+        to_plain(ROOFLINE) | ({"zeros": to_plain(ZEROS)} if request.get("zeros_s") else {})
+    ),
     "zeros": plain(ZEROS),
     "layers": lambda request, say: to_plain(make_run()),
     "what_if": say_what_if,
@@ -218,8 +222,7 @@ def make_profile_result(number: int, profile: ProfileSpec | None = None, *, us: 
     else:
         events.append({"ev": "profile_part", "part": "weights", "result": to_plain(LOSSES)})
         say_losses({"skip": [], "layers": None, "levels": asked.levels, "samples": asked.samples}, said.append)
-        for line in said[1:]:
-            told = line["loss"]
+        for told in (line["loss"] for line in said if "loss" in line):
             piece = {"id": told["id"], "level": told["point"]["level"], "result": told["point"]}
             events.append({"ev": "profile_part", "part": "loss", **piece})
     events.append({"ev": "run_end", "status": "finished"})

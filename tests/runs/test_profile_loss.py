@@ -8,11 +8,23 @@ from typing import Any
 
 import pytest
 
-from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, dies, make_profile_spec, say_losses
+from tests.runs.profile_script import (
+    LOSSES,
+    LOSSY,
+    MODEL,
+    Bench,
+    Say,
+    Scripted,
+    dies,
+    make_profile_spec,
+    plain,
+    say_losses,
+)
 from tuibench.core.errors import ExitCode
-from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.profile import ALREADY_INT8, LOSS, ProfileSpec
 from tuibench.runs.past import count
 from tuibench.runs.stopping import BY_WISH, Cancelled
+from tuibench.runs.task import ChildDeath
 from tuibench.runs.wish import WishBox
 
 
@@ -54,6 +66,27 @@ def test_a_loss_profile_with_a_budget_refines_the_worst_layers_alone(bench: Benc
     assert len(past.parts.points) == 4
 
 
+def test_a_budget_takes_layers_that_are_int8_already_by_the_next_level(bench: Bench) -> None:
+    def held(request: dict[str, Any], say: Say) -> Any:
+        def hear(line: dict[str, Any]) -> Any:
+            told = line.get("loss", {})
+            if told.get("id") == "conv_out" and told["point"]["level"] == "int8":
+                told["point"] |= {"sqnr_db": None, "cosine": None, "reason": ALREADY_INT8}
+            return say(line)
+
+        return say_losses(request, hear)
+
+    levels = ("pruned 0.5", "int8", "pruned 0.9")
+    call = Scripted({"loss": held})
+    past = bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True, levels=levels)), call)
+    asked = [(request["levels"], request["layers"]) for task, request in call.asked if task == "loss"]
+    both = ["pruned 0.5", "pruned 0.9"]
+    assert asked == [(["int8"], None), (["pruned 0.5"], ["conv_out"]), (both, ["fc_out", "conv_out"])]
+    assert len(past.parts.points) == 6
+    profile = past.result("").profile
+    assert profile is not None and profile.loss is not None and profile.loss.complete
+
+
 def test_a_loss_profile_that_is_finished_on_request_ends_behind_the_layer_that_goes_on(bench: Bench) -> None:
     def wished(request: dict[str, Any], say: Say) -> Any:
         def hear(line: dict[str, Any]) -> Any:
@@ -73,11 +106,56 @@ def test_a_changed_layer_that_kills_its_child_is_said_and_the_next_ones_are_meas
         if ["conv_out", "int8"] in request["skip"]:
             return say_losses(request, say)
         # Of these it makes one, and dies of the next.
-        return say_losses(request | {"levels": ["pruned 0.5"], "layers": ["conv_out"]}, say) and dies(request, say)
+        say_losses(request | {"levels": ["pruned 0.5"], "layers": ["conv_out"]}, say)
+        say({"at": {"id": "conv_out", "level": "int8"}})
+        return dies(request, say)
 
     past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": conv_kills}))
-    assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason
+    assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason and past.parts.points["conv_out", "int8"].harm
     assert len(past.parts.points) == 4
+
+
+def test_a_layer_whose_weights_tell_nothing_is_blamed_for_its_own_death_and_the_next_one_is_measured(
+    bench: Bench,
+) -> None:
+    strange = replace(LOSSES[0], reason="its weights hold NaN or infinity")
+
+    def first_kills(request: dict[str, Any], say: Say) -> Any:
+        if ["conv_out", "int8"] in request["skip"]:
+            return say_losses(request, say)
+        say({"begin": {"points": 4, "ms_each": 5.0, "classes": True, "float32_db": 120.0, "samples": 2}})
+        say({"at": {"id": "conv_out", "level": "int8"}})
+        return dies(request, say)
+
+    answers = {"weights": plain([strange, LOSSES[1]]), "loss": first_kills}
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(answers))
+    assert "SIGSEGV" in past.parts.points["conv_out", "int8"].reason
+    assert [past.parts.points["fc_out", level].sqnr_db for level in LOSSY.levels] == [20.0, 20.0]
+
+
+def test_a_child_that_dies_before_the_first_layer_or_behind_the_last_is_no_layers_fault(bench: Bench) -> None:
+    def between(request: dict[str, Any], say: Say) -> Any:
+        say_losses(request | {"layers": ["conv_out"]}, say)
+        return dies(request, say)
+
+    call = Scripted({"loss": between})
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), call)
+    assert {one for one, _ in past.parts.points} == {"conv_out"} and "loss" in past.parts.failures
+    assert call.tasks.count("loss") == 1 and not any(point.reason for point in past.parts.points.values())
+
+
+@pytest.mark.parametrize(
+    ("kind", "harm"), [("memory", False), ("timeout", False), ("exception", False), ("signal", True)]
+)
+def test_a_death_for_want_of_room_or_time_says_nothing_of_the_outputs(bench: Bench, kind: str, harm: bool) -> None:
+    def once(request: dict[str, Any], say: Say) -> Any:
+        if request["skip"]:
+            return say_losses(request, say)
+        say({"at": {"id": "conv_out", "level": "int8"}})
+        raise ChildDeath(kind, "it is gone", None, "")
+
+    past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted({"loss": once}))
+    assert past.parts.points["conv_out", "int8"].harm is harm
 
 
 def test_weights_alone_make_an_approximated_profile(bench: Bench) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -46,14 +45,16 @@ def bench(tmp_path: Path) -> Bench:
 def test_parts_are_made_in_order_and_each_process_is_a_child_of_its_own(bench: Bench) -> None:
     call = Scripted()
     past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
-    made = ["inspect", "prepare", "cost", "roofline", "zeros", "layers", "layers", "layers", "what_if"]
+    made = ["inspect", "prepare", "cost", "roofline", "layers", "layers", "layers", "what_if"]
     assert call.tasks == made
     assert past.end["status"] == "finished"
     assert past.parts.done == set(list_parts(WHAT_IF))
     assert past.parts.costs is not None
     assert past.parts.costs.nodes == NODES
     assert sorted(past.parts.runs) == [1, 2, 3]
-    assert list(past.parts.what_if) == ["conv_out", "fc_out"], "heaviest first, and only what multiplies"
+    assert list(past.parts.what_if) == [("conv_out", "int8"), ("fc_out", "int8")], "heaviest first, of what multiplies"
+    rows = next(request["rows"] for task, request in call.asked if task == "what_if")
+    assert rows == {"conv_out": ["conv_out", "relu_out"], "fc_out": ["fc_out"]}, "all that one kernel does"
     assert count(past) == {"cells": 7, "cells_done": 7, "executions": 5}
     assert bench.saved == [{"status": "finished"}]
 
@@ -101,31 +102,6 @@ def test_children_are_told_where_to_run_and_how_much(bench: Bench) -> None:
     assert request["point"]["bundle"] == "inputs.npz"
 
 
-def test_what_is_known_of_the_machine_is_not_measured_again(bench: Bench, tmp_path: Path) -> None:
-    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
-    first = bench.run(spec, Scripted())
-    call = Scripted()
-    again = Bench(tmp_path / "again", bench.cache).run(spec, call)
-    assert "roofline" not in call.tasks and "zeros" not in call.tasks
-    assert again.parts.roofline == first.parts.roofline is not None
-    assert again.parts.zeros == first.parts.zeros is not None
-    call = Scripted()
-    Bench(tmp_path / "more", bench.cache).run(replace(spec, cores=(2,)), call)
-    assert {"roofline", "zeros"} <= set(call.tasks), "another core count has other roofs"
-
-
-@pytest.mark.parametrize("damage", [b"", b"{", b'{"key": "another", "result": {}}', b'{"result": 3}', b"[" * 100_000])
-def test_a_damaged_cache_is_measured_anew(bench: Bench, tmp_path: Path, damage: bytes) -> None:
-    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
-    bench.run(spec, Scripted())
-    for path in Path(str(bench.cache)).rglob("*.json"):
-        path.write_bytes(damage)
-    call = Scripted()
-    past = Bench(tmp_path / "again", bench.cache).run(spec, call)
-    assert {"roofline", "zeros"} <= set(call.tasks)
-    assert past.parts.roofline is not None
-
-
 @pytest.mark.parametrize("place", range(8))
 def test_a_run_goes_on_behind_the_last_part_that_is_there(bench: Bench, place: int) -> None:
     spec = make_profile_spec(MODEL, profile=WHAT_IF)
@@ -139,8 +115,8 @@ def test_a_run_goes_on_behind_the_last_part_that_is_there(bench: Bench, place: i
     assert call.tasks == ["inspect", "prepare", *(left[:-1] if left[-2:] == ["what_if"] * 2 else left)]
     assert past.parts == whole.parts
     if place == 7:
-        nodes = next(request["nodes"] for task, request in call.asked if task == "what_if")
-        assert nodes == ["fc_out"]
+        rows = next(request["rows"] for task, request in call.asked if task == "what_if")
+        assert rows == {"fc_out": ["fc_out"]}
 
 
 def test_a_model_that_changed_ends_the_sitting_and_keeps_what_is_there(bench: Bench) -> None:
@@ -226,15 +202,6 @@ def test_a_model_that_no_process_can_load_is_not_loaded_three_times(bench: Bench
     assert call.tasks.count("layers") == 1
 
 
-@pytest.mark.parametrize("engine", ["openvino", "fake"])
-def test_an_engine_without_layer_times_says_so(bench: Bench, engine: str) -> None:
-    call = Scripted()
-    past = bench.run(replace(make_profile_spec(MODEL), engines=(engine,)), call)
-    assert past.end["error"]["exit_code"] == ExitCode.ENGINE
-    assert "does not tell how long each layer takes" in past.end["reason"]
-    assert call.tasks == []
-
-
 def test_inputs_that_cannot_be_made_end_the_run_with_their_reason(bench: Bench) -> None:
     def prepare(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import USUAL
@@ -301,12 +268,12 @@ def test_a_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(ben
     def first_kills(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import say_what_if
 
-        return dies(request, say) if request["nodes"][0] == "conv_out" else say_what_if(request, say)
+        return dies(request, say) if next(iter(request["rows"])) == "conv_out" else say_what_if(request, say)
 
     past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": first_kills}))
-    assert past.parts.what_if["conv_out"].ratio.value is None
-    assert "SIGSEGV" in past.parts.what_if["conv_out"].reason
-    assert past.parts.what_if["fc_out"].ratio.value == 0.5
+    assert past.parts.what_if["conv_out", "int8"].ratio.value is None
+    assert "SIGSEGV" in past.parts.what_if["conv_out", "int8"].reason
+    assert past.parts.what_if["fc_out", "int8"].ratio.value == 0.5
 
 
 def test_progress_says_the_stage_how_far_it_is_and_how_long_it_still_takes(bench: Bench) -> None:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
-from tuibench.runs.roof_shelf import RoofShelf
+from tests.runs.profile_script import ZEROS
+from tuibench.core.profile import Roofline, ZeroEffect
+from tuibench.runs.roof_shelf import RoofShelf, has_roofs
 
-FOUND = {"f32_gflops": 100.0}
+FOUND = Roofline(2, 100.0, None, 12.5, ((1 << 20, 80.0),))
 WEEK_S = 7 * 24 * 3600.0
 
 
@@ -18,9 +21,18 @@ def test_what_was_measured_is_found_again_for_a_week(tmp_path: Path) -> None:
     shelf.put("roofline", 2, FOUND)
     (file,) = (tmp_path / "roofs").iterdir()
     now[0] = file.stat().st_mtime + WEEK_S - 60
-    assert shelf.get("roofline", 2) == FOUND
+    assert shelf.get("roofline", 2, Roofline) == FOUND
     now[0] += 120
-    assert shelf.get("roofline", 2) is None
+    assert shelf.get("roofline", 2, Roofline) is None
+
+
+def test_what_is_forgotten_is_measured_anew(tmp_path: Path) -> None:
+    shelf = RoofShelf(str(tmp_path), "a CPU")
+    shelf.put("roofline", 2, FOUND)
+    shelf.put("zeros", 2, ZEROS)
+    shelf.forget("roofline", 2)
+    shelf.forget("roofline", 8)
+    assert shelf.get("roofline", 2, Roofline) is None and shelf.get("zeros", 2, ZeroEffect) == ZEROS
 
 
 @pytest.mark.parametrize(
@@ -28,5 +40,31 @@ def test_what_was_measured_is_found_again_for_a_week(tmp_path: Path) -> None:
 )
 def test_others_find_nothing(tmp_path: Path, part: str, cores: int, machine: str) -> None:
     RoofShelf(str(tmp_path), "a CPU").put("roofline", 2, FOUND)
-    assert RoofShelf(str(tmp_path), machine).get(part, cores) is None
-    assert RoofShelf(str(tmp_path), "a CPU").get("roofline", 2) == FOUND
+    assert RoofShelf(str(tmp_path), machine).get(part, cores, Roofline) is None
+    assert RoofShelf(str(tmp_path), "a CPU").get("roofline", 2, Roofline) == FOUND
+
+
+def test_estimates_know_whether_roofs_are_still_good_for_so_many_cores(tmp_path: Path) -> None:
+    assert not has_roofs(str(tmp_path), 2)
+    RoofShelf(str(tmp_path), "a CPU").put("roofline", 2, FOUND)
+    RoofShelf(str(tmp_path), "a CPU").put("zeros", 4, ZEROS)
+    (file,) = (tmp_path / "roofs").glob("roofline-*")
+    at = file.stat().st_mtime
+    assert has_roofs(str(tmp_path), 2, lambda: at + 60) and not has_roofs(str(tmp_path), 4, lambda: at + 60)
+    assert not has_roofs(str(tmp_path), 2, lambda: at + WEEK_S + 60)
+
+
+def test_what_is_of_another_kind_is_not_found(tmp_path: Path) -> None:
+    shelf = RoofShelf(str(tmp_path), "a CPU")
+    shelf.put("zeros", 2, FOUND)
+    assert shelf.get("zeros", 2, ZeroEffect) is None
+    shelf.put("roofline", 2, replace(FOUND, f32_gflops="x"))  # type: ignore[arg-type] # as somebody else may have
+    assert shelf.get("roofline", 2, Roofline) is None
+
+
+def test_without_a_cache_nothing_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    shelf = RoofShelf(None, "a CPU")
+    shelf.put("roofline", 2, FOUND)
+    shelf.forget("roofline", 2)
+    assert shelf.get("roofline", 2, Roofline) is None and not list(tmp_path.iterdir())

@@ -15,6 +15,7 @@ from tests.store.disks.powerloss import Tree, lay_out
 from tests.store.disks.relay import CountingDisk
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreDamaged
+from tuibench.core.short_id import short_id
 from tuibench.store.store import Store
 
 MACHINE = "machine with rays from the sky"
@@ -96,7 +97,7 @@ def look(root: Path, path: str) -> list[str]:
         try:
             result = store.benchmarks.get(one).result
         except StoreDamaged as error:
-            found += [] if one in own and one in error.message else [f"{one}: {error.message}"]
+            found += [] if one in own and short_id(one) in error.message else [f"{one}: {error.message}"]
         else:
             found += [] if replace(result, host="") == make_small(number) else [f"{one} tells other numbers"]
     problems = Store(root, MACHINE, disk=SyncingNothing()).check(read_data=True).problems

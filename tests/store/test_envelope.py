@@ -1,7 +1,5 @@
 from __future__ import annotations
 
-import contextlib
-import gc
 import json
 import random
 from collections.abc import Mapping
@@ -12,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tuibench.store.atomic import HEAD
-from tuibench.store.envelope import Meta, Unreadable, check_head, encode_table, pause_collector, read_meta, seal, unseal
+from tuibench.store.envelope import Meta, Unreadable, check_head, encode_table, read_meta, seal, unseal
 
 TABLES: dict[str, dict[str, Any]] = {
     "card": {"1": {"name": "é \ud800 \u202e", "note": None}},
@@ -78,14 +76,6 @@ def test_a_head_with_padded_numbers_is_refused_before_it_replaces_anything() -> 
     for bad in (data.replace(b'"generation": 7', b'"generation": 0000000007'), data[:40], b"", b"\0" * HEAD):
         with pytest.raises(Unreadable):
             check_head(bad[:HEAD])
-
-
-def test_the_collector_is_as_it_was() -> None:
-    assert gc.isenabled()
-    with contextlib.suppress(KeyError), pause_collector():
-        assert not gc.isenabled()
-        raise KeyError
-    assert gc.isenabled()
 
 
 VALUES = st.recursive(

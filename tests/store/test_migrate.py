@@ -10,6 +10,7 @@ import pytest
 from tests.store.build import make_id, make_result, make_store
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.core.form import NEWEST
 from tuibench.store.disk import RealDisk
 from tuibench.store.envelope import SCHEMA, Meta, encode_table, seal, unseal
 from tuibench.store.migration import RECORD, migrate_tables
@@ -105,7 +106,7 @@ def newer(root: Path, pattern: str) -> Path:
     path = next(root.glob(pattern))
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
-    path.write_bytes(seal(tables, Meta(opened.meta.generation, SCHEMA + 1, "9.8.7", opened.meta.marks)))
+    path.write_bytes(seal(tables, Meta(opened.meta.generation, NEWEST + 1, "9.8.7", opened.meta.marks)))
     return path
 
 

@@ -12,8 +12,9 @@ import pytest
 from tests.store.build import make_id, make_result, make_store
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly
+from tuibench.core.form import NEWEST
 from tuibench.core.project import FileStamp, ModelReference
-from tuibench.store.envelope import SCHEMA, Meta, Unreadable, encode_table, seal, unseal
+from tuibench.store.envelope import Meta, Unreadable, encode_table, seal, unseal
 from tuibench.store.store import Store
 
 MODEL = ModelReference("m.onnx", FileStamp("/m.onnx", 7, 8, "ab" * 32), "ab" * 32)
@@ -49,7 +50,7 @@ def packed(tables: Tables) -> Tables:
 FORMS: list[Callable[[Tables], Tables]] = [renamed, result_renamed, unlike, other_fields, packed]
 
 
-def rewrite(path: Path, form: Callable[[Tables], Tables], schema: int = SCHEMA + 1) -> bytes:
+def rewrite(path: Path, form: Callable[[Tables], Tables], schema: int = NEWEST + 1) -> bytes:
     """Make a file one that another version sealed."""
     opened = unseal(path.read_bytes())
     tables = {name: encode_table(table) for name, table in opened.tables.items()}
@@ -98,7 +99,7 @@ def test_what_is_sealed_and_newer_is_never_called_damaged_moved_or_dropped(
         report = make_store(root).check(read_data=read_data, repair=repair)
         looked_at = "trash" not in place or read_data
         assert {problem.kind for problem in report.problems} == ({"newer"} if looked_at else set()), report
-        assert all("tuibench 9.9.0 (schema 2)" in problem.detail for problem in report.problems)
+        assert all("tuibench 9.9.0 (schema 3)" in problem.detail for problem in report.problems)
         assert report.exit_code == 0
     assert files(root) == before
     assert {row.id for row in make_store(root).benchmarks.rows()} == {make_id(1), make_id(2)}
@@ -111,7 +112,7 @@ def test_a_newer_record_says_so_and_keeps_its_row(root: Path, form: Callable[[Ta
     data = rewrite(path, form)
     store = make_store(root)
     for act in (store.benchmarks.get, lambda one: store.benchmarks.edit(one, name="x")):
-        with pytest.raises(StoreNewer, match=r"written by tuibench 9\.9\.0 \(schema 2\): this version cannot show it"):
+        with pytest.raises(StoreNewer, match=r"written by tuibench 9\.9\.0 \(schema 3\): this version cannot show it"):
             act(make_id(1))
     with pytest.raises(StoreReadOnly):
         store.benchmarks.add(make_result(1), Card())
@@ -179,7 +180,7 @@ def test_a_newer_project_harms_no_other(root: Path, place: str, form: Callable[[
     store = make_store(root)
     store.projects.create("another", ModelReference("n.onnx", FileStamp("/n.onnx", 7, 8, "cd" * 32), "cd" * 32))
     assert "another" in [one.name for one in store.projects.all()]
-    assert any("tuibench 9.9.0 (schema 2): this version cannot show it" in said for said in store.notices())
+    assert any("tuibench 9.9.0 (schema 3): this version cannot show it" in said for said in store.notices())
     assert path.read_bytes() == data
     if place == "projects":
         with pytest.raises(StoreNewer):
@@ -200,7 +201,7 @@ def test_a_newer_form_without_its_seal_is_damage_like_any_other(root: Path) -> N
     path.with_name(path.name + ".prev").unlink()
     with pytest.raises(StoreDamaged):
         make_store(root).benchmarks.get(make_id(1))
-    path.write_bytes(json.dumps({"_meta": {"1": {"schema": 2}}, "card": []}).encode())
+    path.write_bytes(json.dumps({"_meta": {"1": {"schema": 3}}, "card": []}).encode())
     with pytest.raises(Unreadable):
         unseal(path.read_bytes())
 

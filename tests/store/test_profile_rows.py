@@ -3,16 +3,25 @@
 from __future__ import annotations
 
 import json
+import os
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 
 from tests.runs.profile_script import make_profile_result
 from tests.store.data import make_small
 from tuibench.core.card import BenchmarkRow, Card
+from tuibench.core.errors import StoreNewer
+from tuibench.core.form import BENCHMARK, PROFILE
 from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.store.disk import RealDisk
+from tuibench.store.envelope import encode_table, seal, unseal
+from tuibench.store.files import Files
+from tuibench.store.record_file import RecordFiles
+from tuibench.store.sealed import Sealing
 from tuibench.store.summary import damaged_row, summarize, to_document, to_row
 from tuibench.workbench.opening import open_store
 
@@ -74,3 +83,42 @@ def test_a_profile_comes_back_from_the_store_as_it_was(tmp_path: Path) -> None:
     assert found.result == result
     assert found.row.kind == "performance"
     assert len(json.dumps(to_document(found.row))) < 1024
+
+
+def test_a_profile_says_that_it_takes_a_reader_who_knows_profiles(tmp_path: Path) -> None:
+    profile, benchmark = make_profile_result(1), make_small(2)
+    assert (profile.schema, benchmark.schema) == (PROFILE, BENCHMARK)
+    store = open_store(tmp_path)
+    for result in (profile, benchmark):
+        store.benchmarks.add(result, Card())
+        store.benchmarks.edit(result.id, name="edited")
+    forms = {path.stem: unseal(path.read_bytes()).meta.schema for path in tmp_path.rglob("*.json")}
+    assert (forms[profile.id], forms[benchmark.id], forms["tuibench"]) == (PROFILE, BENCHMARK, BENCHMARK)
+    assert not list(tmp_path.rglob("*.pre-v*"))
+    fresh = open_store(tmp_path)
+    assert fresh.check(read_data=True).problems == () and fresh.migrate().migrated == 0 and fresh.notices() == ()
+    with mock.patch.object(Files, "read", side_effect=AssertionError("a whole record was read for its row")):
+        sealing = Sealing(Files(str(tmp_path), RealDisk(), "node", os.urandom), print, "")
+        row = RecordFiles(sealing).read_row(fresh.benchmarks.find(profile.id).record(profile.id))
+    assert row.kind == "performance"
+
+
+def test_a_profile_that_was_written_before_forms_were_told_apart_still_opens(tmp_path: Path) -> None:
+    result = make_profile_result(1)
+    open_store(tmp_path).benchmarks.add(result, Card())
+    (path,) = tmp_path.glob(f"hosts/*/records/*/{result.id}.json")
+    opened = unseal(path.read_bytes())
+    tables = {name: encode_table(table) for name, table in opened.tables.items()}
+    path.write_bytes(seal(tables, replace(opened.meta, schema=BENCHMARK)))
+    assert open_store(tmp_path).benchmarks.get(result.id).result == result
+
+
+def test_a_kind_that_nobody_knows_here_is_never_a_benchmark_of_nothing(tmp_path: Path) -> None:
+    result = make_profile_result(1)
+    odd = replace(result, spec=replace(result.spec, profile=ProfileSpec("energy")), profile=None)
+    open_store(tmp_path).benchmarks.add(odd, Card())
+    store = open_store(tmp_path)
+    with pytest.raises(StoreNewer, match=r"this version cannot show it") as caught:
+        store.benchmarks.get(odd.id)
+    assert caught.value.hint.startswith("Use that version, or a newer one")
+    assert [row.kind for row in store.benchmarks.rows()] == ["energy"]

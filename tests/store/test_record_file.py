@@ -9,6 +9,7 @@ import pytest
 from tests.store.build import make_id, make_result, make_store
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.core.short_id import short_id
 from tuibench.store.atomic import replace
 from tuibench.store.disk import RealDisk
 from tuibench.store.envelope import Unreadable, check_head
@@ -42,7 +43,7 @@ def test_no_harm_to_a_record_goes_unnoticed_and_none_hides_the_others(tmp_path: 
         try:
             found = fresh.benchmarks.get(make_id(1))
         except StoreDamaged as error:
-            assert path.name in error.message
+            assert short_id(make_id(1)) in error.message
         else:
             # Only a card may be taken as edited; what was measured is as it was.
             assert any(path.name in notice for notice in fresh.notices())

@@ -2,8 +2,14 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 
+from tests.insight.stock import make_profile
 from tests.tui.screens.profile_stage import profile_run, stock_profiles
 from tests.tui.stock import add
 from tuibench.core.errors import TuibenchError
@@ -65,6 +71,28 @@ def test_all_that_is_wrong_is_said_with_what_is_allowed(sample: tuple[Bridge, st
     assert "1" in check.errors["cores"]
 
 
+def test_how_much_is_measured_is_checked_by_field_too(sample: tuple[Bridge, str]) -> None:
+    bridge, project = sample
+    wrong = ProfileValues(engine="openvino", runs="0", processes="many", samples="99999", levels=())
+    check = bridge.check_profile(wrong, project)
+    assert set(check.errors) == {"runs", "processes", "samples", "levels"}
+    assert "1 to 1024" in check.errors["samples"] and "tick at least one" in check.errors["levels"]
+    assert set(bridge.check_profile(ProfileValues(engine="openvino"), project).errors) == {"engine"}
+    # Of what is switched off nothing is wrong.
+    assert bridge.check_profile(replace(wrong, engine="", performance=False, loss=False), project).errors == {}
+
+
+def test_less_of_it_takes_less(sample: tuple[Bridge, str]) -> None:
+    bridge, project = sample
+    bridge.costs(project)
+    usual = bridge.check_profile(ProfileValues(samples="64"), project)
+    less = bridge.check_profile(ProfileValues(processes="1", samples="64", levels=("int8",)), project)
+    assert less.performance_s is not None and usual.performance_s is not None
+    assert less.performance_s < usual.performance_s
+    assert less.loss_s is not None and usual.loss_s is not None and less.loss_s < usual.loss_s
+    assert "--level=int8" in less.commands[1] and "--processes=1" in less.commands[0]
+
+
 def test_a_set_up_comes_to_commands_and_estimates_once_costs_are_known(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     values = ProfileValues(dims=(("sequence", "32"),), what_if=True)
@@ -115,14 +143,30 @@ def test_one_is_made_again_as_it_was_or_with_changes(launched: Launched) -> None
     bench = Workbench()
     bridge = Bridge(bench)
     project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
-    bridge.start_profile(ProfileValues(loss=False, batch="2"), project)
+    bridge.start_profile(ProfileValues(loss=False, batch="2", runs="3", processes="4"), project)
     spec = launched[0][0]
     one = add(bench, profile_run(9, 60, spec=spec), project, name="first")
     start = bridge.profile_form("", one)
     assert start.project == project and start.values.batch == "2" and start.values.loss is False
-    assert start.values.name == "first"
-    bridge.start_profile(ProfileValues(loss=False, batch="8"), project, one)
+    assert (start.values.name, start.values.runs, start.values.processes) == ("first", "3", "4")
+    changed = replace(start.values, batch="8")
+    bridge.start_profile(changed, project, one)
     assert launched[1][0].batches == (8,) and launched[1][1].card.rerun_of == one
+
+
+def test_a_loss_profile_is_made_again_as_it_was(launched: Launched) -> None:
+    bench = Workbench()
+    bridge = Bridge(bench)
+    project = bridge.create_project(bridge.find_model("sample:text"), "text", "", {}).project.id
+    asked = ProfileValues(performance=False, samples="5", levels=("pruned 0.5", "int8"), budget=True, cores="1")
+    bridge.start_profile(asked, project)
+    long = replace(launched[0][0], sequence_lengths=(64,))
+    one = add(bench, profile_run(9, 60, make_profile(kind=LOSS), spec=long), project, name="first")
+    start = bridge.profile_form("", one)
+    assert (start.values.samples, start.values.levels, start.values.budget) == ("5", asked.levels, True)
+    assert start.values.sequence == "64"
+    bridge.start_profile(start.values, project, one)
+    assert launched[1][0] == long
 
 
 def test_the_commands_of_theory(sample: tuple[Bridge, str]) -> None:
@@ -131,3 +175,29 @@ def test_the_commands_of_theory(sample: tuple[Bridge, str]) -> None:
     assert bridge.theory_command(project, FLOPS) == "tuibench profile --flops --dim=sequence=64 sample:text"
     assert bridge.theory_command(project, APPROXIMATED) == "tuibench profile --loss --approximate sample:text"
     assert bridge.approximated(project).kind == "approximated"
+
+
+def test_theory_is_written_in_the_form_that_the_name_says(sample: tuple[Bridge, str], tmp_path: Path) -> None:
+    bridge, project = sample
+    said = bridge.export_theory(project, FLOPS, f" {tmp_path}/costs.json")
+    written = json.loads((tmp_path / "costs.json").read_text())
+    assert written["kind"] == FLOPS and written["profile"]["dims"]["sequence"] == 64 and "costs.json" in said
+    bridge.export_theory(project, FLOPS, f"{tmp_path}/costs.csv")
+    assert "MatMul" in (tmp_path / "costs.csv").read_text() and (tmp_path / "costs.csv").read_text()[0] != "{"
+    bridge.export_theory(project, FLOPS, f"{tmp_path}/costs.md")
+    assert (tmp_path / "costs.md").read_text().startswith("#")
+    bridge.export_theory(project, APPROXIMATED, f"{tmp_path}/loss.json")
+    assert json.loads((tmp_path / "loss.json").read_text())["profile"]["kind"] == "approximated"
+
+
+def test_theory_is_not_written_over_its_model(tmp_path: Path) -> None:
+    model = tmp_path / "m.onnx"
+    bridge = Bridge(Workbench())
+    shutil.copy(bridge.find_model("sample:tiny").source.path, model)
+    project = bridge.create_project(bridge.find_model(str(model)), "m", "", {}).project.id
+    before = model.read_bytes()
+    with pytest.raises(TuibenchError, match="overwrite"):
+        bridge.export_theory(project, FLOPS, str(model))
+    with pytest.raises(TuibenchError):
+        bridge.export_theory(project, FLOPS, f"{tmp_path}/no/a.json")
+    assert model.read_bytes() == before

@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
@@ -18,9 +19,14 @@ from tuibench.core.errors import EngineError, ModelError
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.record import from_plain, to_plain
+from tuibench.core.spec import Limits
 from tuibench.core.watch import AHEAD, DONE, LOST, NOW
+from tuibench.runs.host_queue import HostQueue, find_holder
+from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer
+from tuibench.runs.stopping import StopSwitch
 from tuibench.workbench import theory
+from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import theory_spec
 from tuibench.workbench.watching import RunWatch
@@ -93,12 +99,41 @@ def test_a_model_that_cannot_be_run_is_read_instead(
     assert len(asked) == 4
 
 
+def test_no_model_is_run_for_its_costs_while_somebody_measures(
+    home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Workbench()
+    name, answer, held = bench.settings.host_lock, vars(theory)["ask_child"], []
+
+    def ask(task: str, request: dict[str, Any], **options: Any) -> Any:
+        found = find_holder(name)
+        held.append(found is not None and found.brief)
+        return answer(task, request, **options)
+
+    monkeypatch.setattr(theory, "ask_child", ask)
+    run = HostQueue(name, "0" * 26, lambda: {"run": "0" * 26, "eta_s": None}, StopSwitch())
+    run.enter(None, lambda _: None)
+    try:
+        bench.profiles.costs(str(MODEL))
+        assert bench.runs.holder()
+    finally:
+        run.leave()
+    assert "the model was not run, as this machine is measuring" in asked[0][1]["static"]
+    assert list((bench.settings.places.cache / "theory").glob("*")) == []
+    # As soon as nobody measures it is run, alone on the machine, and that is kept.
+    bench.profiles.costs(str(MODEL))
+    bench.profiles.costs(str(MODEL))
+    assert "static" not in asked[1][1] and len(asked) == 2
+    assert [request["gentle"] for _, request in asked] == [True, False]
+    assert held == [False, True]
+
+
 def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> None:
     bench = Workbench()
     spec = make_profile_spec(MODEL)
     assert bench.profiles.plan(spec).seconds is None
     guessed = bench.profiles.plan(spec, costs=COSTS)
-    assert guessed.seconds is not None and "guessed" in guessed.words[-1]
+    assert guessed.seconds is not None and "guessed" in guessed.basis
     measured = make_small(1)
     (cell,) = measured.cells
     slow = replace(cell.latency_ms["p50"], value=2000.0)
@@ -108,7 +143,33 @@ def test_a_plan_goes_by_what_was_measured_before_else_by_costs(home: Path) -> No
     sha256 = measured.models[0].sha256
     known = bench.profiles.plan(spec, sha256)
     assert known.seconds is not None and known.seconds > guessed.seconds + 3 * 12 * 2
-    assert known.words[-1] == "one inference as measured before"
+    assert known.basis == "one inference of 2000 ms, as measured before (0001)"
+
+
+def test_a_plan_goes_by_a_profile_of_the_same_and_by_no_other(home: Path) -> None:
+    bench = Workbench()
+    stored = make_profile_result(1, us=50_000.0)
+    spec = stored.spec
+    sha256 = stored.models[0].sha256
+    bench.store.benchmarks.add(stored, Card())
+    assert bench.profiles.plan(spec, sha256).basis == "one inference of 50.1 ms, as measured before (0001)"
+    for other in (replace(spec, cores=(2,)), replace(spec, batches=(8,)), replace(spec, dims=(("seq", (3,)),))):
+        assert bench.profiles.plan(other, sha256).seconds is None
+
+
+def test_a_plan_ends_where_the_command_does(home: Path) -> None:
+    spec = make_profile_spec(MODEL, limits=Limits(max_time_s=2.0))
+    plan = Workbench().profiles.plan(spec, costs=COSTS)
+    assert plan.seconds == 2.0 and "--max-time ends it" in plan.basis
+
+
+def test_a_plan_of_a_run_goes_by_the_costs_that_it_has_counted(home: Path) -> None:
+    known, profiles = Replay(), Workbench().profiles
+    run = cast(ActiveRun, SimpleNamespace(replay=known))
+    known.take({"ev": "run_start", "seq": 0, "t_ns": 0, "spec": to_plain(make_profile_spec(MODEL))})
+    assert profiles.plan_run(run).seconds is None
+    known.take({"ev": "profile_part", "seq": 1, "t_ns": 1, "part": "costs", "n": 0, "result": to_plain(COSTS)})
+    assert "guessed by its 2.20 M FLOPs" in profiles.plan_run(run).basis
 
 
 def test_a_plan_grows_with_what_is_asked(home: Path) -> None:
@@ -121,9 +182,21 @@ def test_a_plan_grows_with_what_is_asked(home: Path) -> None:
 
     usual = seconds(ProfileSpec(PERFORMANCE))
     assert usual < seconds(ProfileSpec(PERFORMANCE, processes=6)) < seconds(ProfileSpec(PERFORMANCE, processes=20))
-    assert usual < seconds(ProfileSpec(PERFORMANCE, what_if=("int8",)))
+    # Of three nodes two have products.
+    assert seconds(ProfileSpec(PERFORMANCE, what_if=("int8",))) == pytest.approx(usual + 2 * 0.7)
     assert seconds(ProfileSpec(LOSS, samples=1)) < seconds(ProfileSpec(LOSS, samples=8))
     assert seconds(ProfileSpec(LOSS, levels=("int8",))) < seconds(ProfileSpec(LOSS))
+
+
+def test_a_plan_of_losses_counts_the_layers_that_can_be_changed(home: Path) -> None:
+    conv, *_, gemm = COSTS.nodes
+    tied, lstm = replace(gemm, id="again"), replace(gemm, id="run", op="LSTM", weight="kernel")
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(LOSS))
+    plan = Workbench().profiles.plan
+    assert plan(spec, costs=replace(COSTS, nodes=(conv, gemm, tied, lstm))).words[0].startswith("2 layers, ")
+    none = plan(spec, costs=replace(COSTS, nodes=(lstm,)))
+    assert none.words == ("no layer with weights that could be changed",)
+    assert none.seconds is not None and none.seconds < 10
 
 
 def test_an_engine_without_layer_times_starts_nothing(home: Path) -> None:

@@ -107,7 +107,7 @@ def _fixed_width(array: Array) -> Array:
 def _first_row(array: Array, samples: int) -> int | None:
     """Where in its base the rows of `array` begin; None where it is no run of rows, or the base too large for all."""
     base = array.base
-    if not isinstance(base, np.ndarray) or array.ndim == 0 or base.shape[1:] != array.shape[1:]:
+    if not isinstance(base, np.ndarray) or 0 in (array.ndim, base.ndim) or base.shape[1:] != array.shape[1:]:
         return None
     whole = base.dtype == array.dtype and base.flags.c_contiguous and array.flags.c_contiguous
     if not whole or not 0 < base.size <= array.size * samples:

@@ -120,6 +120,8 @@ def _parse_profile(argv: Sequence[str]) -> Info | ProfileRequest:
         from tuibench.cli.profile_help import profile_help  # as above
 
         return Info(profile_help())
+    if "sample:?" in argv:
+        return Info(list_samples())
     return read_request(argv)
 
 

@@ -11,6 +11,7 @@ from tuibench.cli.output import emit
 from tuibench.cli.publication import page
 from tuibench.cli.session import opened
 from tuibench.cli.view import View
+from tuibench.core.card import Card
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId
 from tuibench.core.run import RunResult
@@ -51,7 +52,8 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
     with opened() as bench:
         active = bench.runs.attach(args.id)
         quiet = args.quiet or args.json
-        view: View[AttachedRun] = View(active, bench.topology().allowed, quiet=quiet, ascii_only=args.ascii)
+        cpus, plan = bench.topology().allowed, bench.plan_run
+        view: View[AttachedRun] = View(active, cpus, quiet=quiet, ascii_only=args.ascii, plan=plan)
         try:
             if args.json:
                 return _stream(active, first, interruption)
@@ -67,8 +69,16 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
             view.painter.say(f"tuibench: the run broke off: {reason_words(str(active.replay.end.get('reason', '')))}")
             if bench.runs.info(active.id).resumable:
                 view.painter.say(f"tuibench resume {short_id(active.id)} measures what is missing")
-        emit(page(result, args.ascii, _beside(bench, result)))
+        emit(page(result, args.ascii, _beside(bench, result), card=_card(bench, result)))
         return int(ending_code(active.replay, result))
+
+
+def _card(bench: Workbench, result: RunResult) -> Card | None:
+    """What a profile is called, where it was saved."""
+    try:
+        return bench.library.get(result.id).card if result.spec.profile is not None else None
+    except (StoreError, UnknownId):
+        return None
 
 
 def _beside(bench: Workbench, result: RunResult) -> SideBySide | None:

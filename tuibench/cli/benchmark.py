@@ -13,7 +13,7 @@ from tuibench.cli.session import opened
 from tuibench.cli.view import View
 from tuibench.core.card import Card
 from tuibench.core.errors import ExitCode, UsageError
-from tuibench.core.run import SCHEMA, RunResult
+from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.report.export import check_target, spare
@@ -24,6 +24,8 @@ from tuibench.request.translation import to_spec
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
+
+SCHEMA = 1
 
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:
@@ -107,7 +109,8 @@ def stay_or_let_go(
 ) -> int:
     """What every command does that has started a runner; `partner` is a result to be shown beside the new one."""
     cpus = bench.topology().allowed
-    view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=request.quiet, ascii_only=request.ascii)
+    plan, quiet = bench.plan_run, request.quiet
+    view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=quiet, ascii_only=request.ascii, plan=plan)
     if request.detach:
         return _let_go(bench, view, request, interruption)
     return Following(bench, view, request, partner, shown).follow(interruption)

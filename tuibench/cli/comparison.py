@@ -7,14 +7,17 @@ import os
 
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
-from tuibench.cli.parser import Subparsers
+from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.session import opened, width
-from tuibench.core.errors import ExitCode, TuibenchError, UnknownId, UsageError
+from tuibench.core.errors import ExitCode, StoreError, TuibenchError, UnknownId, UsageError
 from tuibench.core.remote import is_remote
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
+from tuibench.report.profile_shown import TOP, Shown
 from tuibench.report.side_by_side import WIDTH, dumps, side_by_side
+from tuibench.request.profile_flag import MOST_ROWS
+from tuibench.request.value import whole
 from tuibench.workbench.hall import Workbench
 
 _MODELS = (".onnx", ".ort")
@@ -32,6 +35,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.add_argument("base", metavar="BASE", help=sides)
     parser.add_argument("new", metavar="NEW", help="likewise")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
+    top = reads("--top", whole(1, MOST_ROWS))
+    parser.add_argument("--top", type=top, metavar="N", help=f"of profiles: so many layers [{TOP}]")
     parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
     parser.set_defaults(run=run)
 
@@ -42,7 +47,8 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         base, new = _result(bench, args.base), _result(bench, args.new)
         if base.id == new.id:
             raise UsageError(f"BASE and NEW are both {short_id(base.id)}", _other(base))
-        side = bench.exchange.compare(base, new)
+        side, differences = bench.exchange.compare(base, new), bench.exchange.differences(base, new)
+        names = _name(bench, base), _name(bench, new)
     interruption.check()
     kinds = [_kind(base), _kind(new)]
     if kinds[0] != kinds[1]:
@@ -51,7 +57,9 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
             "tuibench list and tuibench list --profiles show them",
         )
     if base.profile is not None and new.profile is not None:
-        return _compare_profiles(base, new, side.environment, args)
+        return _compare_profiles(base, new, differences, names, args)
+    if args.top is not None:
+        raise UsageError("--top says nothing of a benchmark", "all of its cells are shown")
     emit(dumps(side) if args.json else side_by_side(side, width() or WIDTH, args.ascii))
     return int(ExitCode.OK if side.comparisons else ExitCode.NOT_COMPARABLE)
 
@@ -67,17 +75,25 @@ def _kind(result: RunResult) -> str:
     return "benchmark" if asked is None else f"{asked.kind} profile"
 
 
-def _compare_profiles(base: RunResult, new: RunResult, environment: tuple[str, ...], args: argparse.Namespace) -> int:
+def _name(bench: Workbench, result: RunResult) -> str:
+    """What it was called; a run that was never saved has no name."""
+    try:
+        return bench.library.find(result.id).name
+    except (UnknownId, StoreError):
+        return ""
+
+
+def _compare_profiles(
+    base: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], args: argparse.Namespace
+) -> int:
     """Layer by layer, by the nodes of the models; another model may share none of them."""
     from tuibench.report.profile_page import comparison_json, comparison_page, count_pairs  # what only profiles need
 
-    shas = [result.models[0].sha256 if result.models else "" for result in (base, new)]
-    if shas[0] != shas[1]:
-        environment = ("the models are not the same: only layers with the same outputs are compared", *environment)
     if args.json:
         emit(comparison_json(base, new, environment))
     else:
-        emit(comparison_page(base, new, environment, width() or WIDTH, ascii_only=args.ascii))
+        shown = Shown(width() or WIDTH, args.ascii, top=TOP if args.top is None else args.top)
+        emit(comparison_page(base, new, environment, names, shown))
     return int(ExitCode.OK if count_pairs(base, new) else ExitCode.NOT_COMPARABLE)
 
 
@@ -85,7 +101,7 @@ def _other(result: RunResult) -> str:
     """What compares within one benchmark: its sides were interleaved, and its page has what came of it."""
     if result.comparisons:
         return f"tuibench show {short_id(result.id)} has the verdict between what was measured in it"
-    return "tuibench list shows the others"
+    return f"tuibench list{' --profiles' if result.spec.profile is not None else ''} shows the others"
 
 
 def _result(bench: Workbench, token: str) -> RunResult:

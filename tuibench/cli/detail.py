@@ -8,17 +8,17 @@ import time
 from typing import Any
 
 from tuibench.cli.output import can_draw, emit
-from tuibench.cli.parser import Subparsers, reads
+from tuibench.cli.parser import Subparsers
+from tuibench.cli.profile_choice import add_choices, chosen, refuse_choices, shown_of
 from tuibench.cli.session import opened, tell, width
 from tuibench.core.card import StoredBenchmark
-from tuibench.core.errors import ExitCode, StoreError
+from tuibench.core.errors import ExitCode, StoreError, UsageError
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.report.json_export import document
-from tuibench.report.profile_shown import TOP, WIDTH, Shown
+from tuibench.report.profile_shown import Shown
 from tuibench.report.stored import stored_page
-from tuibench.request.value import whole
 from tuibench.workbench.hall import Workbench
 
 SCHEMA = 1
@@ -27,19 +27,23 @@ _PIPE_WIDTH = 80
 
 def add_parser(subparsers: Subparsers) -> None:
     """Add the command and its flags."""
-    parser = subparsers.add_parser("show", description="Show one benchmark: its name, its conditions, its result.")
+    parser = subparsers.add_parser(
+        "show", description="Show one benchmark or profile: its name, its conditions, its result."
+    )
     parser.add_argument("id", metavar="ID", help="short id, any part of the long one, a name, last, last~1 or ID~")
     parser.add_argument("--json", action="store_true", help="one JSON object instead of text")
     parser.add_argument("--samples", action="store_true", help="print only the directory with its samples")
     parser.add_argument("--no-figures", action="store_true", help="leave the figures out")
-    parser.add_argument("--sort", metavar="COLUMN", default="", help="of a profile: the table of layers by this column")
-    parser.add_argument("--top", metavar="N", type=reads("--top", whole(1, 100_000)), help="so many layers [20]")
     parser.add_argument("--ascii", action="store_true", help="plain ASCII only")
+    add_choices(parser)
     parser.set_defaults(run=run)
 
 
 def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
     """Print the benchmark."""
+    typed = chosen(args)
+    if "layer" in typed and args.json:
+        raise UsageError("--layer and --json exclude each other", "the JSON has all that is known of every layer")
     with opened() as bench:
         if args.samples:
             return _show_samples(bench, args.id)
@@ -49,7 +53,9 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
             emit(json.dumps(_document(stored, project), indent=1, ensure_ascii=True, allow_nan=False) + "\n")
             return int(ExitCode.OK)
         if stored.row.kind:
-            return _show_profile(stored, args)
+            emit(_profile_page(stored, shown_of(typed, ascii_only=args.ascii, aged=True)))
+            return int(ExitCode.OK)
+        refuse_choices(typed, "says nothing of a benchmark", "tuibench list --profiles shows what it says something of")
         figures = None if args.no_figures else width() or _PIPE_WIDTH
         plain = args.ascii or (figures is not None and not can_draw())
         own = _own_host(bench)
@@ -57,15 +63,14 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
     return int(ExitCode.OK)
 
 
-def _show_profile(stored: StoredBenchmark, args: argparse.Namespace) -> int:
-    from tuibench.report.profile_page import check_sort, profile_page  # what only profiles need
+def _profile_page(stored: StoredBenchmark, shown: Shown) -> str:
+    """The page of a profile, or one layer of it."""
+    from tuibench.report.profile_choice import settle  # what only profiles need
+    from tuibench.report.profile_page import profile_page
 
-    check_sort(stored.row.kind, args.sort)
-    plain = args.ascii or not can_draw()
-    top = TOP if args.top is None else args.top
-    shown = Shown(width() or WIDTH, plain, args.sort, top, time.time())
-    emit(profile_page(stored.result, stored.card, shown))
-    return int(ExitCode.OK)
+    profile = stored.result.profile
+    settled = settle(stored.row.kind, shown, profile.loss if profile is not None else None)
+    return profile_page(stored.result, stored.card, settled)
 
 
 def _show_samples(bench: Workbench, token: str) -> int:

@@ -10,52 +10,62 @@ from typing import Any
 from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
-from tuibench.cli.output import can_draw, emit
-from tuibench.cli.session import opened, tell, width
+from tuibench.cli.output import emit
+from tuibench.cli.profile_choice import shown_of
+from tuibench.cli.session import opened
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.label import model_names
-from tuibench.core.profile import LOSS, CostProfile, LossProfile
+from tuibench.core.profile import LEVELS, LOSS, LossProfile
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
-from tuibench.core.units import count_of, seconds
+from tuibench.core.units import count_of
 from tuibench.report.export import STDOUT, form_of, write_export
-from tuibench.report.profile_csv import cost_csv
+from tuibench.report.profile_choice import settle
 from tuibench.report.profile_heading import ProfileHeading
-from tuibench.report.profile_markdown import cost_markdown
-from tuibench.report.profile_page import check_sort, costs_page, losses_page, theory_json
-from tuibench.report.profile_shown import TOP, WIDTH, Shown
+from tuibench.report.profile_page import theory_json, theory_page, theory_text
+from tuibench.report.profile_plan import time_lines
+from tuibench.report.profile_shown import Shown
 from tuibench.report.style import to_ascii
 from tuibench.request.profile import read_profile
-from tuibench.request.profile_flag import ProfileRequest, profile_again, recall_profile, to_request
+from tuibench.request.profile_flag import (
+    PAGE_FLAGS,
+    PROFILE_FLAGS,
+    ProfileRequest,
+    profile_again,
+    recall_profile,
+    to_request,
+)
 from tuibench.request.translation import Topology
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import ProfilePlan
 from tuibench.workbench.runs import Wishes
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
-_LONG_S = 300.0
 
 
 def run(request: ProfileRequest, interruption: Interruption) -> int:
     """Profile what was asked for and return the exit code."""
     output, values = request.output, request.values
-    loss = values.kind == LOSS
-    check_sort(_FLOPS if request.flops else values.kind, request.sort)
-    if values.approximate and not loss:
+    if values.approximate and values.kind != LOSS:
         raise UsageError("--approximate belongs to a loss profile", "give --loss, too")
+    is_theory = request.flops or values.approximate
+    if is_theory:
+        _refuse_strange(request)
+    page_of(request)
     with opened() as bench:
         fetch = fetcher(bench.settings.places, output.quiet, output.ascii)
         reading = read_profile(values, bench.topology(), fetch)
         spec = reading.require()
         bench.profiles.check_engine(spec.engines[0])
         check_export(output, spec)
-        if request.flops or values.approximate:
-            _require_nothing_kept(request)
+        shown = page_of(request, spec)
+        if is_theory:
             interruption.check()
-            return _print_theory(bench, request, spec)
+            return _print_theory(bench, request, spec, shown)
         wishes = profile_wishes(request, spec)
         if output.dry_run:
             return _print_plan(bench, request, spec)
-        return measure(bench, output, spec, wishes, reading.notes, interruption, shown=shown_of(request))
+        return measure(bench, output, spec, wishes, reading.notes, interruption, shown=shown)
 
 
 def profile_wishes(request: ProfileRequest, spec: BenchmarkSpec) -> Wishes:
@@ -92,28 +102,37 @@ def _as_typed(value: object) -> object:
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
-def shown_of(request: ProfileRequest) -> Shown:
-    """How the page is printed: for a terminal as wide as it is, elsewhere as wide as a terminal usually is."""
-    plain = request.output.ascii or not can_draw()
-    return Shown(width() or WIDTH, plain, request.sort, TOP if request.top is None else request.top)
+def page_of(request: ProfileRequest, spec: BenchmarkSpec | None = None) -> Shown:
+    """How the page is printed; UsageError for what such a profile does not have, as far as that is known by now."""
+    values, asked = request.values, shown_of(request.page, ascii_only=request.output.ascii)
+    if values.kind != LOSS:
+        return settle(_FLOPS if request.flops else values.kind, asked)
+    kind = _APPROXIMATED if values.approximate else "measured"
+    levels = spec.profile.levels if spec is not None and spec.profile is not None else LEVELS
+    # Whether outputs look like classes is not known before there are outputs.
+    return settle(LOSS, asked, LossProfile(kind, "", levels, (), classes=True))
 
 
-def _require_nothing_kept(request: ProfileRequest) -> None:
-    """What is worked out at once has no run that could be named, waited for or left."""
-    output = request.output
-    for flag, given in (
-        ("--detach", output.detach),
-        ("--name", bool(output.name)),
-        ("--note", bool(output.note)),
-        ("--project", bool(output.project)),
-        ("--dry-run", output.dry_run),
-    ):
-        if given:
-            what = "--flops" if request.flops else "--approximate"
-            raise UsageError(f"{what} and {flag} exclude each other", "nothing is measured or kept")
+_PRINTED = frozenset({"export_path", "json", "quiet", "ascii", "debug", "timeout", "memory_limit"})
+_FED = frozenset({"batch", "sequence_length", "dims", "batch_dim", "shapes", "inputs_file", "seed"})
+_KEPT = frozenset({"name", "note", "project", "no_save", "detach"})
 
 
-def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) -> int:
+def _refuse_strange(request: ProfileRequest) -> None:
+    """Raise UsageError for a flag that says nothing of what is worked out at once."""
+    what, meant = (
+        ("--flops", {"flops", *_FED}) if request.flops else ("--approximate", {"loss", "approximate", "levels"})
+    )
+    for flag in PROFILE_FLAGS:
+        if flag.field not in request.given or flag in PAGE_FLAGS or flag.field in _PRINTED | meant:
+            continue
+        why = "nothing is measured" if request.flops or flag.field not in _FED else "weights are the same at any size"
+        if flag.field in _KEPT:
+            why = "nothing of it is kept; -x FILE writes it"
+        raise UsageError(f"{what} and {flag.names[0]} exclude each other", why)
+
+
+def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec, shown: Shown) -> int:
     """The FLOPS profile or the approximated loss profile; the export first, as of what is measured."""
     names = ", ".join(model_names(spec.models))
     found = bench.profiles.costs_of(spec) if request.flops else bench.profiles.weights_of(spec)
@@ -121,48 +140,32 @@ def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec
     as_json = theory_json(_FLOPS if request.flops else _APPROXIMATED, names, found)
     path = output.export_path
     if path is not None and path != STDOUT:
-        write_export(path, _exported(found, heading, form_of(path), as_json))
-    if output.json or path == STDOUT:
-        emit(as_json)
-    elif isinstance(found, CostProfile):
-        emit(costs_page(found, heading, shown_of(request)))
-    else:
-        emit(losses_page(found, heading, shown_of(request)))
+        form = form_of(path)
+        write_export(path, as_json if form == "json" else theory_text(found, heading, form))
+    emit(as_json if output.json or path == STDOUT else theory_page(found, heading, shown))
     return int(ExitCode.OK)
-
-
-def _exported(found: CostProfile | LossProfile, heading: ProfileHeading, form: str, as_json: str) -> str:
-    if form == "json":
-        return as_json
-    if isinstance(found, CostProfile):
-        return cost_csv(found) if form == "csv" else cost_markdown(found, heading)
-    raise UsageError("the approximated loss profile is written as JSON alone", "give -x a name that ends in .json")
 
 
 def _print_plan(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) -> int:
     """What would be done and about how long it takes; the costs are worked out for it, and nothing is measured."""
-    costs = bench.profiles.costs_of(spec)
-    plan = bench.profiles.plan(spec, costs=costs)
-    if request.output.json:
-        emit(plan_json(spec, plan.seconds, plan.words))
+    plan = bench.profiles.plan_anew(spec)
+    asked = spec.profile
+    if request.output.json or asked is None:
+        emit(plan_json(spec, plan))
         return int(ExitCode.OK)
-    asked = spec.profile.kind if spec.profile is not None else ""
-    about = "unknown" if plan.seconds is None else f"about {seconds(plan.seconds)}"
     where = f"{spec.engines[0]}, {count_of(spec.cores[0], 'core')}"
-    lines = [f"Model: {show(', '.join(model_names(spec.models)), 200)}", f"Profile: {asked}, {where}"]
-    text = "\n".join([*lines, *(f"Part: {word}" for word in plan.words), f"Time: {about}"]) + "\n"
+    lines = [f"Model: {show(', '.join(model_names(spec.models)), 200)}", f"Profile: {asked.kind}, {where}"]
+    lines += [f"Part: {word}" for word in plan.words]
+    text = "\n".join([*lines, *time_lines(asked, plan.seconds, plan.basis)]) + "\n"
     emit(to_ascii(text) if request.output.ascii else text)
-    if plan.seconds is not None and plan.seconds > _LONG_S and not request.output.quiet:
-        shorter = "--budget, --level and --samples" if asked == LOSS else "--processes and --runs"
-        tell(f"that is long: {shorter} make it shorter")
     return int(ExitCode.OK)
 
 
-def plan_json(spec: BenchmarkSpec, expected_s: float | None, words: tuple[str, ...]) -> str:
+def plan_json(spec: BenchmarkSpec, plan: ProfilePlan) -> str:
     """The plan for programs."""
     import json
 
     kind = spec.profile.kind if spec.profile is not None else ""
     model = os.path.basename(spec.models[0].path)
-    plan = {"schema": 1, "kind": kind, "model": model, "expected_s": expected_s, "words": list(words)}
-    return json.dumps(plan, indent=1, ensure_ascii=True) + "\n"
+    told = {"expected_s": plan.seconds, "words": list(plan.words), "basis": plan.basis}
+    return json.dumps({"schema": 1, "kind": kind, "model": model} | told, indent=1, ensure_ascii=True) + "\n"

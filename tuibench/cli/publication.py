@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 from tuibench.cli.output import emit
-from tuibench.cli.session import width
+from tuibench.cli.session import tell, width
+from tuibench.core.card import Card
 from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import TuibenchError, UsageError, WriteError
 from tuibench.core.run import RunResult
@@ -16,13 +18,26 @@ from tuibench.request.request import BenchmarkRequest
 from tuibench.workbench.watched_run import settle_samples
 
 
-def page(result: RunResult, ascii_only: bool, beside: SideBySide | None = None, shown: Shown | None = None) -> str:
-    """What is printed of a result where nobody asked for JSON."""
+def page(
+    result: RunResult,
+    ascii_only: bool,
+    beside: SideBySide | None = None,
+    shown: Shown | None = None,
+    card: Card | None = None,
+) -> str:
+    """What is printed of a result where nobody asked for JSON; of a profile with what it is called."""
     if result.spec.profile is None:
         return summary(result, ascii_only, beside)
     from tuibench.report.profile_page import profile_page  # what only profiles need
+    from tuibench.report.profile_rows import UnknownLayer  # as above
 
-    return profile_page(result, None, shown or Shown(width() or WIDTH, ascii_only))
+    shown = shown or Shown(width() or WIDTH, ascii_only)
+    try:
+        return profile_page(result, card, shown)
+    except UnknownLayer as error:
+        # It was measured for this one layer, and all of it is there.
+        tell(str(error))
+        return profile_page(result, card, replace(shown, layer=""))
 
 
 def publish(
@@ -47,6 +62,6 @@ def publish(
     if request.json or request.export_path == STDOUT:
         emit(render(result, "json", beside))
     else:
-        emit(page(result, request.ascii, beside, shown))
+        emit(page(result, request.ascii, beside, shown, Card(name=request.name, note=request.note)))
     if failed is not None:
         raise failed

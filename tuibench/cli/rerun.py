@@ -63,15 +63,14 @@ def _profile_again(
     interruption: Interruption,
 ) -> int:
     """The same profile once more; both stand side by side by tuibench compare."""
-    from tuibench.cli.profile import again_request, profile_wishes, shown_of  # what only profiles need
+    from tuibench.cli.profile import again_request, page_of, profile_wishes  # what only profiles need
 
     asked = stored.result.spec
     request, spec, notes = again_request(asked, sources[0], wanted.given, bench.topology(), stored.card.name)
     bench.profiles.check_engine(spec.engines[0])
     check_export(request.output, spec)
+    shown = page_of(request, spec)
     wishes = profile_wishes(request, spec)
     project = wishes.card.project or bench.projects.kept(stored.card.project)
     card = replace(wishes.card, rerun_of=stored.row.id, project=project)
-    return measure(
-        bench, request.output, spec, replace(wishes, card=card), notes, interruption, shown=shown_of(request)
-    )
+    return measure(bench, request.output, spec, replace(wishes, card=card), notes, interruption, shown=shown)

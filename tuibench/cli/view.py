@@ -6,7 +6,8 @@ import os
 import sys
 import time
 from collections.abc import Callable, Collection
-from typing import Generic, TypeVar
+from dataclasses import replace
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tuibench.cli.interruption import Interruption
 from tuibench.core.cell import Asked
@@ -15,11 +16,15 @@ from tuibench.core.units import ms
 from tuibench.core.wish import extension_words
 from tuibench.report.dry_run import DryRun
 from tuibench.report.preamble import preamble_text
+from tuibench.report.profile_plan import left_line, time_lines
 from tuibench.report.progress import ProgressPainter, Snapshot, can_repaint
 from tuibench.report.run_log import cell_line, phase_words
 from tuibench.workbench.forecast import expected_s, limit_s
 from tuibench.workbench.introduction import introduce
 from tuibench.workbench.watched_run import Event, WatchedRun, expected_memory, first_round
+
+if TYPE_CHECKING:  # benchmarks do without
+    from tuibench.workbench.profiles import ProfilePlan
 
 Watched = TypeVar("Watched", bound=WatchedRun)
 
@@ -35,7 +40,11 @@ class View(Generic[Watched]):
         *,
         quiet: bool = False,
         ascii_only: bool = False,
+        plan: Callable[[Watched], ProfilePlan] | None = None,
     ) -> None:
+        """`plan` is asked how long a profile takes."""
+        self._plan = plan
+        self._is_timed = False
         self._quiet = quiet
         self._ascii = ascii_only
         self._cpus = cpus
@@ -116,10 +125,30 @@ class View(Generic[Watched]):
             self._snapshot = self._progress(event)
 
     def _say_part(self, event: Event) -> None:
-        """A process that timed layers is the part of a profile that has a number to tell."""
-        if event["part"] == "layers" and event.get("result"):
+        """A process that timed layers has a number to tell; what the layers cost tells how long all will take."""
+        replay, part = self.active.replay, event["part"]
+        if part == "layers" and event.get("result"):
             took = ms(float(event["result"]["unprofiled_us"]) / 1000)
             self.painter.cell_done(f"process {int(event['n'])}: {took}/batch")
+        elif part == "costs":
+            for line in self._time_lines(is_last=True):
+                self.painter.say(line)
+        elif event.get("begin") is not None and (each := event["begin"].get("ms_each")):
+            left = int(event["begin"].get("points") or 0) - len(replay.parts.points)
+            if left > 0:
+                self.painter.say(left_line(left, float(each)))
+
+    def _time_lines(self, *, is_last: bool = False) -> list[str]:
+        """How long a profile takes, once and before anything of it is measured; `is_last` where no more is to come."""
+        replay = self.active.replay
+        asked = replay.spec.profile
+        if self._plan is None or asked is None or self._is_timed or replay.parts.measured:
+            return []
+        plan = self._plan(self.active)
+        if plan.seconds is None and not is_last:
+            return []
+        self._is_timed = True
+        return time_lines(asked, plan.seconds, plan.basis)
 
     def _introduce(self) -> None:
         """Say what will be measured, once that is known; a run that is taken up knows it from its beginning."""
@@ -128,7 +157,8 @@ class View(Generic[Watched]):
             self._names = self.active.replay.names()
             self._axes = varying_axes(cell.asked for cell in self.active.replay.cells)
             self.painter.clear()
-            self.painter.write(preamble_text(introduce(self.active.replay, self._notes, self._cpus), self._ascii))
+            known = introduce(self.active.replay, self._notes, self._cpus)
+            self.painter.write(preamble_text(replace(known, time=tuple(self._time_lines())), self._ascii))
 
     def _stand_in_line(self, event: Event) -> None:
         place, words = int(event["place"]), str(event["words"])

@@ -22,6 +22,8 @@ class Holder:
     eta_s: float | None
     stopped: bool = False
     """Whether its process is stopped, so that waiting for it may take for ever."""
+    brief: bool = False
+    """Whether it measures nothing, only runs a model once, and is gone in a moment."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ class EngineChoice:
     hint: str
     """How to get it, where it is not."""
     precisions: tuple[str, ...] = ()
+    tells_layers: bool = False
+    """Whether profiles can be made with it: it says how long each layer takes."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,8 @@ LAYOUT = "layout (runtime)"
 
 ALREADY_INT8 = "already int8"
 """Why a point of a layer with such weights has no numbers."""
+RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
+"""Operators with products of weights that no loss profile changes."""
 UNMAPPED = "unmapped (runtime)"
 """The operator of rows of which it is not known what they are for."""
 
@@ -75,7 +77,7 @@ class NodeCost:
         """Operations per byte moved, were nothing in a cache."""
         if self.flops is None or self.activation_bytes is None:
             return None
-        moved = self.activation_bytes + self.weight_bytes
+        moved = self.activation_bytes + self.weight_bytes * (1 if self.times is None else self.times)
         return self.flops / moved if moved else None
 
 
@@ -127,6 +129,10 @@ class KernelRow:
     """Whether the kernel that runs works on integers."""
     activation_bytes: int | None = None
     """What its kernels read and write in one inference beside constants, as the profiler counts it."""
+    calls: float | None = None
+    """How often its kernels ran in one inference, together and on average; None where nobody counted."""
+    precision: str = ""
+    """Of its floats where those are none of 32 bits: f64, bf16, f16."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +158,8 @@ class LayerRun:
     cpus: tuple[int, ...]
     isa: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    precision: str = ""
+    """What its products were computed in, most of the time first; '' where it is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,7 +175,9 @@ class Roofline:
     cpu: str = ""
     measured_utc: str = ""
     reason: str = ""
-    """Why something of it is missing."""
+    """Why something of it is missing, or is not what it is called."""
+    grade: Grade | None = None
+    """How disturbed the machine was while it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,6 +191,9 @@ class ZeroEffect:
     exploits: bool | None
     """None where the interval does not tell."""
     sentence: str
+    measured_utc: str = ""
+    grade: Grade | None = None
+    """How disturbed the machine was while it was measured."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,6 +206,8 @@ class WhatIf:
     """Its time in that form / its time as it is, both in isolation."""
     reason: str = ""
     """Why it could not be isolated."""
+    around: float | None = None
+    """Share of its time in that form in which floats are turned into it and back."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +234,8 @@ class LayerTime:
     roof: str = ""
     """Which one binds: f32, int8, DRAM, cache."""
     what_if: tuple[WhatIf, ...] = ()
+    roof_reason: str = ""
+    """Why none is known to."""
 
     @property
     def flops(self) -> int | None:
@@ -280,6 +297,8 @@ class LossPoint:
     samples: int = 0
     reason: str = ""
     """Why it has no numbers."""
+    harm: bool = False
+    """Whether that is what the change did to the outputs, which is worse than any number."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +318,7 @@ class LayerLoss:
     weight_sqnr_db: dict[str, float | None] = field(default_factory=dict)
     """Per level: the weights against themselves changed; None where nothing changes."""
     points: tuple[LossPoint, ...] = ()
+    """Of an approximated profile those levels alone that change nothing of such weights."""
     reason: str = ""
     """Why it cannot be looked at."""
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 PERFORMANCE, LOSS = "performance", "loss"
+KINDS = frozenset({PERFORMANCE, LOSS})
 
 PRUNED_LEVELS = (0.5, 0.8, 0.9, 0.95)
 INT8 = "int8"
@@ -15,7 +16,7 @@ WHAT_IF = (INT8,)
 """Forms in which a layer can be measured alone."""
 
 TIMED_ENGINES = ("onnxruntime",)
-"""Those that tell how long each layer takes."""
+"""Those that tell how long each layer takes, the default first; the registry of engines knows how they do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,3 +38,5 @@ class ProfileSpec:
     """Of a loss profile: from the weights alone; nothing is run."""
     processes: int = 3
     """Of a performance profile: fresh ones, over which a layer's time gets its interval."""
+    fresh_roofs: bool = False
+    """Of a performance profile: measure what this machine can do even if it was measured in the last week."""

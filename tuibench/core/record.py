@@ -5,9 +5,12 @@ from __future__ import annotations
 import dataclasses
 import types
 import typing
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Sequence
 from functools import lru_cache
 from typing import Any, TypeVar
+
+from tuibench.core.collector import pause_collector
+from tuibench.core.packed import LEAST, pack, unpack
 
 T = TypeVar("T")
 Builder = Callable[[Any], Any]
@@ -22,6 +25,27 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [to_plain(v) for v in value]
     return value
+
+
+def to_compact(value: Any) -> Any:
+    """The same with long tuples of one dataclass packed, which `from_plain` takes, too."""
+    if dataclasses.is_dataclass(value) and not isinstance(value, type):
+        return {f.name: to_compact(getattr(value, f.name)) for f in dataclasses.fields(value)}
+    if isinstance(value, dict):
+        return {str(k): to_compact(v) for k, v in value.items()}
+    if isinstance(value, (list, tuple)):
+        packed = _pack(value) if len(value) >= LEAST else None
+        return packed if packed is not None else [to_compact(v) for v in value]
+    return value
+
+
+def _pack(rows: Sequence[Any]) -> dict[str, Any] | None:
+    """None where they are not all of one dataclass."""
+    kind = type(rows[0])
+    if not dataclasses.is_dataclass(kind) or any(type(row) is not kind for row in rows):
+        return None
+    names = [f.name for f in dataclasses.fields(kind)]
+    return pack(names, [[to_plain(getattr(row, name)) for row in rows] for name in names])
 
 
 def from_plain(kind: type[T], data: Any) -> T:
@@ -50,18 +74,43 @@ def _builder(kind: Any) -> Builder:
 class _Maker:
     """Builds one dataclass; looks at its fields when it is first asked, since they may hold the class itself."""
 
-    __slots__ = ("_kind", "_parts")
+    __slots__ = ("_fields", "_kind", "_parts")
 
-    def __init__(self, kind: type) -> None:
+    def __init__(self, kind: Any) -> None:
         self._kind = kind
+        self._fields = dataclasses.fields(kind)
         self._parts: dict[str, Builder] | None = None
 
     def __call__(self, data: Any) -> Any:
+        parts = self._known()
+        return self._kind(**{k: parts[k](v) for k, v in data.items() if k in parts})
+
+    def unpack(self, data: Any) -> tuple[Any, ...]:
+        """Many of them that were packed."""
+        parts = self._known()
+        rows: list[Any] = []
+        with pause_collector():
+            for found in unpack(data):
+                count = len(next(iter(found.values())))
+                built = {name: map(parts[name], column) for name, column in found.items() if name in parts}
+                columns = [built[f.name] if f.name in built else _defaults(f, count) for f in self._fields]
+                rows.extend(map(self._kind, *columns))
+        return tuple(rows)
+
+    def _known(self) -> dict[str, Builder]:
         if self._parts is None:
             hints = typing.get_type_hints(self._kind)
-            self._parts = {f.name: _builder(hints[f.name]) for f in dataclasses.fields(self._kind)}
-        parts = self._parts
-        return self._kind(**{k: parts[k](v) for k, v in data.items() if k in parts})
+            self._parts = {f.name: _builder(hints[f.name]) for f in self._fields}
+        return self._parts
+
+
+def _defaults(field: dataclasses.Field[Any], count: int) -> list[Any]:
+    """What rows of an older version have where they say nothing."""
+    if field.default_factory is not dataclasses.MISSING:
+        return [field.default_factory() for _ in range(count)]
+    if field.default is dataclasses.MISSING:
+        raise KeyError(field.name)
+    return [field.default] * count
 
 
 def _same(data: Any) -> Any:
@@ -77,7 +126,11 @@ def _optional(build: Builder) -> Builder:
 
 
 def _many(build: Builder) -> Builder:
-    return tuple if build is _same else lambda data: tuple(map(build, data))
+    if build is _same:
+        return tuple
+    if not isinstance(build, _Maker):
+        return lambda data: tuple(map(build, data))
+    return lambda data: build.unpack(data) if isinstance(data, dict) else tuple(map(build, data))
 
 
 def _row(builders: list[Builder]) -> Builder:

@@ -6,11 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tuibench.core.cell import CellResult
+from tuibench.core.form import BENCHMARK
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import Profile
 from tuibench.core.spec import BenchmarkSpec
-
-SCHEMA = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +68,8 @@ class RunResult:
     conclusions: tuple[str, ...] = ()
     anchor: dict[str, Any] = field(default_factory=dict)
     """Drift of the cheapest cell over the run."""
-    schema: int = SCHEMA
+    schema: int = BENCHMARK
+    """The least form whose readers understand it."""
     host: str = ""
     """The id of the machine; a name of it never leaves the machine."""
     sittings: tuple[Sitting, ...] = ()

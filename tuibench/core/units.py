@@ -57,12 +57,13 @@ def scaled(count: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration at a glance: 0.4 s, 12 s, 3m10."""
+    """A duration at a glance: 0.4 s, 12 s, 3m10, 3h20m."""
     if value < 10:
         return f"{value:.1f} s"
     if value < 100:
         return f"{value:.0f} s"
-    return f"{int(value // 60)}m{int(value % 60):02d}"
+    minutes, rest = divmod(int(value), 60)
+    return f"{minutes}m{rest:02d}" if minutes < 60 else f"{minutes // 60}h{minutes % 60:02d}m"
 
 
 def percent(fraction: float) -> str:

@@ -3,7 +3,7 @@
 The script is JSON in TUIBENCH_FAKE, or a path to it: an object from cell patterns such as "default", "cores=2" or
 "cores=1,batch=4" (the last pattern that fits wins, on top of "default") to
 `{"latency_us": 500 | [500, 510, …], "load": ACT, "first": ACT, "timed": ACT, "after": N, "outputs": "none"|"wrong",
-"bound"|"engine-allocated"|"call": {… for that I/O class alone}}`
+"bound"|"engine-allocated"|"call": {… for that I/O class alone}, "layers": {operator or node: microseconds}}`
 where ACT is ok, raise, refuse, exit, segv, kill, fpe, hang, oom, stderr or deaf-hang.
 """
 
@@ -110,6 +110,15 @@ class FakeEngine:
 
     def load(self, setting: Setting) -> FakeSession:
         """Follow the script's `load`."""
+        steps = self._steps(setting)
+        perform(steps.get("load", "ok"))
+        return FakeSession(steps, setting)
+
+    def layers_us(self, setting: Setting) -> dict[str, float]:
+        """What the script says of layers."""
+        return {str(name): float(us) for name, us in self._steps(setting).get("layers", {}).items()}
+
+    def _steps(self, setting: Setting) -> dict[str, Any]:
         facts = {
             "cores": len(setting.cpus),
             "scenario": setting.scenario,
@@ -117,9 +126,7 @@ class FakeEngine:
             "model": Path(setting.model_path).stem,
             **setting.options,
         }
-        steps = choose(self._script, facts)
-        perform(steps.get("load", "ok"))
-        return FakeSession(steps, setting)
+        return choose(self._script, facts)
 
 
 class FakeSession:

@@ -129,6 +129,11 @@ class Witness:
         self._usage_before = self._usage(resource.RUSAGE_SELF)
         self.skip()
 
+    def meet(self) -> None:
+        """Watch the threads that were started since, too, but from now on only: they belong to what comes next."""
+        self._threads.scan(known=True)
+        self.skip()
+
     def skip(self) -> None:
         """Forget what happened since the last reading, for work between blocks that belongs to none."""
         self._threads.waited_ns()

@@ -24,7 +24,9 @@ from tuibench.core.profile import (
     ZeroEffect,
 )
 from tuibench.core.spec import BenchmarkSpec
-from tuibench.insight.roof import least_ms
+from tuibench.insight.process_row import ProcessRow, unite_rows
+from tuibench.insight.roof import F32, INT8
+from tuibench.insight.row_cost import bytes_moved, least_of, total_of
 from tuibench.stats.grading import grade_noise
 from tuibench.stats.interval import log_interval
 
@@ -32,8 +34,6 @@ MOST_SCALED = 0.15
 """Layers are scaled to the unprofiled time where they are no further from it than this."""
 _LEAST_SUM = 0.6
 _MOST_BIAS, _NOTABLE_BIAS = 0.5, 0.1
-_LOOKUPS = frozenset({"Gather", "GatherElements", "GatherND", "com.microsoft.EmbedLayerNormalization"})
-"""They read as much of their table as they give."""
 _REST = "profiler and runtime residual"
 
 
@@ -55,14 +55,15 @@ def assemble_performance(
     runs: Sequence[LayerRun],
     roofline: Roofline | None = None,
     zero_effect: ZeroEffect | None = None,
-    what_if: Mapping[str, WhatIf] | None = None,
+    what_if: Mapping[tuple[str, str], WhatIf] | None = None,
 ) -> PerformanceProfile:
-    """The profile of at least one process; the rows are those of the first, their times those of all."""
+    """The profile of at least one process; each row that any of them told of has the times of all."""
     if not runs:
         raise ValueError("a performance profile needs at least one process")
     below = is_below_resolution(runs)
-    scaling = _scale(runs, below)
-    layers = _layers(costs, runs, scaling, roofline, what_if or {})
+    rows = unite_rows(runs)
+    scaling = _scale(runs, rows, below)
+    layers = _layers(costs, rows, scaling, roofline, what_if or {}, " + ".join(_precisions(runs)))
     return _profile(spec, point, runs, layers, scaling, below, roofline, zero_effect)
 
 
@@ -85,7 +86,7 @@ def _profile(
         cpus=first.cpus,
         threads=first.threads,
         isa=first.isa,
-        precision=spec.precision,
+        precision=" + ".join(_precisions(runs)) or spec.precision,
         batch=point.batch,
         items=point.items,
         dims=dict(point.dims),
@@ -103,24 +104,36 @@ def _profile(
         peak_bytes=max((run.peak_bytes for run in runs if run.peak_bytes is not None), default=None),
         roofline=roofline,
         zero_effect=zero_effect,
-        notes=tuple(dict.fromkeys([*(note for run in runs for note in run.notes), *scaling.notes])),
+        notes=tuple(
+            dict.fromkeys([*(note for run in runs for note in run.notes), *scaling.notes, *_beyond_roofs(runs)])
+        ),
     )
 
 
 def _layers(
     costs: CostProfile,
-    runs: Sequence[LayerRun],
+    rows: Sequence[ProcessRow],
     scaling: _Scaling,
     roofline: Roofline | None,
-    what_if: Mapping[str, WhatIf],
+    what_if: Mapping[tuple[str, str], WhatIf],
+    precision: str,
 ) -> list[LayerTime]:
     by_id = {cost.id: cost for cost in costs.nodes}
-    values = [{row.key: row for row in run.rows} for run in runs]
-    layers = [
-        _layer(row, [found[row.key] for found in values if row.key in found], by_id, scaling, roofline, what_if)
-        for row in runs[0].rows
-    ]
+    # Of these two it is the row that tells which of them is its own; which row has a third one, nobody tells.
+    whole = "" if {*precision.split(" + ")} <= {"", F32, INT8} else precision
+    layers = [_layer(one, by_id, scaling, roofline, what_if, whole) for one in rows]
     return layers + _unseen(costs, layers)
+
+
+def _precisions(runs: Sequence[LayerRun]) -> list[str]:
+    """What was computed in, most of the time first, of all processes."""
+    return list(dict.fromkeys(name for run in runs for name in run.precision.split(" + ") if name))
+
+
+def _beyond_roofs(runs: Sequence[LayerRun]) -> tuple[str, ...]:
+    """What to say where something was computed in a precision that the roofs were not measured in."""
+    beyond = [name for name in _precisions(runs) if name not in (F32, INT8)]
+    return (f"no share of the roofs: they are of {F32} and {INT8}, and this is {' + '.join(beyond)}",) if beyond else ()
 
 
 def is_below_resolution(runs: Sequence[LayerRun]) -> bool:
@@ -135,11 +148,9 @@ def _sum_us(run: LayerRun) -> float:
     return math.fsum(row.us for row in run.rows)
 
 
-def _scale(runs: Sequence[LayerRun], below: bool) -> _Scaling:
+def _scale(runs: Sequence[LayerRun], rows: Sequence[ProcessRow], below: bool) -> _Scaling:
     # Of the layers as they are shown: a mean of logs of each is less than that of their sums where one is disturbed.
-    found = [{row.key: row.us for row in run.rows} for run in runs]
-    own = ([us[row.key] for us in found if row.key in us] for row in runs[0].rows)
-    sum_us = math.fsum(log_interval(values).value or 0.0 for values in own)
+    sum_us = math.fsum(log_interval([other.us for other in one.found]).value or 0.0 for one in rows)
     whole = log_interval([run.unprofiled_us for run in runs]).value or 0.0
     factor = whole / sum_us if sum_us > 0 and whole > 0 else math.inf
     if abs(factor - 1) <= MOST_SCALED and not below:
@@ -153,13 +164,14 @@ def _scale(runs: Sequence[LayerRun], below: bool) -> _Scaling:
 
 
 def _layer(
-    row: KernelRow,
-    found: Sequence[KernelRow],
+    one: ProcessRow,
     costs: Mapping[str, NodeCost],
     scaling: _Scaling,
     roofline: Roofline | None,
-    what_if: Mapping[str, WhatIf],
+    what_if: Mapping[tuple[str, str], WhatIf],
+    precision: str,
 ) -> LayerTime:
+    row = one.row
     own = [costs[name] for name in row.nodes if name in costs]
     heaviest = max(own, key=_weight_of, default=None)
     multiplies = heaviest is not None and bool(heaviest.macs)
@@ -171,19 +183,19 @@ def _layer(
         kernels=row.kernels,
         kernel_op=row.kernel_op,
         weight=heaviest.weight if heaviest is not None else "",
-        ms=_ms(row, found, scaling),
-        macs=_total(own, [cost.macs for cost in own]),
-        element_flops=_total(own, [cost.element_flops for cost in own]),
+        ms=_ms(row, one.found, scaling),
+        macs=total_of(own, [cost.macs for cost in own]),
+        element_flops=total_of(own, [cost.element_flops for cost in own]),
         parameters=sum(cost.parameters for cost in own),
         zeros=sum(cost.zeros for cost in own),
-        bytes_moved=_bytes_moved(row, own),
+        bytes_moved=bytes_moved(row, own),
         integer=row.integer,
-        what_if=tuple(what_if[name] for name in row.nodes if name in what_if),
+        what_if=tuple(found for (name, _), found in what_if.items() if name in row.nodes),
     )
     if roofline is None or layer.ms.value is None:
         return layer
-    roof_ms, roof = least_ms(layer.flops, layer.bytes_moved, layer.integer, roofline)
-    return replace(layer, roof_ms=roof_ms, roof=roof)
+    roof_ms, roof, why = least_of(layer, own, roofline, row.precision or precision)
+    return replace(layer, roof_ms=roof_ms, roof=roof, roof_reason=why)
 
 
 def _weight_of(cost: NodeCost) -> tuple[int, int]:
@@ -194,29 +206,16 @@ def _ms(row: KernelRow, found: Sequence[KernelRow], scaling: _Scaling) -> Estima
     if row.kind == FOLDED:
         return Estimate(None, reason="done before the model runs")
     if all(other.raw_us <= 0 for other in found):
-        return Estimate(None, reason="did not run, or took less than the profiler tells")
+        return Estimate(None, reason=_why_no_time(found))
     return log_interval([other.us for other in found], scaling.factor / 1000)
 
 
-def _total(own: Sequence[NodeCost], figures: Sequence[int | None]) -> int | None:
-    """Of all nodes; None where one is not known, or not how often it runs."""
-    total = 0
-    for cost, figure in zip(own, figures, strict=True):
-        if figure is None or (cost.times is None and figure):
-            return None
-        total += figure
-    return total
-
-
-def _bytes_moved(row: KernelRow, own: Sequence[NodeCost]) -> int | None:
-    """What the kernels read and write, as one: tensors between nodes that run together are not moved."""
-    weights = sum(
-        min(cost.weight_bytes, cost.activation_bytes or 0) if cost.op in _LOOKUPS else cost.weight_bytes for cost in own
-    )
-    if row.activation_bytes is not None:
-        return row.activation_bytes + weights
-    activations = _total(own, [cost.activation_bytes for cost in own])
-    return None if activations is None else activations + weights
+def _why_no_time(found: Sequence[KernelRow]) -> str:
+    """The profiler counts whole microseconds: only the number of calls tells what ran in less from what did not run."""
+    if any(other.calls for other in found):
+        return "ran, in less time than the profiler tells"
+    unknown = any(other.calls is None for other in found)
+    return "did not run, or took less than the profiler tells" if unknown else "did not run"
 
 
 def _unseen(costs: CostProfile, layers: Sequence[LayerTime]) -> list[LayerTime]:

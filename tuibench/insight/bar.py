@@ -53,18 +53,20 @@ class Amount:
     at_most: bool = False
     at_least: bool = False
     note: str = ""
+    is_ahead: bool = False
+    """Whether it stands before all that is longer, by what its note says."""
 
 
 def make_bars(
     amounts: Sequence[Amount], display: str, unit: Callable[[float], str], total: float | None = None
 ) -> tuple[Bar, ...]:
-    """Longest first; `total` is what shares are shares of, where that is not their sum."""
+    """Longest first, behind what is ahead; `total` is what shares are shares of, where that is not their sum."""
     known = [amount.value for amount in amounts if amount.value is not None and amount.value > 0]
     summed, most = math.fsum(known), max(known, default=0.0)
     least = min(known, default=0.0)
     bars = [
         Bar(
-            label=show(amount.op, _LONGEST) or "?",
+            label=label_of(amount.op),
             length=_length(amount.value, display, most, least),
             amount=amount.value,
             text=_text(amount, display, total or summed, unit),
@@ -72,7 +74,13 @@ def make_bars(
         )
         for amount in amounts
     ]
-    return tuple(sorted(bars, key=lambda bar: -bar.length))
+    pairs = sorted(zip(amounts, bars, strict=True), key=lambda pair: (not pair[0].is_ahead, -pair[1].length))
+    return tuple(bar for _, bar in pairs)
+
+
+def label_of(op: str) -> str:
+    """What a bar of this operator is called: by this the layers that it stands for are found again."""
+    return show(op, _LONGEST) or "?"
 
 
 def _length(value: float | None, display: str, most: float, least: float) -> float:
@@ -86,7 +94,7 @@ def _length(value: float | None, display: str, most: float, least: float) -> flo
 
 def _text(amount: Amount, display: str, total: float, unit: Callable[[float], str]) -> str:
     if amount.value is None:
-        return "unknown"
+        return amount.note if amount.is_ahead else "unknown"
     shown = percent(amount.value / total if total else 0.0) if display == SHARES else unit(amount.value)
     sign = "≤ " if amount.at_most else "≥ " if amount.at_least else ""
     return f"{sign}{shown}" + (f" ({amount.note})" if amount.note else "")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Hashable, Iterable, Iterator, Sequence
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.cell import Estimate
@@ -71,33 +71,50 @@ class ProfileComparison:
 
 
 def compare_performance(
-    old: PerformanceProfile, new: PerformanceProfile, environment: Sequence[str] = ()
+    old: PerformanceProfile,
+    new: PerformanceProfile,
+    environment: Sequence[str] = (),
+    operators: tuple[Mapping[str, str], Mapping[str, str]] = ({}, {}),
 ) -> ProfileComparison:
-    """Match, subtract, sort; `environment` says of the two machines what profiles do not hold."""
+    """Match, subtract, sort; `environment` says of the two machines what profiles do not hold.
+
+    `operators` are those of each side's nodes by their ids, as far as they are known.
+    """
     rows = [*((0, layer) for layer in old.layers), *((1, layer) for layer in new.layers)]
-    groups = _groups(list(_apart(rows)))
+    others = _others(*operators)
+    groups = _groups(list(_apart(rows, others)), others)
     shown = not old.below_resolution, not new.below_resolution
     pairs = [_pair(group, shown) for group in groups]
     # What is not known comes after all that is.
     pairs.sort(key=lambda pair: -1.0 if pair.delta_ms is None else abs(pair.delta_ms), reverse=True)
-    words = (*_settings(old, new), *_models(old, new), *(show(line, 300) for line in environment))
+    words = (*_settings(old, new), *_models(old, new, others), *(show(line, 300) for line in environment))
     return ProfileComparison(tuple(pairs), old.ms, new.ms, words)
 
 
-def _apart(rows: Sequence[tuple[int, LayerTime]]) -> Iterator[tuple[int, LayerTime]]:
+def _others(old: Mapping[str, str], new: Mapping[str, str]) -> frozenset[str]:
+    """Ids that are another operator on either side: names such as "12" stand for something else in another model."""
+    return frozenset(id_ for id_, op in old.items() if op and new.get(id_, op) not in ("", op))
+
+
+def _node_key(side: int, node: str, others: frozenset[str]) -> Hashable:
+    return (side, node) if node in others else node
+
+
+def _apart(rows: Sequence[tuple[int, LayerTime]], others: frozenset[str]) -> Iterator[tuple[int, LayerTime]]:
     """What was done beforehand is one row of all such nodes: it must not join all layers that have one elsewhere."""
-    run = {node for _, layer in rows if layer.kind != FOLDED for node in layer.nodes}
+    run = {_node_key(side, node, others) for side, layer in rows if layer.kind != FOLDED for node in layer.nodes}
     for side, layer in rows:
         if layer.kind != FOLDED:
             yield side, layer
             continue
-        left = tuple(node for node in layer.nodes if node not in run)
+        left = tuple(node for node in layer.nodes if _node_key(side, node, others) not in run)
         if left or not layer.nodes:
             yield side, replace(layer, nodes=left)
-        yield from ((side, replace(layer, nodes=(node,))) for node in layer.nodes if node in run)
+        gone = (node for node in layer.nodes if _node_key(side, node, others) in run)
+        yield from ((side, replace(layer, nodes=(node,))) for node in gone)
 
 
-def _groups(rows: Sequence[tuple[int, LayerTime]]) -> list[list[tuple[int, LayerTime]]]:
+def _groups(rows: Sequence[tuple[int, LayerTime]], others: frozenset[str]) -> list[list[tuple[int, LayerTime]]]:
     """Rows that share a node, directly or through others; of rows without nodes, those of one kind and operator."""
     above = list(range(len(rows)))
 
@@ -108,8 +125,9 @@ def _groups(rows: Sequence[tuple[int, LayerTime]]) -> list[list[tuple[int, Layer
         return i
 
     first: dict[Hashable, int] = {}
-    for i, (_, layer) in enumerate(rows):
-        for key in layer.nodes or [(layer.kind, layer.op)]:
+    for i, (side, layer) in enumerate(rows):
+        keys = [_node_key(side, node, others) for node in layer.nodes]
+        for key in keys or [(layer.kind, layer.op)]:
             above[root(i)] = root(first.setdefault(key, i))
     groups: dict[int, list[tuple[int, LayerTime]]] = {}
     for i, row in enumerate(rows):
@@ -173,13 +191,16 @@ def _settings(old: PerformanceProfile, new: PerformanceProfile) -> list[str]:
     return differ
 
 
-def _models(old: PerformanceProfile, new: PerformanceProfile) -> list[str]:
-    ours, theirs = ({id_ for layer in side.layers for id_ in layer.nodes} for side in (old, new))
+def _models(old: PerformanceProfile, new: PerformanceProfile, others: frozenset[str]) -> list[str]:
+    ours, theirs = (
+        {_node_key(side, id_, others) for layer in profile.layers for id_ in layer.nodes}
+        for side, profile in enumerate((old, new))
+    )
     if ours == theirs:
         return []
     shared, every = len(ours & theirs), len(ours | theirs)
     if not shared:
-        return ["models: no node is in both, so nothing but totals compares"]
+        return ["models: no node is in both: these are two models, of which nothing but totals compares"]
     return [f"models: {shared} of {every} nodes ({percent(shared / every)}) are in both"]
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.profile import CostProfile, NodeCost
@@ -68,14 +68,23 @@ def arrange_costs(
     rows: Iterable[CostRow], sort: str = "flops", reverse: bool = False, text: str = ""
 ) -> tuple[CostRow, ...]:
     """The rows that hold a text, by a column, each with the share of all up to it; an unknown column sorts nothing."""
+    total, shown = 0.0, []
+    for row in choose_costs(rows, sort, reverse, text):
+        total += row.share or 0.0
+        shown.append(with_sum(row, total))
+    return tuple(shown)
+
+
+def choose_costs(rows: Iterable[CostRow], sort: str, reverse: bool, text: str) -> Sequence[CostRow]:
+    """The same rows without the share of those above: of thousands only those that are looked at need it."""
     column = column_of(COST_COLUMNS, sort)
     kept = found(rows, text, lambda row: row.searched)
-    kept = ordered(kept, column, reverse) if column is not None else kept
-    total, shown = 0.0, []
-    for row in kept:
-        total += row.share or 0.0
-        shown.append(replace(row, cumulative=total if row.share is not None else None))
-    return tuple(shown)
+    return ordered(kept, column, reverse) if column is not None else kept
+
+
+def with_sum(row: CostRow, total: float) -> CostRow:
+    """The row with the share of all up to it."""
+    return replace(row, cumulative=total if row.share is not None else None)
 
 
 def _searched(node: NodeCost) -> str:

@@ -11,7 +11,7 @@ from tuibench.insight.column import NONE, UNKNOWN
 from tuibench.insight.cost import CostRow, shapes_words
 from tuibench.insight.estimate import BOUND, amdahl
 from tuibench.insight.layer import ROOF_REACHED, LayerRow
-from tuibench.insight.loss import APPROXIMATED, LossRow, decibels, level_words
+from tuibench.insight.loss import APPROXIMATED, HARM, LossRow, decibels, level_words
 from tuibench.insight.portion import int8_of
 
 Pair = tuple[str, str]
@@ -88,6 +88,8 @@ def _work(row: LayerRow) -> Iterator[Pair]:
             "roof",
             f"{ms(layer.roof_ms)} by {show(layer.roof, 20) or UNKNOWN}" + (f", {words} reached" if words else ""),
         )
+    elif layer.roof_reason:
+        yield "roof", f"{NONE} ({show(layer.roof_reason, _LONGEST)})"
     yield "parameters", _parameters(layer.parameters, layer.zeros)
 
 
@@ -97,7 +99,8 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
         half = form.ratio.half_width
         interval = f" ±{percent(half)}" if half is not None else ""
         time = f", {ms(row.int8_ms)} in the model" if row.int8_ms is not None else ""
-        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}"
+        turned = f", {percent(form.around)} of that between floats and integers" if form.around is not None else ""
+        yield "INT8, measured alone", f"{short(form.ratio.value)} of its time{interval}{time}{turned}"
     elif form is not None:
         yield "INT8, measured alone", f"{NONE} ({show(form.reason, _LONGEST) or UNKNOWN})"
     bound = amdahl(share) if share is not None else None
@@ -148,11 +151,11 @@ def _level(loss: LossProfile, row: LossRow, level: str) -> str:
         of_weights = layer.weight_sqnr_db[level]
         parts.append("weights unchanged" if of_weights is None else f"weights {of_weights:.1f} dB (proxy)")
     if loss.kind == APPROXIMATED:
-        return ", ".join(parts)
+        return ", ".join(parts) or (f"{NONE} ({show(point.reason, 200)})" if point is not None else "")
     if point is None or point.reason:
-        return ", ".join(
-            [f"outputs {NONE} ({show(point.reason, 200) if point is not None else 'not measured'})", *parts]
-        )
+        words = HARM if point is not None and point.harm else NONE
+        reason = show(point.reason, 200) if point is not None else "not measured"
+        return ", ".join([f"outputs {words} ({reason})", *parts])
     found = [f"outputs {decibels(row.noise.get(level))}" + ("" if point.sqnr_db is None else " dB")]
     found += [f"cosine {point.cosine:.5f}"] if point.cosine is not None else []
     found += [f"KL {short(point.kl)}"] if point.kl is not None else []

@@ -136,9 +136,9 @@ def _int8_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mode
     n = min(ratio.n for _, ratio in found)
     known = all(ratio.low is not None and ratio.high is not None for _, ratio in found)
     words = (
-        f"each layer's ratio in isolation, without what turns its inputs and outputs into integers, applied to its time"
-        f" in the model with all that is fused into it, where it is faster; measured on {percent(covered)} of the time,"
-        f" the other {percent(max(1 - covered, 0.0))} as it is"
+        "each layer's ratio in isolation, with all that is fused into it and with what turns its inputs and outputs"
+        " into integers and back, which neighbours in INT8 would share, applied to its time in the model where it is"
+        f" faster; measured on {percent(covered)} of the time, the other {percent(max(1 - covered, 0.0))} as it is"
     )
     if not known:
         why = "no interval: a layer's ratio has none"

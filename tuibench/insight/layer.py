@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.profile import FOLDED, LAYER, RESIDUAL, RUNTIME, CostProfile, LayerTime, NodeCost, PerformanceProfile
@@ -52,8 +52,11 @@ class LayerRow:
 
     @property
     def roof_share(self) -> float | None:
-        """How much of what the machine was seen to deliver: the least time by the roofs / its time."""
-        return self.layer.roof_ms / self.ms if self.layer.roof_ms and self.ms else None
+        """How much of what the machine was seen to deliver: the least time by the roofs / its time.
+
+        All of it where it was faster still: no layer beats its roof, the roof is known no better.
+        """
+        return min(self.layer.roof_ms / self.ms, 1.0) if self.layer.roof_ms and self.ms else None
 
     @property
     def int8_ms(self) -> float | None:
@@ -81,14 +84,23 @@ def layer_rows(profile: PerformanceProfile, costs: CostProfile | None = None) ->
 
 def arrange(rows: Iterable[LayerRow], sort: str = "ms", reverse: bool = False, text: str = "") -> tuple[LayerRow, ...]:
     """The rows that hold a text, by a column, each with the share of all up to it; an unknown column sorts nothing."""
+    total, shown = 0.0, []
+    for row in choose(rows, sort, reverse, text):
+        total += row.share or 0.0
+        shown.append(with_sum(row, total))
+    return tuple(shown)
+
+
+def choose(rows: Iterable[LayerRow], sort: str, reverse: bool, text: str) -> Sequence[LayerRow]:
+    """The same rows without the share of those above: of thousands only those that are looked at need it."""
     column = column_of(COLUMNS, sort)
     kept = found(rows, text, lambda row: row.searched)
-    kept = ordered(kept, column, reverse) if column is not None else kept
-    total, shown = 0.0, []
-    for row in kept:
-        total += row.share or 0.0
-        shown.append(replace(row, cumulative=total if row.share is not None else None))
-    return tuple(shown)
+    return ordered(kept, column, reverse) if column is not None else kept
+
+
+def with_sum(row: LayerRow, total: float) -> LayerRow:
+    """The row with the share of all up to it."""
+    return replace(row, cumulative=total if row.share is not None else None)
 
 
 def fused_words(row: LayerRow, nodes: Mapping[str, NodeCost]) -> str:

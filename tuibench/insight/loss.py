@@ -1,6 +1,7 @@
-"""Layers of a loss profile as rows: how much each change of one layer moves the outputs, and which to leave alone.
+"""Layers of a loss profile as rows: how much each change of one layer moves the outputs.
 
-A sensitivity is noise / signal in amplitude, 10^(-SQNR / 20): 0.1 is ten per cent of noise in the outputs.
+A sensitivity is noise / signal in amplitude, 10^(-SQNR / 20): 0.1 is ten per cent of noise in the outputs. It is
+infinite where the change left outputs that no ratio tells.
 """
 
 from __future__ import annotations
@@ -9,18 +10,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.profile import ALREADY_INT8, INT8, LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import INT8, LayerLoss, LossPoint, LossProfile
 from tuibench.core.text import show
-from tuibench.core.units import count_of, percent, scaled, short
+from tuibench.core.units import percent, scaled, short
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
 
 APPROXIMATED = "approximated"
 UNCHANGED = "same"
 """In place of decibels where changing the layer changed nothing."""
-PROXY = "proxy"
+HARM = "harm"
+"""In place of decibels where the change left outputs that no decibels tell."""
 _LONGEST = 400
-_HALF = 0.5
-_MOST_TO_SPARE = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,8 @@ class LossRow:
     number: int
     """Its place among the layers with weights, from 1."""
     noise: dict[str, float | None]
-    """Per level: noise / signal of the outputs in amplitude, of the weights in an approximated profile."""
+    """Per level: noise / signal of the outputs in amplitude, of the weights in an approximated profile; infinite for
+    harm beyond all ratios."""
     worst: float | None
     """The greatest of them."""
     searched: str = ""
@@ -44,23 +45,6 @@ class LossRow:
     def zeros(self) -> float | None:
         """Share of its parameters that are zero."""
         return self.layer.zeros / self.layer.parameters if self.layer.parameters else None
-
-
-@dataclass(frozen=True, slots=True)
-class LevelSensitivity:
-    """All layers at one level."""
-
-    level: str
-    average: float | None
-    """Mean of the layers' noise / signal."""
-    layers: int
-    """Of which it is known."""
-    spared: tuple[str, ...]
-    """The fewest layers that make half of all noise, by weight name, where they are few: leave them alone."""
-    spared_share: float | None
-    """How much of the noise they make."""
-    broken: tuple[str, ...] = ()
-    """Layers whose change left no outputs to compare, by weight name: worse than any noise."""
 
 
 def loss_rows(loss: LossProfile) -> tuple[LossRow, ...]:
@@ -88,31 +72,15 @@ def arrange_losses(
 
 
 def noise_of(loss: LossProfile, layer: LayerLoss, level: str) -> float | None:
-    """Noise / signal in amplitude; 0 where nothing changed, None where it is not known."""
+    """Noise / signal in amplitude; 0 where nothing changed, infinite for harm, None where it is not known."""
     if loss.kind == APPROXIMATED:
         # Weights that cannot be compared, as where one is no number, are not weights that nothing changes.
         known = level in layer.weight_sqnr_db and not layer.reason
         return _noise(layer.weight_sqnr_db[level]) if known else None
     point = next((point for point in layer.points if point.level == level), None)
+    if point is not None and point.harm:
+        return math.inf
     return None if point is None or point.reason else _noise(point.sqnr_db)
-
-
-def sensitivities(loss: LossProfile) -> tuple[LevelSensitivity, ...]:
-    """One for each level."""
-    return tuple(_sensitivity(loss, level) for level in loss.levels)
-
-
-def loss_sentences(loss: LossProfile) -> tuple[str, ...]:
-    """Which layers to leave alone at each level, and what the profile is made of: a proxy is called one."""
-    said = [_spared_words(each, loss.kind) for each in sensitivities(loss)]
-    if loss.kind == APPROXIMATED:
-        said.append(
-            f"{PROXY}: the noise is that of the weights themselves; nothing was run, and how much of it reaches the"
-            " outputs is not known"
-        )
-    elif not loss.complete:
-        said.append("stopped before all layers were measured: what is missing is shown as –")
-    return tuple(filter(None, said))
 
 
 def loss_columns(loss: LossProfile) -> tuple[Column[LossRow], ...]:
@@ -158,48 +126,6 @@ def level_title(level: str) -> str:
     return show(level.removeprefix("pruned "), 12) if level.startswith("pruned ") else show(level.upper(), 12)
 
 
-def _sensitivity(loss: LossProfile, level: str) -> LevelSensitivity:
-    known = [(noise_of(loss, layer, level), layer) for layer in loss.layers]
-    noisy = [(value, layer) for value, layer in known if value is not None]
-    average = math.fsum(value for value, _ in noisy) / len(noisy) if noisy else None
-    # Powers add up where the noises of layers know nothing of each other.
-    power = math.fsum(value * value for value, _ in noisy)
-    gone, spared = 0.0, []
-    for value, layer in sorted(noisy, key=lambda pair: -pair[0]):
-        if gone >= _HALF * power:
-            break
-        gone += value * value
-        spared.append(layer.weight or layer.id)
-    few = power > 0 and len(noisy) > 1 and len(spared) <= min(_MOST_TO_SPARE, len(noisy) // 2)
-    share = gone / power if few else None
-    return LevelSensitivity(level, average, len(noisy), tuple(spared) if few else (), share, _broken(loss, level))
-
-
-def _broken(loss: LossProfile, level: str) -> tuple[str, ...]:
-    found = ((layer, point) for layer in loss.layers for point in layer.points if point.level == level)
-    return tuple(layer.weight or layer.id for layer, point in found if point.reason not in ("", ALREADY_INT8))
-
-
-def _spared_words(each: LevelSensitivity, kind: str) -> str:
-    broken = ""
-    if each.broken:
-        names = ", ".join(show(name, 60) for name in each.broken[:_MOST_TO_SPARE])
-        more = f" and {len(each.broken) - _MOST_TO_SPARE} more" if len(each.broken) > _MOST_TO_SPARE else ""
-        broken = f"; no outputs to compare with {names}{more} changed: leave those alone first"
-    if each.average is None:
-        return f"{level_words(each.level)}{broken}" if broken else ""
-    of = " of the weights (proxy)" if kind == APPROXIMATED else ""
-    head = f"{level_words(each.level)}: average noise{of} {percent(each.average)} over {count_of(each.layers, 'layer')}"
-    if not each.average:
-        return f"{head}: it changes nothing{broken}"
-    if not each.spared:
-        return f"{head}; no few layers stand out{broken}"
-    names = ", ".join(show(name, 60) for name in each.spared)
-    # Noise of weights does not tell how outputs fare: nothing is advised on it.
-    advice = "most of it in" if kind == APPROXIMATED else "leave alone"
-    return f"{head}; {advice} {names}: {percent(each.spared_share or 0.0)} of all noise{broken}"
-
-
 def _noise(db: float | None) -> float | None:
     """From decibels to noise / signal; None stands for outputs that are equal."""
     if db is None:
@@ -222,7 +148,10 @@ def decibels(noise: float | None) -> str:
     """Noise / signal as the SQNR that tables show."""
     if noise is None:
         return NONE
-    return f"{-20 * math.log10(noise):.1f}" if noise else UNCHANGED
+    if noise == math.inf:
+        return HARM
+    # Where the noise is all but as much as the signal, no sign stands before zero.
+    return f"{round(-20 * math.log10(noise), 1) + 0.0:.1f}" if noise else UNCHANGED
 
 
 def _detail_column(level: str, name: str, title: str, rank: int) -> Column[LossRow]:
@@ -240,8 +169,13 @@ def _detail_column(level: str, name: str, title: str, rank: int) -> Column[LossR
     return Column(f"{name} {level}", f"{title} {level_title(level)}", value, text, rank=rank)
 
 
+def noise_words(noise: float | None) -> str:
+    """Noise / signal in per cent."""
+    return UNKNOWN if noise is None else HARM if noise == math.inf else percent(noise)
+
+
 def _percent(value: float | None) -> str:
-    return NONE if value is None else percent(value).removesuffix(" %")
+    return NONE if value is None else noise_words(value).removesuffix(" %")
 
 
 def _reason(row: LossRow) -> str:

@@ -70,12 +70,25 @@ def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = WORST) -> tup
     """
     worst: dict[str, float] = {}
     for node, point in points:
-        if point.reason == ALREADY_INT8:
-            continue
-        kept_db = -math.inf if point.reason else point.sqnr_db
+        kept_db = -math.inf if point.harm else point.sqnr_db
         if kept_db is not None:
             worst[node] = min(worst.get(node, math.inf), kept_db)
     return tuple(sorted(worst, key=worst.__getitem__)[: max(n, 0)])
+
+
+def first_points(points: Iterable[tuple[str, LossPoint]], levels: Sequence[str]) -> list[tuple[str, LossPoint]]:
+    """The points by which a budget tells which layers are the worst.
+
+    Each layer at the first level; where its weights are as that level would make them, at the second.
+    """
+    known = {(node, point.level): point for node, point in points}
+    first, second = levels[0], levels[1] if len(levels) > 1 else levels[0]
+    found = []
+    for (node, level), point in known.items():
+        if level == first:
+            at = second if point.reason == ALREADY_INT8 else first
+            found += [(node, known[node, at])] if (node, at) in known else []
+    return found
 
 
 def count_points(layers: int, levels: int, budget: bool = False, worst: int = WORST) -> int:
@@ -105,7 +118,10 @@ def _ordered(points: dict[str, LossPoint], levels: Sequence[str]) -> tuple[LossP
 def _is_complete(layer: LayerLoss, facts: LossFacts) -> bool:
     if layer.reason:
         return True
-    wanted = facts.levels[:1] if facts.budget and layer.id not in facts.worst else facts.levels
+    wanted = facts.levels
+    if facts.budget and layer.id not in facts.worst:
+        is_made = any(point.level == wanted[0] and point.reason == ALREADY_INT8 for point in layer.points)
+        wanted = wanted[: 2 if is_made else 1]
     return {point.level for point in layer.points} >= set(wanted)
 
 

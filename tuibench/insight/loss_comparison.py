@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 from tuibench.core.profile import LayerLoss, LossProfile
 from tuibench.core.text import show
-from tuibench.insight.loss import noise_of
+from tuibench.insight.loss import APPROXIMATED, noise_of
 
 _LONGEST = 80
+_TWO_MODELS = "no layer with weights is in both: these are two models"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,13 +23,18 @@ class LossPair:
     old: LayerLoss | None
     new: LayerLoss | None
     noise: dict[str, tuple[float | None, float | None]]
-    """Per level that both have: noise / signal in amplitude, old and new."""
+    """Per level: noise / signal in amplitude, old and new."""
+    is_alike: bool = True
+    """Whether both are noise of the same, so that they have a difference."""
 
     @property
     def delta(self) -> float | None:
-        """New - old at the level where that is most; None where no level is known on both sides."""
-        found = [new - old for old, new in self.noise.values() if old is not None and new is not None]
-        return max(found, key=abs, default=None)
+        """New - old at the level where that is most; None where no level is known on both sides, or they are unlike."""
+        if not self.is_alike:
+            return None
+        # Two infinite ones are equal.
+        pairs = [(old, new) for old, new in self.noise.values() if old is not None and new is not None]
+        return max((0.0 if new == old else new - old for old, new in pairs), key=abs, default=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,36 +43,62 @@ class LossComparison:
 
     pairs: tuple[LossPair, ...]
     levels: tuple[str, ...]
+    """Those of both sides together."""
+    shared: tuple[str, ...]
     """Those that both have."""
     words: tuple[str, ...]
+    unlike: str = ""
+    """Why there are no differences, so that the layers come in the order of the model, and what to do instead."""
 
 
-def compare_loss(old: LossProfile, new: LossProfile, environment: Sequence[str] = ()) -> LossComparison:
-    """Match by node, subtract, sort."""
-    levels = tuple(level for level in old.levels if level in new.levels)
-    ours, theirs = ({layer.id: layer for layer in side.layers} for side in (old, new))
+def compare_loss(
+    old: LossProfile, new: LossProfile, environment: Sequence[str] = (), sizes: tuple[str, str] = ("", "")
+) -> LossComparison:
+    """Match by node and operator, subtract, sort; `sizes` are the batch and dims that each side ran at."""
+    levels = tuple(dict.fromkeys([*old.levels, *new.levels]))
+    # Names such as "12" stand for something else in another model.
+    ours, theirs = ({(layer.id, layer.op): layer for layer in side.layers} for side in (old, new))
+    shared = len(ours.keys() & theirs.keys())
+    unlike = _unlike(old, new, sizes) if shared or not (ours or theirs) else _TWO_MODELS
     pairs = []
-    for id_ in dict.fromkeys([*ours, *theirs]):
-        a, b = ours.get(id_), theirs.get(id_)
+    for key in dict.fromkeys([*ours, *theirs]):
+        a, b = ours.get(key), theirs.get(key)
         named = a or b
         noise = {level: (_noise(old, a, level), _noise(new, b, level)) for level in levels}
-        pairs.append(LossPair(id_, named.op if named else "", named.weight if named else "", a, b, noise))
+        pairs.append(LossPair(*key, named.weight if named else "", a, b, noise, not unlike))
     pairs.sort(key=lambda pair: -1.0 if pair.delta is None else abs(pair.delta), reverse=True)
-    words = [*_settings(old, new), *(show(line, 300) for line in environment)]
-    shared, every = len(ours.keys() & theirs.keys()), len(pairs)
-    words += [f"models: {shared} of {every} layers with weights are in both"] if shared < every else []
-    return LossComparison(tuple(pairs), levels, tuple(words))
+    words = [*_settings(old, new, sizes), *(show(line, 300) for line in environment)]
+    if 0 < shared < len(pairs):
+        words.append(f"models: {shared} of {len(pairs)} layers with weights are in both")
+    both = tuple(level for level in old.levels if level in new.levels)
+    return LossComparison(tuple(pairs), levels, both, tuple(words), unlike)
+
+
+def _unlike(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> str:
+    """Noises of different things have no difference."""
+    if old.kind != new.kind:
+        return (
+            "one is the noise of weights (a proxy), the other that of outputs, so no differences are told: "
+            "profile both the same way, with or without --approximate"
+        )
+    if old.kind != APPROXIMATED and (old.data, old.samples, sizes[0]) != (new.data, new.samples, sizes[1]):
+        return (
+            "they were not measured on the same data, so no differences are told: "
+            "profile both with the same --inputs or --seed, --samples, -b and --dim"
+        )
+    return ""
 
 
 def _noise(loss: LossProfile, layer: LayerLoss | None, level: str) -> float | None:
-    return noise_of(loss, layer, level) if layer is not None else None
+    return noise_of(loss, layer, level) if layer is not None and level in loss.levels else None
 
 
-def _settings(old: LossProfile, new: LossProfile) -> list[str]:
+def _settings(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> list[str]:
     pairs = [
         ("kind", old.kind, new.kind),
-        ("data", old.data or "none", new.data or "none"),
+        ("data", *(side.data.partition(", ")[0] or "none" for side in (old, new))),
         ("samples", str(old.samples), str(new.samples)),
+        ("sizes", sizes[0] or "none", sizes[1] or "none"),
         ("levels", ", ".join(old.levels), ", ".join(new.levels)),
     ]
     words = [f"{name} {show(a, _LONGEST)} / {show(b, _LONGEST)}" for name, a, b in pairs if a != b]

@@ -9,6 +9,7 @@ from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
 from tuibench.insight.estimate import Gain, operator_gains
 from tuibench.insight.portion import is_product, time_of, total_ms
+from tuibench.insight.roof import machine_cautions, measured_words
 
 _WORTH_NAMING, _MUCH_LEFT = 0.01, 0.05
 _DISTURBED = ("C", "D")
@@ -48,13 +49,25 @@ def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
         said.append("measured in one process: no layer has an interval")
     if round(profile.scale, 3) != 1 and not profile.below_resolution:
         said.append(f"layer times × {profile.scale:.3f}, so that they add up to the time without the profiler")
-    return tuple(said)
+    return (*said, *machine_cautions(profile))
 
 
 def zeros_sentence(profile: PerformanceProfile) -> str:
     """What zeros in weights gain on this engine and machine."""
     effect = profile.zero_effect
-    return show(effect.sentence, 300) if effect is not None else "what zeros in weights gain was not measured"
+    if effect is None:
+        return "what zeros in weights gain was not measured"
+    when = f"; measured {measured_words(effect.measured_utc, effect.grade)}" if effect.measured_utc else ""
+    return f"{show(effect.sentence, 300)}{when}"
+
+
+def sum_words(profile: PerformanceProfile) -> str:
+    """How the layers as the profiler told them stand to the time without it; '' where neither means anything."""
+    whole = profile.ms.value
+    if profile.sum_ms is None or not whole or profile.below_resolution:
+        return ""
+    share = 100 * profile.sum_ms / whole
+    return f"{ms(profile.sum_ms)} in sum before scaling, {share:.1f} % of the unprofiled time"
 
 
 def _too_short(profile: PerformanceProfile) -> str:

@@ -10,9 +10,10 @@ from functools import lru_cache
 from typing import Any
 
 from tuibench.core.cell import CellResult, Samples
+from tuibench.core.form import BENCHMARK, NEWEST
 from tuibench.core.model import Point
 from tuibench.core.record import from_plain
-from tuibench.core.run import SCHEMA, RunResult
+from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.intake.refusal import Refusal
 from tuibench.intake.schema import Schema, find_problem
@@ -57,10 +58,10 @@ def _check_version(own: dict[str, Any], version: object) -> None:
     number = own.get("schema")
     if not isinstance(number, int) or isinstance(number, bool):
         raise Refusal(f"{KEY}.schema is missing", _HINT)
-    if number != SCHEMA:
+    if not BENCHMARK <= number <= NEWEST:
         who = f"tuibench {show(version, 40)}" if isinstance(version, str) and version else "another version of tuibench"
-        what = f"has schema {number}, written by {who}; this version reads schema {SCHEMA}"
-        raise Refusal(what, "import it with that version, or with a newer one" if number > SCHEMA else _HINT)
+        what = f"has schema {number}, written by {who}; this version reads schemas up to {NEWEST}"
+        raise Refusal(what, "import it with that version, or with a newer one" if number > NEWEST else _HINT)
 
 
 def _fill(own: dict[str, Any]) -> None:

@@ -188,7 +188,7 @@ def _split(port: Port, array: Array, path: str) -> list[Array]:
     if port.shape is None or _fits(port.shape, array.shape):
         return [array]
     if len(array.shape) == len(port.shape) + 1 and array.shape[0] > 0 and _fits(port.shape, array.shape[1:]):
-        return [np.ascontiguousarray(sample) for sample in array]
+        return [np.asarray(sample, order="C") for sample in array]
     got = "[" + ", ".join(str(d) for d in array.shape) + "]"
     raise UsageError(
         f"--inputs {show(path)}: input '{show(port.name, 60)}' is {got}, the model takes {describe_shape(port)}",

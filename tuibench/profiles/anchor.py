@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from tuibench.models.node import Placed
 from tuibench.profiles.flat import Flat
+from tuibench.profiles.structure import Structure
 
 REORDERS = frozenset({"ReorderInput", "ReorderOutput"})
 ACTIVATIONS = frozenset({"Relu", "Clip", "Sigmoid", "Tanh", "LeakyRelu", "HardSigmoid", "Elu", "Softplus"})
@@ -15,6 +16,10 @@ _LAYOUT = re.compile(r"^(.*?)(?:_bn|_mul)?_nchwc$")
 _TOKEN = re.compile(r"(?:_token_\d+)+$")
 _INLINED = re.compile(r"^_if_(then_branch|else_branch)_(?:token_\d+_)?(.+)$")
 _FUSED = "fused "
+
+
+def _is_nameless(placed: Placed) -> bool:
+    return not placed.node.name and placed.node.op_type not in REORDERS
 
 
 class Anchors:
@@ -38,7 +43,7 @@ class Anchors:
         taken = {number for found in self.of for number in found}
         for kernel, found in enumerate(self.of):
             self.extended.update(dict.fromkeys(self._extend(kernel, taken), found[0] if found else 0))
-        self._refer_by_structure()
+        Structure(original, optimized, self.of, self.extended).refer(_is_nameless, self.scope)
 
     def _open(self, placed: Placed, found: list[int]) -> None:
         """The graphs in a kernel are those of the node it stands for."""
@@ -104,61 +109,6 @@ class Anchors:
         numbers = self._original.giving.get(name, [])
         fitting = (n for n in numbers if self._original.nodes[n].scope.startswith(scope))
         return next((n for n in fitting if self._original.nodes[n].scope.endswith(f"/{branch}/")), None)
-
-    def _refer_by_structure(self) -> None:
-        """Find kernels without any name that is left by their operator and by what they read."""
-        taken = {number for found in self.of for number in found}
-        candidates: dict[tuple[str, str], list[int]] = {}
-        for number, own in enumerate(self._original.nodes):
-            if number not in taken:
-                candidates.setdefault((own.node.op_type, own.scope), []).append(number)
-        for kernel, placed in enumerate(self._optimized.nodes):
-            if self.of[kernel] or placed.node.op_type in REORDERS or placed.node.name:
-                continue
-            sources = self._sources(kernel)
-            alike = candidates.get((placed.node.op_type, self.scope(placed)), [])
-            fitting = (n for n in alike if n not in taken and self._origins(n, taken) == sources)
-            chosen = next(fitting, None) if sources else None
-            if chosen is not None:
-                self.of[kernel] = [chosen]
-                taken.add(chosen)
-                alike.remove(chosen)
-
-    def _sources(self, kernel: int) -> set[int]:
-        """The nodes that stand for what a kernel reads, through work that the engine put between."""
-        found: set[int] = set()
-        seen: set[int] = set()
-        waiting = [kernel]
-        while waiting:
-            for tensor in self._optimized.inputs[waiting.pop()]:
-                made = self._optimized.producer.get(tensor)
-                if made is None or made in seen:
-                    continue
-                seen.add(made)
-                if self.of[made]:
-                    found.update(self.of[made])
-                else:
-                    waiting.append(made)
-        return found
-
-    def _origins(self, number: int, taken: set[int]) -> set[int]:
-        """The nearest nodes before a node that kernels stand for."""
-        found: set[int] = set()
-        seen = {number}
-        waiting = [number]
-        while waiting:
-            for tensor in self._original.inputs[waiting.pop()]:
-                made = self._original.producer.get(tensor)
-                if made is None or made in seen:
-                    continue
-                seen.add(made)
-                if made in taken:
-                    found.add(made)
-                elif made in self.extended:
-                    found.add(self.extended[made])
-                else:
-                    waiting.append(made)
-        return found
 
     def _extend(self, kernel: int, taken: set[int]) -> list[int]:
         """The nodes behind a kernel's own that it does as well: sums, activations and the rounding of its result."""

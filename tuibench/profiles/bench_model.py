@@ -39,6 +39,20 @@ def matmul_integer(rows: int, inner: int, columns: int) -> bytes:
     return build([node], [("x", TensorProto.UINT8, (rows, inner))], [("y", TensorProto.INT32)], [weight])
 
 
+def add(size: int) -> bytes:
+    """x + z, both of one dimension and fed."""
+    inputs = [(name, TensorProto.FLOAT, (size,)) for name in ("x", "z")]
+    node = helper.make_node("Add", ["x", "z"], ["y"], name="add")
+    return build([node], inputs, [("y", TensorProto.FLOAT)], [])
+
+
+def sums(rows: int, columns: int) -> bytes:
+    """Of each row of x, which is fed."""
+    node = helper.make_node("ReduceSum", ["x", "axes"], ["y"], name="sums")
+    axes = numpy_helper.from_array(np.asarray([1], np.int64), "axes")
+    return build([node], [("x", TensorProto.FLOAT, (rows, columns))], [("y", TensorProto.FLOAT)], [axes])
+
+
 def conv(channels: int, size: int, zeros: float = 0.0) -> bytes:
     """A 3x3 convolution over (1, channels, size, size)."""
     weight = numpy_helper.from_array(draw((channels, channels, 3, 3), zeros=zeros), "w")

@@ -12,6 +12,7 @@ CONTROL = frozenset(
 """Operators whose events hold those of the graphs inside them."""
 
 _SUFFIX = "_kernel_time"
+_PRECISIONS = {"double": "f64", "bfloat16": "bf16", "float16": "f16"}
 
 Path = tuple[str, ...]
 """The names of the kernels that one lies in, outermost first, and then its own."""
@@ -27,6 +28,10 @@ class Kernel:
     calls: int
     bytes: int = 0
     """What it reads and writes beside constants."""
+    reads: str = ""
+    """The element type of the first tensor that it reads, by the engine's name for it."""
+    precision: str = ""
+    """Of floats that are none of 32 bits, which it reads or writes."""
 
 
 @dataclass(slots=True)
@@ -36,6 +41,8 @@ class _Event:
     start: int
     us: int
     bytes: int = 0
+    reads: str = ""
+    precision: str = ""
     inner_us: int = 0
     below: list[_Event] | None = None
 
@@ -57,8 +64,11 @@ def read_events(lines: Iterable[str]) -> Iterator[dict[str, object]]:
             yield event
 
 
-def split_runs(events: Iterable[dict[str, object]]) -> Iterator[Run]:
-    """The kernels of one run after another: a run's own event is written when it ends, after all of its kernels."""
+def split_runs(events: Iterable[dict[str, object]], since_us: float = 0.0) -> Iterator[Run]:
+    """The kernels of one run after another: a run's own event is written when it ends, after all of its kernels.
+
+    Runs that began before `since_us`, counted as the profiler counts, are passed over.
+    """
     pending: list[_Event] = []
     for event in events:
         name, start = str(event.get("name")), _whole(event.get("ts"))
@@ -67,9 +77,11 @@ def split_runs(events: Iterable[dict[str, object]]) -> Iterator[Run]:
             told = details if isinstance(details, dict) else {}
             sizes = _whole(told.get("activation_size")) + _whole(told.get("output_size"))
             op = str(told.get("op_name", ""))
-            _take(pending, _Event(name.removesuffix(_SUFFIX), op, start, _whole(event.get("dur")), sizes))
+            types = (_first_type(told.get("input_type_shape")), _precision(told))
+            _take(pending, _Event(name.removesuffix(_SUFFIX), op, start, _whole(event.get("dur")), sizes, *types))
         elif name == "model_run":
-            yield _sum_up([kernel for kernel in pending if kernel.start >= start])
+            if start >= since_us:
+                yield _sum_up([kernel for kernel in pending if kernel.start >= start])
             pending = []
 
 
@@ -94,9 +106,27 @@ def _sum_up(top: list[_Event]) -> Run:
         known = found.get(path)
         own = float(max(0, event.us - event.inner_us))
         before = known or Kernel(path, event.op, 0.0, 0)
-        found[path] = Kernel(path, event.op, before.us + own, before.calls + 1, before.bytes + event.bytes)
+        own_us, moved = before.us + own, before.bytes + event.bytes
+        found[path] = Kernel(path, event.op, own_us, before.calls + 1, moved, event.reads, event.precision)
         waiting.extend((path, inner) for inner in reversed(event.below or []))
     return found
+
+
+def _first_type(told: object) -> str:
+    """Of a list of tensors, each as its element type with its shape."""
+    first = told[0] if isinstance(told, list) and told else None
+    return str(next(iter(first), "")) if isinstance(first, dict) else ""
+
+
+def _precision(told: dict[str, object]) -> str:
+    """The widest of the floats that a kernel deals with, where they are not the usual ones."""
+    tensors = [tensor for key in ("input_type_shape", "output_type_shape") for tensor in _listed(told.get(key))]
+    kinds = {kind for tensor in tensors if isinstance(tensor, dict) for kind in tensor}
+    return next((short for kind, short in _PRECISIONS.items() if kind in kinds), "")
+
+
+def _listed(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
 
 
 def _whole(value: object) -> int:

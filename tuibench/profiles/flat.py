@@ -27,6 +27,7 @@ class Flat:
         self._scope_of: dict[str, str] = {}
         self._by_id = {placed.id: number for number, placed in enumerate(self.nodes)}
         self._own: dict[str, set[str]] = {"": _given(graph)}
+        self._given_back: dict[str, set[str]] = {}
         for number, placed in enumerate(self.nodes):
             self._learn(number, placed)
         for placed in self.nodes:
@@ -47,23 +48,27 @@ class Flat:
     def dynamic(self, still: frozenset[int] = frozenset()) -> list[bool]:
         """Per node whether what it gives depends on what is fed; the nodes in `still` are taken not to."""
         found = [False] * len(self.nodes)
-        # Bodies stand behind the node that they lie in, and what that gives comes from them: twice reaches both.
-        for _ in range(2):
-            for number, placed in enumerate(self.nodes):
-                if number in still:
-                    continue
-                found[number] = found[number] or any(
-                    tensor in self.fed or self._moving(tensor, found) for tensor in self.inputs[number]
-                )
-                found[number] = found[number] or placed.op in _RANDOM
+        waiting = [number for number, placed in enumerate(self.nodes) if placed.op in _RANDOM or self._is_fed(number)]
+        readers: dict[int, list[int]] = defaultdict(list)
+        for number, tensors in enumerate(self.inputs):
+            for tensor in tensors:
+                if (made := self.producer.get(tensor)) is not None:
+                    readers[made].append(number)
+        # Each node is passed once, however deep graphs lie in it.
+        while waiting:
+            number = waiting.pop()
+            if not found[number] and number not in still:
+                found[number] = True
+                waiting.extend(readers[number])
         return found
 
-    def _moving(self, tensor: Tensor, found: list[bool]) -> bool:
-        made = self.producer.get(tensor)
-        if made is not None:
-            return found[made]
-        # What a body is given by its loop changes with every turn.
-        return bool(tensor[0]) and tensor[1] in self._own.get(tensor[0], set())
+    def _is_fed(self, number: int) -> bool:
+        """Whether a node reads what is fed, or what a body is given by its loop, which changes with every turn."""
+        for tensor in self.inputs[number]:
+            given = tensor[0] and tensor[1] in self._own.get(tensor[0], ())
+            if tensor in self.fed or (given and tensor not in self.producer):
+                return True
+        return False
 
     def _learn(self, number: int, placed: Placed) -> None:
         if placed.scope not in self._own:
@@ -101,7 +106,9 @@ class Flat:
             above = self.parent(above)
         direct = self.parent(number)
         if direct is not None:
-            given = {value.name for value in placed.graph.output}
+            if placed.scope not in self._given_back:
+                self._given_back[placed.scope] = {value.name for value in placed.graph.output}
+            given = self._given_back[placed.scope]
             self.inputs[direct].extend((placed.scope, name) for name in placed.node.output if name in given)
 
 

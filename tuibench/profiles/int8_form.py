@@ -1,157 +1,254 @@
-"""One node of a model as a model of its own, as it is and with 8-bit integers: U8 activations, S8 weights."""
+"""Products of a small model with 8-bit integers: U8 activations, S8 weights, the way quantized models are written."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 import onnx
-from onnx import TensorProto, helper, numpy_helper
+from onnx import helper, numpy_helper
 
 from tuibench.models.node import op_of
-from tuibench.profiles.bench_model import build
+from tuibench.profiles.cut import Array, NotAlone
 from tuibench.profiles.mapping import is_integer
 
-Array = np.ndarray[Any, Any]
+_PRODUCTS = frozenset({"Conv", "MatMul", "Gemm"})
+_DOMAIN = "com.microsoft"
+"""Of what turns numbers into integers and back: its operators take scales per channel whatever the model's opset."""
+_BETWEEN = frozenset({"Relu", "Clip"})
+"""What a convolution's kernel does on its way out."""
+_MOST_BIAS = 2**30
 
 
-class NotAlone(Exception):
-    """A layer cannot be run alone, or has no such form; the message says why."""
+def to_be_known(model: onnx.ModelProto) -> list[str]:
+    """The tensors within a model whose ranges are asked for: what products read and what they give."""
+    given = {value.name for value in model.graph.input} | {tensor.name for tensor in model.graph.initializer}
+    readers = _readers(model.graph)
+    names = [
+        name
+        for node in model.graph.node
+        if node.op_type in _PRODUCTS
+        for name in (*node.input[:2], _end(node, readers, model.graph))
+    ]
+    return [name for name in dict.fromkeys(names) if name not in given]
 
 
-@dataclass(frozen=True, slots=True)
-class Form:
-    """A model of one node and what it is fed."""
+def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
+    """The same work with its products in integers as far as they have such a form, or NotAlone with the reason.
 
-    model: bytes
-    feed: dict[str, Array]
-
-
-@dataclass(frozen=True, slots=True)
-class Piece:
-    """A node with the values of its inputs, constants apart from what is fed."""
-
-    node: onnx.NodeProto
-    constants: Mapping[str, Array]
-    fed: Mapping[str, Array]
-    opsets: Sequence[onnx.OperatorSetIdProto]
-
-
-def as_it_is(piece: Piece) -> Form:
-    """The node alone, with its constants as they are in the model."""
-    weights = [numpy_helper.from_array(array, name) for name, array in piece.constants.items()]
-    inputs = [(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in piece.fed.items()]
-    outputs = [(piece.node.output[0], TensorProto.FLOAT)]
-    return Form(build([piece.node], inputs, outputs, weights, piece.opsets), dict(piece.fed))
-
-
-def as_int8(piece: Piece) -> Form:
-    """The same work in integers, or NotAlone with the reason."""
-    op = op_of(piece.node)
-    if is_integer(op):
-        raise NotAlone("it works on integers already")
-    maker = _FORMS.get(op)
-    if maker is None:
-        raise NotAlone(f"{op} has no int8 form here")
-    if any(array.dtype != np.float32 for array in (*piece.fed.values(), *piece.constants.values())):
-        raise NotAlone("it is not of 32-bit floats")
-    return maker(piece)
+    What comes in and goes out are floats as before: turning them into integers and back is part of it.
+    """
+    products = [node for node in model.graph.node if op_of(node) in _PRODUCTS]
+    if not products:
+        ops = list(dict.fromkeys(op_of(node) for node in model.graph.node))
+        if any(map(is_integer, ops)):
+            raise NotAlone("it works on integers already")
+        named = ops[0] if len(ops) == 1 else f"none of {', '.join(ops)}"
+        raise NotAlone(f"{named[:200]} has {'no' if len(ops) == 1 else 'an'} int8 form here")
+    writer = _Writer(model, values)
+    reasons = []
+    for node in model.graph.node:
+        try:
+            writer.write(node)
+        except NotAlone as error:
+            reasons.append(str(error))
+            writer.copy(node)
+    if len(reasons) == len(products):
+        raise NotAlone(reasons[0])
+    return writer.written()
 
 
-def _conv(piece: Piece) -> Form:
-    names = list(piece.node.input)
-    weight = piece.constants.get(names[1])
-    if weight is None or names[0] not in piece.fed:
-        raise NotAlone("its weights are no constant")
-    quantized, scales = _signed(weight, tuple(range(1, weight.ndim)))
-    fed, scale, zero = _unsigned(piece.fed[names[0]])
-    bias = piece.constants.get(names[2]) if len(names) > 2 and names[2] else None
-    constants = _scales(scale, zero) | {"w": quantized, "ws": scales, "wz": np.zeros(scales.shape, np.int8)}
-    inputs = ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"]
-    if bias is not None:
-        constants["b"] = np.clip(np.rint(bias / (scale * scales)), -(2**30), 2**30).astype(np.int32)
-        inputs.append("b")
-    node = helper.make_node("QLinearConv", inputs, ["y"], name="int8")
-    node.attribute.extend(piece.node.attribute)
-    return _form(node, constants, {"x": fed})
+def _readers(graph: onnx.GraphProto) -> dict[str, list[onnx.NodeProto]]:
+    found: dict[str, list[onnx.NodeProto]] = {}
+    for node in graph.node:
+        for name in node.input:
+            found.setdefault(name, []).append(node)
+    return found
 
 
-def _matmul(piece: Piece) -> Form:
-    left, right = piece.node.input
-    if left not in piece.fed:
-        raise NotAlone("its first input is a constant")
-    weight = piece.constants.get(right)
-    return _product("QLinearMatMul", piece.fed[left], weight, None if weight is not None else piece.fed[right])
+def _end(node: onnx.NodeProto, readers: Mapping[str, list[onnx.NodeProto]], graph: onnx.GraphProto) -> str:
+    """What a product's kernel gives: behind the one node that it does on its way out."""
+    output: str = node.output[0]
+    own = readers.get(output, [])
+    alone = len(own) == 1 and all(value.name != output for value in graph.output)
+    return str(own[0].output[0]) if alone and node.op_type == "Conv" and own[0].op_type in _BETWEEN else output
 
 
-def _product(op: str, left: Array, weight: Array | None, right: Array | None) -> Form:
-    fed, scale, zero = _unsigned(left)
-    feeds = {"x": fed}
-    constants = _scales(scale, zero)
-    if weight is not None:
+class _Writer:
+    """Writes the nodes of a model down again, its products with integers around them."""
+
+    def __init__(self, model: onnx.ModelProto, values: Mapping[str, Array]) -> None:
+        self._model = model
+        self._values = values
+        self._weights = {tensor.name: tensor for tensor in model.graph.initializer}
+        self._readers = _readers(model.graph)
+        self._nodes: list[onnx.NodeProto] = []
+        self._constants: list[onnx.TensorProto] = []
+        self._integers: dict[str, tuple[str, Array]] = {}
+        """By tensor the one that comes back out of integers, and their scale."""
+        self._ends: set[str] = set()
+        """Tensors that are to be turned into integers and back where they are given."""
+
+    def write(self, node: onnx.NodeProto) -> None:
+        """One node, with what turns its inputs into integers before it if it is a product."""
+        change = {"Conv": self._conv, "MatMul": self._matmul, "Gemm": self._gemm}.get(op_of(node))
+        if change is None:
+            self.copy(node)
+        else:
+            self.copy(node, change(node))
+
+    def copy(self, node: onnx.NodeProto, inputs: list[str] | None = None) -> None:
+        """A node that reads what it did, or other tensors."""
+        own = onnx.NodeProto()
+        own.CopyFrom(node)
+        own.input[:] = node.input if inputs is None else inputs
+        self._nodes.append(own)
+        for place, name in enumerate(node.output):
+            if name in self._ends:
+                own.output[place] = f"{name}/float"
+                self._turn(f"{name}/float", name, self._known(name))
+
+    def written(self) -> bytes:
+        """All of it; weights that nothing reads any more are left out."""
+        model = onnx.ModelProto()
+        model.CopyFrom(self._model)
+        del model.graph.node[:]
+        model.graph.node.extend(self._nodes)
+        read = {name for node in self._nodes for name in node.input} | {value.name for value in model.graph.output}
+        weights = [tensor for tensor in self._model.graph.initializer if tensor.name in read]
+        del model.graph.initializer[:]
+        model.graph.initializer.extend([*weights, *self._constants])
+        del model.graph.value_info[:]
+        if all(opset.domain != _DOMAIN for opset in model.opset_import):
+            model.opset_import.append(helper.make_opsetid(_DOMAIN, 1))
+        return bytes(model.SerializeToString())
+
+    def _conv(self, node: onnx.NodeProto) -> list[str]:
+        weight = self._weight(node.input[1])
+        self._bias(node, weight.shape[0])
+        read, scale = self._read(node.input[0])
+        self._ends.add(_end(node, self._readers, self._model.graph))
+        return [read, *self._constant(node, weight, 0, scale)]
+
+    def _matmul(self, node: onnx.NodeProto) -> list[str]:
+        left, right = node.input
+        if left in self._weights:
+            raise NotAlone("its first input is a constant")
+        if right not in self._weights:
+            other = self._known(right)
+            return [self._read(left)[0], self._signed(right, other)]
+        weight = self._weight(right)
+        read, scale = self._read(left)
         # Scales per column go with matrices alone.
-        quantized, scales = _signed(weight, (0,) if weight.ndim == 2 else tuple(range(weight.ndim)))
-        constants |= {"w": quantized, "ws": scales, "wz": np.zeros(scales.shape, np.int8)}
-    elif right is not None:
-        quantized, scales = _signed(right, tuple(range(right.ndim)))
-        feeds["w"] = quantized
-        constants |= {"ws": scales, "wz": np.zeros(scales.shape, np.int8)}
-    node = helper.make_node(op, ["x", "xs", "xz", "w", "ws", "wz", "ys", "yz"], ["y"], name="int8")
-    return _form(node, constants, feeds)
+        return [read, *self._constant(node, weight, 1 if weight.ndim == 2 else None, scale)]
+
+    def _gemm(self, node: onnx.NodeProto) -> list[str]:
+        settings = {attribute.name: helper.get_attribute_value(attribute) for attribute in node.attribute}
+        if settings.get("transA") or settings.get("alpha", 1.0) != 1.0 or settings.get("beta", 1.0) != 1.0:
+            raise NotAlone("it transposes or scales what it reads")
+        weight = self._weight(node.input[1])
+        axis = 0 if settings.get("transB") else 1
+        self._bias(node, weight.shape[axis])
+        read, scale = self._read(node.input[0])
+        return [read, *self._constant(node, weight, axis, scale)]
+
+    def _weight(self, name: str) -> Array:
+        if name not in self._weights:
+            raise NotAlone("its weights are no constant")
+        array: Array = numpy_helper.to_array(self._weights[name])
+        return _floats(array)
+
+    def _known(self, name: str) -> Array:
+        if name not in self._values:
+            raise NotAlone("what it reads or gives is not known")
+        return _floats(self._values[name])
+
+    def _bias(self, node: onnx.NodeProto, channels: int) -> Array | None:
+        """One number for each channel, or None where there are none."""
+        name = node.input[2] if len(node.input) > 2 else ""
+        if not name:
+            return None
+        if name not in self._weights:
+            raise NotAlone("its bias is no constant")
+        bias: Array = _floats(numpy_helper.to_array(self._weights[name]))
+        if bias.size != channels or bias.shape[-1] != channels:
+            raise NotAlone("its bias has another size than its channels")
+        return bias.reshape(-1)
+
+    def _read(self, name: str) -> tuple[str, Array]:
+        """A tensor on its way through integers, once for all who read it; and their scale."""
+        if name not in self._integers:
+            self._turn(name, f"{name}/back", self._known(name))
+            self._integers[name] = self._integers.pop(f"{name}/back")
+        return self._integers[name]
+
+    def _turn(self, name: str, back: str, values: Array) -> None:
+        scale, zero = unsigned_range(values)
+        self._through(name, back, scale, zero)
+        self._integers[back] = (back, scale)
+
+    def _signed(self, name: str, values: Array) -> str:
+        """The second of two that are both fed."""
+        _, scale = signed(values, None)
+        back = f"{name}/signed {len(self._constants)}"
+        self._through(name, back, scale, np.zeros((), np.int8))
+        return back
+
+    def _through(self, name: str, back: str, scale: Array, zero: Array) -> None:
+        at = len(self._constants)
+        names = [self._hold(f"int8/{at}/scale", scale), self._hold(f"int8/{at}/zero", zero)]
+        self._nodes.append(_turn("QuantizeLinear", [name, *names], f"{back}/int8", f"into {at}"))
+        self._nodes.append(_turn("DequantizeLinear", [f"{back}/int8", *names], back, f"out of {at}"))
+
+    def _constant(self, node: onnx.NodeProto, weight: Array, axis: int | None, scale: Array) -> list[str]:
+        """Weights as integers, and the bias as those of both scales."""
+        integers, scales = signed(weight, axis)
+        at = len(self._constants)
+        held = [self._hold(f"int8/{at}/w", integers), self._hold(f"int8/{at}/ws", scales)]
+        held.append(self._hold(f"int8/{at}/wz", np.zeros(scales.shape, np.int8)))
+        self._nodes.append(_turn("DequantizeLinear", held, f"int8/{at}", f"weights {at}", axis))
+        bias = self._bias(node, scales.size) if node.op_type != "MatMul" else None
+        if bias is None:
+            return [f"int8/{at}"]
+        both = (scale * scales).astype(np.float32)
+        whole = np.clip(np.rint(np.nan_to_num(bias) / both), -_MOST_BIAS, _MOST_BIAS).astype(np.int32)
+        held = [self._hold(f"int8/{at}/b", whole), self._hold(f"int8/{at}/bs", both)]
+        held.append(self._hold(f"int8/{at}/bz", np.zeros(both.shape, np.int32)))
+        self._nodes.append(_turn("DequantizeLinear", held, f"int8/{at}/bias", f"bias {at}", 0))
+        return [f"int8/{at}", f"int8/{at}/bias"]
+
+    def _hold(self, name: str, array: Array) -> str:
+        self._constants.append(numpy_helper.from_array(np.asarray(array), name))
+        return name
 
 
-def _gemm(piece: Piece) -> Form:
-    settings = {attribute.name: helper.get_attribute_value(attribute) for attribute in piece.node.attribute}
-    names = list(piece.node.input)
-    weight = piece.constants.get(names[1])
-    if weight is None or names[0] not in piece.fed:
-        raise NotAlone("its weights are no constant")
-    if settings.get("transA") or settings.get("alpha", 1.0) != 1.0 or settings.get("beta", 1.0) != 1.0:
-        raise NotAlone("it transposes or scales what it reads")
-    quantized, scales = _signed(weight, (1,) if settings.get("transB") else (0,))
-    fed, scale, zero = _unsigned(piece.fed[names[0]])
-    bias = piece.constants.get(names[2]) if len(names) > 2 and names[2] else None
-    constants = _scales(scale, zero) | {"w": quantized, "ws": scales, "wz": np.zeros(scales.shape, np.int8)}
-    if bias is not None and bias.size == scales.size:
-        constants["b"] = np.clip(np.rint(bias.reshape(-1) / (scale * scales)), -(2**30), 2**30).astype(np.int32)
-    inputs = ["x", "xs", "xz", "w", "ws", "wz", "b" if "b" in constants else "", "ys", "yz"]
-    node = helper.make_node("QGemm", inputs, ["y"], name="int8", domain="com.microsoft")
-    node.attribute.append(helper.make_attribute("transB", int(settings.get("transB", 0))))
-    return _form(node, constants, {"x": fed})
+def _turn(op: str, inputs: list[str], output: str, name: str, axis: int | None = None) -> onnx.NodeProto:
+    settings: dict[str, Any] = {} if axis is None else {"axis": axis}
+    return helper.make_node(op, inputs, [output], name=name, domain=_DOMAIN, **settings)
 
 
-_FORMS = {"Conv": _conv, "MatMul": _matmul, "Gemm": _gemm}
+def _floats(array: Array) -> Array:
+    if array.dtype != np.float32:
+        raise NotAlone("it is not of 32-bit floats")
+    return array
 
 
-def _form(node: onnx.NodeProto, constants: Mapping[str, Array], feeds: Mapping[str, Array]) -> Form:
-    weights = [numpy_helper.from_array(np.asarray(array), name) for name, array in constants.items()]
-    inputs = [(name, helper.np_dtype_to_tensor_dtype(array.dtype), array.shape) for name, array in feeds.items()]
-    return Form(build([node], inputs, [("y", TensorProto.UINT8)], weights), dict(feeds))
-
-
-def _scales(scale: Array, zero: Array) -> dict[str, Array]:
-    """Of what is read, and of what is given, where any will do: no time depends on it."""
-    return {"xs": scale, "xz": zero, "ys": np.asarray(scale * 4, np.float32), "yz": np.asarray(128, np.uint8)}
-
-
-def _unsigned(values: Array) -> tuple[Array, Array, Array]:
-    """Values as uint8 with their scale and zero point, over the range that they have."""
+def unsigned_range(values: Array) -> tuple[Array, Array]:
+    """The scale and zero point with which uint8 holds values, over the range that they have."""
     finite = values[np.isfinite(values)]
     low = min(0.0, float(finite.min(initial=0.0)))
     high = max(0.0, float(finite.max(initial=0.0)))
     scale = max((high - low) / 255, 1e-8)
-    zero = round(-low / scale)
-    clean = np.nan_to_num(values, posinf=high, neginf=low)
-    quantized = np.clip(np.rint(clean / scale) + zero, 0, 255).astype(np.uint8)
-    return quantized, np.asarray(scale, np.float32), np.asarray(min(255, max(0, zero)), np.uint8)
+    zero = min(255, max(0, round(-low / scale)))
+    return np.asarray(scale, np.float32), np.asarray(zero, np.uint8)
 
 
-def _signed(values: Array, axes: tuple[int, ...]) -> tuple[Array, Array]:
-    """Values as int8 with a scale for each slice, over all other axes."""
+def signed(values: Array, axis: int | None) -> tuple[Array, Array]:
+    """Values as int8, with one scale for all or for each slice along an axis."""
     clean = np.nan_to_num(values, posinf=0.0, neginf=0.0)
-    most = np.abs(clean).max(axis=axes, keepdims=True, initial=0.0)
+    over = None if axis is None else tuple(at for at in range(values.ndim) if at != axis % values.ndim)
+    most = np.abs(clean).max(axis=over, keepdims=True, initial=0.0)
     scales = np.maximum(most / 127, 1e-8).astype(np.float32)
-    quantized = np.clip(np.rint(clean / scales), -127, 127).astype(np.int8)
-    return quantized, scales.reshape(-1) if scales.size > 1 else scales.reshape(())
+    integers = np.clip(np.rint(clean / scales), -127, 127).astype(np.int8)
+    return integers, scales.reshape(() if axis is None else (-1,))

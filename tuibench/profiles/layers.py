@@ -1,75 +1,50 @@
-"""Task `layers`: the time of each layer of a model in one fresh process."""
+"""How long each layer of a model takes with ONNX Runtime, found in one fresh process."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tuibench.core.errors import ModelError
-from tuibench.core.model import Point
 from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun
-from tuibench.core.text import show
 from tuibench.engines import registry
+from tuibench.engines.layer_timer import LayerOrder, Tell
 from tuibench.engines.protocol import Setting
 from tuibench.engines.wording import plain_words
-from tuibench.models.inspection import load_graph
 from tuibench.profiles.calibration import Bias, calibrate
 from tuibench.profiles.event import CONTROL, Path
 from tuibench.profiles.flat import Flat
 from tuibench.profiles.mapping import Row, map_rows
 from tuibench.profiles.naming import plainly_named
 from tuibench.profiles.optimized import graph_of_names, read_optimized
-from tuibench.profiles.session import Asked, Measured, Tell, measure
-from tuibench.profiles.timing import KernelTime, correct, match, sum_up
+from tuibench.profiles.precision import name_precision
+from tuibench.profiles.session import Asked, Measured, measure
+from tuibench.profiles.timed_model import open_timed, setting_for
+from tuibench.profiles.timing import KernelTime, count_inner, match, share_us, sum_up
 
 
-def setting_for(path: str, cpus: Sequence[int], threads: int, work_dir: str) -> Setting:
-    """The setting of a benchmark's cell of one stream at f32."""
-    return Setting(
-        model_path=path,
-        threads=threads,
-        streams=1,
-        cpus=tuple(cpus),
-        pin="core",
-        precision="f32",
-        scenario="sync",
-        work_dir=work_dir,
-    )
+def make_timer() -> OnnxRuntimeTimer:
+    """ONNX Runtime's answer to how long layers take, for the registry."""
+    return OnnxRuntimeTimer()
 
 
-def measure_layers(
-    path: str, point: Point, cpus: Sequence[int], threads: int, runs: int, max_s: float, run_dir: str, tell: Tell
-) -> LayerRun:
-    """Profile a model in this process, which is pinned and has loaded nothing yet."""
-    if point.bundle is None:
-        raise ModelError(f"{show(path)} cannot be run: {show((point.failure or ('', '', ''))[2])}", "give other inputs")
-    model = load_graph(path)
-    if model is None:
-        reason = f"{show(path)} is an .ort file, in which layers cannot be told from the nodes of a model"
-        raise ModelError(reason, "profile the .onnx file that it was made of")
-    with plainly_named(model, path, run_dir) as (named, said):
-        original = Flat(model.graph)
-        model = None
-        return _measure(original, named, point.bundle, Placed(cpus, threads, run_dir), (runs, max_s), said, tell)
+class OnnxRuntimeTimer:
+    """By the profiler of ONNX Runtime, whose kernels are told by the graph that it makes of a model."""
+
+    def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
+        """Profile a model in this process."""
+        model, bundle = open_timed(order)
+        with plainly_named(model, order.path, order.work_dir) as (named, said):
+            original = Flat(model.graph)
+            del model
+            return _measure(original, named, bundle, order, said, tell)
 
 
-@dataclass(frozen=True, slots=True)
-class Placed:
-    """Where this process runs, and where it may write."""
-
-    cpus: Sequence[int]
-    threads: int
-    run_dir: str
-
-
-def _measure(
-    original: Flat, path: str, bundle: str, placed: Placed, effort: tuple[int, float], said: Sequence[str], tell: Tell
-) -> LayerRun:
+def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Sequence[str], tell: Tell) -> LayerRun:
     version = registry.make("onnxruntime").start()
-    run_dir = placed.run_dir
-    setting = setting_for(path, placed.cpus, placed.threads, run_dir)
+    run_dir = order.work_dir
+    setting = setting_for(path, order.cpus, order.threads, run_dir)
     bias = calibrate(setting, run_dir)
-    asked = Asked(*effort, _most_kernels(original))
+    asked = Asked(order.runs, order.max_s, _most_kernels(original))
     measured = measure(setting, bundle, asked, run_dir, tell)
     times = sum_up(measured.runs)
     notes = [*said, *measured.notes]
@@ -80,18 +55,26 @@ def _measure(
     except Exception as error:  # a disk that is full, a model too large to be saved: the names alone say most of it
         notes.append(f"mapped by names alone: the optimized model cannot be saved ({plain_words(str(error))[:200]})")
         optimized = Flat(graph_of_names(times))
-    rows, calls, shares_us = kernel_rows(original, optimized, times, bias)
-    return _layer_run(measured, rows, shares_us / calls if calls else 0.0, round(calls), version, setting, notes)
+    found = kernel_rows(original, optimized, times, bias)
+    return _layer_run(measured, found, name_precision(times.values()), version, setting, notes)
 
 
-def kernel_rows(
-    original: Flat, optimized: Flat, times: dict[Path, KernelTime], bias: Bias
-) -> tuple[list[KernelRow], float, float]:
-    """Every row with its time; then how many kernels ran in one inference, and the profiler's share in all of them."""
+@dataclass(frozen=True, slots=True)
+class Kernels:
+    """Every row with its time, and what all kernels of one inference have in common."""
+
+    rows: list[KernelRow]
+    calls: float
+    """How many ran."""
+    shares_us: float
+    """The profiler's own in all of them."""
+
+
+def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], bias: Bias) -> Kernels:
+    """The rows of a model: each kernel's time is that of the row whose node it does the work of."""
     numbers = match(times, optimized)
-    raw = [0.0] * len(optimized.nodes)
-    own = [0.0] * len(optimized.nodes)
-    moved = [0] * len(optimized.nodes)
+    found = [_Found() for _ in optimized.nodes]
+    inner = count_inner(times)
     calls = shares_us = 0.0
     strangers: list[KernelRow] = []
     for path, time in times.items():
@@ -100,35 +83,54 @@ def kernel_rows(
         for length in range(len(path) - 1, 0, -1):
             number = numbers.get(path[:length]) if number is None else number
         tensors = len([name for name in optimized.nodes[number].node.input if name]) if number is not None else 1
-        us = correct(time, bias, tensors)
+        share = share_us(time, bias, tensors, inner.get(path, 0.0))
+        us = max(0.0, time.raw_us - share)
         calls += time.calls
-        shares_us += time.calls * bias.of(tensors)
+        shares_us += share
         if number is None:
-            strangers.append(KernelRow("/".join(path), RUNTIME, UNMAPPED, (), (path[-1],), time.op, time.raw_us, us))
+            told = (time.raw_us, us, False, None, time.mean_calls)
+            strangers.append(KernelRow("/".join(path), RUNTIME, UNMAPPED, (), (path[-1],), time.op, *told))
         else:
-            raw[number] += time.raw_us
-            own[number] += us
-            moved[number] += time.bytes
-    rows = [_kernel_row(row, optimized, raw, own, moved) for row in map_rows(original, optimized)]
+            found[number].add(time, us)
+    rows = [_kernel_row(row, optimized, found) for row in map_rows(original, optimized)]
     last = next((at for at, row in enumerate(rows) if row.kind == FOLDED), len(rows))
-    return [*rows[:last], *strangers, *rows[last:]], calls, shares_us
+    return Kernels([*rows[:last], *strangers, *rows[last:]], calls, shares_us)
 
 
-def _kernel_row(
-    row: Row, optimized: Flat, raw: Sequence[float], own: Sequence[float], moved: Sequence[int]
-) -> KernelRow:
-    names = tuple(optimized.nodes[kernel].node.name or optimized.nodes[kernel].id for kernel in row.kernels)
+@dataclass(slots=True)
+class _Found:
+    """What was told of one node of the optimized model."""
+
+    raw_us: float = 0.0
+    us: float = 0.0
+    bytes: int = 0
+    calls: float = 0.0
+    precision: str = ""
+
+    def add(self, time: KernelTime, us: float) -> None:
+        self.raw_us += time.raw_us
+        self.us += us
+        self.bytes += time.bytes
+        self.calls += time.mean_calls
+        # What changes the precision of a tensor multiplies nothing.
+        self.precision = self.precision or (time.precision if time.op != "Cast" else "")
+
+
+def _kernel_row(row: Row, optimized: Flat, found: Sequence[_Found]) -> KernelRow:
+    own = [found[kernel] for kernel in row.kernels]
     return KernelRow(
         row.key,
         row.kind,
         row.op,
         row.nodes,
-        names,
+        tuple(optimized.nodes[kernel].node.name or optimized.nodes[kernel].id for kernel in row.kernels),
         row.kernel_op,
-        sum(raw[kernel] for kernel in row.kernels),
-        sum(own[kernel] for kernel in row.kernels),
+        sum(one.raw_us for one in own),
+        sum(one.us for one in own),
         row.integer,
-        sum(moved[kernel] for kernel in row.kernels),
+        sum(one.bytes for one in own),
+        sum(one.calls for one in own),
+        next((one.precision for one in own if one.precision), ""),
     )
 
 
@@ -140,22 +142,16 @@ def _most_kernels(original: Flat) -> int | None:
 
 
 def _layer_run(
-    measured: Measured,
-    rows: list[KernelRow],
-    bias_us: float,
-    kernels: int,
-    version: str,
-    setting: Setting,
-    notes: list[str],
+    measured: Measured, found: Kernels, precision: str, version: str, setting: Setting, notes: list[str]
 ) -> LayerRun:
     return LayerRun(
-        rows=tuple(rows),
+        rows=tuple(found.rows),
         unprofiled_us=measured.unprofiled_us,
         profiled_us=measured.profiled_us,
-        bias_us=bias_us,
+        bias_us=found.shares_us / found.calls if found.calls else 0.0,
         runs=len(measured.runs),
         unprofiled_runs=measured.unprofiled_runs,
-        kernels=kernels,
+        kernels=round(found.calls),
         load_ms=measured.load_ms,
         first_ms=measured.first_ms,
         peak_bytes=measured.peak_bytes,
@@ -164,4 +160,5 @@ def _layer_run(
         threads=setting.threads,
         cpus=setting.cpus,
         notes=tuple(notes),
+        precision=precision,
     )

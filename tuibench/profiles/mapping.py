@@ -64,6 +64,11 @@ def is_integer(op: str) -> bool:
     return op.rsplit(".", maxsplit=1)[-1].startswith(_INTEGER)
 
 
+def is_product(op: str) -> bool:
+    """Whether a kernel multiplies matrices, whatever is done beside: names such as FusedConv end in what it is."""
+    return op.rsplit(".", maxsplit=1)[-1].endswith(_HEAVY)
+
+
 def _kernel_key(optimized: Flat, kernel: int) -> str:
     placed = optimized.nodes[kernel]
     return f"{placed.scope}{placed.node.name}" if placed.node.name else placed.id

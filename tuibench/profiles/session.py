@@ -7,10 +7,11 @@ import os
 import statistics
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from time import perf_counter, perf_counter_ns
+from time import perf_counter, perf_counter_ns, time_ns
 
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.cell import Noise
+from tuibench.engines.layer_timer import Tell
 from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, make_options
 from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Refusal, Setting
 from tuibench.host.noise import Witness
@@ -19,15 +20,14 @@ from tuibench.measure.execution import prove
 from tuibench.measure.loop import BLOCK_NS
 from tuibench.measure.memory import MemoryLog, array_bytes
 from tuibench.measure.sync import Stamps, rotate
-from tuibench.profiles.event import Run, read_events, split_runs
+from tuibench.profiles.event import Run
+from tuibench.profiles.profile_file import TimedRuns, read_timed
 
 MOST_EVENTS = 50_000
 _LEAST_KERNEL_US = 3.0
 """A profiled kernel takes no less than this by the wall clock, which bounds how many there are in a run."""
 _UNPROFILED_S = 0.6
 _TELL_S = 0.25
-
-Tell = Callable[[str, int, int], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,11 @@ def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Te
     options.enable_profiling = True
     options.profile_file_prefix = os.path.join(work_dir, "profile")
     tell("loading", 0, 1)
-    begin = perf_counter_ns()
+    begin, begin_time_ns = perf_counter_ns(), time_ns()
     raw = ort.InferenceSession(setting.model_path, options, providers=["CPUExecutionProvider"])
     load_ms = (perf_counter_ns() - begin) / 1e6
+    start_ns = int(raw.get_profiling_start_time_ns())
+    is_same_clock = begin_time_ns <= start_ns <= time_ns()
     memory.note("load")
     if pinned == "core":
         isolation.pin_thread(setting.cpus[0])
@@ -85,7 +87,8 @@ def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Te
         path = raw.end_profiling()
         timed.go_on()
         memory.note("timed")
-        return timed.sum_up(_read(path), load_ms, first_ms, memory.result().get("peak"))
+        told = _read(path, timed.profiled, (timed.since_ns - start_ns) / 1000 if is_same_clock else None)
+        return timed.sum_up(told, load_ms, first_ms, memory.result().get("peak"))
     finally:
         path = path or raw.end_profiling()
         if os.path.exists(path):
@@ -103,6 +106,13 @@ class _Timed:
         self._stamps = Stamps()
         self._profiled: list[int] = []
         self._unprofiled: list[int] = []
+        self.since_ns = 0
+        """When the profiled runs began, by the clock on the wall, as profilers have it."""
+
+    @property
+    def profiled(self) -> int:
+        """How many runs were made and timed while the profiler was on."""
+        return len(self._profiled)
 
     def profile(self) -> None:
         """Drop a run, which is not yet like those after it, and make the asked ones, as far as there is room."""
@@ -110,6 +120,7 @@ class _Timed:
         gc.collect()
         gc.freeze()
         gc.disable()
+        self.since_ns = time_ns()
         run_ns = int(self._stamps.block(self._calls, 1)[0][0])
         count = runs_for(self._asked, run_ns)
         self._witness.start()
@@ -144,17 +155,16 @@ class _Timed:
                 self._witness.skip()
         return taken
 
-    def sum_up(self, runs: list[Run], load_ms: float, first_ms: float, peak_bytes: int | None) -> Measured:
-        """Everything in figures; of what the profiler wrote only the last runs are meant."""
+    def sum_up(self, told: TimedRuns, load_ms: float, first_ms: float, peak_bytes: int | None) -> Measured:
+        """Everything in figures."""
         noise = self._witness.finish()
-        wanted = len(self._profiled)
-        notes = []
-        if wanted < self._asked.runs:
+        notes = list(told.notes)
+        if self.profiled < self._asked.runs:
             notes.append(
-                f"{wanted} profiled runs instead of {self._asked.runs}: one takes too long, or has many kernels"
+                f"{self.profiled} profiled runs instead of {self._asked.runs}: one takes too long, or has many kernels"
             )
         return Measured(
-            runs=runs[-wanted:],
+            runs=told.runs,
             profiled_us=statistics.median(self._profiled) / 1000,
             unprofiled_us=statistics.median(self._unprofiled) / 1000,
             unprofiled_runs=len(self._unprofiled),
@@ -204,6 +214,6 @@ def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
     raise IoUnavailable("the engine offers no way to pass inputs")
 
 
-def _read(path: str) -> list[Run]:
+def _read(path: str, wanted: int, since_us: float | None) -> TimedRuns:
     with open(path, encoding="utf-8", errors="replace") as lines:
-        return list(split_runs(read_events(lines)))
+        return read_timed(lines, wanted, since_us)

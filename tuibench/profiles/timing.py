@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from tuibench.profiles.calibration import Bias, middle_mean
@@ -19,9 +19,15 @@ class KernelTime:
     raw_us: float
     """As the profiler told it."""
     calls: float
-    """How often it ran in one inference."""
+    """How often it ran in one inference, in the middle of the runs."""
     bytes: int = 0
     """What it read and wrote in one inference beside constants."""
+    mean_calls: float = 0.0
+    """The same over all runs: above zero where it ran in any."""
+    reads: str = ""
+    """The element type of the first tensor that it read."""
+    precision: str = ""
+    """Of floats that are none of 32 bits."""
 
 
 def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
@@ -29,13 +35,16 @@ def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
     paths = dict.fromkeys(path for run in runs for path in run)
     found = {}
     for path in paths:
-        kernels = [run.get(path) for run in runs]
-        op = next(kernel.op for kernel in kernels if kernel is not None)
+        kernels = [run[path] for run in runs if path in run]
+        idle = [0.0] * (len(runs) - len(kernels))
         found[path] = KernelTime(
-            op,
-            middle_mean([kernel.us if kernel else 0.0 for kernel in kernels]),
-            middle_mean([float(kernel.calls) if kernel else 0.0 for kernel in kernels]),
-            max(kernel.bytes for kernel in kernels if kernel is not None),
+            kernels[0].op,
+            middle_mean([*(kernel.us for kernel in kernels), *idle]),
+            middle_mean([*(float(kernel.calls) for kernel in kernels), *idle]),
+            max(kernel.bytes for kernel in kernels),
+            sum(kernel.calls for kernel in kernels) / len(runs),
+            kernels[0].reads,
+            kernels[0].precision,
         )
     return found
 
@@ -86,6 +95,14 @@ def _match_level(
     return found
 
 
-def correct(time: KernelTime, bias: Bias, tensors: int) -> float:
-    """A kernel's time without the profiler's share."""
-    return max(0.0, time.raw_us - time.calls * bias.of(tensors))
+def share_us(time: KernelTime, bias: Bias, tensors: int, inner_calls: float) -> float:
+    """The profiler's share in a kernel's own time: of each call, and of each call in the graphs that it runs."""
+    return time.calls * bias.of(tensors) + inner_calls * bias.inner_us
+
+
+def count_inner(times: Mapping[Path, KernelTime]) -> dict[Path, float]:
+    """How often kernels ran right within the graphs of each kernel that runs any."""
+    found: dict[Path, float] = defaultdict(float)
+    for path, time in times.items():
+        found[path[:-1]] += time.calls
+    return found

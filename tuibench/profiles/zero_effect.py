@@ -5,20 +5,20 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-
-import numpy as np
+from datetime import UTC, datetime
 
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import ZeroEffect
 from tuibench.engines import registry
 from tuibench.profiles import bench_model
-from tuibench.profiles.alone import Alone, Turn, take_turns
-from tuibench.profiles.layers import setting_for
+from tuibench.profiles.alone import Alone, Turn, Watch, take_turns, turn_ratios
+from tuibench.profiles.timed_model import setting_for
 from tuibench.stats.interval import log_interval
 
 ZEROS = 0.9
 _WORTH = 0.9
 """A ratio below this is a gain; nine tenths of the products being without effect could give 0.1."""
+_NARROW = 0.03
 _ENGINE = "onnxruntime"
 
 
@@ -32,20 +32,25 @@ def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str)
         (bench_model.matmul(128, 512, 512), bench_model.matmul(128, 512, 512, ZEROS), (128, 512)),
     )
     ratios: list[list[float]] = []
+    watch = Watch(cpus)
     for dense, sparse, shape in pairs:
         feed = {"x": bench_model.draw(shape, seed=1)}
-        turns = take_turns(Alone(dense, feed, setting), Alone(sparse, feed, setting), 0.4 * max_s)
+        sides = Alone(dense, feed, setting), Alone(sparse, feed, setting)
+        watch.begin()
+        turns = take_turns(*sides, 0.4 * max_s, enough=is_told, watch=watch)
         ratios.append(turn_ratios(*turns))
     both = [math.exp(statistics.fmean(map(math.log, pair))) for pair in zip(*ratios, strict=False)]
     ratio = log_interval(both)
     exploits = judge(ratio)
-    return ZeroEffect(_ENGINE, version, ratio, exploits, say(_ENGINE, ratio, exploits))
+    now = datetime.now(UTC).isoformat(timespec="seconds").replace("+00:00", "Z")
+    return ZeroEffect(_ENGINE, version, ratio, exploits, say(_ENGINE, ratio, exploits), now, watch.grade())
 
 
-def turn_ratios(first: Sequence[Turn], second: Sequence[Turn]) -> list[float]:
-    """The time of the second over that of the first, turn by turn."""
-    pairs = zip(first, second, strict=True)
-    return [float(np.median(other.seconds) / np.median(one.seconds)) for one, other in pairs]
+def is_told(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
+    """Whether more turns would say nothing else: the ratio of one pair is narrow, or far from what is worth it."""
+    ratio = log_interval(turn_ratios(first, second))
+    half = ratio.half_width
+    return half is not None and half < _NARROW and judge(ratio) is not None
 
 
 def judge(ratio: Estimate) -> bool | None:

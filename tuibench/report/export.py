@@ -13,6 +13,7 @@ from tuibench.core.errors import UsageError, WriteError
 from tuibench.core.model import ModelSummary
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
+from tuibench.report.profile_shown import Shown
 
 STDOUT = "-"
 
@@ -25,12 +26,17 @@ def form_of(path: str) -> str:
     return {".csv": "csv", ".md": "markdown"}.get(ending, "json")
 
 
-def render(run: RunResult, form: str, beside: SideBySide | None = None) -> str:
-    """The text of an export in one of the forms; JSON has room for another result beside it."""
+def render(run: RunResult, form: str, beside: SideBySide | None = None, shown: Shown | None = None) -> str:
+    """The text of an export in one of the forms; JSON has room for another result beside it.
+
+    `shown` chooses of a profile.
+    """
     if form != "json" and run.spec.profile is not None:
         from tuibench.report.profile_page import profile_text  # as below
 
-        return profile_text(run, form)
+        return profile_text(run, form, shown)
+    if shown is not None:
+        raise UsageError("of a benchmark nothing can be chosen", "--sort, --filter and the like are of a profile")
     if form == "csv":
         from tuibench.report.csv_export import dumps as to_csv  # csv and html are needed by one form each
 

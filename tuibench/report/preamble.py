@@ -55,6 +55,8 @@ class Preamble:
     summaries: tuple[ModelSummary, ...] = ()
     parts: tuple[str, ...] = ()
     """Of a profile: what is made, one after the other; there are no cells then."""
+    time: tuple[str, ...] = ()
+    """Of a profile: lines about how long that takes, where it can be told by now."""
 
 
 def preamble_text(preamble: Preamble, ascii_only: bool = False) -> str:
@@ -75,7 +77,7 @@ def preamble_lines(preamble: Preamble) -> list[str]:
     lines += [line for line in fed if not line.startswith(ROTATING)] if preamble.parts else fed
     lines += [stream_line(choice) for choice in preamble.streams]
     if preamble.parts:
-        return [*lines, f"Plan: {', '.join(preamble.parts)}"]
+        return [*lines, f"Plan: {', '.join(preamble.parts)}", *preamble.time]
     return [*lines, plan_line(preamble.cells, preamble.expected_s, preamble.limit_s)]
 
 

@@ -9,12 +9,14 @@ from tuibench.core.profile import Profile
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
 from tuibench.insight.column import NONE
-from tuibench.insight.comparison import LayerPair, ProfileComparison, compare_performance
+from tuibench.insight.comparison import LayerPair, ProfileComparison
 from tuibench.insight.loss import decibels, level_title
-from tuibench.insight.loss_comparison import LossComparison, LossPair, compare_loss
+from tuibench.insight.loss_comparison import LossComparison, LossPair
+from tuibench.insight.two_profiles import compare_profiles
 from tuibench.report.column import Column, lay_out
 from tuibench.report.profile_heading import ProfileHeading
-from tuibench.report.profile_table import TOP, WIDTH, finished, left_out, wrapped
+from tuibench.report.profile_shown import TOP, WIDTH
+from tuibench.report.profile_table import finished, left_out, wrapped
 from tuibench.report.style import fit
 
 _LONGEST = 400
@@ -29,6 +31,7 @@ _PAIR_COLUMNS = (
     Column("rows", right=True, rank=1),
     Column(""),
 )
+_NO_LEVEL = "no level is in both, so no differences are told: profile both with the same --level"
 _MOST_LEVELS = 3
 """Of loss profiles: two columns each beside operator and weight."""
 
@@ -45,10 +48,11 @@ def profile_comparison_lines(
 ) -> list[str]:
     """Both performance or both loss profiles; `environment` says how the two machines differ."""
     lines = [f"{side}: {_named(heading)}" for side, heading in zip(("Old", "New"), names, strict=True)]
-    if old.performance is not None and new.performance is not None:
-        lines += _performance(compare_performance(old.performance, new.performance, environment), width, top)
-    elif old.loss is not None and new.loss is not None:
-        lines += _loss(compare_loss(old.loss, new.loss, environment), width, top)
+    found = compare_profiles(old, new, environment)
+    if isinstance(found, ProfileComparison):
+        lines += _performance(found, width, top)
+    elif found is not None:
+        lines += _loss(found, width, top)
     else:
         lines += ["One is a performance profile and the other a loss profile: nothing to compare"]
     return finished(lines, ascii_only)
@@ -86,16 +90,17 @@ def _pair_row(pair: LayerPair) -> list[str]:
 
 
 def _loss(found: LossComparison, width: int, top: int | None) -> list[str]:
-    lines = [line for each in _differences(found.words) for line in wrapped(each, width)]
-    if not found.levels:
-        return [*lines, "No level is in both: nothing to compare"]
-    shown = found.levels[-_MOST_LEVELS:]
+    unlike = found.unlike or ("" if found.shared else _NO_LEVEL)
+    said = [*([f"Not compared: {unlike}"] if unlike else []), *_differences(found.words)]
+    lines = [line for each in said for line in wrapped(each, width)]
+    shown = (found.shared or found.levels)[-_MOST_LEVELS:]
     columns = [Column("op", least=6), Column("weight", least=8, middle=True)]
     for level in shown:
         columns += [Column(f"{level_title(level)} old", right=True), Column("new", right=True)]
     kept = found.pairs if top is None else found.pairs[: max(top, 0)]
     lines += ["", *lay_out(columns, [_loss_row(pair, shown) for pair in kept], width)]
-    legend = "SQNR in dB, one layer changed at a time, in order of the greatest change of noise at any level"
+    order = "in the order of the model" if unlike else "in order of the greatest change of noise at any level"
+    legend = f"SQNR in dB, one layer changed at a time, {order}"
     return [*lines, *left_out(len(kept), len(found.pairs), "--top N"), *wrapped(legend, width)]
 
 

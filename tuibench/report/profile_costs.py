@@ -3,65 +3,71 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from tuibench.core.profile import CostProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, percent, scaled, size
-from tuibench.insight.cost import COST_COLUMNS, arrange_costs, cost_rows
-from tuibench.insight.summary import FLOPS_WORDS, summarize_costs
+from tuibench.insight.bar import VALUES
+from tuibench.insight.column import UNKNOWN
+from tuibench.insight.cost import COST_COLUMNS
+from tuibench.insight.cost_total import activation_words, element_words, flops_words, macs_words, unknown_words
+from tuibench.insight.summary import FLOPS, FLOPS_WORDS, summarize_costs
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
+from tuibench.report.profile_rows import cost_details, cut, shown_costs
+from tuibench.report.profile_shown import Shown
 from tuibench.report.profile_table import (
-    TOP,
-    WIDTH,
-    bar_lines,
+    detail_lines,
     finished,
     layer_table,
     left_out,
+    nothing_words,
+    results_title,
+    summed_lines,
     wrapped,
 )
 
 _NARROW = 8
 
 
-def cost_lines(
-    costs: CostProfile,
-    heading: ProfileHeading,
-    *,
-    width: int = WIDTH,
-    ascii_only: bool = False,
-    sort: str = "flops",
-    reverse: bool = False,
-    text: str = "",
-    top: int | None = TOP,
-) -> list[str]:
-    """All sections of the FLOPS profile; `top` None shows every row."""
-    totals = [line for each in total_lines(costs) for line in wrapped(each, width)]
-    lines = ["FLOPS profile (theoretical: nothing of it is measured)", *heading_lines(heading), *totals, ""]
-    shown = summarize_costs(costs)
-    bars = [(bar.label, bar.length, bar.text) for bar in shown.bars]
-    lines += [f"{shown.title}:", *bar_lines(bars, width, ascii_only), "", "Layer results (theoretical)"]
-    rows = arrange_costs(cost_rows(costs), sort, reverse, text)
-    kept = rows if top is None else rows[: max(top, 0)]
-    lines += layer_table(COST_COLUMNS, kept, width, _NARROW) if kept else ["No layer holds that text"]
+def cost_lines(costs: CostProfile, heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
+    """All sections of the FLOPS profile, or one node."""
+    shown = shown or Shown()
+    title = "FLOPS profile (theoretical: nothing of it is measured)"
+    if shown.layer:
+        return [title, *detail_lines(cost_details(costs, shown), heading, shown)]
+    totals = [line for each in total_lines(costs) for line in wrapped(each, shown.width)]
+    lines = [title, *heading_lines(heading), *totals, ""]
+    if not costs.nodes:
+        return finished([*lines, "The model has no nodes"], shown.ascii_only)
+    found = summarize_costs(costs, shown.summary or FLOPS, shown.display or VALUES)
+    # What FLOPs are stands above already.
+    lines += summed_lines(found if found.kind != FLOPS else replace(found, words=()), shown)
+    lines += ["", results_title(shown, " (theoretical)")]
+    rows = shown_costs(costs, shown)
+    kept = cut(rows, shown)
+    lines += layer_table(COST_COLUMNS, kept, shown.width, _NARROW) if kept else [nothing_words(shown)]
     lines += left_out(len(kept), len(rows), "--top N")
     lines += ["* more than 10 % of the operations"] if any(row.is_heavy for row in kept) else []
     lines += ["+ counted once: how often it runs is not known"] if any(row.node.times is None for row in kept) else []
-    return finished(lines, ascii_only)
+    return finished(lines, shown.ascii_only)
 
 
 def total_lines(costs: CostProfile) -> Iterator[str]:
     """The model as a whole, what was left out of the sums, and where shapes come from."""
     dims = "".join(f", {show(name, 40)}={value}" for name, value in costs.dims.items())
     yield f"Batch: {'as in the model' if costs.batch is None else costs.batch}{dims}"
-    yield f"MACs: {scaled(costs.macs)} per batch of {count_of(costs.items, 'item')}"
-    yield f"FLOPs: {scaled(costs.flops)}, of which {scaled(costs.element_flops)} on single elements"
+    yield f"MACs: {macs_words(costs)} per batch of {count_of(costs.items, 'item')}"
+    of_which = f", of which {element_words(costs)} on single elements" if flops_words(costs) != UNKNOWN else ""
+    yield f"FLOPs: {flops_words(costs)}{of_which}"
     yield f"Convention: {FLOPS_WORDS}"
     zeros = f", {percent(costs.zeros / costs.parameters)} of them zero" if costs.parameters else ""
     yield f"Parameters: {scaled(costs.parameters)} (shared ones once{zeros}), {size(costs.weight_bytes)}"
     peak = costs.peak_activation_bytes
-    most = f", at most {size(peak)} at one time" if peak is not None else ""
-    yield f"Activations: {size(costs.activation_bytes)} read and written{most}"
-    if costs.unknown:
-        yield f"Unknown: something of {count_of(costs.unknown, 'node')}; the totals are of what is known"
+    most = f" read and written, at most {size(peak)} at one time" if peak is not None else " read and written"
+    moved = activation_words(costs)
+    yield f"Activations: {moved}{most if moved != UNKNOWN else ''}"
+    if unknown := unknown_words(costs):
+        yield f"Unknown: {unknown}; the totals are of what is known"
     yield f"Shapes from: {show(costs.shapes_from, 300)}"
     yield from (f"Note: {show(note, 500)}" for note in costs.notes)

@@ -8,15 +8,19 @@ from collections.abc import Iterable, Iterator
 
 from tuibench.core.profile import CostProfile, LossProfile, Profile
 from tuibench.core.units import number
-from tuibench.insight.cost import CostRow, cost_rows, shape_words
-from tuibench.insight.layer import LayerRow, layer_rows
+from tuibench.insight.cost import CostRow, shape_words
+from tuibench.insight.layer import LayerRow
+from tuibench.insight.loss import LossRow
 from tuibench.insight.portion import int8_of
 from tuibench.report.csv_export import safe_text
+from tuibench.report.profile_rows import cut, shown_costs, shown_layers, shown_losses
+from tuibench.report.profile_shown import Shown
 
 LAYER_COLUMNS = (
     "number", "kind", "op", "node", "weight", "ms", "ms_low", "ms_high", "share", "macs", "element_flops", "flops",
-    "gflop_per_s", "parameters", "zeros", "bytes_moved", "roof", "roof_ms", "roof_share", "int8_ratio", "int8_ms",
-    "int8_reason", "integer", "kernel_op", "input_shapes", "output_shape", "nodes", "kernels", "reason",
+    "gflop_per_s", "parameters", "zeros", "bytes_moved", "roof", "roof_ms", "roof_share", "roof_reason", "int8_ratio",
+    "int8_ms", "int8_around", "int8_reason", "integer", "kernel_op", "input_shapes", "output_shape", "nodes", "kernels",
+    "reason",
 )  # fmt: skip
 COST_COLUMNS = (
     "number", "op", "node", "weight", "macs", "element_flops", "flops", "share", "parameters", "zeros", "weight_bytes",
@@ -24,36 +28,50 @@ COST_COLUMNS = (
 )  # fmt: skip
 LOSS_COLUMNS = (
     "number", "op", "node", "weight", "shape", "parameters", "zeros", "level", "weight_sqnr_db_proxy", "sqnr_db",
-    "cosine", "kl", "top1", "samples", "id", "reason",
+    "cosine", "kl", "top1", "samples", "id", "harm", "reason",
 )  # fmt: skip
 
 
-def profile_csv(profile: Profile) -> str:
-    """The table of what was measured, as text."""
-    return _dumps(profile_csv_rows(profile))
+_WHOLE = Shown(top=None)
 
 
-def cost_csv(costs: CostProfile) -> str:
+def profile_csv(profile: Profile, shown: Shown = _WHOLE) -> str:
+    """The table of what was measured, as text: every row in the order of the model, unless something else is chosen."""
+    return _dumps(profile_csv_rows(profile, shown))
+
+
+def cost_csv(costs: CostProfile, shown: Shown = _WHOLE) -> str:
     """The FLOPS profile as text; per inference, as far as it is known how often a node runs."""
-    return _dumps(cost_csv_rows(costs))
+    return _dumps(cost_csv_rows(costs, shown))
 
 
-def profile_csv_rows(profile: Profile) -> Iterator[tuple[str, ...]]:
+def loss_csv(loss: LossProfile, shown: Shown = _WHOLE) -> str:
+    """A loss profile as text, measured or approximated."""
+    return _dumps(loss_csv_rows(loss, shown))
+
+
+def profile_csv_rows(profile: Profile, shown: Shown = _WHOLE) -> Iterator[tuple[str, ...]]:
     """The header, then one row per layer, or per layer and level of a loss profile."""
     if profile.performance is not None:
         yield LAYER_COLUMNS
-        yield from map(_layer, layer_rows(profile.performance, profile.costs))
+        yield from map(_layer, cut(shown_layers(profile.performance, profile.costs, shown, usual=""), shown))
     elif profile.loss is not None:
-        yield LOSS_COLUMNS
-        yield from _losses(profile.loss)
+        yield from loss_csv_rows(profile.loss, shown)
     else:
-        yield from cost_csv_rows(profile.costs)
+        yield from cost_csv_rows(profile.costs, shown)
 
 
-def cost_csv_rows(costs: CostProfile) -> Iterator[tuple[str, ...]]:
+def cost_csv_rows(costs: CostProfile, shown: Shown = _WHOLE) -> Iterator[tuple[str, ...]]:
     """The header, then one row per node."""
     yield COST_COLUMNS
-    yield from map(_cost, cost_rows(costs))
+    yield from map(_cost, cut(shown_costs(costs, shown, usual=""), shown))
+
+
+def loss_csv_rows(loss: LossProfile, shown: Shown = _WHOLE) -> Iterator[tuple[str, ...]]:
+    """The header, then one row per layer and level."""
+    yield LOSS_COLUMNS
+    for row in cut(shown_losses(loss, shown, usual=""), shown):
+        yield from _levels(loss, row)
 
 
 def _dumps(rows: Iterable[tuple[str, ...]]) -> str:
@@ -70,7 +88,8 @@ def _layer(row: LayerRow) -> tuple[str, ...]:
         *map(_number, (row.ms, layer.ms.low if shown else None, layer.ms.high if shown else None, row.share)),
         *map(_count, (layer.macs, layer.element_flops, layer.flops)), _number(row.gflops),
         *map(_count, (layer.parameters, layer.zeros, layer.bytes_moved)), safe_text(layer.roof),
-        *map(_number, (layer.roof_ms, row.roof_share, form.ratio.value if form else None, row.int8_ms)),
+        *map(_number, (layer.roof_ms, row.roof_share)), safe_text(layer.roof_reason),
+        *map(_number, (form.ratio.value if form else None, row.int8_ms, form.around if form else None)),
         safe_text(form.reason if form else ""), str(layer.integer).lower(), safe_text(layer.kernel_op),
         safe_text(" ".join(map(shape_words, row.cost.input_shapes)) if row.cost else ""),
         safe_text(shape_words(row.cost.output_shape) if row.cost else ""),
@@ -89,19 +108,20 @@ def _cost(row: CostRow) -> tuple[str, ...]:
     )  # fmt: skip
 
 
-def _losses(loss: LossProfile) -> Iterator[tuple[str, ...]]:
-    for place, layer in enumerate(loss.layers, 1):
-        points = {point.level: point for point in layer.points}
-        named = (str(place), *map(safe_text, (layer.op, layer.name, layer.weight)), safe_text(shape_words(layer.shape)))
-        for level in loss.levels:
-            point = points.get(level)
-            measured = (point.sqnr_db, point.cosine, point.kl, point.top1) if point else (None,) * 4
-            yield (
-                *named, str(layer.parameters), str(layer.zeros), safe_text(level),
-                _number(layer.weight_sqnr_db.get(level)), *map(_number, measured),
-                _count(point.samples if point else None), safe_text(layer.id),
-                safe_text("; ".join(filter(None, (layer.reason, point.reason if point else "")))),
-            )  # fmt: skip
+def _levels(loss: LossProfile, row: LossRow) -> Iterator[tuple[str, ...]]:
+    layer = row.layer
+    named = (
+        str(row.number), *map(safe_text, (layer.op, layer.name, layer.weight)), safe_text(shape_words(layer.shape))
+    )  # fmt: skip
+    for level in loss.levels:
+        point = row.point(level)
+        measured = (point.sqnr_db, point.cosine, point.kl, point.top1) if point else (None,) * 4
+        yield (
+            *named, str(layer.parameters), str(layer.zeros), safe_text(level),
+            _number(layer.weight_sqnr_db.get(level)), *map(_number, measured),
+            _count(point.samples if point else None), safe_text(layer.id), "true" if point and point.harm else "",
+            safe_text("; ".join(filter(None, (layer.reason, point.reason if point else "")))),
+        )  # fmt: skip
 
 
 def _number(value: float | None) -> str:

@@ -8,45 +8,42 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import PerformanceProfile, Profile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, ms, percent, scaled, short, size
+from tuibench.insight.bar import VALUES
 from tuibench.insight.estimate import model_estimates
-from tuibench.insight.layer import COLUMNS, NARROW, arrange, layer_rows
+from tuibench.insight.layer import COLUMNS, NARROW
 from tuibench.insight.portion import work_of
-from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+from tuibench.insight.roof import roof_lines
+from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
 from tuibench.insight.summary import BASELINE, FLOPS_WORDS, summarize
 from tuibench.report.label import plus_minus
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
+from tuibench.report.profile_rows import cut, layer_details, shown_layers
+from tuibench.report.profile_shown import Shown
 from tuibench.report.profile_table import (
-    TOP,
-    WIDTH,
-    bar_lines,
     capital,
+    detail_lines,
     finished,
     layer_table,
     left_out,
+    nothing_words,
+    results_title,
+    summed_lines,
     wrapped,
 )
 
 
-def profile_lines(
-    profile: Profile,
-    heading: ProfileHeading,
-    *,
-    width: int = WIDTH,
-    ascii_only: bool = False,
-    sort: str = "ms",
-    reverse: bool = False,
-    text: str = "",
-    top: int | None = TOP,
-) -> list[str]:
-    """All sections of a performance profile; `top` None shows every row."""
-    measured = profile.performance
+def profile_lines(profile: Profile, heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
+    """All sections of a performance profile, or one layer."""
+    measured, shown = profile.performance, shown or Shown()
     if measured is None:
-        return finished([*heading_lines(heading), "Nothing was measured of it"], ascii_only)
-    model = [line for each in model_lines(measured) for line in wrapped(each, width)]
+        return finished([*heading_lines(heading), "Nothing was measured of it"], shown.ascii_only)
+    if shown.layer:
+        return detail_lines(layer_details(measured, profile.costs, shown), heading, shown)
+    model = [line for each in model_lines(measured) for line in wrapped(each, shown.width)]
     lines = ["Model summary", *heading_lines(heading), *model]
-    lines += ["", "Layer summaries", *summary_lines(measured, width, ascii_only)]
-    lines += ["", "Layer results", *result_lines(profile, width, sort, reverse, text, top)]
-    return finished(lines, ascii_only)
+    lines += ["", "Layer summaries", *summary_lines(measured, shown)]
+    lines += ["", results_title(shown), *result_lines(profile, measured, shown)]
+    return finished(lines, shown.ascii_only)
 
 
 def model_lines(measured: PerformanceProfile) -> list[str]:
@@ -55,32 +52,23 @@ def model_lines(measured: PerformanceProfile) -> list[str]:
             *(f"Note: {show(note, 500)}" for note in (*cautions(measured), *measured.notes))]  # fmt: skip
 
 
-def summary_lines(
-    measured: PerformanceProfile, width: int = WIDTH, ascii_only: bool = False, kind: str = BASELINE
-) -> list[str]:
+def summary_lines(measured: PerformanceProfile, shown: Shown) -> list[str]:
     """Whether optimizing will help, and a bar per operator."""
-    shown = summarize(measured, kind)
-    bars = [(bar.label, bar.length, bar.text) for bar in shown.bars]
     said = (help_sentence(measured), zeros_sentence(measured))
-    lines = [line for sentence in said for line in wrapped(capital(sentence), width)]
-    if not bars:
+    lines = [line for sentence in said for line in wrapped(capital(sentence), shown.width)]
+    found = summarize(measured, shown.summary or BASELINE, shown.display or VALUES)
+    if not found.bars and not shown.summary:
         return lines
-    words = [line for each in shown.words for line in wrapped(each, width)]
-    return [*lines, "", f"{shown.title}:", *bar_lines(bars, width, ascii_only), *words]
+    return [*lines, "", *summed_lines(found, shown)]
 
 
-def result_lines(
-    profile: Profile, width: int = WIDTH, sort: str = "ms", reverse: bool = False, text: str = "", top: int | None = TOP
-) -> list[str]:
+def result_lines(profile: Profile, measured: PerformanceProfile, shown: Shown) -> list[str]:
     """The table of layers, and what its columns mean."""
-    measured = profile.performance
-    if measured is None:
-        return []
-    rows = arrange(layer_rows(measured, profile.costs), sort, reverse, text)
-    shown = rows if top is None else rows[: max(top, 0)]
-    lines = layer_table(COLUMNS, shown, width, NARROW) if shown else ["No layer holds that text"]
-    lines += left_out(len(shown), len(rows), "--top N")
-    return [*lines, *_legend(measured, any(row.is_heavy for row in shown))]
+    rows = shown_layers(measured, profile.costs, shown)
+    kept = cut(rows, shown)
+    lines = layer_table(COLUMNS, kept, shown.width, NARROW) if kept else [nothing_words(shown)]
+    lines += left_out(len(kept), len(rows), "--top N")
+    return [*lines, *_legend(measured, any(row.is_heavy for row in kept))]
 
 
 def _setting_lines(measured: PerformanceProfile) -> Iterator[str]:
@@ -106,6 +94,8 @@ def _speed_lines(measured: PerformanceProfile) -> Iterator[str]:
         roof = f", {percent(min(work.roof_share, 1.0))} of the measured roofs" if work.roof_share is not None else ""
         yield f"Work: {scaled(work.flops)} FLOPs per batch{missing}, {short(work.gflops)} GFLOP/s{roof}"
         yield f"Convention: {FLOPS_WORDS}"
+    if measured.roofline is not None:
+        yield f"Roofs: {'; '.join(roof_lines(measured.roofline))}"
     start = [f"peak {size(measured.peak_bytes)}"] if measured.peak_bytes is not None else []
     start += [f"load {ms(measured.load_ms)}"] if measured.load_ms is not None else []
     if start:
@@ -117,6 +107,8 @@ def _speed_lines(measured: PerformanceProfile) -> Iterator[str]:
         f"Measured: {processes} × {count_of(measured.runs, 'run')},"
         f" {short(measured.bias_us)} µs of the profiler taken off each kernel{named}"
     )
+    if sum_words(measured):
+        yield f"Layers: {sum_words(measured)}"
 
 
 def _estimate_lines(measured: PerformanceProfile) -> Iterator[str]:

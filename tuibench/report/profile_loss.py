@@ -4,66 +4,68 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tuibench.core.profile import INT8, LossProfile
+from tuibench.core.profile import LossProfile
 from tuibench.core.text import show
-from tuibench.core.units import count_of, scaled, short
-from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows, loss_sentences, narrow_of
-from tuibench.insight.loss_summary import summarize_loss
+from tuibench.core.units import scaled, short
+from tuibench.insight.bar import VALUES
+from tuibench.insight.loss import APPROXIMATED, HARM, UNCHANGED, loss_columns, narrow_of
+from tuibench.insight.loss_sentence import loss_notes, loss_sentences
+from tuibench.insight.loss_summary import summarize_loss, told_level
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
+from tuibench.report.profile_rows import cut, loss_details, shown_losses
+from tuibench.report.profile_shown import Shown
 from tuibench.report.profile_table import (
-    TOP,
-    WIDTH,
-    bar_lines,
     capital,
+    detail_lines,
     finished,
     layer_table,
     left_out,
+    nothing_words,
+    results_title,
+    summed_lines,
     wrapped,
 )
 
 
-def loss_lines(
-    loss: LossProfile,
-    heading: ProfileHeading,
-    *,
-    width: int = WIDTH,
-    ascii_only: bool = False,
-    sort: str = "worst",
-    reverse: bool = False,
-    text: str = "",
-    top: int | None = TOP,
-) -> list[str]:
-    """All sections of a loss profile; `top` None shows every row."""
+def loss_lines(loss: LossProfile, heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
+    """All sections of a loss profile, or one layer."""
+    shown = shown or Shown()
     title = "Loss profile" + (
         " (approximated: a proxy, nothing was run)" if loss.kind == APPROXIMATED else " (measured)"
     )
+    if shown.layer:
+        return [title, *detail_lines(loss_details(loss, shown), heading, shown)]
     said = [*model_lines(loss), *map(capital, loss_sentences(loss))]
-    lines = [title, *heading_lines(heading), *(line for each in said for line in wrapped(each, width)), ""]
-    level = INT8 if INT8 in loss.levels else next(iter(loss.levels), "")
-    if level:
-        shown = summarize_loss(loss, level)
-        bars = [(bar.label, bar.length, bar.text) for bar in shown.bars]
-        lines += [f"{shown.title}:", *bar_lines(bars, width, ascii_only), *wrapped("; ".join(shown.words), width), ""]
-    columns = loss_columns(loss)
-    rows = arrange_losses(loss_rows(loss), columns, sort, reverse, text)
-    kept = rows if top is None else rows[: max(top, 0)]
-    lines += ["Layer results", *(layer_table(columns, kept, width, narrow_of(loss)) if kept else ["No layer to show"])]
-    lines += [*left_out(len(kept), len(rows), "--top N"), *wrapped(_legend(loss), width)]
-    return finished(lines, ascii_only)
+    lines = [title, *heading_lines(heading), *(line for each in said for line in wrapped(each, shown.width)), ""]
+    if not loss.layers:
+        return finished(lines[:-1], shown.ascii_only)
+    kind = shown.summary or told_level(loss)
+    if kind:
+        lines += [*summed_lines(summarize_loss(loss, kind, shown.display or VALUES), shown), ""]
+    rows = shown_losses(loss, shown)
+    kept = cut(rows, shown)
+    table = layer_table(loss_columns(loss), kept, shown.width, narrow_of(loss)) if kept else [nothing_words(shown)]
+    lines += [results_title(shown), *table]
+    lines += [*left_out(len(kept), len(rows), "--top N"), *wrapped(legend(loss), shown.width)]
+    return finished(lines, shown.ascii_only)
 
 
 def model_lines(loss: LossProfile) -> Iterator[str]:
     """What it was measured on, and how far the form in which layers are changed is from the model."""
     if loss.kind != APPROXIMATED:
-        yield f"Data: {show(loss.data, 500)}, {count_of(loss.samples, 'sample')} for each layer and level"
+        yield f"Data: {show(loss.data, 500)}"
         yield f"Outputs: {'look like classes: KL and top-1, too' if loss.classes else 'do not look like classes'}"
         if loss.float32_db is not None:
-            yield f"Form in which layers are changed: {short(loss.float32_db)} dB from the model as it runs"
+            yield f"Weights as inputs, unchanged: {short(loss.float32_db)} dB from the model as it runs"
     layers = len(loss.layers)
     yield f"Layers: {layers} with weights, {scaled(sum(layer.parameters for layer in loss.layers))} parameters"
-    yield from (f"Note: {show(note, 500)}" for note in loss.notes)
+    yield from (f"Note: {note}" for note in loss_notes(loss))
 
 
-def _legend(loss: LossProfile) -> str:
-    of = "of the weights against themselves changed (proxy)" if loss.kind == APPROXIMATED else "of the outputs"
-    return f"dB: SQNR {of}, one layer changed at a time; less is worse, 20 dB is 10 % of noise; same: nothing changed"
+def legend(loss: LossProfile) -> str:
+    """What the figures of the levels are."""
+    proxy = loss.kind == APPROXIMATED
+    of = "of the weights against themselves changed (proxy)" if proxy else "of the outputs"
+    harm = "" if proxy else f"; {HARM}: worse than any dB"
+    told = f"less is worse, 20 dB is 10 % of noise; {UNCHANGED}: nothing changed{harm}"
+    return f"dB: SQNR {of}, one layer changed at a time; {told}"

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import TypeVar
 
-from tuibench.core.profile import INT8, CostProfile, LossProfile, PerformanceProfile, Profile
+from tuibench.core.profile import CostProfile, LossProfile, PerformanceProfile, Profile
 from tuibench.insight.bar import SHARES, VALUES, Summary
 from tuibench.insight.column import Column
-from tuibench.insight.cost import COST_COLUMNS, arrange_costs, cost_rows
-from tuibench.insight.layer import COLUMNS, arrange, layer_rows
-from tuibench.insight.loss import APPROXIMATED, arrange_losses, loss_columns, loss_rows, loss_sentences
-from tuibench.insight.loss_summary import summarize_loss
+from tuibench.insight.cost import COST_COLUMNS
+from tuibench.insight.layer import COLUMNS
+from tuibench.insight.loss import APPROXIMATED, loss_columns
+from tuibench.insight.loss_sentence import loss_sentences
+from tuibench.insight.loss_summary import summarize_loss, told_level
 from tuibench.insight.sentence import help_sentence, zeros_sentence
 from tuibench.insight.summary import BASELINE, FLOPS, summarize, summarize_costs
 from tuibench.report import profile_loss
@@ -19,71 +21,119 @@ from tuibench.report.markdown import escape
 from tuibench.report.profile_costs import total_lines
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_lines import model_lines
+from tuibench.report.profile_rows import (
+    LayerDetail,
+    cost_details,
+    cut,
+    layer_details,
+    loss_details,
+    shown_costs,
+    shown_layers,
+    shown_losses,
+)
+from tuibench.report.profile_shown import Shown
 from tuibench.report.profile_table import capital, left_out
 
 _MOST_ROWS = 200
 R = TypeVar("R")
 
 
-def profile_markdown(profile: Profile, heading: ProfileHeading) -> str:
+_WHOLE = Shown(top=None)
+
+
+def profile_markdown(profile: Profile, heading: ProfileHeading, shown: Shown = _WHOLE) -> str:
     """Summary, bars as a table, layers as a table; all rows are in the CSV."""
     if profile.performance is not None:
-        return _joined(_performance(profile, profile.performance, heading))
+        return _joined(_performance(profile, profile.performance, heading, shown))
     if profile.loss is not None:
-        return _joined(_loss(profile.loss, heading))
-    return cost_markdown(profile.costs, heading)
+        return loss_markdown(profile.loss, heading, shown)
+    return cost_markdown(profile.costs, heading, shown)
 
 
-def cost_markdown(costs: CostProfile, heading: ProfileHeading) -> str:
+def cost_markdown(costs: CostProfile, heading: ProfileHeading, shown: Shown = _WHOLE) -> str:
     """The FLOPS profile, marked as theory."""
-    return _joined(_costs(costs, heading))
+    return _joined(_costs(costs, heading, shown))
 
 
-def _performance(profile: Profile, measured: PerformanceProfile, heading: ProfileHeading) -> Iterator[str]:
+def loss_markdown(loss: LossProfile, heading: ProfileHeading, shown: Shown = _WHOLE) -> str:
+    """A loss profile, measured or approximated."""
+    return _joined(_loss(loss, heading, shown))
+
+
+def _performance(
+    profile: Profile, measured: PerformanceProfile, heading: ProfileHeading, shown: Shown
+) -> Iterator[str]:
     yield "# Performance profile"
+    if shown.layer:
+        yield from _details(layer_details(measured, profile.costs, shown), heading, shown)
+        return
     yield _bullets([*heading_lines(heading), *model_lines(measured)])
     yield "## Layer summaries"
     yield _bullets([capital(help_sentence(measured)), capital(zeros_sentence(measured))])
-    yield from _summary(summarize(measured, BASELINE, VALUES), summarize(measured, BASELINE, SHARES))
+    yield from _summary(lambda display: summarize(measured, shown.summary or BASELINE, display), shown)
     yield "## Layer results"
-    yield from _rows(COLUMNS, arrange(layer_rows(measured, profile.costs)))
+    yield from _rows(COLUMNS, shown_layers(measured, profile.costs, shown), shown)
 
 
-def _loss(loss: LossProfile, heading: ProfileHeading) -> Iterator[str]:
+def _loss(loss: LossProfile, heading: ProfileHeading, shown: Shown) -> Iterator[str]:
     proxy = loss.kind == APPROXIMATED
     yield "# Loss profile" + (" (approximated: a proxy, nothing was run)" if proxy else "")
+    if shown.layer:
+        yield from _details(loss_details(loss, shown), heading, shown)
+        return
     yield _bullets([*heading_lines(heading), *profile_loss.model_lines(loss), *map(capital, loss_sentences(loss))])
-    level = INT8 if INT8 in loss.levels else next(iter(loss.levels), "")
-    if level:
+    if not loss.layers:
+        return
+    kind = shown.summary or told_level(loss)
+    if kind:
         yield "## Layer summaries"
-        yield from _summary(summarize_loss(loss, level, VALUES), None)
+        # Noises of layers do not add up to anything that one could have a share of.
+        usual = shown if shown.display else replace(shown, display=VALUES)
+        yield from _summary(lambda display: summarize_loss(loss, kind, display), usual)
     yield "## Layer results"
-    columns = loss_columns(loss)
-    yield from _rows(columns, arrange_losses(loss_rows(loss), columns))
+    yield _bullets([profile_loss.legend(loss)])
+    yield from _rows(loss_columns(loss), shown_losses(loss, shown), shown)
 
 
-def _costs(costs: CostProfile, heading: ProfileHeading) -> Iterator[str]:
+def _costs(costs: CostProfile, heading: ProfileHeading, shown: Shown) -> Iterator[str]:
     yield "# FLOPS profile (theoretical)"
+    if shown.layer:
+        yield from _details(cost_details(costs, shown), heading, shown)
+        return
     yield _bullets([*heading_lines(heading), *total_lines(costs)])
     yield "## Layer summaries"
-    yield from _summary(summarize_costs(costs, FLOPS, VALUES), summarize_costs(costs, FLOPS, SHARES))
+    yield from _summary(lambda display: summarize_costs(costs, shown.summary or FLOPS, display), shown)
     yield "## Layer results"
-    yield from _rows(COST_COLUMNS, arrange_costs(cost_rows(costs)))
+    yield from _rows(COST_COLUMNS, shown_costs(costs, shown), shown)
 
 
-def _summary(shown: Summary, shares: Summary | None) -> Iterator[str]:
-    if shown.bars:
-        titles = ["operator", "layers", escape(shown.title), *(["%"] if shares else [])]
-        rows = [[escape(bar.label), str(bar.layers), escape(bar.text)] for bar in shown.bars]
-        if shares is not None:
-            rows = [[*row, escape(bar.text)] for row, bar in zip(rows, shares.bars, strict=True)]
+def _summary(summed: Callable[[str], Summary], shown: Shown) -> Iterator[str]:
+    """A row per operator; values and shares where nobody has chosen between them."""
+    found = summed(shown.display or VALUES)
+    if found.bars:
+        titles = ["operator", "layers", escape(found.title)]
+        rows = [[escape(bar.label), str(bar.layers), escape(bar.text)] for bar in found.bars]
+        if not shown.display:
+            titles.append("%")
+            rows = [[*row, escape(bar.text)] for row, bar in zip(rows, summed(SHARES).bars, strict=True)]
         yield _table(titles, [False, True, True, True], rows)
-    if shown.words:
-        yield _bullets(shown.words)
+    if found.words:
+        yield _bullets(found.words)
 
 
-def _rows(columns: Sequence[Column[R]], rows: Sequence[R]) -> Iterator[str]:
-    kept = rows[:_MOST_ROWS]
+def _details(details: Sequence[LayerDetail], heading: ProfileHeading, shown: Shown) -> Iterator[str]:
+    yield _bullets(heading_lines(heading))
+    kept = cut(details, shown)
+    for each in kept:
+        yield f"## {escape(each.title)}"
+        yield _bullets(f"{label}: {value}" for label, value in each.pairs)
+    if len(kept) < len(details):
+        yield _bullets(left_out(len(kept), len(details), "--top N"))
+
+
+def _rows(columns: Sequence[Column[R]], rows: Sequence[R], shown: Shown) -> Iterator[str]:
+    # Nobody reads more of them in an issue, unless they say so.
+    kept = cut(rows, shown if shown.top is not None else replace(shown, top=_MOST_ROWS))
     texts = [[escape(column.text(row)) for column in columns] for row in kept]
     yield _table([escape(column.title) for column in columns], [column.right for column in columns], texts)
     if len(kept) < len(rows):

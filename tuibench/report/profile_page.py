@@ -3,37 +3,33 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 from tuibench.core.card import Card
-from tuibench.core.errors import UsageError
 from tuibench.core.label import model_names
-from tuibench.core.profile import LEVELS, CostProfile, LossProfile, Profile
+from tuibench.core.profile import CostProfile, LossProfile, Profile
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
-from tuibench.insight.column import column_of
-from tuibench.insight.comparison import compare_performance
-from tuibench.insight.cost import COST_COLUMNS
-from tuibench.insight.layer import COLUMNS
-from tuibench.insight.loss import loss_columns
-from tuibench.insight.loss_comparison import compare_loss
+from tuibench.insight.comparison import ProfileComparison
+from tuibench.insight.loss_comparison import LossComparison
+from tuibench.insight.two_profiles import compare_profiles
 from tuibench.report.age import moment_words
 from tuibench.report.json_export import finite
+from tuibench.report.profile_choice import settle
 from tuibench.report.profile_comparison import profile_comparison_lines
 from tuibench.report.profile_costs import cost_lines
-from tuibench.report.profile_csv import profile_csv
+from tuibench.report.profile_csv import cost_csv, loss_csv, profile_csv
 from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
-from tuibench.report.profile_markdown import profile_markdown
+from tuibench.report.profile_markdown import cost_markdown, loss_markdown, profile_markdown
 from tuibench.report.profile_shown import Shown
 from tuibench.report.style import to_ascii
 
 SCHEMA = 1
 _LONGEST = 500
-_ANY_LOSS = LossProfile("measured", "", LEVELS, (), classes=True)
-"""With every column that one can have."""
 
 
 def heading_of(result: RunResult, card: Card | None = None, now: float | None = None) -> ProfileHeading:
@@ -47,57 +43,47 @@ def heading_of(result: RunResult, card: Card | None = None, now: float | None = 
     )
 
 
-def check_sort(kind: str, sort: str) -> None:
-    """Raise UsageError for what is no column of such a profile."""
-    every: dict[str, list[tuple[str, str]]] = {
-        "performance": [(column.key, column.title) for column in COLUMNS],
-        "loss": [(column.key, column.title) for column in loss_columns(_ANY_LOSS)],
-    }
-    known = every.get(kind, [(column.key, column.title) for column in COST_COLUMNS])
-    if sort and not any(sort.casefold() in (key.casefold(), title.casefold()) for key, title in known):
-        names = ", ".join(key for key, _ in known)
-        raise UsageError(f"--sort takes a column of the table, not '{show(sort, 40)}'", f"columns: {names}")
-
-
 def profile_page(result: RunResult, card: Card | None = None, shown: Shown | None = None) -> str:
     """The whole page of a stored profile; its last line is the headline."""
     shown = shown or Shown()
     lines = _body(result.profile, heading_of(result, card, shown.now), shown) if result.profile is not None else []
+    if shown.layer:
+        return "\n".join(lines) + "\n"
     said = [f"Warning: {show(warning, _LONGEST)}" for warning in result.warnings]
     said += [f"Run {show(result.status, 40)}: what was measured is shown"] * (result.status != "finished")
     text = "\n".join([*lines, "", *said, show(result.headline, _LONGEST)]) + "\n"
     return to_ascii(text) if shown.ascii_only else text
 
 
-def costs_page(costs: CostProfile, heading: ProfileHeading, shown: Shown) -> str:
-    """The FLOPS profile."""
-    lines = cost_lines(
-        costs, heading, width=shown.width, ascii_only=shown.ascii_only, top=shown.top, sort=shown.sort or "flops"
-    )
+def theory_page(found: CostProfile | LossProfile, heading: ProfileHeading, shown: Shown) -> str:
+    """What needs no measuring: the FLOPS profile, or the approximated loss profile."""
+    if isinstance(found, CostProfile):
+        lines = cost_lines(found, heading, shown)
+    else:
+        lines = loss_lines(found, heading, shown)
     return "\n".join(lines) + "\n"
 
 
-def losses_page(loss: LossProfile, heading: ProfileHeading, shown: Shown) -> str:
-    """A loss profile that is no record: the approximated one."""
-    sort = shown.sort if column_of(loss_columns(loss), shown.sort) else "worst"
-    lines = loss_lines(loss, heading, width=shown.width, ascii_only=shown.ascii_only, top=shown.top, sort=sort)
-    return "\n".join(lines) + "\n"
+def theory_text(found: CostProfile | LossProfile, heading: ProfileHeading, form: str) -> str:
+    """The same as csv or markdown."""
+    if isinstance(found, CostProfile):
+        return cost_csv(found) if form == "csv" else cost_markdown(found, heading)
+    return loss_csv(found) if form == "csv" else loss_markdown(found, heading)
 
 
 def _body(profile: Profile, heading: ProfileHeading, shown: Shown) -> list[str]:
-    if profile.performance is None:
-        loss = profile.loss
-        return losses_page(loss, heading, shown).rstrip("\n").split("\n") if loss is not None else []
-    return profile_lines(
-        profile, heading, width=shown.width, ascii_only=shown.ascii_only, top=shown.top, sort=shown.sort or "ms"
-    )
+    if profile.performance is None and profile.loss is not None:
+        return loss_lines(profile.loss, heading, shown)
+    return profile_lines(profile, heading, shown) if profile.performance is not None else []
 
 
-def profile_text(result: RunResult, form: str) -> str:
-    """The export of a profile as csv or markdown."""
-    if result.profile is None:
+def profile_text(result: RunResult, form: str, shown: Shown | None = None) -> str:
+    """The export of a profile as csv or markdown; `shown` chooses of it, else it is the whole."""
+    profile = result.profile
+    if profile is None:
         return ""
-    return profile_csv(result.profile) if form == "csv" else profile_markdown(result.profile, heading_of(result))
+    chosen = settle(profile.kind, shown or Shown(top=None), profile.loss)
+    return profile_csv(profile, chosen) if form == "csv" else profile_markdown(profile, heading_of(result), chosen)
 
 
 def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:
@@ -108,14 +94,15 @@ def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:
 
 
 def comparison_page(
-    old: RunResult, new: RunResult, environment: tuple[str, ...], width: int, *, ascii_only: bool = False
+    old: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], shown: Shown
 ) -> str:
-    """Two profiles of a kind, layer by layer."""
+    """Two profiles of a kind, layer by layer; `names` are those they were given."""
     if old.profile is None or new.profile is None:
         return ""
+    headings = replace(heading_of(old), name=names[0]), replace(heading_of(new), name=names[1])
     lines = profile_comparison_lines(
-        old.profile, new.profile, (heading_of(old), heading_of(new)),
-        environment=environment, width=width, ascii_only=ascii_only,
+        old.profile, new.profile, headings,
+        environment=environment, width=shown.width, ascii_only=shown.ascii_only, top=shown.top,
     )  # fmt: skip
     return "\n".join(lines) + "\n"
 
@@ -123,23 +110,23 @@ def comparison_page(
 def comparison_json(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> str:
     """The same for programs."""
     reasons: dict[str, str] = {}
-    body = {"schema": SCHEMA, "old_id": old.id, "new_id": new.id, "comparison": _compared(old, new, environment)}
+    found = to_plain(_compared(old, new, environment)) or {}
+    body = {"schema": SCHEMA, "old_id": old.id, "new_id": new.id, "comparison": found}
     plain = finite(body, "", reasons)
     return json.dumps(plain | {"reasons": reasons}, ensure_ascii=True, allow_nan=False, indent=1) + "\n"
 
 
 def count_pairs(old: RunResult, new: RunResult) -> int:
     """Layers that both have: where there is none, nothing was compared. Work of the engine's own is no layer."""
-    pairs = _compared(old, new, ()).get("pairs", [])
-    return sum(bool(pair["old"] and pair["new"] and pair.get("nodes", True)) for pair in pairs)
+    found = _compared(old, new, ())
+    if isinstance(found, ProfileComparison):
+        return sum(bool(pair.old and pair.new and pair.nodes) for pair in found.pairs)
+    return sum(pair.delta is not None for pair in found.pairs) if found is not None else 0
 
 
-def _compared(old: RunResult, new: RunResult, environment: tuple[str, ...]) -> dict[str, list[dict[str, object]]]:
-    sides = [result.profile for result in (old, new)]
-    if sides[0] is None or sides[1] is None:
-        return {}
-    if sides[0].performance is not None and sides[1].performance is not None:
-        return dict(to_plain(compare_performance(sides[0].performance, sides[1].performance, environment)))
-    if sides[0].loss is not None and sides[1].loss is not None:
-        return dict(to_plain(compare_loss(sides[0].loss, sides[1].loss, environment)))
-    return {}
+def _compared(
+    old: RunResult, new: RunResult, environment: tuple[str, ...]
+) -> ProfileComparison | LossComparison | None:
+    if old.profile is None or new.profile is None:
+        return None
+    return compare_profiles(old.profile, new.profile, environment)

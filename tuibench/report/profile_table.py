@@ -6,20 +6,25 @@ import textwrap
 from collections.abc import Sequence
 from typing import TypeVar
 
+from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.insight.bar import Summary
 from tuibench.insight.column import Column
 from tuibench.plots.bar import draw_bars
 from tuibench.plots.styled import text_of
 from tuibench.report.column import Column as Laid
 from tuibench.report.column import lay_out
+from tuibench.report.profile_heading import ProfileHeading, heading_lines
+from tuibench.report.profile_rows import LayerDetail, cut
+from tuibench.report.profile_shown import Shown
 from tuibench.report.style import fit, to_ascii
 
 R = TypeVar("R")
-WIDTH, TOP = 80, 20
 _MOST_BARS = 12
 _WIDE = 100
 """Columns of a terminal from which more is shown than the narrow table has."""
 _NARROWEST = 20
+_LABEL = 22
 
 
 def layer_table(columns: Sequence[Column[R]], rows: Sequence[R], width: int, narrow: int) -> list[str]:
@@ -40,6 +45,41 @@ def bar_lines(bars: Sequence[tuple[str, float, str]], width: int, ascii_only: bo
     more = len(bars) - _MOST_BARS
     rest = [f"and {count_of(more, 'more operator')}"] if more > 0 else []
     return [*text_of(draw_bars(bars[:_MOST_BARS], width, ascii_only)).splitlines(), *rest]
+
+
+def summed_lines(found: Summary, shown: Shown) -> list[str]:
+    """The bars of a summary with what has to be said of them; where there are none, why."""
+    words = [line for each in found.words for line in wrapped(each, shown.width)]
+    bars = [(bar.label, bar.length, bar.text) for bar in found.bars]
+    if not bars and not words:
+        return [f"{found.title}: none"]
+    return [f"{found.title}:", *bar_lines(bars, shown.width, shown.ascii_only), *words]
+
+
+def detail_lines(details: Sequence[LayerDetail], heading: ProfileHeading, shown: Shown) -> list[str]:
+    """Layers one after the other, each with a line for all that is known of it."""
+    kept = cut(details, shown)
+    lines = heading_lines(heading)
+    for each in kept:
+        lines += ["", each.title, *(line for pair in each.pairs for line in _pair_lines(*pair, shown.width))]
+    return finished([*lines, *left_out(len(kept), len(details), "--top N")], shown.ascii_only)
+
+
+def _pair_lines(label: str, value: str, width: int) -> list[str]:
+    """A label, and beside it the value on as many lines as it needs."""
+    room = max(width - _LABEL - 2, _NARROWEST)
+    first, *more = textwrap.wrap(value, room, break_on_hyphens=False) or [""]
+    return [f"  {label:<{_LABEL}}{first}", *(f"{'':<{_LABEL + 2}}{line}" for line in more)]
+
+
+def results_title(shown: Shown, what: str = "") -> str:
+    """What stands above the table of layers: also by which words it was narrowed."""
+    return f"Layer results{what}" + (f" with '{show(shown.text, 60)}'" if shown.text else "")
+
+
+def nothing_words(shown: Shown) -> str:
+    """What stands in place of a table without rows."""
+    return "No layer holds that text" if shown.text else "There is no layer to show"
 
 
 def left_out(shown: int, of: int, how: str) -> list[str]:

@@ -23,7 +23,8 @@ MOST_RUNS, MOST_PROCESSES, MOST_SAMPLES = 1000, 50, 1024
 _DISTINCT = 8
 _USUAL = ProfileSpec(PERFORMANCE)
 _OF_LOSS = {"samples": "--samples", "levels": "--level", "budget": "--budget", "approximate": "--approximate"}
-_OF_PERFORMANCE = {"runs": "--runs", "processes": "--processes", "what_if": "--what-if"}
+_OF_PERFORMANCE = {"runs": "--runs", "processes": "--processes", "what_if": "--what-if",
+                   "fresh_roofs": "--fresh-roofs"}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +46,7 @@ class ProfileValues:
     runs: str = ""
     processes: str = ""
     what_if: str = ""
+    fresh_roofs: bool = False
     samples: str = ""
     levels: tuple[str, ...] = ()
     """'int8' or 'pruned 0.9' each, or the share alone."""
@@ -156,6 +158,7 @@ class _Reader:
             budget=values.budget,
             approximate=values.approximate,
             processes=self.read("processes", value.whole(1, MOST_PROCESSES), "--processes", _USUAL.processes),
+            fresh_roofs=values.fresh_roofs,
         )
 
     def inputs(self, distinct: int) -> InputSettings:
@@ -250,6 +253,7 @@ def profile_values(spec: BenchmarkSpec) -> ProfileValues:
         runs="" if loss else str(asked.runs),
         processes="" if loss else str(asked.processes),
         what_if="" if loss else ",".join(asked.what_if),
+        fresh_roofs=not loss and asked.fresh_roofs,
         samples=str(asked.samples) if loss else "",
         levels=asked.levels if loss and asked.levels != LEVELS else (),
         budget=loss and asked.budget,

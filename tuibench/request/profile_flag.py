@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 from tuibench.core.errors import UsageError
@@ -18,7 +18,23 @@ from tuibench.request.request import BenchmarkRequest
 
 _SHARED = {flag.field: flag for flag in FLAGS}
 _USUAL = ProfileSpec(PERFORMANCE)
-_MOST_ROWS = 100_000
+MOST_ROWS = 100_000
+
+PAGE_FLAGS: tuple[Flag, ...] = (
+    Flag("sort", "--sort COLUMN", "of the table of layers; default ms, of a loss profile worst, of FLOPS flops"),
+    Flag("reverse", "--reverse", "that table the other way round"),
+    Flag("text", "--filter TEXT", "only layers with each word in operator, node, weight or kernel; default all"),
+    Flag("top", "--top N", "so many layers of it; default 20", value.whole(1, MOST_ROWS)),
+    Flag(
+        "summary",
+        "--summary-type KIND",
+        "what the bars per operator show: baseline ms, potential ms, potential %, INT8 ms, pruned, FLOPs, bytes or"
+        " params; of a loss profile a level or params; default baseline ms, int8, FLOPs",
+    ),
+    Flag("display", "--value WHAT", "how they show it: values, log, or % of total (% is enough); default values"),
+    Flag("layer", "--layer NODE", "instead, all that is known of one layer: by its number, a node or its weight"),
+)
+"""What is shown of a profile, as the dashboard's selectors have it; commands that show stored ones take them, too."""
 
 GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
     (
@@ -28,24 +44,39 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
             Flag("loss", "--loss", "how much the outputs lose when one layer is pruned or made INT8"),
             Flag("approximate", "--approximate", "with --loss: from the weights alone; nothing is measured or kept"),
             Flag("budget", "--budget", "with --loss: one level for all layers, the others for the ten worst"),
-            Flag("what_if", "--what-if int8", "each heavy layer alone in INT8, too; default not", many="list"),
+            Flag(
+                "what_if",
+                "--what-if int8",
+                "time each heavy layer alone in INT8, too: what that would gain; default not",
+                many="list",
+            ),
         ),
     ),
     (
         "Of what, where",
         (
-            Flag("engine", "-e --engine NAME", "onnxruntime; default onnxruntime", many="list"),
+            Flag(
+                "engine",
+                "-e --engine NAME",
+                "what runs it: so far one tells its layers apart; default onnxruntime",
+                many="list",
+            ),
             Flag(
                 "cores",
                 "-ncores --num_cores N",
                 "physical cores; default all that affinity and quota allow",
                 many="list",
             ),
-            Flag("batch", "-b --batch_size N", "default 1, or the model's own where it is fixed", many="list"),
+            Flag(
+                "batch",
+                "-b --batch_size N",
+                "items in one inference; default 1, or the model's own where it is fixed",
+                many="list",
+            ),
             Flag(
                 "sequence_length",
                 "-seq_len --sequence_length N",
-                "of the sequence axes; default chosen and printed",
+                "length of the sequence axes; default chosen and printed",
                 many="list",
             ),
             Flag(
@@ -55,24 +86,29 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
                 many="each",
             ),
             Flag("batch_dim", "--batch-dim NAME", "the symbolic dim that is the batch; default found on axis 0"),
-            Flag("shapes", "-i -shapes --input_shapes SHAPES", "of the inputs in their order; default the model's"),
+            Flag(
+                "shapes",
+                "-i -shapes --input_shapes SHAPES",
+                "in the order of the inputs: '[1,3,224,224]'; default the model's",
+            ),
             Flag(
                 "inputs_file",
                 "--inputs FILE.npz",
                 "arrays by input name; for --loss calibration data; default made from the seed",
             ),
-            Flag("seed", "--seed N", "of the samples; default 0"),
+            Flag("seed", "--seed N", "of the inputs that are made; default 0"),
         ),
     ),
     (
         "How much",
         (
-            Flag("runs", "--runs N", f"profiled runs in each process; default {_USUAL.runs}"),
             Flag(
                 "processes",
                 "--processes N",
-                f"fresh ones, over which a layer's time gets its interval; default {_USUAL.processes}",
+                f"fresh processes, over which a layer's time gets its interval; default {_USUAL.processes}",
             ),
+            Flag("runs", "--runs N", f"profiled runs in each of them; default {_USUAL.runs}"),
+            Flag("fresh_roofs", "--fresh-roofs", "measure what this machine can do anew; default once a week"),
             Flag(
                 "samples", "--samples N", f"with --loss: of the data, for each changed layer; default {_USUAL.samples}"
             ),
@@ -94,8 +130,7 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
     (
         "What comes out",
         (
-            Flag("sort", "--sort COLUMN", "of the table of layers; default ms, worst with --loss, flops with --flops"),
-            Flag("top", "--top N", "so many layers of it; default 20", value.whole(1, _MOST_ROWS)),
+            *PAGE_FLAGS,
             _SHARED["export_path"],
             _SHARED["json"],
             _SHARED["quiet"],
@@ -123,7 +158,8 @@ OWN_FLAGS: tuple[Flag, ...] = tuple(
 """What a profile is told that no benchmark is, and that may be another when it is made again."""
 
 _TYPED = frozenset(one.name for one in fields(ProfileValues))
-_OWN = frozenset({"flops", "loss", "sort", "top"})
+_PAGE = frozenset(flag.field for flag in PAGE_FLAGS)
+_OWN = frozenset({"flops", "loss"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,8 +170,10 @@ class ProfileRequest:
     output: BenchmarkRequest
     """What every command that measures is told about what comes out, where it is kept, and when it runs."""
     flops: bool = False
-    sort: str = ""
-    top: int | None = None
+    page: Mapping[str, Any] = field(default_factory=dict)
+    """What was typed of PAGE_FLAGS, by their fields."""
+    given: frozenset[str] = frozenset()
+    """The fields of all that was typed."""
 
 
 def read_request(argv: Sequence[str]) -> ProfileRequest:
@@ -150,15 +188,17 @@ def read_request(argv: Sequence[str]) -> ProfileRequest:
 def to_request(model: str, given: Mapping[str, Any]) -> ProfileRequest:
     """The same from the fields that were typed."""
     fields_of = dict(given)
+    page = {name: fields_of.pop(name) for name in tuple(fields_of) if name in _PAGE}
     own = {name: fields_of.pop(name) for name in tuple(fields_of) if name in _OWN}
     loss, flops = bool(own.get("loss")), bool(own.get("flops"))
     if loss and flops:
         raise UsageError("--flops and --loss exclude each other", "give one of them")
     typed = {name: fields_of.pop(name) for name in tuple(fields_of) if name in _TYPED}
     values = ProfileValues(model=model, kind=LOSS if loss else PERFORMANCE, **typed)
-    return ProfileRequest(
-        values, BenchmarkRequest(models=(model,), **fields_of), flops, str(own.get("sort") or ""), own.get("top")
-    )
+    output = BenchmarkRequest(models=(model,), **fields_of)
+    if page.get("layer") and output.json:
+        raise UsageError("--layer and --json exclude each other", "the JSON has all that is known of every layer")
+    return ProfileRequest(values, output, flops, page, frozenset(given))
 
 
 def profile_again(spec: BenchmarkSpec) -> str:

@@ -15,6 +15,7 @@ from typing import Any
 
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError
+from tuibench.core.form import require_form, require_kind
 from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.journal import NAME, read_history
@@ -76,6 +77,8 @@ class RunDirectory:
         try:
             with os.fdopen(open_regular(self.path / REQUEST), "rb") as handle:
                 found = json.load(handle)
+            require_form("this run", found.get("v"))
+            require_kind("this run", found["spec"])
             from_plain(BenchmarkSpec, found["spec"])
             from_plain(Card, found.get("card") or {})
         except (OSError, ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:

@@ -31,6 +31,8 @@ _CREDENTIALS = struct.Struct("3i")
 _ANSWER_S = 0.3
 _LOOK_S = 2.0
 _SHORT_LOOK_S = 0.05
+_BRIEF_S = 10.0
+"""How long one who does not wait stands behind somebody who measures nothing: nobody should be refused for a look."""
 _TELL_S = 10.0
 _LONGEST_ANSWER = 4096
 _BACKLOG = 64
@@ -115,14 +117,16 @@ class HostQueue:
             while not self._try():
                 waited = time.monotonic() - begin
                 now = self._look()
-                if wait_s is not None and waited >= wait_s:
-                    raise _busy(now, wait_s)
+                brief = now.holder is not None and now.holder.brief
+                most_s = max(wait_s, _BRIEF_S) if wait_s is not None and brief else wait_s
+                if most_s is not None and waited >= most_s:
+                    raise _busy(now, waited if brief else most_s)
                 if _differ(said, now) or time.monotonic() - said_at >= _TELL_S:
                     tell(now)
                     said, said_at = now, time.monotonic()
-                left = self._look_s if wait_s is None else min(self._look_s, wait_s - waited)
+                left = self._look_s if most_s is None else min(self._look_s, most_s - waited)
                 # Without a holder somebody is about to come in or has just gone out.
-                self._stop.pause(left if now.holder else min(left, _SHORT_LOOK_S))
+                self._stop.pause(left if now.holder and not brief else min(left, _SHORT_LOOK_S))
         finally:
             line.close()
         return time.monotonic() - begin
@@ -218,6 +222,7 @@ def _hear(client: socket.socket, known: Holder) -> Holder:
         known,
         run=run if isinstance(run, str) and _TICKET.fullmatch(run) else "",
         eta_s=float(eta) if isinstance(eta, (int, float)) and 0 <= eta < 1e9 else None,
+        brief=said.get("brief") is True,
     )
 
 
@@ -228,6 +233,8 @@ def holder_words(holder: Holder | None) -> str:
     who = f"pid {holder.pid} of {show(holder.user, 40)}" + (f", run {holder.run[-4:].lower()}" if holder.run else "")
     if holder.stopped:
         return f"{who}, which is stopped"
+    if holder.brief:
+        return f"{who}, which looks at a model for a moment"
     return who + ("" if holder.eta_s is None else f", about {seconds(holder.eta_s)} left")
 
 

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from tuibench.core.errors import StoreError
+from tuibench.core.form import BENCHMARK
 from tuibench.runs.regular import open_regular
 
-VERSION = 1
 NAME = "journal.jsonl"
 DURABLE = frozenset(
     {"run_start", "sitting", "plan", "execution_done", "execution_failed", "cell_done", "extended", "run_end"}
@@ -59,7 +59,8 @@ class Journal:
     A reserve beside it is given up when the disk is full: what was just measured, and how the run ended, still fit.
     """
 
-    def __init__(self, run_dir: Path, seq: int = 0) -> None:
+    def __init__(self, run_dir: Path, seq: int = 0, form: int = BENCHMARK) -> None:
+        self._form = form
         self._reserve = run_dir / _RESERVE
         self._fd = open_regular(run_dir / NAME, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
         self._seq = seq
@@ -71,7 +72,7 @@ class Journal:
 
     def append(self, ev: str, **fields: Any) -> None:
         """Write one event and, where it carries a result, wait until the disk has it."""
-        line = encode({"v": VERSION, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **fields})
+        line = encode({"v": self._form, "seq": self._seq, "t_ns": time.monotonic_ns(), "ev": ev, **fields})
         try:
             full = not self._write_whole(line, ev in DURABLE)
         except OSError as error:

@@ -86,6 +86,7 @@ class Caller:
         """What every child is told."""
         return {
             "path": self.spec.models[0].path,
+            "engine": self.spec.engines[0],
             "point": None if self.point is None else to_plain(self.point),
             "run_dir": str(self.run_dir),
             "memory_bytes": self.spec.limits.memory_bytes or self.memory_room(),

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from tuibench.core.cell import Failure
-from tuibench.core.failure import failure_words
-from tuibench.core.profile import LayerLoss, LossPoint
+from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint
 from tuibench.core.record import from_plain
-from tuibench.insight.loss_assembly import worst_layers
-from tuibench.runs.profile_part import COSTS, LOSSES, WEIGHTS, first_level
+from tuibench.insight.loss_assembly import first_points, worst_layers
+from tuibench.runs.profile_part import COSTS, LOSSES, WEIGHTS, order_levels
 from tuibench.runs.profile_performance import make_costs
 from tuibench.runs.profile_sitting import ProfileSitting
 
@@ -42,20 +41,15 @@ class LossMaker:
         if isinstance(answer, Failure):
             sitting.fail(WEIGHTS, answer)
         else:
-            sitting.keep(WEIGHTS, [from_plain(LayerLoss, layer) for layer in answer])
+            sitting.keep(WEIGHTS, from_plain(tuple[LayerLoss, ...], answer))
         sitting.pace.end()
 
     def _make_losses(self) -> None:
         sitting = self._sitting
         sitting.pace.begin(LOSSES)
-        levels = sitting.asked.levels
-        first = first_level(sitting.asked)
-        rounds = [levels]
-        if sitting.asked.budget and len(levels) > 1:
-            rounds = [(first,), tuple(level for level in levels if level != first)]
         answers: list[dict[str, Any]] = []
-        for number, some in enumerate(rounds):
-            answer = self._change(some, self._worst(first) if number else None)
+        for levels, layers in self._rounds():
+            answer = self._change(levels, layers)
             if isinstance(answer, Failure):
                 sitting.fail(LOSSES, answer)
                 sitting.pace.end()
@@ -64,18 +58,36 @@ class LossMaker:
         sitting.keep(LOSSES, _join(answers))
         sitting.pace.end()
 
+    def _rounds(self) -> Iterator[tuple[Sequence[str], list[str] | None]]:
+        """Levels, and the layers to change to them; each round is told when those before it are done."""
+        asked, points = self._sitting.asked, self._parts.points
+        levels = order_levels(asked)
+        if not asked.budget or len(levels) < 2:
+            yield levels, None
+            return
+        yield levels[:1], None
+        made = [one for (one, level), point in points.items() if level == levels[0] and point.reason == ALREADY_INT8]
+        if made:
+            yield levels[1:2], made
+        worst = worst_layers(first_points([(one, point) for (one, _), point in points.items()], levels))
+        if worst:
+            yield levels[1:], list(worst)
+
     def _change(self, levels: Sequence[str], layers: list[str] | None) -> Any:
         """All these layers at all these levels; what a child dies of is left out of the next child's work."""
         sitting, deaths = self._sitting, 0
         while True:
-            begun = [False]
+            at: list[tuple[str, str]] = []
             known = list(self._parts.points)
 
-            def hear(line: dict[str, Any], begun: list[bool] = begun, before: int = len(known)) -> None:
+            def hear(line: dict[str, Any], at: list[tuple[str, str]] = at, before: int = len(known)) -> None:
+                if "at" in line:
+                    at[:] = [(str(line["at"]["id"]), str(line["at"]["level"]))]
+                    return
                 if "begin" in line:
-                    begun[0] = True
                     sitting.note(LOSSES, line["begin"] | {"points": before + int(line["begin"].get("points") or 0)})
                 if "loss" in line:
+                    at.clear()
                     point = from_plain(LossPoint, line["loss"]["point"])
                     sitting.keep_piece(LOSSES, str(line["loss"]["id"]), point, point.level)
                 sitting.pace.piece(len(self._parts.points), int(self._parts.begin.get("points") or 0))
@@ -87,26 +99,19 @@ class LossMaker:
             if not isinstance(answer, Failure):
                 return answer
             deaths += 1
-            culprit = self._next(levels, layers) if begun[0] else None
-            if deaths > _MOST_DEATHS or culprit is None:
+            # Only what it was at is to blame; what stands before or between the layers is nobody's.
+            if deaths > _MOST_DEATHS or not at:
                 return answer
-            one, level = culprit
-            sitting.keep_piece(LOSSES, one, LossPoint(level, None, None, reason=failure_words(answer)), level)
+            one, level = at[0]
+            # Without memory or time it is not known what the outputs would have been.
+            reason, harm = f"{answer.message} with this layer changed", answer.kind == "signal"
+            point = LossPoint(level, None, None, reason=reason, harm=harm)
+            sitting.keep_piece(LOSSES, one, point, level)
             sitting.pass_between()
-
-    def _next(self, levels: Sequence[str], layers: list[str] | None) -> tuple[str, str] | None:
-        """Which layer and level a child was at: it takes the layers in the order in which their weights were told."""
-        able = [layer.id for layer in self._parts.weights or () if not layer.reason]
-        pairs = [(one, level) for one in able if layers is None or one in layers for level in levels]
-        return next((pair for pair in pairs if pair not in self._parts.points), None)
 
     def _expected_s(self) -> float:
         """How long a child may be silent: it says something with each changed layer."""
         return max(30.0, 10 * float(self._parts.begin.get("ms_each") or 0.0) / 1000)
-
-    def _worst(self, level: str) -> list[str]:
-        """The layers whose change at that level is seen most in the outputs."""
-        return list(worst_layers([(one, point) for (one, at), point in self._parts.points.items() if at == level]))
 
 
 def _join(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from tuibench.core.profile_spec import ProfileSpec
 from tuibench.runs.journal import Journal
 from tuibench.runs.profile_part import LAYERS, LOSSES, Parts, list_parts
 
-_USUAL_S = {"costs": 1.5, "roofline": 5.0, "zeros": 4.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}
+_USUAL_S = {"costs": 1.5, "roofline": 2.0, "zeros": 1.0, "layers": 4.0, "what_if": 12.0, "weights": 2.0}
 """Until one has been made."""
 _WORDS = {
     "costs": "counting what each layer costs",

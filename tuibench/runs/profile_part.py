@@ -41,9 +41,10 @@ def list_parts(spec: ProfileSpec) -> tuple[str, ...]:
     return (COSTS, ROOFLINE, ZEROS, *layers, *([WHAT_IF] if spec.what_if else []))
 
 
-def first_level(spec: ProfileSpec) -> str:
-    """The one at which a budget looks at every layer."""
-    return INT8 if INT8 in spec.levels else spec.levels[0]
+def order_levels(spec: ProfileSpec) -> tuple[str, ...]:
+    """As they were asked for; of a budget first the one at which it looks at every layer."""
+    first = INT8 if spec.budget and INT8 in spec.levels else spec.levels[0]
+    return (first, *(level for level in spec.levels if level != first))
 
 
 @dataclass(slots=True)
@@ -54,8 +55,8 @@ class Parts:
     roofline: Roofline | None = None
     zeros: ZeroEffect | None = None
     runs: dict[int, LayerRun] = field(default_factory=dict)
-    what_if: dict[str, WhatIf] = field(default_factory=dict)
-    """By node."""
+    what_if: dict[tuple[str, str], WhatIf] = field(default_factory=dict)
+    """By the node that a row goes by, and form."""
     weights: tuple[LayerLoss, ...] | None = None
     begin: dict[str, Any] = field(default_factory=dict)
     """What the loss child said before its first variant."""
@@ -84,7 +85,8 @@ class Parts:
 
     def _take_piece(self, part: str, one: str, event: Mapping[str, Any]) -> None:
         if part == WHAT_IF:
-            self.what_if[one] = from_plain(WhatIf, event["result"])
+            found = from_plain(WhatIf, event["result"])
+            self.what_if[one, found.form] = found
         elif part == LOSSES:
             self.points[one, str(event["level"])] = from_plain(LossPoint, event["result"])
 
@@ -98,7 +100,7 @@ class Parts:
         elif part == LAYERS:
             self.runs[n] = from_plain(LayerRun, result)
         elif part == WEIGHTS:
-            self.weights = tuple(from_plain(LayerLoss, layer) for layer in result)
+            self.weights = from_plain(tuple[LayerLoss, ...], result)
         elif part == LOSSES:
             self.answer = dict(result or {})
 

@@ -2,18 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tuibench.core.cell import Estimate, Failure
 from tuibench.core.failure import failure_words
 from tuibench.core.profile import LAYER, CostProfile, KernelRow, LayerRun, Roofline, WhatIf, ZeroEffect
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.record import from_plain
+from tuibench.engines import registry
+from tuibench.insight.roof import is_disturbed
 from tuibench.runs.profile_part import COSTS, LAYERS, ROOFLINE, WHAT_IF, ZEROS
 from tuibench.runs.profile_sitting import ProfileSitting
 from tuibench.runs.resumption import Disagreement, disagreement
 
 _COST_S = 30.0
-_ROOF_S, _ZEROS_S = 3.0, 2.0
+_MACHINE: dict[str, type[Roofline] | type[ZeroEffect]] = {ROOFLINE: Roofline, ZEROS: ZeroEffect}
+_MACHINE_S = {ROOFLINE: 3.0, ZEROS: 2.0}
+"""At most; a quiet machine is known sooner."""
 _ALONE_S = 2.0
 """Per layer that is measured alone."""
 _MOST_ALONE = 20
@@ -56,35 +61,61 @@ class PerformanceMaker:
         part, _, number = name.partition(" ")
         if part == COSTS:
             make_costs(self._sitting)
-        elif part == ROOFLINE:
-            self._make_of_machine(ROOFLINE, _ROOF_S, Roofline)
-        elif part == ZEROS:
-            self._make_of_machine(ZEROS, _ZEROS_S, ZeroEffect)
+        elif part in _MACHINE:
+            self._make_of_machine(part)
         elif part == LAYERS:
             self._make_layers(int(number))
         else:
             self._make_what_if()
 
-    def _make_of_machine(self, part: str, max_s: float, kind: type[Roofline] | type[ZeroEffect]) -> None:
-        """What is true of the machine whatever the model; once measured it stays so."""
+    def _make_of_machine(self, part: str) -> None:
+        """What is true of the machine whatever the model: as it was measured in the last week, or anew."""
         sitting = self._sitting
-        known = sitting.shelf.get(part, sitting.cores)
+        if self._lacks_alone(part):
+            return
+        known = self._known(part)
         if known is not None:
-            try:
-                sitting.keep(part, from_plain(kind, known), cached=True)
-                return
-            except (TypeError, ValueError, KeyError, AttributeError):
-                known = None  # another version wrote it, or somebody else
+            sitting.keep(part, known, cached=True)
+            return
         sitting.pace.begin(part)
-        answer = sitting.caller.ask(part, sitting.placed() | {"max_s": max_s}, expected_s=max_s)
+        max_s = _MACHINE_S[part]
+        told = sitting.placed() | {"max_s": max_s}
+        if part == ROOFLINE and ZEROS not in self._parts.done and self._known(ZEROS) is None:
+            # What one process loads takes as long as what it measures.
+            max_s += _MACHINE_S[ZEROS]
+            told |= {"zeros_s": _MACHINE_S[ZEROS]}
+        answer = sitting.caller.ask(part, told, expected_s=max_s)
         if isinstance(answer, Failure):
             sitting.fail(part, answer)
         else:
-            found = from_plain(kind, answer)
-            sitting.keep(part, found)
-            if _is_whole(found):
-                sitting.shelf.put(part, sitting.cores, to_plain(found))
+            beside = answer.pop(ZEROS, None)
+            self._keep_of_machine(part, from_plain(_MACHINE[part], answer))
+            if beside is not None:
+                self._keep_of_machine(ZEROS, from_plain(ZeroEffect, beside))
         sitting.pace.end()
+
+    def _lacks_alone(self, part: str) -> bool:
+        """Whether the engine of this profile is not one that such a part is measured with, which is written down."""
+        engine = self._sitting.spec.engines[0]
+        if registry.runs_ours(engine):
+            return False
+        self._sitting.fail(part, Failure("refused", "planning", f"it is not measured with {engine}"))
+        return True
+
+    def _known(self, part: str) -> Roofline | ZeroEffect | None:
+        """What is kept of the machine; None where that is nothing, or is to be measured anew."""
+        sitting = self._sitting
+        found = None if sitting.asked.fresh_roofs else sitting.shelf.get(part, sitting.cores, _MACHINE[part])
+        return found if found is not None and _is_sound(found) else None
+
+    def _keep_of_machine(self, part: str, found: Roofline | ZeroEffect) -> None:
+        """For this profile in any case; for later ones where they could do with it."""
+        sitting = self._sitting
+        sitting.keep(part, found)
+        if _is_sound(found):
+            sitting.shelf.put(part, sitting.cores, found)
+        else:
+            sitting.shelf.forget(part, sitting.cores)
 
     def _make_layers(self, n: int) -> None:
         sitting, name = self._sitting, f"{LAYERS} {n}"
@@ -127,50 +158,56 @@ class PerformanceMaker:
 
     def _make_what_if(self) -> None:
         sitting = self._sitting
+        if self._lacks_alone(WHAT_IF):
+            return
         sitting.pace.begin(WHAT_IF)
         if self._parts.costs is None:
             why = "what the layers cost is not known, so none can be chosen"
             sitting.fail(WHAT_IF, Failure("exception", "what-if", why))
         else:
-            went_well = [self._make_alone(form, self._heavy()) for form in sitting.asked.what_if]
+            rows = self._heavy()
+            went_well = [self._make_alone(form, rows) for form in sitting.asked.what_if]
             # A failure that was written down stands: what is kept after it would take it back.
             if all(went_well):
                 sitting.keep(WHAT_IF, None)
         sitting.pace.end()
 
-    def _make_alone(self, form: str, nodes: list[str]) -> bool:
-        """Whether all nodes could be tried in isolation; what a child dies of is left out of the next one's work."""
-        sitting, deaths = self._sitting, 0
-        while left := [node for node in nodes if node not in self._parts.what_if]:
+    def _make_alone(self, form: str, rows: Mapping[str, Sequence[str]]) -> bool:
+        """Whether all rows could be tried in isolation; what a child dies of is left out of the next one's work."""
+        sitting, known, deaths = self._sitting, self._parts.what_if, 0
+        while left := {row: list(nodes) for row, nodes in rows.items() if (row, form) not in known}:
             sitting.pass_between()
 
             def hear(line: dict[str, Any]) -> None:
                 found = line.get("what_if")
                 if found is not None:
-                    ratio = from_plain(Estimate, found["ratio"])
-                    known = WhatIf(form, ratio, str(found.get("reason") or ""))
-                    sitting.keep_piece(WHAT_IF, str(found["id"]), known)
-                    sitting.pace.piece(sum(node in self._parts.what_if for node in nodes), len(nodes))
+                    told = dict(found)
+                    sitting.keep_piece(WHAT_IF, str(told.pop("id")), from_plain(WhatIf, told | {"form": form}))
+                    sitting.pace.piece(sum((row, form) in known for row in rows), len(rows))
                     sitting.pass_between()
 
-            told = sitting.placed() | {"form": form, "nodes": left, "max_s": _ALONE_S * len(left)}
-            answer = sitting.caller.ask(WHAT_IF, told, expected_s=_ALONE_S * len(left), hear=hear)
+            max_s = _ALONE_S * len(left)
+            told = sitting.placed() | {"form": form, "rows": left, "max_s": max_s}
+            answer = sitting.caller.ask(WHAT_IF, told, expected_s=max_s, hear=hear)
             if not isinstance(answer, Failure):
                 return True
             deaths += 1
-            left = [node for node in left if node not in self._parts.what_if]
-            if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not left:
+            still = [row for row in left if (row, form) not in known]
+            if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not still:
                 sitting.fail(WHAT_IF, answer)
                 return False
             words = failure_words(answer)
-            sitting.keep_piece(WHAT_IF, left[0], WhatIf(form, Estimate(None, reason=words), words))
+            sitting.keep_piece(WHAT_IF, still[0], WhatIf(form, Estimate(None, reason=words), words))
         return True
 
-    def _heavy(self) -> list[str]:
-        """The node of each row that takes time worth saving and has products to save it on, heaviest row first."""
+    def _heavy(self) -> dict[str, tuple[str, ...]]:
+        """The nodes of each row that takes time worth saving and has products to save it on, heaviest row first.
+
+        By the node with most products.
+        """
         run = self._parts.runs[min(self._parts.runs)] if self._parts.runs else None
         if run is None or self._parts.costs is None:
-            return []
+            return {}
         macs = {node.id: node.macs or 0 for node in self._parts.costs.nodes}
         total = sum(row.us for row in run.rows) or 1.0
 
@@ -179,11 +216,13 @@ class PerformanceMaker:
 
         rows = [row for row in run.rows if row.kind == LAYER and macs.get(chief(row), 0) and not row.integer]
         rows = [row for row in rows if row.us / total >= _LEAST_SHARE]
-        return [chief(row) for row in sorted(rows, key=lambda row: -row.us)[:_MOST_ALONE]]
+        return {chief(row): row.nodes for row in sorted(rows, key=lambda row: -row.us)[:_MOST_ALONE]}
 
 
-def _is_whole(found: Roofline | ZeroEffect) -> bool:
-    """Whether a later profile could do with it as it is."""
+def _is_sound(found: Roofline | ZeroEffect) -> bool:
+    """Whether a later profile could do with it: all of it is there, and nobody disturbed it."""
+    if found.grade is None or is_disturbed(found.grade):
+        return False
     if isinstance(found, Roofline):
-        return found.f32_gflops is not None and found.dram_gb_s is not None
+        return None not in (found.f32_gflops, found.int8_gops, found.dram_gb_s) and bool(found.cache_gb_s)
     return found.exploits is not None

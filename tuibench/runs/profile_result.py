@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from tuibench.core.model import Point
 from tuibench.core.profile import (
-    ALREADY_INT8,
     LAYER,
     LOSS,
     CostProfile,
@@ -19,12 +18,14 @@ from tuibench.core.profile import (
 )
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import count_of, ms, percent, short
 from tuibench.insight.assembly import assemble_performance
-from tuibench.insight.loss_assembly import LossFacts, assemble_loss, describe_data, worst_layers
-from tuibench.runs.profile_part import COSTS, Parts, first_level
+from tuibench.insight.loss import APPROXIMATED
+from tuibench.insight.loss_assembly import LossFacts, assemble_loss, describe_data, first_points, worst_layers
+from tuibench.runs.profile_part import COSTS, Parts, order_levels
 
 _LONGEST = 60
+_MOST_WORDS = 200
 
 
 def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> Profile | None:
@@ -35,7 +36,7 @@ def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> 
     point = points[0]
     costs = parts.costs or _no_costs(point, parts)
     if asked.kind == LOSS:
-        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts))
+        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts, point))
     performance = assemble_performance(
         spec=spec,
         point=point,
@@ -55,21 +56,23 @@ def _no_costs(point: Point, parts: Parts) -> CostProfile:
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
 
 
-def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts) -> LossProfile:
+def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point) -> LossProfile:
     if asked.approximate:
         return assemble_loss(parts.weights or (), None, LossFacts(levels=asked.levels))
-    points = [(one, point) for (one, _), point in parts.points.items()]
+    points = [(one, found) for (one, _), found in parts.points.items()]
     told = parts.begin | parts.answer
-    first = first_level(asked)
+    levels = order_levels(asked)
+    # As many as there were: data may have fewer samples than were asked for.
+    samples = int(told.get("samples") or max((found.samples for _, found in points), default=0))
     facts = LossFacts(
-        data=describe_data(asked.samples, spec.inputs.seed, spec.inputs.file and os.path.basename(spec.inputs.file)),
-        levels=(first, *(level for level in asked.levels if level != first)) if asked.budget else asked.levels,
-        samples=max((point.samples for _, point in points), default=0),
+        data=describe_data(samples, spec.inputs.seed, spec.inputs.file and os.path.basename(spec.inputs.file)),
+        levels=levels,
+        samples=samples,
         classes=bool(told.get("classes")),
         float32_db=told.get("float32_db"),
-        notes=tuple(str(note) for note in told.get("notes", ())),
+        notes=(*point.notes, *(str(note) for note in told.get("notes", ()))),
         budget=asked.budget,
-        worst=worst_layers([(one, point) for one, point in points if point.level == first]) if asked.budget else (),
+        worst=worst_layers(first_points(points, levels)) if asked.budget else (),
     )
     return assemble_loss(parts.weights or (), points, facts)
 
@@ -103,23 +106,42 @@ def _heaviest(found: PerformanceProfile) -> str:
 
 
 def _loss_words(found: LossProfile) -> list[str]:
+    """The layer to leave alone before all others; without any, why there is none."""
+    if found.kind == APPROXIMATED:
+        return _proxy_words(found)
+    points = [(point, layer) for layer in found.layers for point in layer.points]
+    harmed = list(dict.fromkeys(layer.id for point, layer in points if point.harm))
     told = [
-        (point.sqnr_db, point.level, layer) for layer in found.layers for point in layer.points
-        if point.sqnr_db is not None
+        (point.sqnr_db, point.level, layer) for point, layer in points
+        if point.sqnr_db is not None and layer.id not in harmed
     ]  # fmt: skip
+    words = []
+    if harmed:
+        first = next(layer for point, layer in points if point.harm)
+        more = f" and {count_of(len(harmed) - 1, 'more layer')}" if len(harmed) > 1 else ""
+        words = [f"harm beyond dB: {_name(first)}{more}"]
     if told:
         db, level, layer = min(told, key=lambda one: one[0])
-        return [f"most sensitive: {_name(layer)}, {short(db)} dB SQNR at {show(level, 20)}"]
-    broken = [layer for layer in found.layers for point in layer.points if point.reason not in ("", ALREADY_INT8)]
-    if broken:
-        return [f"no outputs to compare: {_name(broken[0])} and {len(broken) - 1} more changes"]
+        return [*words, f"most sensitive{' of the others' * bool(words)}: {_name(layer)}, {_at(db, level)}"]
+    reasons = [point.reason for point, _ in points if point.reason]
+    if words or not reasons:
+        return words or ["no layer loses anything"]
+    return [f"not known of any layer: {show(reasons[0], _MOST_WORDS)}"]
+
+
+def _proxy_words(found: LossProfile) -> list[str]:
     told = [
-        (db, level, layer) for layer in found.layers for level, db in layer.weight_sqnr_db.items() if db is not None
-    ]
+        (db, level, layer) for layer in found.layers for level, db in layer.weight_sqnr_db.items()
+        if db is not None and not layer.reason
+    ]  # fmt: skip
     if not told:
-        return ["no layer loses anything"]
+        return ["no change of weights is known", "a proxy"]
     db, level, layer = min(told, key=lambda one: one[0])
     return [f"largest change of weights: {_name(layer)}, {short(db)} dB at {show(level, 20)}", "a proxy"]
+
+
+def _at(db: float, level: str) -> str:
+    return f"{short(db)} dB SQNR at {show(level, 20)}"
 
 
 def _name(layer: LayerLoss) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from tuibench.core.cell import Failure
 from tuibench.core.failure import failure_words
 from tuibench.core.profile_spec import ProfileSpec
-from tuibench.core.record import to_plain
+from tuibench.core.record import to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.hearing import Hearing
 from tuibench.runs.journal import require_room
@@ -70,7 +70,7 @@ class ProfileSitting:
 
     def keep(self, part: str, result: Any, n: int = 0, **more: Any) -> None:
         """Write a part down and wait until the disk has it."""
-        self._append({"part": part, "n": n, "result": to_plain(result), **more})
+        self._append({"part": part, "n": n, "result": to_compact(result), **more})
 
     def keep_piece(self, part: str, one: str, result: Any, level: str = "") -> None:
         """One of many results of the same part."""

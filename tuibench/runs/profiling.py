@@ -10,7 +10,6 @@ from tuibench.core.cell import Failure
 from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
 from tuibench.core.failure import failure_words
 from tuibench.core.profile import LOSS, ProfileSpec
-from tuibench.core.profile_spec import TIMED_ENGINES
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -128,7 +127,9 @@ class ProfileRun:
     def _prepare(self) -> None:
         setup, spec = self._setup, self._spec
         for engine in spec.engines:
-            check_engine(engine)
+            registry.check_timed(engine)
+            if self._asked.kind == LOSS and not registry.runs_ours(engine):
+                raise EngineError(f"layers are not changed with {engine}", "a loss profile is made without -e")
         memory = spec.limits.memory_bytes or setup.memory_room()
         preparation = Preparation(
             spec,
@@ -173,11 +174,3 @@ class ProfileRun:
             error = NothingMeasured(failure_words(failure), failure.log_tail or "")
             error.exit_code = code_of(failure)
             raise error
-
-
-def check_engine(engine: str) -> None:
-    """Raise for what is no engine, and for one that does not tell how long each layer takes."""
-    registry.check(engine)
-    if engine not in TIMED_ENGINES:
-        what = f"{engine} does not tell how long each layer takes"
-        raise EngineError(what, f"-e {', '.join(TIMED_ENGINES)} makes profiles")

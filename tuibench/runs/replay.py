@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
+from tuibench.core.form import NEWEST, require_form, require_kind
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.record import from_plain
@@ -98,7 +99,9 @@ class Replay:
         """How many the journal has so far."""
 
     def take(self, event: dict[str, Any]) -> None:
-        """One event."""
+        """One event; StoreNewer where only a newer version makes sense of it."""
+        if event.get("v", NEWEST) != NEWEST:
+            require_form("this run", event["v"], event.get("versions"))
         if event["ev"] in ("run_start", "sitting", "granted"):
             # Clocks of two boots have nothing in common, and standing in line is not measuring.
             self._before_s += 0.0 if event["ev"] == "granted" else (self._last_ns - self._first_ns) / 1e9
@@ -203,6 +206,7 @@ class Replay:
         )
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
+        require_kind("this run", event["spec"])
         self.start, self._spec = event, None
         self._on_sitting(event)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from tuibench.core.form import PROFILE
 from tuibench.core.label import model_names
 from tuibench.core.run import RunResult
 from tuibench.runs.conclusion import conclude, headline
@@ -21,7 +22,7 @@ def _with_profile(past: Replay, frame: RunResult) -> RunResult:
     from tuibench.runs.profile_result import make_profile, profile_headline  # what a benchmark has no use for
 
     profile = make_profile(frame.spec, past.parts, past.points)
-    return replace(frame, profile=profile, headline=_ended(frame, profile_headline(profile)))
+    return replace(frame, schema=PROFILE, profile=profile, headline=_ended(frame, profile_headline(profile)))
 
 
 def _with_cells(past: Replay, frame: RunResult) -> RunResult:

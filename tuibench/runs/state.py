@@ -12,7 +12,7 @@ from typing import Any
 
 from tuibench.core import activity
 from tuibench.core.activity import RESUMABLE, Holder, RunInfo
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.core.label import model_names
 from tuibench.core.units import count_of, seconds
 from tuibench.core.wish import AS_FAR, ON_REQUEST
@@ -54,6 +54,8 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
             return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
         ends = None if held else read_ends(run)
         return _read_ended(run, observer, request, *ends) if ends else _read_whole(run, observer, request, held)
+    except StoreNewer as error:
+        return _unreadable(run, held, error.message)
     except StoreError as error:
         return _unreadable(run, held, "it just begins" if held else error.message)
     except NONSENSE:

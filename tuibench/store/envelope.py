@@ -6,17 +6,18 @@ the file is exactly what `json.dumps` gives for it, so that rewriting it with st
 
 from __future__ import annotations
 
-import gc
 import json
 import zlib
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tuibench.core.collector import pause_collector
+from tuibench.core.form import BENCHMARK, NEWEST
+
 META = "_meta"
-SCHEMA = 1
-"""Of every file; raised together with a step in migration.py."""
+SCHEMA = BENCHMARK
+"""Of every file that says nothing newer; raised together with a step in migration.py."""
 Tables = dict[str, dict[str, Any]]
 
 _BEGIN = b'{"_meta": {"1": {"crc32": "'
@@ -83,7 +84,7 @@ def unseal(data: bytes) -> Opened:
         tables = _read_tables(data)
     except Unreadable:
         stated, _ = read_meta(data) if sound else (None, 0)
-        if stated is None or to_meta(stated).schema <= SCHEMA:
+        if stated is None or to_meta(stated).schema <= NEWEST:
             raise
         return Opened(to_meta(stated), {}, sound)
     table = tables.pop(META, {})
@@ -118,18 +119,6 @@ def to_meta(stated: Mapping[str, Any]) -> Meta:
         tool if isinstance(tool, str) else "",
         {k: v for k, v in stated.items() if k not in ("crc32", "generation", "length", "schema", "tool")},
     )
-
-
-@contextmanager
-def pause_collector() -> Iterator[None]:
-    """Parse without cycles being looked for: many small values and no cycle among them."""
-    paused = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if paused:
-            gc.enable()
 
 
 def _crc(data: bytes) -> bytes:

@@ -7,9 +7,10 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
 from tuibench.core.card import BenchmarkRow
+from tuibench.core.collector import pause_collector
 from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.store.atomic import Stamp
-from tuibench.store.envelope import Tables, pause_collector
+from tuibench.store.envelope import Tables
 from tuibench.store.layout import RECORD, HostLayout, is_ulid
 from tuibench.store.lock import StoreLock
 from tuibench.store.migration import INDEX

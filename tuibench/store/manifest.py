@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import dataclass
+from typing import Any
 
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
@@ -46,6 +47,8 @@ class Manifest:
     projects: tuple[str, ...]
     size_bytes: int
     moves: tuple[Move, ...]
+    rows: tuple[dict[str, Any], ...] = ()
+    """As they were listed of those whose records could not be read, and cannot tell to which project they belong."""
 
 
 def write_manifest(sealing: Sealing, directory: str, manifest: Manifest) -> None:

@@ -7,6 +7,7 @@ from contextlib import ExitStack
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import StoreError, StoreReadOnly
+from tuibench.core.form import NEWEST
 from tuibench.core.trash import StoreReport
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
@@ -113,7 +114,7 @@ class Migration:
             self._findings.add("damaged", name, "what it says of itself cannot be read; `store check` says more")
             return False
         schema = to_meta(stated).schema
-        if schema > SCHEMA:
+        if schema > NEWEST:
             self._findings.add("newer", name, "written by a newer version: it is left as it is")
         return schema < SCHEMA
 

@@ -7,14 +7,19 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import zlib
 from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from tuibench.core.card import BenchmarkRow, Card, StoredBenchmark
+from tuibench.core.collector import pause_collector
 from tuibench.core.errors import StoreDamaged, StoreError
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.form import NEWEST, PROFILE
+from tuibench.core.profile_spec import KINDS
+from tuibench.core.record import from_plain, to_compact, to_plain
+from tuibench.core.short_id import short_id
 from tuibench.store.atomic import PREVIOUS
 from tuibench.store.envelope import (
     SCHEMA,
@@ -22,20 +27,23 @@ from tuibench.store.envelope import (
     Unreadable,
     encode_name,
     encode_table,
-    pause_collector,
     read_meta,
     to_meta,
 )
+from tuibench.store.layout import RECORD as FILE
 from tuibench.store.migration import RECORD
 from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.summary import join_card, summarize
-from tuibench.store.trouble import damaged
+from tuibench.store.trouble import cannot_show, damaged
 
 if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
     from tuibench.core.run import RunResult
 
 SUMMARY, CARD, RESULT = "summary", "card", "result"
+KIND = "kind"
+_KINDS = KINDS | {""}
 _FIRST = 8192
+_CHECK = "`tuibench store check --read-data` says what is wrong with it; with --repair it is put aside."
 _SHA, _HEAD, _HEAD_CRC = "result_sha256", "head", "head_crc32"
 
 
@@ -68,7 +76,8 @@ class RecordFiles:
     def write_new(self, path: str, result: RunResult, card: Card) -> BenchmarkRow:
         """Write a record for the first time."""
         with pause_collector():
-            encoded = json.dumps({"1": result}, default=_shallow).encode("ascii")
+            plain = _shallow(result) | {"profile": to_compact(result.profile)}
+            encoded = json.dumps({"1": plain}, default=_shallow).encode("ascii")
         summary = summarize(result)
         meta = self._write(path, summary, card, encoded, None)
         return join_card(summary, card, meta.generation)
@@ -91,11 +100,19 @@ class RecordFiles:
             _HEAD: len(head),
             _HEAD_CRC: _head_crc(generation, head),
         }
-        meta, _ = self.sealing.write(path, parts, old, marks)
+        meta, _ = self.sealing.write(path, parts, old, marks, PROFILE if summary.get(KIND) else SCHEMA)
         return meta
 
     def read(self, path: str) -> Record | None:
         """A record whose result is what was measured; StoreDamaged where neither it nor its predecessor has one."""
+        try:
+            return self._read(path)
+        except StoreDamaged as error:
+            # How it is damaged, and where it lies, is what a check of the store tells.
+            short = short_id(os.path.basename(path).removesuffix(FILE))
+            raise StoreDamaged(f"the record of {short} is damaged", _CHECK) from error
+
+    def _read(self, path: str) -> Record | None:
         loaded = self.sealing.load(path, RECORD)
         if loaded is None:
             return None
@@ -132,6 +149,10 @@ class RecordFiles:
         record = self.read(path)
         if record is None:
             return None
+        if record.summary.get(KIND, "") not in _KINDS:
+            # Shown as what is known of it, it would be a benchmark of nothing.
+            meta = record.loaded.meta
+            raise cannot_show(self.sealing.files.name(path), meta.schema, meta.tool)
         try:
             result = _to_result(record.loaded.tables[RESULT]["1"])
         except (TypeError, ValueError, KeyError, AttributeError) as error:
@@ -172,7 +193,7 @@ class RecordFiles:
             return None
         meta = to_meta(stated)
         length = meta.marks.get(_HEAD)
-        if meta.schema != SCHEMA or type(length) is not int or length < 0:
+        if not SCHEMA <= meta.schema <= NEWEST or type(length) is not int or length < 0:
             return None
         if end + length > len(beginning):
             found = self.sealing.files.read_beginning(path, end + length)

@@ -5,7 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
+from dataclasses import replace
 
+from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import StoreDamaged, StoreError
 from tuibench.store.context import Context
 from tuibench.store.documents import projects_lock
@@ -13,6 +15,7 @@ from tuibench.store.index import Index
 from tuibench.store.layout import HostLayout
 from tuibench.store.manifest import DROPPING, MOVING, RESTORING, STATES, Manifest, read_manifest, write_manifest
 from tuibench.store.moving import move_tree, sync_names
+from tuibench.store.summary import to_row
 
 IndexOf = Callable[[HostLayout], Index]
 
@@ -100,7 +103,8 @@ class Removals:
                 move_tree(files, os.path.join(directory, move.name), self._source(move.source))
             sync_names(files, self._places(manifest), [directory])
         index = self._index(layout)
-        index.put([index.derive(one) for one in manifest.benchmarks if files.kind(layout.record(one))])
+        there = [index.derive(one) for one in manifest.benchmarks if files.kind(layout.record(one))]
+        index.put([_as_listed(row, manifest) if row.status == DAMAGED else row for row in there])
         files.remove_tree(directory)
         files.sync_directory(layout.trash)
 
@@ -125,3 +129,15 @@ class Removals:
     def _rename(self, layout: HostLayout, id: str, before: str, after: str) -> None:  # noqa: A002
         self._context.files.rename(self._at(layout, id, before), self._at(layout, id, after))
         self._context.files.sync_directory(layout.trash)
+
+
+def _as_listed(row: BenchmarkRow, manifest: Manifest) -> BenchmarkRow:
+    """The row of a damaged record with what its list knew of it before it was removed: its project, its name."""
+    for document in manifest.rows:
+        try:
+            known = to_row(document)
+        except TypeError:
+            continue  # another version listed it
+        if known.id == row.id:
+            return replace(known, status=DAMAGED)
+    return row

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from tuibench.store.envelope import Tables, encode_name, encode_table, pause_collector
+from tuibench.core.collector import pause_collector
+from tuibench.store.envelope import Tables, encode_name, encode_table
 
 
 class RowEncoder:

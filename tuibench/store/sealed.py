@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from tuibench.core.errors import StoreDamaged, StoreError
+from tuibench.core.form import NEWEST
 from tuibench.store.atomic import HEAD, PREVIOUS, Stamp
 from tuibench.store.envelope import (
     SCHEMA,
@@ -41,7 +42,7 @@ class Loaded:
     @property
     def newer(self) -> bool:
         """Whether it may only be read."""
-        return self.meta.schema > SCHEMA
+        return self.meta.schema > NEWEST
 
     @property
     def beyond(self) -> bool:
@@ -100,19 +101,24 @@ class Sealing:
         meta = opened.meta
         if not opened.sound:
             self.say(f"{name} is not as it was written: taken as an edit by hand, to be confirmed by `store check`")
-        if meta.schema > SCHEMA:
+        if meta.schema > NEWEST:
             self.say(str(refuse_newer(name, meta.schema, meta.tool)))
         tables = migrate_tables(kind, opened.tables, meta.schema)
         return Loaded(tables, meta, stamp, opened.sound)
 
     def write(
-        self, path: str, parts: Mapping[str, bytes], old: Loaded | None, marks: Mapping[str, object] | None = None
+        self,
+        path: str,
+        parts: Mapping[str, bytes],
+        old: Loaded | None,
+        marks: Mapping[str, object] | None = None,
+        schema: int = SCHEMA,
     ) -> tuple[Meta, Stamp]:
         """Write the generation after `old`, which stays beside it; a hand edit or an older form is kept for good."""
         if old is not None:
             self._save_old(path, old)
         generation = (old.meta.generation if old else 0) + 1
-        meta = Meta(generation, SCHEMA, self.tool, dict(marks or {}))
+        meta = Meta(generation, schema, self.tool, dict(marks or {}))
         # A damaged or edited file is in quarantine: it must not push out the generation that can stand in for it.
         keep = old is not None and old.sound and not old.from_previous
         return meta, self.files.replace(path, seal(parts, meta), keep=keep)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
+from tuibench.core.card import DAMAGED
 from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
@@ -19,6 +20,7 @@ from tuibench.store.layout import HostLayout, is_ulid
 from tuibench.store.manifest import Manifest, Move, read_manifest
 from tuibench.store.moving import measure
 from tuibench.store.removal import Removals
+from tuibench.store.summary import to_document
 
 KEEP_DAYS = 30
 KEEP_BYTES = 1 << 30
@@ -130,8 +132,12 @@ class Trash:
         files = self._context.files
         paths: list[str] = []
         names: list[str] = []
+        rows: list[dict[str, str | int]] = []
         for one in ids:
             row = self._benchmarks.index(layout).derive(one)
+            if row.status == DAMAGED:
+                row = next((known for known in self._benchmarks.index(layout).rows()[1] if known.id == one), row)
+                rows.append(to_document(row))
             names.append(f"{short_id(one)} {row.name}".strip())
             # The record goes last: as long as it is there the benchmark is whole.
             found = [name for name in files.names(layout.shelf(one)) if name.startswith(one + ".")]
@@ -152,6 +158,7 @@ class Trash:
             projects=tuple(projects),
             size_bytes=sum(measure(files, path) for path in paths),
             moves=tuple(Move(files.name(path), files.name(path).replace(os.sep, "+")) for path in paths),
+            rows=tuple(rows),
         )
 
     def _lock_projects(self, projects: Sequence[str]) -> AbstractContextManager[object]:

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 import threading
 from typing import TYPE_CHECKING
 
+from tuibench.core.text import show
 from tuibench.tui.desk import LOOSE
 from tuibench.tui.desk_profile import FLOPS
 
 if TYPE_CHECKING:
-    from tuibench.core.card import BenchmarkRow
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.profile import CostProfile, LossProfile
     from tuibench.tui.bridge_profile_form import ProfileStarter
     from tuibench.tui.bridge_start import Starter
@@ -65,6 +67,26 @@ class ProfileBridge:
         """See ProfileDesk."""
         return self._profiler.start(values, project, rerun_of)
 
+    def export_theory(self, project: str, what: str, path: str) -> str:
+        """See ProfileDesk."""
+        from tuibench.core.label import model_names
+        from tuibench.report.export import check_target, spare, write_export
+
+        target = os.path.abspath(os.path.expanduser(path.strip()))
+        source = self._profiler.source(project)
+        # Before the model is looked at, which takes a moment.
+        check_target(target)
+        known = self._bench.projects.get(project).project.versions[-1].model
+        spare(target, [source.path, *(one.path for one in known.external)])
+        found = self.costs(project) if what == FLOPS else self.approximated(project)
+        name = model_names([source])[0]
+        write_export(target, _written(found, what, name, target))
+        return f"wrote the {what} profile of {name} to {show(target)}"
+
+    def differences(self, old: StoredBenchmark, new: StoredBenchmark) -> tuple[str, ...]:
+        """See ProfileDesk."""
+        return self._bench.exchange.differences(old.result, new.result)
+
     def theory_command(self, project: str, what: str) -> str:
         """See ProfileDesk."""
         known = self._bench.projects.get(project).project
@@ -75,3 +97,21 @@ class ProfileBridge:
         # Weights are the same at any size.
         words += [f"--dim={name}={value}" for name, value in known.dims.items()] if what == FLOPS else []
         return shlex.join([*words, *(["--"] if asked.startswith("-") else []), asked])
+
+
+def _written(found: CostProfile | LossProfile, what: str, model: str, path: str) -> str:
+    """In the form that the path says."""
+    from tuibench.core.errors import UsageError
+    from tuibench.core.profile import CostProfile
+    from tuibench.report.export import form_of
+    from tuibench.report.profile_csv import cost_csv
+    from tuibench.report.profile_heading import ProfileHeading
+    from tuibench.report.profile_markdown import cost_markdown
+    from tuibench.report.profile_page import theory_json
+
+    form = form_of(path)
+    if form == "json":
+        return theory_json(what, model, found)
+    if isinstance(found, CostProfile):
+        return cost_csv(found) if form == "csv" else cost_markdown(found, ProfileHeading(model=model))
+    raise UsageError("the approximated loss profile is written as JSON alone", "a name that ends in .json does")

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tuibench.core.card import Card
-from tuibench.core.errors import StoreError, TuibenchError
-from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile
+from tuibench.core.errors import StoreError, TuibenchError, UsageError
+from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
 from tuibench.core.project import Project
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.profile import ProfileReading, profile_values, read_profile
@@ -20,7 +20,7 @@ from tuibench.workbench.forecast import free_dims
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
 
-_FIELDS = {"inputs_file": "data"}
+_FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
 """Fields of a request that the set-up calls otherwise."""
 
 
@@ -77,11 +77,18 @@ class ProfileStarter:
             name=card.name if not is_loss else "baseline",
             batch=typed.batch,
             cores=typed.cores,
+            engine=typed.engine,
+            sequence=typed.sequence_length,
             dims=tuple((name, size) for name, _, size in pairs),
             what_if=bool(typed.what_if),
+            runs=typed.runs,
+            processes=typed.processes,
             loss=is_loss,
             loss_name=card.name if is_loss else "baseline",
             data=typed.inputs_file,
+            samples=typed.samples,
+            levels=typed.levels or LEVELS,
+            budget=typed.budget,
         )
         project = project or card.project or ""
         try:
@@ -135,20 +142,26 @@ class ProfileStarter:
         for kind, is_on in ((PERFORMANCE, values.performance), (LOSS, values.loss)):
             if is_on:
                 base = before if before.kind == kind else Typed()
-                yield kind, read_profile(self._typed(base, values, kind, model), topology)
+                reading = read_profile(self._typed(base, values, kind, model), topology)
+                yield kind, reading if kind != LOSS or values.levels else _without_levels(reading)
 
     @staticmethod
     def _typed(base: Typed, values: ProfileValues, kind: str, model: str) -> Typed:
-        return replace(
+        both = replace(
             base,
             model=model,
             kind=kind,
+            engine=values.engine,
             cores=values.cores,
             batch=values.batch,
+            sequence_length=values.sequence,
             dims=tuple(f"{name}={size}" for name, size in values.dims if size.strip()),
-            inputs_file=values.data if kind == LOSS else base.inputs_file,
-            what_if=INT8 if kind == PERFORMANCE and values.what_if else "",
         )
+        if kind == PERFORMANCE:
+            what_if = INT8 if values.what_if else ""
+            return replace(both, what_if=what_if, runs=values.runs, processes=values.processes)
+        levels = values.levels if values.levels != LEVELS else ()
+        return replace(both, inputs_file=values.data, samples=values.samples, levels=levels, budget=values.budget)
 
     def _project(self, project: str) -> Project | None:
         return self._bench.projects.get(project).project if project else None
@@ -185,3 +198,9 @@ class ProfileStarter:
             # The launch says that the store cannot be written; what is measured is kept with the run.
             return project
         return found.id if found is not None else project
+
+
+def _without_levels(reading: ProfileReading) -> ProfileReading:
+    """A list that is empty means all of them elsewhere; of boxes it means that nothing would be measured."""
+    error = UsageError("tick at least one level", "or switch the loss profile off")
+    return ProfileReading(None, {**reading.errors, "levels": error})

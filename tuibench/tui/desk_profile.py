@@ -6,8 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from tuibench.core.profile_spec import LEVELS
+
 if TYPE_CHECKING:  # no first frame needs any of them
-    from tuibench.core.card import BenchmarkRow
+    from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.profile import CostProfile, LossProfile
 
 FLOPS, APPROXIMATED = "flops", "approximated"
@@ -27,15 +29,28 @@ class ProfileValues:
     """Of the performance profile."""
     batch: str = ""
     cores: str = ""
-    """'' leaves batch and cores to their defaults."""
+    """'' leaves batch, cores, and whatever else is a number, to their defaults."""
+    engine: str = ""
+    """'' for the one that is taken unasked."""
+    sequence: str = ""
+    """Length of all axes of tokens, where one that is made again was asked for it so; else dims say it."""
     dims: tuple[tuple[str, str], ...] = ()
     """Every symbolic dim of the model other than the batch; '' for the model's fallback."""
     what_if: bool = False
     """Whether each heavy layer is measured alone in INT8, too."""
+    runs: str = ""
+    """Profiled ones in each process of the performance profile."""
+    processes: str = ""
     loss: bool = True
     loss_name: str = "baseline"
     data: str = ""
     """A file of samples for the loss profile; '' for seeded ones."""
+    samples: str = ""
+    """How many of them each changed layer is run on."""
+    levels: tuple[str, ...] = LEVELS
+    """What layers are changed to; none is an error, not the default."""
+    budget: bool = False
+    """Whether only the worst layers are measured at all levels."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +106,12 @@ class ProfileDesk(Protocol):
         self, values: ProfileValues, project: str, rerun_of: str = ""
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """Start one run for each that is switched on, the performance profile first: their ids, and what to tell."""
+
+    def export_theory(self, project: str, what: str, path: str) -> str:
+        """Write FLOPS or APPROXIMATED of a project to a file whose ending says its form; where it is, in words."""
+
+    def differences(self, old: StoredBenchmark, new: StoredBenchmark) -> tuple[str, ...]:
+        """What two profiles differ in beside their layers: models, machines, versions."""
 
     def theory_command(self, project: str, what: str) -> str:
         """The shell command for FLOPS or APPROXIMATED of a project."""

@@ -38,4 +38,4 @@ def _choice(name: str) -> EngineChoice:
     version = read_versions([can.distribution])[can.distribution]
     package = f"tuibench[{can.extra}]" if can.extra else can.distribution
     hint = "" if version else f"pip install '{package}'"
-    return EngineChoice(name, version is not None, version or "", hint, can.precisions)
+    return EngineChoice(name, version is not None, version or "", hint, can.precisions, name in registry.timed())

@@ -18,8 +18,10 @@ from tuibench.core.run import RunResult
 from tuibench.core.short_id import LENGTH, short_id
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
+from tuibench.insight.two_profiles import other_models
 from tuibench.report.export import check_target, files_beside, form_of, render, spare, write_export
 from tuibench.report.privacy import without_private
+from tuibench.report.profile_shown import Shown
 from tuibench.runs.past import NONSENSE
 from tuibench.runs.side_by_side import compare_results
 from tuibench.store.store import Store
@@ -78,15 +80,18 @@ class Exchange:
         """An export as text: json, csv or markdown."""
         return self._text(self.result(token), form, include_private)
 
-    def export(self, token: str, path: str, *, include_private: bool = False) -> str:
-        """Write an export to a file, whose ending says its form, whole or not at all; the id of what is in it."""
+    def export(self, token: str, path: str, *, include_private: bool = False, shown: Shown | None = None) -> str:
+        """Write an export to a file, whose ending says its form, whole or not at all; the id of what is in it.
+
+        `shown` chooses of a profile.
+        """
         form = form_of(path)
         result = self.result(token)
         spec = result.spec
         beside = [file for model in result.models for file in files_beside(model)]
         spare(path, [*(model.path for model in spec.models), *beside, *filter(None, [spec.inputs.file])])
         check_target(path)
-        write_export(path, self._text(result, form, include_private))
+        write_export(path, self._text(result, form, include_private, shown))
         return result.id
 
     def import_file(self, path: str) -> Imported:
@@ -118,6 +123,10 @@ class Exchange:
         """The same for results that are at hand."""
         return compare_results(old, new)
 
+    def differences(self, old: RunResult, new: RunResult) -> tuple[str, ...]:
+        """What two profiles differ in beside their layers: models, machines, versions."""
+        return (*other_models(old, new), *compare_results(old, new).environment)
+
     def _unsaved(self, token: str) -> RunResult | None:
         runs = self._runs()
         try:
@@ -132,10 +141,10 @@ class Exchange:
         except NONSENSE as error:
             raise TuibenchError(f"the journal of run {short} cannot be understood: {info.detail}") from error
 
-    def _text(self, result: RunResult, form: str, include_private: bool) -> str:
+    def _text(self, result: RunResult, form: str, include_private: bool, shown: Shown | None = None) -> str:
         # Sample files stay where they are, and a name of what did not come along helps nobody.
         result = settle_samples(result, None, None)
-        return render(result if include_private else without_private(result, self._home), form)
+        return render(result if include_private else without_private(result, self._home), form, shown=shown)
 
     def _differs(self, result: RunResult) -> bool:
         """Whether it is not what is stored, leaving out what an export leaves out."""

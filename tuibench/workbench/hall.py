@@ -20,10 +20,11 @@ if TYPE_CHECKING:
     from tuibench.store.store import Store
     from tuibench.workbench.exchange import Exchange
     from tuibench.workbench.library import Library
-    from tuibench.workbench.profiles import Profiles
+    from tuibench.workbench.profiles import ProfilePlan, Profiles
     from tuibench.workbench.projects import Projects
     from tuibench.workbench.repetition import Locate, Repetition
     from tuibench.workbench.runs import Runs
+    from tuibench.workbench.watched_run import WatchedRun
 
 
 class Workbench:
@@ -107,7 +108,11 @@ class Workbench:
         """What tells the layers of a model apart."""
         from tuibench.workbench.profiles import Profiles  # the runner's side: 20 ms
 
-        return Profiles(self.settings.places, self.store, lambda: self.library, lambda: self.runs)
+        return Profiles(self.settings, self.store, lambda: self.library, lambda: self.runs)
+
+    def plan_run(self, run: WatchedRun) -> ProfilePlan:
+        """What a run will take that makes a profile; asked of no other."""
+        return self.profiles.plan_run(run)
 
     @cached_property
     def exchange(self) -> Exchange:

@@ -39,9 +39,14 @@ class NeverSaved(UsageError):
 
     def __init__(self, runs: Sequence[RunInfo]) -> None:
         measured = [short_id(run.id) for run in runs if run.executions]
+        told = activity.INTERRUPTED, "", False
+        unread = [run for run in runs if (run.state, run.started_utc, run.resumable) == told]
         names = ", ".join(measured or [short_id(run.id) for run in runs])
         if measured:
             super().__init__(f"{names}: what was measured is not saved yet", f"tuibench resume {measured[0]} saves it")
+        elif unread:
+            what = f"{short_id(unread[0].id)}: what it measured would be gone for good, and cannot be read here"
+            super().__init__(f"{what}: {unread[0].detail}")
         else:
             super().__init__(f"{names}: nothing was measured, so nothing could be brought back")
         self.runs = tuple(runs)
@@ -229,7 +234,8 @@ class Library:
     def _look_elsewhere(self, typed: str) -> UnknownId | None:
         if (trashed := self._in_trash(typed)) is not None:
             hint = f"tuibench trash restore {short_id(trashed)} brings it back"
-            return UnknownId(f"{show(typed, 40)} is in the trash", hint)
+            named = short_id(trashed) if typed == trashed else show(typed, 40)
+            return UnknownId(f"{named} is in the trash", hint)
         run = self._run(typed, by_name=True)
         if run is None:
             return None

@@ -133,7 +133,7 @@ class Presence:
                 return None
             info = describe_run(known.directory, tally, known.request, tally.counts, tally.latest)
             return judge_run(info, tally, observer, held=True)
-        except NONSENSE:
+        except (StoreError, *NONSENSE):
             return None
 
     def _row(self, known: _Known, info: RunInfo) -> RunRow:

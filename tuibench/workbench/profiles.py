@@ -4,36 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.cell import Asked
 from tuibench.core.errors import StoreError, UnknownId
-from tuibench.core.place import Places
-from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.profile import INT8, LOSS, PERFORMANCE, RECURRENT, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
-from tuibench.core.units import count_of
-from tuibench.insight.loss_assembly import count_points, estimate_s
-from tuibench.runs.profiling import check_engine
+from tuibench.core.units import count_of, ms, scaled
+from tuibench.engines import registry
+from tuibench.insight.loss_assembly import WORST, count_points, estimate_s
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
 from tuibench.workbench.introduction import process_words
+from tuibench.workbench.setting import Settings
 from tuibench.workbench.theory import Theory
 
 if TYPE_CHECKING:  # whoever only lists profiles starts none
     from tuibench.workbench.active_run import ActiveRun
     from tuibench.workbench.library import Library
     from tuibench.workbench.runs import Runs, Wishes
+    from tuibench.workbench.watched_run import WatchedRun
 
-_BEFORE_S = 4.0
+_BEFORE_S = 2.0
 """A model is looked at, inputs are made, costs are counted."""
-_ROOFS_S = 9.0
-_PROCESS_S = 2.0
-_ALONE_S, _MOST_ALONE = 2.0, 20
+_ROOFS_S = 3.0
+_PROCESS_S = 1.0
+_ALONE_S, _MOST_ALONE = 0.7, 20
 _UNPROFILED_S = 1.0
 _FLOPS_PER_CORE = 2e10
 """Where nothing was measured of a model yet: about what a core does."""
+_NODE_MS = 0.001
+"""No node takes less."""
 _LOOKED_AT = 20
 """Newest benchmarks of a model whose records are read for an estimate."""
 
@@ -45,22 +49,26 @@ class ProfilePlan:
     seconds: float | None
     """About; None where nothing is known of the model yet."""
     words: tuple[str, ...]
-    """What will be done, and what the estimate is made from."""
+    """What will be done."""
+    basis: str = ""
+    """What the estimate is made from, and whether that was measured or guessed; '' where there is none."""
 
 
 class Profiles:
     """Everything about profiles but what they share with benchmarks: those are read, edited and removed alike."""
 
-    def __init__(self, places: Places, store: Store, library: Callable[[], Library], runs: Callable[[], Runs]) -> None:
-        self._places = places
+    def __init__(
+        self, settings: Settings, store: Store, library: Callable[[], Library], runs: Callable[[], Runs]
+    ) -> None:
+        self._places = settings.places
         self._store = store
         self._library = library
         self._runs = runs
-        self._theory = Theory(places)
+        self._theory = Theory(settings.places, settings.host_lock)
 
     def check_engine(self, engine: str) -> None:
         """Raise EngineError for one that does not tell how long each layer takes."""
-        check_engine(engine)
+        registry.check_timed(engine)
 
     def costs(
         self, model: ModelSource | str, batch: int | None = None, dims: Mapping[str, int] | None = None
@@ -86,8 +94,24 @@ class Profiles:
         costs = costs or (self._theory.known_costs(spec, sha256) if sha256 else None)
         each_ms, told = self._inference_ms(spec, sha256, costs)
         if asked.kind == LOSS:
-            return _plan_loss(asked, costs, each_ms, told)
-        return _plan_performance(asked, each_ms, told, has_roofs(str(self._places.cache), spec.cores[0]))
+            plan = _plan_loss(asked, costs, each_ms, told)
+        else:
+            knows_roofs = has_roofs(str(self._places.cache), spec.cores[0]) and not asked.fresh_roofs
+            plan = _plan_performance(asked, costs, (each_ms, told), knows_roofs)
+        most = spec.limits.max_time_s
+        if plan.seconds is None or most is None or plan.seconds <= most:
+            return plan
+        return replace(plan, seconds=most, basis=f"{plan.basis}; --max-time ends it before all is made")
+
+    def plan_anew(self, spec: BenchmarkSpec) -> ProfilePlan:
+        """The same of a model that is looked at first."""
+        costs = self._theory.costs(spec)
+        return self.plan(spec, self._theory.sha256(spec), costs)
+
+    def plan_run(self, run: WatchedRun) -> ProfilePlan:
+        """The same of a run, as far as it knows its model by now."""
+        replay = run.replay
+        return self.plan(replay.spec, "".join(model.sha256 for model in replay.models[:1]), replay.parts.costs)
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
         """A runner that makes it, which ends with this process unless it is let go; and what the user should know."""
@@ -105,21 +129,31 @@ class Profiles:
 
     def _inference_ms(self, spec: BenchmarkSpec, sha256: str, costs: CostProfile | None) -> tuple[float | None, str]:
         """About how long one inference takes, and how that is known."""
-        rows = self._store.benchmarks.rows() if sha256 else ()
-        own = [row for row in rows if row.model_sha256 == sha256 and not row.kind]
-        for row in own[:_LOOKED_AT]:
+        for row in self._rows_of(sha256)[:_LOOKED_AT]:
             found = self._measured_ms(row.id, spec)
             if found is not None:
-                return found, "as measured before"
+                return found, f"one inference of {ms(found)}, as measured before ({short_id(row.id)})"
         if costs is not None and costs.flops:
-            return 1e3 * costs.flops / (_FLOPS_PER_CORE * spec.cores[0]), "guessed by its FLOPs"
+            guess = max(1e3 * costs.flops / (_FLOPS_PER_CORE * spec.cores[0]), _NODE_MS * len(costs.nodes))
+            return guess, f"one inference of {ms(guess)}, guessed by its {scaled(costs.flops)} FLOPs"
         return None, ""
+
+    def _rows_of(self, sha256: str) -> list[BenchmarkRow]:
+        """What was measured of a model, newest first; an estimate is not worth failing for."""
+        try:
+            rows = self._store.benchmarks.rows() if sha256 else ()
+        except StoreError:
+            return []
+        return [row for row in rows if row.model_sha256 == sha256 and row.kind != LOSS]
 
     def _measured_ms(self, one: str, spec: BenchmarkSpec) -> float | None:
         try:
             result = self._store.benchmarks.get(one).result
         except (StoreError, UnknownId):
             return None
+        profiled = result.profile.performance if result.profile is not None else None
+        if profiled is not None:
+            return profiled.ms.value if _is_same(result.spec, spec) else None
         for cell in result.cells:
             p50 = cell.latency_ms.get("p50")
             if p50 is not None and p50.value is not None and _is_alike(cell.asked, spec):
@@ -136,6 +170,14 @@ def _is_alike(asked: Asked, spec: BenchmarkSpec) -> bool:
     return same and asked.cores == spec.cores[0] and asked.batch in batches and sizes and lengths
 
 
+def _is_same(made: BenchmarkSpec, spec: BenchmarkSpec) -> bool:
+    """Whether two profiles run the same; what decides that was typed alike, as both have one value of each."""
+    return all(
+        getattr(made, field) == getattr(spec, field)
+        for field in ("engines", "cores", "batches", "dims", "sequence_lengths", "precision")
+    )
+
+
 def theory_spec(
     model: ModelSource | str, kind: str, batch: int | None = None, dims: Mapping[str, int] | None = None
 ) -> BenchmarkSpec:
@@ -150,29 +192,38 @@ def theory_spec(
     )  # fmt: skip
 
 
-def _plan_performance(asked: ProfileSpec, each_ms: float | None, told: str, has_roofs: bool) -> ProfilePlan:
+def _plan_performance(
+    asked: ProfileSpec, costs: CostProfile | None, inference: tuple[float | None, str], has_roofs: bool
+) -> ProfilePlan:
+    each_ms, told = inference
     words = [f"{process_words(asked)} of {count_of(asked.runs, 'profiled run')} each"]
-    words += [] if has_roofs else ["what this machine can do at most: measured once"]
+    words += [] if has_roofs else ["what this machine can do at most: measured once a week"]
     words += ["heavy layers alone in INT8"] if INT8 in asked.what_if else []
     if each_ms is None:
         return ProfilePlan(None, tuple(words))
     each_s = each_ms / 1e3
     process_s = _PROCESS_S + (2 + asked.runs) * each_s * 1.1 + max(_UNPROFILED_S, 10 * each_s)
     seconds = _BEFORE_S + (0.0 if has_roofs else _ROOFS_S) + asked.processes * process_s
-    seconds += _MOST_ALONE * _ALONE_S if INT8 in asked.what_if else 0.0
-    return ProfilePlan(seconds, (*words, f"one inference {told}"))
+    if INT8 in asked.what_if:
+        # Without products a layer has nothing to gain by integers.
+        products = sum(bool(node.macs) for node in costs.nodes) if costs is not None else _MOST_ALONE
+        seconds += min(products, _MOST_ALONE) * _ALONE_S
+    return ProfilePlan(seconds, tuple(words), told)
 
 
 def _plan_loss(asked: ProfileSpec, costs: CostProfile | None, each_ms: float | None, told: str) -> ProfilePlan:
-    layers = sum(bool(node.weight and node.macs) for node in costs.nodes) if costs is not None else None
+    layers = _count_layers(costs) if costs is not None else None
+    if layers == 0:
+        return ProfilePlan(_BEFORE_S, ("no layer with weights that could be changed",), told)
     words = [f"{count_of(len(asked.levels), 'level')} on {count_of(asked.samples, 'sample')}"]
-    if asked.approximate:
-        return ProfilePlan(_BEFORE_S, ("from the weights alone",))
+    words += [f"the {WORST} worst layers at every level, the others at one"] if asked.budget else []
     if layers is None or each_ms is None:
         return ProfilePlan(None, tuple(words))
     points = count_points(layers, len(asked.levels), asked.budget)
-    words += ["the ten worst layers at every level, the others at one"] if asked.budget else []
     seconds = _BEFORE_S + _PROCESS_S + estimate_s(points, asked.samples, each_ms)
-    return ProfilePlan(
-        math.ceil(seconds), (f"{count_of(layers, 'layer')}, {words[0]}", *words[1:], f"one inference {told}")
-    )
+    return ProfilePlan(math.ceil(seconds), (f"{count_of(layers, 'layer')}, {words[0]}", *words[1:]), told)
+
+
+def _count_layers(costs: CostProfile) -> int:
+    """Those that a loss profile changes; of nodes that share a weight the first."""
+    return len({node.weight for node in costs.nodes if node.weight and node.macs and node.op not in RECURRENT})

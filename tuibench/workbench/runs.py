@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import Card
-from tuibench.core.errors import ModelError, StoreError, UnknownId, UsageError
+from tuibench.core.errors import ModelError, StoreError, StoreNewer, UnknownId, UsageError
+from tuibench.core.form import form_of
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import resolve, short_id
 from tuibench.core.spec import BenchmarkSpec
@@ -22,6 +23,7 @@ from tuibench.core.ulid import make_ulid
 from tuibench.core.units import seconds
 from tuibench.runs.directory import RunDirectory, list_runs
 from tuibench.runs.journal import NAME, read_history
+from tuibench.runs.past import read_past
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
 from tuibench.runs.wish import WishBox
 from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
@@ -79,8 +81,10 @@ class Runs:
 
     def _ask(self, spec: BenchmarkSpec, wishes: Wishes) -> dict[str, Any]:
         """What every runner is told."""
+        plain = to_plain(spec)
         return {
-            "spec": to_plain(spec),
+            "v": form_of(plain),
+            "spec": plain,
             "seed": spec.inputs.seed,
             "plan_only": wishes.plan_only,
             "ephemeral": False,
@@ -217,6 +221,7 @@ class Runs:
         info = read_state(directory, self._observer())
         refusal = resume_refusal(info)
         if refusal:
+            _refuse_newer(directory)
             hint = _instead(info)
             raise UsageError(f"run {short_id(info.id)} cannot be resumed: {refusal}", hint)
         request = directory.request()
@@ -233,11 +238,11 @@ class Runs:
         return directory, request
 
     def holder(self) -> str:
-        """Who measures on this machine now, in words; '' for a free machine."""
+        """Who measures on this machine now, in words; '' for a free machine, and while somebody looks at a model."""
         from tuibench.runs.host_queue import find_holder, holder_words  # as above
 
         found = find_holder(self._settings.host_lock)
-        return "" if found is None else holder_words(found)
+        return "" if found is None or found.brief else holder_words(found)
 
     def watch(self, token: str) -> RunWatch:
         """Follow a run of this machine look by look, from its beginning."""
@@ -290,6 +295,17 @@ def _start_alone(run_dir: Path, request: dict[str, Any]) -> None:
     from tuibench.workbench.lone_runner import start_lone_runner  # as above
 
     start_lone_runner(run_dir, request)
+
+
+def _refuse_newer(directory: RunDirectory) -> None:
+    """StoreNewer, which says what to do, for a run of a newer version; whatever else it is, others say."""
+    try:
+        directory.request()
+        read_past(directory)
+    except StoreNewer:
+        raise
+    except StoreError:
+        return
 
 
 def _instead(info: RunInfo) -> str:

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 import shutil
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from tuibench.core.errors import ModelError, PhaseTimeout
+from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.place import Places
 from tuibench.core.profile import LEVELS, CostProfile, LayerLoss, LossProfile
 from tuibench.core.record import from_plain, to_plain
@@ -19,38 +17,44 @@ from tuibench.core.text import show
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.tree import Tree
 from tuibench.insight.loss_assembly import LossFacts, assemble_loss
-from tuibench.runs.directory import make_private, write_whole
-from tuibench.runs.regular import open_regular
+from tuibench.runs.directory import make_private
+from tuibench.runs.host_moment import hold_for_a_moment
 from tuibench.runs.resumption import hash_inputs
+from tuibench.runs.shelf import Shelf
 from tuibench.workbench.asking import ask_child
 from tuibench.workbench.launch import passing_directory
 from tuibench.workbench.model import inspect
 
 T = TypeVar("T")
 
-_FORM = 1
+_FORM = 3
 """Of what is counted and how: with another one nothing that was kept is used."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
-_MOST_BYTES = 1 << 28
 _PARTS = ("logs", "inputs", "work")
 
 
 class _Unrun(Exception):
-    """A model could not be run, and this is what can be told without."""
+    """A model was not run, and this is what can be told without."""
 
-    def __init__(self, costs: CostProfile) -> None:
+    def __init__(self, costs: CostProfile, lasts: bool) -> None:
+        """`lasts` where the next run would end no better."""
         super().__init__()
         self.costs = costs
+        self.lasts = lasts
 
 
 class Theory:
     """Asks children and remembers what they said, by the content of the model and what it is fed."""
 
-    def __init__(self, places: Places) -> None:
+    def __init__(self, places: Places, host_lock: str) -> None:
+        """`host_lock` is the name under which benchmarks of this machine take turns."""
         self._places = places
+        self._host_lock = host_lock
         self._unrun: dict[str, CostProfile] = {}
         """What was inferred of models whose run failed."""
+        self._last: tuple[str, Any] = ("", None)
+        """What was asked for last: forms ask with every key."""
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
         """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
@@ -59,14 +63,19 @@ class Theory:
             try:
                 return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
             except _Unrun as poorer:
+                if not poorer.lasts:
+                    return poorer.costs
                 # For this session alone: the next run may end well.
                 self._unrun[name] = poorer.costs
         return self._unrun[name]
 
+    def sha256(self, spec: BenchmarkSpec) -> str:
+        """The content that a model is known by."""
+        return inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256
+
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """The same where it was found out before; nothing is started for it."""
-        found = self._read(_digest("costs", sha256, _feeding(spec)))
-        return None if found is None else _made(found, lambda plain: from_plain(CostProfile, plain))
+        return self._known(_digest("costs", sha256, _feeding(spec)), lambda plain: from_plain(CostProfile, plain))
 
     def weights(self, spec: BenchmarkSpec) -> LossProfile:
         """The approximated loss profile."""
@@ -76,12 +85,16 @@ class Theory:
         return assemble_loss(layers, None, LossFacts(levels=tuple(levels)))
 
     def _count(self, spec: BenchmarkSpec) -> CostProfile:
+        """By one run of the model in a turn of its own; whoever measures is not disturbed by it."""
         try:
-            return from_plain(CostProfile, self._ask("cost", spec, {}))
+            with hold_for_a_moment(self._host_lock):
+                return from_plain(CostProfile, self._ask("cost", spec, {}))
+        except HostBusy as error:
+            why, lasts = f"the model was not run, as {error.message}", False
         except (ModelError, PhaseTimeout) as error:
             # A model that cannot be run can still be read.
-            why = f"the run without optimization failed: {error.message}"
-            raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why}))) from error
+            why, lasts = f"the run without optimization failed: {error.message}", True
+        raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why})), lasts)
 
     def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:
         source, tree = spec.models[0], Tree()
@@ -90,6 +103,8 @@ class Theory:
             for part in _PARTS:
                 make_private(run_dir / part)
             request = {"path": source.path, "run_dir": str(run_dir), "spec": to_plain(spec), "point": None, **more}
+            # What runs no model holds no turn either.
+            request["gentle"] = task != "cost" or "static" in more
             request["memory_bytes"] = read_memory(tree, find_groups(tree)).room_bytes
             limit = (_COST_S if task == "cost" else _WEIGHTS_S) * spec.limits.timeout_scale
             return ask_child(task, request, what=f"{show(source.asked)}: reading its layers", timeout_s=limit)
@@ -97,52 +112,39 @@ class Theory:
             shutil.rmtree(run_dir, ignore_errors=True)
 
     def _name(self, task: str, spec: BenchmarkSpec, fed: object) -> str:
-        return _digest(task, inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256, fed)
+        return _digest(task, self.sha256(spec), fed)
 
     def _kept(self, name: str, make: Callable[[Any], T], ask: Callable[[], T]) -> T:
-        found = self._read(name)
-        known = None if found is None else _made(found, make)
-        if known is not None:
-            return known
-        new = ask()
-        try:
-            make_private(self._path(name).parent)
-            write_whole(self._path(name), json.dumps({"name": name, "result": to_plain(new)}).encode("ascii"))
-        except OSError:
-            return new  # the next one asks again
-        return new
+        known = self._known(name, make)
+        if known is None:
+            known = ask()
+            self._shelf(make).put(name, known)
+            self._last = name, known
+        return known
 
-    def _read(self, name: str) -> Any:
-        try:
-            with os.fdopen(open_regular(self._path(name)), "rb") as handle:
-                found = json.loads(handle.read(_MOST_BYTES))
-        except (OSError, ValueError, RecursionError):
-            return None
-        return found.get("result") if isinstance(found, dict) and found.get("name") == name else None
+    def _known(self, name: str, make: Callable[[Any], T]) -> T | None:
+        last, known = self._last
+        if last != name:
+            known = self._shelf(make).get(name)
+            if known is not None:
+                self._last = name, known
+        return cast("T | None", known)
 
-    def _path(self, name: str) -> Path:
-        return self._places.cache / _PLACE / f"{name}.json"
+    def _shelf(self, make: Callable[[Any], T]) -> Shelf[T]:
+        return Shelf(self._places.cache / _PLACE, _FORM, make)
 
 
 def _feeding(spec: BenchmarkSpec) -> list[object]:
     """All that decides the shapes."""
     inputs = spec.inputs
     file = hash_inputs(inputs.file)
-    return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, file]
+    return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, inputs.seed, file]
 
 
 def _digest(task: str, sha256: str, fed: object) -> str:
-    text = json.dumps([_FORM, task, sha256, fed])
+    text = json.dumps([task, sha256, fed])
     return f"{task}-{hashlib.sha256(text.encode()).hexdigest()[:32]}"
 
 
-def _made(found: Any, make: Callable[[Any], T]) -> T | None:
-    """None for what another version, or somebody else, wrote."""
-    try:
-        return make(found)
-    except (TypeError, ValueError, KeyError, AttributeError):
-        return None
-
-
 def _to_layers(plain: Any) -> tuple[LayerLoss, ...]:
-    return tuple(from_plain(LayerLoss, layer) for layer in plain)
+    return from_plain(tuple[LayerLoss, ...], plain)

@@ -65,6 +65,25 @@ def test_grouped_queries_reach_as_far_as_the_keys_they_give_back(query: list[Sha
     assert macs("GroupQueryAttention", [*query, PAST], told[:1], MICROSOFT, **heads) == WITH_PAST
 
 
+def test_a_past_that_is_a_buffer_of_the_longest_length_does_not_tell_how_far_it_reaches() -> None:
+    heads: dict[str, Any] = {"num_heads": H, "kv_num_heads": G}
+    packed: list[Shape] = [(B, S, (H + 2 * G) * D), None, None]
+    whole, more, none = (B, G, 4096, D), (B, G, P, D), (B, G, 0, D)
+    given: Shape = (B, S, H * D)
+    shared = work("GroupQueryAttention", [*packed, whole, whole], [given, whole, whole], MICROSOFT, **heads)
+    assert shared.macs is None and "buffer" in shared.why
+    longer: Shape = (B, G, S + P, D)
+    assert macs("GroupQueryAttention", [*packed, more, more], [given, longer, longer], MICROSOFT, **heads) == WITH_PAST
+    alone: Shape = (B, G, S, D)
+    assert macs("GroupQueryAttention", [*packed, none, none], [given, alone, alone], MICROSOFT, **heads) == SCORES
+    past: list[Shape] = [*[(B, S, H * D)] * 3, None, None, None, PAST, PAST, (1,)]
+    assert "buffer" in work("MultiHeadAttention", past, [given], MICROSOFT, num_heads=H).why
+    first: list[Shape] = [(B, S, 768), (768, 3 * 768), (3 * 768,), None, (2, B, H, P, D)]
+    assert work("Attention", first, [given], MICROSOFT, num_heads=H).macs == B * S * 768 * 3 * 768 + WITH_PAST
+    told = work("Attention", first, [given], MICROSOFT, num_heads=H, past_present_share_buffer=1)
+    assert told.macs is None and "buffer" in told.why
+
+
 @pytest.mark.parametrize(
     ("op", "domain"), [("Attention", ""), ("Attention", MICROSOFT), ("MultiHeadAttention", MICROSOFT)]
 )

@@ -96,7 +96,10 @@ class Swept:
 
     def __init__(self, lines: list[dict[str, Any]], result: dict[str, Any]) -> None:
         self.begin = lines[0]["begin"]
-        self.points = [(line["loss"]["id"], from_plain(LossPoint, line["loss"]["point"])) for line in lines[1:]]
+        told = [line["loss"] for line in lines if "loss" in line]
+        self.points = [(one["id"], from_plain(LossPoint, one["point"])) for one in told]
+        self.kinds = [next(iter(line)) for line in lines]
+        self.at = [(line["at"]["id"], line["at"]["level"]) for line in lines if "at" in line]
         self.result = result
 
     def __getitem__(self, key: tuple[str, str]) -> LossPoint:

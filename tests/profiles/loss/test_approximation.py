@@ -15,7 +15,7 @@ from tests.models.factory import F32, classifier, model, save, tensor, weight
 from tests.profiles.loss.built import convolutions, linear, quantized, random
 from tuibench.arrays.bundle import Array
 from tuibench.core.errors import ModelError, UsageError
-from tuibench.core.profile import LEVELS
+from tuibench.core.profile import ALREADY_INT8, LEVELS
 from tuibench.profiles.loss.approximation import approximate
 
 
@@ -43,7 +43,9 @@ def test_nothing_that_could_be_lost_is_none(tmp_path: Path) -> None:
     (zeros,) = approximate(save(linear(np.zeros((3, 2), np.float32)), tmp_path / "z.onnx"), LEVELS)
     assert zeros.zeros == 6 and set(zeros.weight_sqnr_db.values()) == {None} and not any(zeros.quantiles)
     (held,) = approximate(save(quantized()[0], tmp_path / "q.onnx"), LEVELS)
-    assert held.weight_sqnr_db["int8"] is None and held.weight_sqnr_db["pruned 0.9"] is not None
+    assert "int8" not in held.weight_sqnr_db, "what INT8 would lose is not known of weights that are INT8"
+    assert [(point.level, point.reason) for point in held.points] == [("int8", ALREADY_INT8)]
+    assert held.weight_sqnr_db["pruned 0.9"] is not None
     assert held.zeros == 2, "what stands for zero, not what is stored as one"
 
 

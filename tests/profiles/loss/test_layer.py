@@ -191,3 +191,16 @@ def test_layers_keep_names_as_the_file_has_them() -> None:
     built = linear(random(3, 2), name="\x1b[31m w\n")
     (layer,) = layers_of(built)
     assert layer.weight == "\x1b[31m w\n"
+
+
+def test_a_float_weight_that_is_quantized_on_the_way_to_an_integer_operator_is_a_layer() -> None:
+    nodes = [
+        helper.make_node("QuantizeLinear", ["w0", "s", "z"], ["w"]),
+        helper.make_node("QLinearMatMul", ["x", "f", "b", "w", "s", "z", "f", "b"], ["y"]),
+    ]
+    held = [weight("w0", random(4, 3)), weight("s", np.array(0.02, np.float32)), weight("z", np.array(0, np.int8)),
+            weight("f", np.array(0.1, np.float32)), weight("b", np.array(0, np.uint8))]  # fmt: skip
+    built = model(nodes, [tensor("x", onnx.TensorProto.UINT8, [2, 4])], [tensor("y", F32, None)], held)
+    (layer,) = layers_of(built)
+    assert (layer.weight, layer.dtype, layer.integer, layer.reason) == ("w0", "float32", True, "")
+    assert np.array_equal(reader().weight(layer).real, random(4, 3))

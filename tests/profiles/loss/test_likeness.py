@@ -79,22 +79,46 @@ def test_large_outputs_are_taken_in_pieces(monkeypatch: pytest.MonkeyPatch) -> N
     assert measure().top1 == whole.top1
 
 
+WOKEN = "output 'y' is all zeros without the change and is not with it: no dB"
+
+
 @pytest.mark.parametrize(
-    ("unchanged", "changed", "reason"),
+    ("unchanged", "changed", "reason", "harm"),
     [
-        (f32(1, 2), f32(1, math.nan), "output 'y' became NaN or infinite"),
-        (f32(1, 2), f32(1, math.inf), "output 'y' became NaN or infinite"),
-        (f32(math.nan), f32(1), "output 'y' of the unchanged model is NaN or infinite"),
-        (f32(0, 0), f32(1, 1), "the outputs of the unchanged model hold nothing but zeros"),
-        (f32(1, 2), f32(1, 2, 3), "output 'y' has another shape than without the change"),
-        (np.array([1e200]), np.array([2e200]), "the outputs are too large to be squared"),
+        (f32(1, 2), f32(1, math.nan), "output 'y' became NaN or infinite", True),
+        (f32(1, 2), f32(1, math.inf), "output 'y' became NaN or infinite", True),
+        (f32(math.nan), f32(1), "output 'y' of the unchanged model is NaN or infinite", False),
+        (f32(0, 0), f32(0, 0), "the outputs of the unchanged model hold nothing but zeros", False),
+        (f32(0, 0), f32(0, 1e-9), WOKEN, True),
+        (f32(1, 2), f32(1, 2, 3), "output 'y' has another shape than without the change", True),
+        (np.array([1e200]), np.array([2e200]), "the outputs are too large to be squared", False),
+        (np.array([1e100]), np.array([2e200]), "the outputs are too large to be squared", True),
     ],
 )
-def test_what_cannot_be_compared_says_why(unchanged: Any, changed: Any, reason: str) -> None:
+def test_what_cannot_be_compared_says_why_and_whether_the_change_did_it(
+    unchanged: Any, changed: Any, reason: str, harm: bool
+) -> None:
     found = Likeness(frozenset({"y"}))
     found.add({"y": unchanged}, {"y": changed})
     point = found.point("int8")
     assert point.reason == reason and point.sqnr_db is None and point.cosine is None and point.kl is None
+    assert point.harm is harm
+
+
+def test_an_output_of_zeros_that_wakes_is_harm_however_little_the_others_move() -> None:
+    found = Likeness(NONE)
+    found.add({"dead": f32(0, 0), "y": f32(3, 4)}, {"dead": f32(0, 1), "y": f32(3, 4)})
+    point = found.point("int8")
+    assert point.harm and point.reason == WOKEN.replace("'y'", "'dead'") and point.sqnr_db is None
+    asleep = Likeness(NONE)
+    asleep.add({"dead": f32(0, 0), "y": f32(3, 4)}, {"dead": f32(0, 0), "y": f32(3, 3.5)})
+    assert asleep.point("int8").sqnr_db == pytest.approx(20) and not asleep.point("int8").harm
+
+
+def test_what_the_change_did_stands_before_what_was_so_without_it() -> None:
+    found = Likeness(NONE)
+    found.add({"a": f32(math.nan), "y": f32(1)}, {"a": f32(1), "y": f32(math.nan)})
+    assert found.point("").harm and found.point("").reason == "output 'y' became NaN or infinite"
 
 
 def test_where_the_unchanged_model_says_infinity_nothing_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -179,12 +179,31 @@ def test_a_batch_may_be_of_any_size_and_samples_may_be_fewer(tmp_path: Path) -> 
     found = sweep(tmp_path, linear(random(4, 2)), feeds, samples=8)
     assert found["y", "int8"].samples == 3
     assert found.result["notes"] == ["3 samples instead of 8: the data has no more"]
+    assert found.begin["samples"] == 3, "those that were run, not those that were asked for"
+
+
+def test_each_point_is_announced_before_anything_is_done_for_it(tmp_path: Path) -> None:
+    found = sweep(tmp_path, convolutions(), PICTURES)
+    assert found.kinds == ["begin", *["at", "loss"] * 6]
+    assert found.at == [(node, point.level) for node, point in found.points]
+
+
+def test_a_layer_that_wakes_outputs_of_nothing_but_zeros_is_harmful(tmp_path: Path) -> None:
+    built = linear(np.array([[5, 5], [-1, -1], [-2, -2], [-3, -3]], np.float32))
+    built.graph.node[0].output[0] = "p"
+    built.graph.node.append(helper.make_node("Relu", ["p"], ["y"]))
+    found = sweep(tmp_path, built, ONES, ("pruned 0.25", "pruned 0.5"))
+    asleep, awake = (point for _, point in found.points)
+    # 5 - 6 and 5 - 5 are let through by no Relu, 5 - 3 is.
+    assert (asleep.harm, asleep.reason) == (False, "the outputs of the unchanged model hold nothing but zeros")
+    assert awake.harm and awake.reason == "output 'y' is all zeros without the change and is not with it: no dB"
+    assert found.result["notes"] == ["the outputs of the unchanged model hold nothing but zeros"]
 
 
 def test_models_without_weights_are_said_to_have_none(tmp_path: Path) -> None:
     counted = Counted()
     found = sweep(tmp_path, classifier((1, 4)), ONES, load=counted)
-    assert found.begin == {"points": 0, "ms_each": 0.0, "classes": False, "float32_db": None}
+    assert found.begin == {"points": 0, "ms_each": 0.0, "classes": False, "float32_db": None, "samples": 0}
     assert found.result["complete"] and found.result["notes"] == ["there is no layer whose weights could be changed"]
     assert counted.runs == [], "nothing is loaded for that"
 
@@ -206,6 +225,7 @@ def test_a_model_without_an_output_of_floats_has_a_reason_at_each_point(tmp_path
     counted = Counted()
     found = sweep(tmp_path, built, ONES, load=counted)
     assert {point.reason for _, point in found.points} == {"no output holds floats, so there is nothing to compare"}
+    assert not any(point.harm for _, point in found.points), "no layer is to blame for that"
     assert counted.runs == [1, 1], "what cannot be compared is not run"
 
 
@@ -214,6 +234,7 @@ def test_data_with_nan_gives_reasons_and_no_runs(tmp_path: Path) -> None:
     found = sweep(tmp_path, linear(random(4, 3)), [{"x": np.full((1, 4), np.nan, np.float32)}], load=counted)
     reason = "output 'y' of the unchanged model is NaN or infinite"
     assert [point.reason for _, point in found.points] == [reason] * 2 and reason in found.result["notes"]
+    assert not any(point.harm for _, point in found.points)
     assert counted.runs == [1, 2]
 
 
@@ -229,7 +250,8 @@ def test_a_change_that_gives_nan_or_is_refused_is_a_point_with_a_reason(tmp_path
     nan, refused, *good = (point for _, point in found.points)
     assert nan.reason == "output 'y' became NaN or infinite"
     assert "is odd" in refused.reason and refused.reason.isprintable() and refused.sqnr_db is None
-    assert len(good) == 3 and not any(point.reason for point in good)
+    assert nan.harm and refused.harm
+    assert len(good) == 3 and not any(point.reason or point.harm for point in good)
 
 
 def test_a_weight_that_is_no_number_is_said_of_the_outputs(tmp_path: Path) -> None:
@@ -238,6 +260,7 @@ def test_a_weight_that_is_no_number_is_said_of_the_outputs(tmp_path: Path) -> No
     found = sweep(tmp_path, linear(matrix), ONES, LEVELS)
     assert len(found.points) == 5, "infinity and NaN stand in two outputs of three; the third is compared"
     assert found["y", "pruned 0.5"].sqnr_db is not None
+    assert found.result["notes"] == ["output 'y' is NaN or infinite in 2 of 3 values, which are left out"]
 
 
 def test_a_model_that_differs_from_itself_is_noted(tmp_path: Path) -> None:
@@ -256,6 +279,18 @@ def test_functions_of_a_models_own_are_said_to_be_left_out(tmp_path: Path) -> No
     built.functions.append(helper.make_function("own", "Twice", ["a", "b"], ["c"], [product], [opset]))
     found = sweep(tmp_path, built, ONES)
     assert found.result["notes"] == ["layers inside functions of the model's own are not looked at"]
+
+
+def test_weights_of_nodes_that_run_over_a_sequence_are_said_to_be_left_out(tmp_path: Path) -> None:
+    built = linear(random(4, 3))
+    held = [weight("kernel", random(1, 8, 3)), weight("again", random(1, 8, 2)), weight("axes", [0])]
+    built.graph.initializer.extend(held)
+    built.graph.node.append(helper.make_node("Unsqueeze", ["y", "axes"], ["u"]))
+    built.graph.node.append(helper.make_node("LSTM", ["u", "kernel", "again"], ["z"], hidden_size=2))
+    built.graph.output.append(tensor("z", F32, None))
+    found = sweep(tmp_path, built, ONES)
+    note = "the weights of 1 LSTM are not changed, only those of convolutions and matrix products"
+    assert found.result["notes"] == [note] and {node for node, _ in found.points} == {"y"}
 
 
 def test_names_may_be_hostile(tmp_path: Path) -> None:

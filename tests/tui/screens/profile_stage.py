@@ -32,7 +32,7 @@ def profile_run(number: int, ago_s: float, profile: Profile | None = None, **cha
     """A finished run that made a profile."""
     profile = profile or make_profile()
     source = ModelSource("dir/resnet50.onnx", "/models/resnet50.onnx")
-    headline = "4.72 ms ±1.0 %" if profile.kind == PERFORMANCE else "most sensitive: stage0.block0.conv.weight"
+    headline = "4.72 ms/batch ±1.0 %" if profile.kind == PERFORMANCE else "most sensitive: stage0.block0.conv.weight"
     result = make(
         number,
         ago_s,
@@ -58,6 +58,7 @@ class ProfileAnswers:
         self.check = ProfileCheck(performance_s=12.0, loss_s=48.0, commands=("tuibench profile dir/resnet50.onnx",))
         self.start = ProfileStart(ProfileValues(batch="1", cores="2"), "dir/resnet50.onnx")
         self.runs: tuple[str, ...] = (make_id(41), make_id(42))
+        self.exported: list[tuple[str, str, str]] = []
         self.notes: tuple[str, ...] = ()
 
     def put_on(self, desk: Desk) -> Desk:
@@ -68,11 +69,16 @@ class ProfileAnswers:
             "profile_form": lambda project, profile="": self.start,
             "check_profile": self._check,
             "start_profile": self._start,
+            "export_theory": self._export,
             "theory_command": lambda project, what: f"tuibench profile dir/resnet50.onnx --{what}",
         }
         for name, answer in answers.items():
             setattr(desk, name, answer)
         return desk
+
+    def _export(self, project: str, what: str, path: str) -> str:
+        self.exported.append((project, what, path))
+        return f"wrote {what}"
 
     def _check(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
         self.checked.append(values)

@@ -5,8 +5,10 @@ from dataclasses import replace
 
 import pytest
 
+from tests.insight.stock import make_profile
 from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.trash import NEWER
+from tuibench.runs.profile_result import profile_headline
 from tuibench.tui.screens.best import best_of, engine_word, half_of, order_of
 
 ROW = BenchmarkRow(
@@ -73,3 +75,9 @@ def test_intervals_are_sorted_by_their_width() -> None:
 
 def test_engines_in_a_narrow_column() -> None:
     assert engine_word("onnxruntime,openvino,tract") == "ort|ov|tract"
+
+
+def test_the_time_of_a_profile_is_read_as_it_is_written() -> None:
+    row = replace(ROW, headline=profile_headline(make_profile()))
+    assert best_of(row).text == "4.76 ms" and best_of(row).plus_minus == "1.0"
+    assert order_of(row) == (0, 4.76) and half_of(row) == 1.0

@@ -119,6 +119,20 @@ async def test_a_path_that_is_typed_before_there_is_a_field_is_in_it() -> None:
         assert page_of(app).column.fields["model"].answer == "/no/such"
 
 
+async def test_an_empty_path_has_no_error_of_the_one_before() -> None:
+    async with open_app() as (app, pilot):
+        await press(pilot, "n")
+        await type_text(pilot, "/no/such.onnx")
+        await press(pilot, "enter")
+        assert "no such file" in page_of(app).column.fields["model"].error
+        page_of(app).column.focus_field("model")
+        await press(pilot, "ctrl+u")
+        assert page_of(app).column.fields["model"].answer == ""
+        assert page_of(app).column.fields["model"].error == ""
+        await press(pilot, "ctrl+r")
+        assert "which model?" in page_of(app).column.fields["model"].error
+
+
 async def test_a_project_can_be_made_without_measuring() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "enter", "down", "enter")

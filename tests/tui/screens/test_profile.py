@@ -1,17 +1,20 @@
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 
 import pytest
 
 from tests.insight.stock import make_profile
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look
+from tests.tui.pilot import look, until_seen
 from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
 from tuibench.core.profile import LOSS
 from tuibench.core.short_id import short_id
+from tuibench.insight.bar import label_of
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+from tuibench.tui.screens.profile_bars import BarList
 from tuibench.tui.screens.profile_layers import LayersPane
 
 
@@ -66,12 +69,50 @@ async def test_enter_on_a_bar_shows_its_layers_and_escape_all_of_them() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("enter")
-        assert "[2 Layers]" in seen.rows[1] and "5 with 'Conv'" in seen.rows[1]
+        assert "[2 Layers]" in seen.rows[1] and "only Conv: 5" in seen.rows[1]
+        assert "only Conv: esc shows all layers again" in seen.news
         assert {layers_of(seen).book.line(one, seen.app.glyphs).cells[1] for one in layers_of(seen).table.keys} == {
             "Conv"
         }
         await seen.press("escape")
         assert "16 rows" in seen.rows[1] and len(layers_of(seen).table.keys) == 16
+
+
+async def test_a_bar_stands_for_its_operator_alone_whatever_has_its_name() -> None:
+    base = make_profile()
+    assert base.performance is not None
+    conv, *others = base.performance.layers
+    near = replace(conv, op="ConvTranspose", key="near", nodes=("near",), weight="Conv")
+    long = replace(conv, op="L" * 60, key="long", nodes=("long",), kernels=("Conv",))
+    profile = replace(base, performance=replace(base.performance, layers=(conv, near, long, *others)))
+    async with profiled((80, 24), profile_run(1, 60, profile)) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        await seen.press("enter")
+        book, keys = layers_of(seen).book, layers_of(seen).table.keys
+        assert [book.line(one, seen.app.glyphs).cells[1] for one in keys] == ["Conv"] * 5
+        # What a row says of those above it is of those that are shown.
+        assert book.line(keys[0], seen.app.glyphs).cells[4:6] == (book.line(keys[0], seen.app.glyphs).cells[4],) * 2
+        await seen.press("slash")
+        await seen.type("out2")
+        await seen.press("enter")
+        assert "only Conv: 1 with 'out2'" in seen.rows[1]
+        await seen.press("escape")
+        assert "rows" in seen.rows[1] and "long" in layers_of(seen).table.keys
+        layers_of(seen).show_bar(label_of("L" * 60))
+        assert list(layers_of(seen).table.keys) == ["long"]
+
+
+@pytest.mark.parametrize("place", [2, -1])
+async def test_a_bar_of_another_book_shows_what_it_stands_for_too(place: int) -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[2]) if place == 2 else route.theory(seen.project, FLOPS))
+        label = seen.app.screen.query_one(BarList).label
+        await seen.press("enter")
+        book = layers_of(seen).book
+        assert label and layers_of(seen).table.keys
+        for one in layers_of(seen).table.keys:
+            cells = book.line(one, seen.app.glyphs).cells
+            assert label in cells[1:3], cells
 
 
 async def test_the_table_is_sorted_by_any_column_and_narrowed_by_words() -> None:
@@ -175,17 +216,62 @@ async def test_a_damaged_profile_says_what_is_wrong() -> None:
         assert " ! " in seen.rows[2] and "d moves it to the trash" in seen.text
 
 
+async def test_one_that_was_removed_says_how_it_comes_back_and_is_not_exported() -> None:
+    async with profiled() as seen:
+        seen.bench.library.remove([seen.ids[0]])
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"{short_id(seen.ids[0])} is in the trash" in seen.text and "u brings back" in seen.text
+        assert "moves it to the trash" not in seen.text and "d remove" not in seen.text
+        await seen.press("x")
+        assert "Export" not in seen.text and "no record" in seen.news
+        await seen.press("u")
+        await look(seen.app, seen.pilot)
+        await until_seen(seen.pilot, lambda: "4.76 ms/batch" in seen.text)
+
+
 async def test_losses_have_a_level_in_place_of_a_type() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[2]))
         assert "level [pruned 0.5] m" in seen.text and "leave alone" in seen.text
-        assert "> stage0.block7.matmul.weig" in seen.text
-        await seen.press("left")
-        assert "level [params]" in seen.text and "stage0.block10.gemm.weight" in seen.text
+        assert "> MatMul" in seen.text and "mean noise / signal of the outputs" in seen.text
+        await seen.press("t", "t")
+        assert "as [% of total]" in seen.text and "summed noise power of the outputs" in seen.text
+        await seen.press("t", "left")
+        assert "level [params]" in seen.text and "256 k" in seen.text
         await seen.press("2")
         assert seen.rows[2].split()[:8] == ["#", "op", "weight", "params", "0.5", "0.8", "0.9", "0.95"]
         await seen.press("enter")
         assert "outputs" in seen.text and "(proxy)" in seen.text
+
+
+async def test_what_is_a_proxy_is_called_one_on_every_tab() -> None:
+    async with profiled() as seen:
+        await seen.go(route.theory(seen.project, APPROXIMATED))
+        for number in "123":
+            await seen.press(number)
+            assert "proxy" in seen.text, number
+
+
+async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
+    profile = make_profile(kind=LOSS)
+    assert profile.loss is not None
+    first, *others = profile.loss.layers
+    gone = tuple(replace(each, sqnr_db=None, reason="became NaN", harm=True) for each in first.points)
+    loss = replace(profile.loss, layers=(replace(first, points=gone), *others))
+    async with profiled((120, 36), profile_run(1, 60, replace(profile, loss=loss))) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"leave alone first {first.weight} (harm that no dB tells: became NaN)" in seen.text
+        assert "harm with 1 layer; average 0.9 % noise over 6 layers" in seen.text
+        assert next(row for row in seen.rows if row.startswith(">")).split()[1] == "Conv", (
+            "though MatMul has more noise"
+        )
+        assert "(harm with 1, 4 of 5 layers)" in seen.text
+        await seen.press("2")
+        assert next(row for row in seen.rows if row.startswith(">")).split().count("harm") >= len(loss.levels)
+        await seen.press("3")
+        assert "harm" in seen.text
+        await seen.press("t", "t")
+        assert "noise power at pruned 0.5, % of total" in seen.text
 
 
 async def test_theory_says_that_it_is_theory_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -221,3 +307,26 @@ async def test_a_profile_that_was_stopped_says_so() -> None:
     async with profiled((80, 24), profile_run(9, 60, stopped, status="cancelled")) as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert "stopped before all layers were measured" in seen.text and "cancelled" in seen.rows[1]
+
+
+async def test_below_the_resolution_nothing_is_said_to_be_attributed() -> None:
+    base = make_profile()
+    assert base.performance is not None and base.performance.attributed is not None
+    below = replace(base, performance=replace(base.performance, below_resolution=True))
+    async with profiled((120, 36), profile_run(1, 60, below), profile_run(2, 90, base)) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert "profiled runs each" in seen.text and "attributed" not in seen.text
+        await seen.go(route.profile(seen.ids[1]))
+        await until_seen(seen.pilot, lambda: "attributed" in seen.text)
+
+
+async def test_lines_of_the_summary_that_have_no_room_are_counted_and_scrolled_to() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        every = re.search(r"lines 1-8 of (\d+), tab and arrows", seen.text)
+        assert every is not None
+        total = int(every[1])
+        await seen.press("tab", "down", "down")
+        assert f"lines 3-10 of {total}" in seen.text
+        await seen.press("G")
+        assert f"lines {total - 7}-{total} of {total}" in seen.text

@@ -1,11 +1,18 @@
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
-from tests.insight.stock import make_loss, make_performance, make_profile
+import pytest
+
+from tests.insight.stock import make_costs, make_loss, make_performance, make_profile
+from tests.report.build import model
 from tests.tui.screens.profile_stage import profile_run, profiled
-from tuibench.core.profile import LOSS, Profile
+from tuibench.core.profile import LOSS, PERFORMANCE, Profile
+from tuibench.insight.comparison import LayerPair
 from tuibench.tui import route
+from tuibench.tui.screens import profile_comparison, profile_pairs
+from tuibench.tui.widgets.record_table import RecordTable
 
 
 def slow() -> Profile:
@@ -20,6 +27,64 @@ async def test_layers_are_paired_and_the_greatest_difference_stands_first() -> N
         assert "differs: cores 2 / 1" in seen.text
         line = next(row for row in seen.rows if row.startswith(">"))
         assert line.split()[1:3] == ["1", "Conv"] and "1.31" in line and "+0.655" in line and "1.50" in line
+
+
+async def test_machines_models_and_versions_that_differ_are_said_as_the_shell_says_them() -> None:
+    cpus = [{"cpu": {"brand": name}} for name in ("A CPU", "Another CPU")]
+    old = profile_run(2, 7200, environment=cpus[0])
+    new = profile_run(1, 3600, environment=cpus[1], models=(model(sha256="c" * 64),))
+    async with profiled((80, 24), new, old) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        assert "differs: the models are not the same" in seen.text
+        assert "differs: CPU: A CPU (unknown/unknown/unknown) → Another CPU" in seen.text
+        await seen.press("f")
+        assert "differs: CPU: Another CPU (unknown/unknown/unknown) → A CPU" in seen.text
+
+
+async def test_more_differences_than_there_is_room_for_are_counted() -> None:
+    versions = [{f"package{n}": f"{side}.{n}" for n in range(9)} for side in (1, 2)]
+    old, new = (
+        profile_run(n, 3600 * n, versions=one, environment={"cpu": {}}) for n, one in zip((2, 1), versions, strict=True)
+    )
+    async with profiled((80, 24), new, old) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        assert "5 lines more: the command that y copies prints them" in seen.text
+        assert sum("differs: package" in row for row in seen.rows) == 4
+        await seen.pilot.resize_terminal(120, 36)
+        assert sum("differs: package" in row for row in seen.rows) == 9
+
+
+async def test_layers_are_compared_while_keys_are_answered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each time, also where the sides change: no key waits for thousands of layers."""
+    real, threads = profile_pairs.pairs_of, list[bool]()
+
+    def pairs_of(*sides: object) -> object:
+        threads.append(threading.current_thread() is threading.main_thread())
+        return real(*sides)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(profile_comparison, "pairs_of", pairs_of)
+    async with profiled((80, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        await seen.press("f", "f")
+        assert threads == [False] * 3 and "ratio 1.50" in seen.text
+        # Two in one piece come to what was there.
+        await seen.type("ff")
+        assert "ratio 1.50" in seen.text
+
+
+async def test_only_pairs_in_sight_are_put_into_words(monkeypatch: pytest.MonkeyPatch) -> None:
+    made: list[object] = []
+    real = profile_pairs._cells
+
+    def cells(pair: LayerPair) -> tuple[str, ...]:
+        made.append(pair)
+        return real(pair)
+
+    monkeypatch.setattr(profile_pairs, "_cells", cells)
+    many = Profile(PERFORMANCE, make_costs(2000), performance=make_performance(2000))
+    async with profiled((80, 24), profile_run(1, 3600, many), profile_run(2, 7200, many)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        assert 0 < len(made) < 100, len(made)
 
 
 async def test_f_makes_the_other_one_the_base() -> None:
@@ -49,6 +114,8 @@ async def test_losses_are_compared_level_by_level() -> None:
     async with profiled((80, 24), profile_run(1, 3600, worse), profile_run(2, 7200, one)) as seen:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         assert "noise / signal in %" in seen.text and "samples 2 / 8" in seen.text
+        assert "not measured on the same data, so no differences are told" in " ".join(seen.text.split())
+        assert len(seen.app.screen.query_one(RecordTable).keys) == 7, "both are listed all the same"
 
 
 async def test_two_kinds_cannot_be_compared_and_it_says_so() -> None:
@@ -62,3 +129,12 @@ async def test_y_copies_the_command() -> None:
         await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
         await seen.press("y")
         assert seen.app.clipboard.startswith("tuibench compare ")
+
+
+async def test_profiles_of_two_models_say_so() -> None:
+    other = profile_run(1, 3600, models=(replace(profile_run(1, 1).models[0], sha256="f" * 64),))
+    async with profiled((80, 24), other, profile_run(2, 7200), profile_run(3, 8000)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        assert "differs: the models are not the same" in seen.text
+        await seen.go(route.profile_comparison(seen.ids[2], seen.ids[1]))
+        assert "the models are not the same" not in seen.text

@@ -9,6 +9,8 @@ from tests.tui.landing import land, landed
 from tests.tui.pilot import settle
 from tests.tui.screens.profile_stage import ProfileAnswers, Profiled, profiled
 from tuibench.core.errors import UsageError
+from tuibench.core.machine import EngineChoice, Machine
+from tuibench.core.profile_spec import LEVELS
 from tuibench.core.short_id import short_id
 from tuibench.tui import route
 from tuibench.tui.desk_profile import FLOPS, ProfileCheck, ProfileStart, ProfileValues
@@ -59,6 +61,11 @@ async def test_adding_one_kind_leaves_the_other_off(kind: str, on: tuple[bool, b
         await seen.press("ctrl+r")
         values = seen.answers.started[0][0]
         assert (values.performance, values.loss) == on
+        await seen.press("q")
+        await seen.go(route.profile_form(seen.project, kind))
+        hidden = ("runs", "what if INT8") if kind == "loss" else ("samples", "levels")
+        shown = ("samples", "levels") if kind == "loss" else ("runs", "what if INT8")
+        assert not any(word in seen.text for word in hidden) and all(word in seen.text for word in shown)
 
 
 async def test_with_both_off_there_is_theory_and_nothing_starts() -> None:
@@ -105,6 +112,68 @@ async def test_what_is_typed_is_checked_and_started() -> None:
         assert (values.batch, values.dims, values.what_if) == ("64", (("sequence", "256"),), True)
 
 
+MORE = {"runs": "7", "processes": "2", "samples": "16"}
+
+
+async def test_how_much_is_measured_is_asked_too_and_what_belongs_to_what_is_off_is_out_of_the_way() -> None:
+    async with profiled() as seen:
+        machine = Machine(2, 2, 2, (), (EngineChoice("onnxruntime", True, "1.20", "", (), True),))
+        seen.app.desk.machine = lambda: machine  # type: ignore[method-assign]
+        await seen.go(route.profile_form(seen.project))
+        for name, text in MORE.items():
+            await go_to(seen, name)
+            await seen.type(text)
+        await go_to(seen, "levels")
+        await seen.press("space", "right", "space")
+        await go_to(seen, "budget")
+        await seen.press("right")
+        await checked(seen)
+        assert seen.answers.checked[-1].budget is True
+        await seen.press("ctrl+r")
+        values = seen.answers.started[0][0]
+        assert {name: getattr(values, name) for name in MORE} == MORE
+        assert (values.levels, values.budget, values.engine) == (LEVELS[2:], True, "onnxruntime")
+
+
+async def test_the_focus_passes_over_fields_of_what_is_off() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile_form(seen.project, "performance"))
+        await go_to(seen, "performance")
+        await seen.press("right", "down")
+        assert page_of(seen).column.fields["loss"].has_focus
+        await seen.press("down")
+        assert page_of(seen).column.fields["run"].has_focus
+        await seen.press("up", "up")
+        assert page_of(seen).column.fields["performance"].has_focus
+
+
+@pytest.mark.parametrize("size", [(80, 24), (60, 20)])
+async def test_what_is_wrong_with_the_second_field_of_a_line_is_said_there(size: tuple[int, int]) -> None:
+    async with profiled(size) as seen:
+        wrong = {"processes": "--processes takes 1 to 50", "levels": "tick at least one level", "engine": "no times"}
+        seen.answers.check = ProfileCheck(errors=wrong)
+        await seen.go(route.profile_form(seen.project))
+        for name, text in wrong.items():
+            await go_to(seen, name)
+            assert text.split()[0] in seen.text and text.split()[-1] in seen.text, name
+
+
+async def test_engines_without_layer_times_say_so() -> None:
+    async with profiled() as seen:
+        engines = (
+            EngineChoice("onnxruntime", True, "1.20", "", (), True),
+            EngineChoice("openvino", True, "2026.1", ""),
+        )
+        machine = Machine(2, 2, 2, (), (*engines, EngineChoice("tvm", False, "", "")))
+        seen.app.desk.machine = lambda: machine  # type: ignore[method-assign]
+        await seen.go(route.profile_form(seen.project))
+        line = next(row for row in seen.rows if "Engine" in row)
+        assert "openvino (tells no layer times)" in line and "tvm" not in line
+        await go_to(seen, "engine")
+        await seen.press("right", "ctrl+r")
+        assert seen.answers.started[0][0].engine == "onnxruntime"
+
+
 async def test_leaving_keeps_what_was_typed_and_the_project() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
@@ -136,10 +205,14 @@ async def test_what_takes_long_is_proposed_to_be_left_out() -> None:
 
 async def test_another_with_the_settings_of_one() -> None:
     answers = ProfileAnswers()
-    answers.start = replace(answers.start, values=ProfileValues(batch="8", loss=False), project="", place="")
+    answers.start = replace(
+        answers.start, values=ProfileValues(batch="8", loss=False, runs="4", processes="5"), project="", place=""
+    )
     async with profiled(answers=answers) as seen:
         await seen.go(route.profile_form(seen.project, "performance", seen.ids[0]))
         assert f"Profile {short_id(seen.ids[0])} again" in seen.rows[0]
+        # What was checked first is what was given, in lines of two fields, too.
+        assert (seen.answers.checked[0].runs, seen.answers.checked[0].processes) == ("4", "5")
         await seen.press("enter")
         values, _, again = seen.answers.started[0]
         assert (values.batch, values.loss, again) == ("8", False, seen.ids[0])

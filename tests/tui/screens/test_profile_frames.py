@@ -9,7 +9,7 @@ from textual.screen import Screen
 
 from tests.tui.frame import check_frame, frame
 from tests.tui.screens.profile_stage import Profiled, profiled
-from tuibench.core.machine import Machine
+from tuibench.core.machine import EngineChoice, Machine
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.terminal import Display
@@ -29,7 +29,8 @@ PAGES: dict[str, Callable[[Profiled], Screen[None]]] = {
     "profile-form": lambda seen: route.profile_form(seen.project),
     "profile-comparison": lambda seen: route.profile_comparison(seen.ids[1], seen.ids[0]),
 }
-MACHINE = Machine(2, 2, 2, ("avx2", "avx512"), ())
+ENGINES = (EngineChoice("onnxruntime", True, "1.31.1", "", (), True), EngineChoice("openvino", True, "2026.1", ""))
+MACHINE = Machine(2, 2, 2, ("avx2", "avx512"), ENGINES)
 
 
 @pytest.mark.parametrize(("size", "ascii_only", "name"), WAYS)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -71,7 +72,7 @@ async def test_theory_is_neither_removed_nor_named_nor_compared() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
         await seen.press("G")
-        for pressed in ("d", "e", "r", "R", "x", "c"):
+        for pressed in ("d", "e", "r", "R", "c"):
             await seen.press(pressed)
             assert "FLOPS is theoretical" in seen.news, pressed
         await seen.press("a", "d")
@@ -126,3 +127,31 @@ async def test_profiles_whose_project_is_gone_are_found_without_it(monkeypatch: 
         assert landed(seen.app)[:2] == ("profile", (seen.ids[2],))
         await seen.press("q")
         await settle(seen.pilot)
+
+
+async def test_theory_cannot_be_marked() -> None:
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("a")
+        assert "2 marked" in seen.rows[1]
+        await seen.press("a", "G", "space")
+        assert "marked" not in seen.rows[1] and not any("*" in row for row in seen.rows)
+
+
+async def test_theory_is_written_to_a_file_from_its_line_and_from_its_page(tmp_path: Path) -> None:
+    async with profiled((120, 36)) as seen:
+        await seen.go(route.project(seen.project, "performance"))
+        await seen.press("G", "x")
+        assert "Export FLOPS" in seen.text and "private" not in seen.text and "flops.json" in seen.text
+        await seen.type(f"{tmp_path}/costs.csv")
+        await seen.press("enter")
+        assert seen.answers.exported == [(seen.project, FLOPS, f"{tmp_path}/costs.csv")]
+        assert "wrote flops" in seen.news
+        (tmp_path / "there.json").write_text("mine")
+        await seen.go(route.theory(seen.project, APPROXIMATED))
+        await seen.press("x")
+        await seen.type(f"{tmp_path}/there.json")
+        await seen.press("enter")
+        assert "is there already" in seen.news and len(seen.answers.exported) == 1
+        await seen.press("y")
+        assert seen.answers.exported[1:] == [(seen.project, APPROXIMATED, f"{tmp_path}/there.json")]

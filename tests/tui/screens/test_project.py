@@ -182,7 +182,50 @@ async def test_what_became_of_a_damaged_record_that_was_removed_is_said_before_i
         record.write_bytes(record.read_bytes()[:-50])
         await seen.press("d", "y")
         await look(seen.app, seen.pilot)
-        assert rows(seen.app)[-3].startswith(f" removed {short_id(seen.ids[0])}; u brings it back")
+        assert rows(seen.app)[-3].startswith(f" removed {short_id(seen.ids[0])} after AMX fix; u brings it back")
+
+
+async def test_a_damaged_record_is_not_named_and_is_itself_again_once_its_file_is_put_back() -> None:
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    one = short_id(ids[0])
+    record = next(bench.settings.places.data.rglob(f"*{ids[0]}*.json"))
+    whole = record.read_bytes()
+    record.write_bytes(whole[:700])
+    bench.library.remove([ids[0]])
+    bench.library.undo()
+    async with open_app(desk=make_desk(bench)) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+
+        def said() -> str:
+            return next(line for line in rows(app) if one in line)
+
+        assert "its record is damaged" in said() and f"the record of {one} is damaged" in frame(app)
+        assert ".json" not in frame(app)
+        await press(pilot, "e")
+        await settle(pilot)
+        assert isinstance(app.screen, ProjectScreen) and "is damaged: its name cannot be changed" in frame(app)
+        record.write_bytes(whole)
+        await look(app, pilot)
+        assert "its record is damaged" not in said() and "1.76 ms" in said()
+        await press(pilot, "e")
+        await settle(pilot)
+        assert f"Name and note of {one}" in frame(app) and "after AMX fix" in frame(app)
+
+
+async def test_a_record_that_was_found_damaged_is_read_again_when_it_is_come_to() -> None:
+    async with shown() as seen:
+        record = next(seen.bench.settings.places.data.rglob(f"*{seen.ids[1]}*.json"))
+        whole = record.read_bytes()
+        record.write_bytes(whole[:-50])
+        await seen.press("down")
+        line = next(line for line in rows(seen.app) if short_id(seen.ids[1]) in line)
+        assert "its record is damaged" in line
+        record.write_bytes(whole)
+        await seen.press("down", "up")
+        line = next(line for line in rows(seen.app) if short_id(seen.ids[1]) in line)
+        assert "its record is damaged" not in line and "ov faster: 15 % less time" in line
 
 
 async def test_hostile_names_reach_no_terminal() -> None:

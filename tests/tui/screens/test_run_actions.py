@@ -84,6 +84,14 @@ async def _show_broken(seen: Shown) -> str:
     return row.info.id
 
 
+async def test_plus_says_that_a_run_that_waits_has_begun_nothing() -> None:
+    async with shown(going=True) as seen:
+        run = next(iter(seen.page.benchmarks.rows.runs))
+        asked = script(seen.app, run, make_waiting())
+        await seen.press("g", "plus")
+        assert asked == [] and "has begun nothing" in said(seen.app)
+
+
 async def test_o_and_p_in_a_list_take_up_and_save_what_broke_off() -> None:
     async with shown() as seen:
         run = await _show_broken(seen)

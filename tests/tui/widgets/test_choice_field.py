@@ -69,6 +69,8 @@ async def test_no_choices_and_none_that_can_be_taken() -> None:
 
 async def test_a_button_is_pressed_by_enter_and_space() -> None:
     button = ButtonField("run", "RUN")
+    async with staged(ButtonField("long", "Longer than a label")) as (stage, _):
+        assert seen(stage) == ["            [ Longer than a label ]"]
     async with staged(button) as (stage, pilot):
         assert seen(stage) == ["            [ RUN ]"]
         button.focus()

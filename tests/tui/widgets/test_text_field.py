@@ -26,6 +26,15 @@ async def test_label_text_and_hint_stand_in_one_line_and_typing_replaces_the_tex
         assert seen(stage)[0].endswith("]  of 32")
 
 
+async def test_labels_with_one_beginning_differ_and_their_hints_have_them_whole() -> None:
+    names = [f"p2o.DynamicDimension.{n}" for n in range(2)]
+    fields = [TextField(name, name, "1", hint="a size", width=6) for name in names]
+    async with staged(*fields, size=(60, 4)) as (stage, _):
+        lines = seen(stage)
+        assert lines[0].startswith(" p2o.…ion.0 [1     ]") and lines[1].startswith(" p2o.…ion.1 [1     ]")
+        assert [line.split("]")[1].strip() for line in lines] == [f"{name}: a size" for name in names]
+
+
 async def test_an_error_stands_below_in_as_many_lines_as_it_needs_and_goes_again() -> None:
     field = TextField("cores", "Cores", "x")
     after = TextField("note", "Note")
@@ -76,8 +85,8 @@ async def test_pasted_control_characters_become_visible() -> None:
 async def test_it_fits_any_terminal() -> None:
     field = TextField("name", "A very long label", "value", hint="hint", width=24)
     async with staged(field) as (stage, pilot):
-        assert seen(stage)[0].startswith(" A very lo… [value")
+        assert seen(stage)[0].startswith(" A ve…label [value")
         for width, height in ((20, 5), (13, 2), (5, 1), (80, 24)):
             await resize(pilot, width, height)
             assert len(seen(stage)[0]) <= width
-        assert seen(stage)[0].startswith(" A very lo… [value")
+        assert seen(stage)[0].startswith(" A ve…label [value")

@@ -7,6 +7,7 @@ from tuibench.models.cost.matrix import at_least
 from tuibench.models.cost.tensor import Shape
 
 _SOFTMAX = 5
+_SHARED = "past and present share one buffer, whose length does not tell how far the past reaches"
 
 
 def count_attention(call: Call) -> Work:
@@ -42,7 +43,9 @@ def count_multi_head(call: Call) -> Work:
     else:
         width = at_least(query, 3, "the query")[2] // heads
         columns, deep = _keys(call, heads)
-    columns += at_least(call.shape(6), 4, "the past")[2] if call.has(6) else 0
+    if call.has(6):
+        # With a length of its own, the past is the beginning of a buffer.
+        columns += _past(call, 6, is_shared=call.has(8))
     return _scores(batch, heads, rows, columns, width, deep)
 
 
@@ -55,9 +58,19 @@ def count_grouped(call: Call) -> Work:
     width = query[2] // (heads if call.has(1) else heads + 2 * groups)
     if len(call.outputs) > 1 and call.outputs[1] is not None:
         columns = at_least(call.out(1), 4, "the keys")[2]
+        # Keys that are given back are more than those of the past, unless both are one buffer of the longest length.
+        if call.has(3):
+            _past(call, 3, is_shared=at_least(call.shape(3), 4, "the past")[2] >= columns)
     else:
-        columns = query[1] + (at_least(call.shape(3), 4, "the past")[2] if call.has(3) else 0)
+        columns = query[1] + (_past(call, 3) if call.has(3) else 0)
     return _scores(query[0], heads, query[1], columns, width, width)
+
+
+def _past(call: Call, number: int, *, is_shared: bool = False) -> int:
+    """How many keys are there from before."""
+    if is_shared:
+        raise Unknown(_SHARED)
+    return at_least(call.shape(number), 4, "the past")[2]
 
 
 def _keys(call: Call, heads: int) -> tuple[int, int]:
@@ -76,6 +89,8 @@ def _project(call: Call, heads: int, past: Shape | None) -> Work:
     data, weights = at_least(call.shape(0), 3, "the input"), at_least(call.shape(1), 2, "the weights")
     if heads <= 0:
         raise Unknown("its attribute num_heads is not there")
+    if past is not None and call.number("past_present_share_buffer"):
+        raise Unknown(_SHARED)
     batch, rows, depth = data[:3]
     query, _, value = call.numbers("qkv_hidden_sizes")[:3] or (weights[1] // 3,) * 3
     columns = rows + (past[3] if past is not None and len(past) == 5 else 0)

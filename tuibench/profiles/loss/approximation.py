@@ -10,7 +10,7 @@ import numpy as np
 
 from tuibench.arrays.bundle import Array
 from tuibench.core.errors import ModelError
-from tuibench.core.profile import LayerLoss
+from tuibench.core.profile import ALREADY_INT8, INT8, LayerLoss, LossPoint
 from tuibench.core.text import show
 from tuibench.models.file import locate
 from tuibench.models.inspection import load_graph
@@ -50,10 +50,12 @@ def describe_layer(layer: Layer, reader: WeightReader, levels: Sequence[str]) ->
     ordered = np.sort(magnitudes(weight), axis=None)
     zeros = int(np.searchsorted(ordered, 0, side="right"))
     finite = bool(np.isfinite(ordered[-1]))
+    told = [level for level in levels if level != INT8 or not layer.integer]
     return LayerLoss(
         *(layer.id, layer.op, layer.name, layer.weight, layer.shape, parameters, zeros),
         quantiles=_quantiles(ordered) if finite else (),
-        weight_sqnr_db={level: _noise_db(weight, layer, level, ordered) if finite else None for level in levels},
+        weight_sqnr_db={level: _noise_db(weight, layer, level, ordered) if finite else None for level in told},
+        points=tuple(LossPoint(level, None, None, reason=ALREADY_INT8) for level in levels if level not in told),
         reason="" if finite else "its weights hold NaN or infinity",
     )
 
@@ -69,8 +71,6 @@ def _noise_db(weight: Weight, layer: Layer, level: str, ordered: Array) -> float
     signal = _power(ordered)
     if share is not None:
         noise = _power(ordered[: round(share * ordered.size)])
-    elif layer.integer:
-        noise = 0.0
     else:
         noise = _power((weight.real - round_to_int8(weight, layer)).reshape(-1))
     return 10 * math.log10(signal / noise) if signal and noise else None

@@ -54,7 +54,8 @@ class Changer:
         except MemoryError:
             raise
         except Exception as error:  # a model may refuse what it computes from changed weights: that is a result
-            return LossPoint(level, None, None, samples=found.samples, reason=show(engine_words(error)))
+            reason = show(engine_words(error))
+            return LossPoint(level, None, None, samples=found.samples, reason=reason, harm=True)
         return found.point(level)
 
     def against(self, others: Outputs) -> float | None:

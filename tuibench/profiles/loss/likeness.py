@@ -17,6 +17,8 @@ _PIECE = 1 << 20
 """Elements that are looked at in one go, so that large outputs need no copies as large in float64."""
 _LEAST = 1e-12
 """The smallest probability that is told from none."""
+ONLY_ZEROS = "the outputs of the unchanged model hold nothing but zeros"
+"""Why a change is not told that leaves them so."""
 
 
 def floats(outputs: Mapping[str, Any]) -> dict[str, Array]:
@@ -47,6 +49,8 @@ class Likeness:
     probabilities: frozenset[str] = frozenset()
     """Those of them that are probabilities already."""
     reason: str = ""
+    harm: bool = False
+    """Whether the reason is what the change did."""
     samples: int = 0
     _sums: dict[str, _Sums] = field(default_factory=dict)
     _divergence: float = 0.0
@@ -59,7 +63,7 @@ class Likeness:
         for name, expected in unchanged.items():
             found = changed.get(name)
             if found is None or found.shape != expected.shape:
-                self.reason = self.reason or f"output '{show(name, 60)}' has another shape than without the change"
+                self._blame(f"output '{show(name, 60)}' has another shape than without the change")
                 continue
             if not self._add_noise(name, expected, found):
                 continue
@@ -68,13 +72,14 @@ class Likeness:
 
     def point(self, level: str) -> LossPoint:
         """What was found, under the name of the level."""
+        self._look_for_woken()
         told = [sums for sums in self._sums.values() if sums.signal > 0]
-        reason = self.reason or ("" if told else "the outputs of the unchanged model hold nothing but zeros")
         numbers = [number for sums in told for number in (sums.signal, sums.noise, sums.product, sums.changed)]
+        reason, harm = self.reason or ("" if told else ONLY_ZEROS), self.harm
         if not reason and not all(map(math.isfinite, numbers)):
-            reason = "the outputs are too large to be squared"
+            reason, harm = "the outputs are too large to be squared", all(math.isfinite(one.signal) for one in told)
         if reason:
-            return LossPoint(level, None, None, samples=self.samples, reason=reason)
+            return LossPoint(level, None, None, samples=self.samples, reason=reason, harm=harm)
         # Each output counts the same, however large its values are.
         ratio = sum(sums.noise / sums.signal for sums in told) / len(told)
         cosine = sum(_cosine(sums) for sums in told) / len(told)
@@ -87,13 +92,19 @@ class Likeness:
             samples=self.samples,
         )
 
+    def _look_for_woken(self) -> None:
+        """An output without a signal has no ratio to it, whatever it becomes."""
+        for name, sums in self._sums.items():
+            if sums.noise > 0 and not sums.signal:
+                self._blame(f"output '{show(name, 60)}' is all zeros without the change and is not with it: no dB")
+
     def _add_noise(self, name: str, expected: Array, found: Array) -> bool:
         sums = self._sums.setdefault(name, _Sums())
         held = 0
         for left, right in _pieces(expected, found):
             known = np.isfinite(left)
             if not np.isfinite(right[known]).all():
-                self.reason = self.reason or f"output '{show(name, 60)}' became NaN or infinite"
+                self._blame(f"output '{show(name, 60)}' became NaN or infinite")
                 return False
             a, b = left[known], right[known]
             held += a.size
@@ -106,6 +117,11 @@ class Likeness:
         if not held:
             self.reason = self.reason or f"output '{show(name, 60)}' of the unchanged model is NaN or infinite"
         return held > 0
+
+    def _blame(self, reason: str) -> None:
+        """What the change did stands before what was so without it."""
+        if not self.harm:
+            self.reason, self.harm = reason, True
 
     def _add_classes(self, name: str, expected: Array, found: Array) -> None:
         left, right = rows_of_classes(expected), rows_of_classes(found)

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from tuibench.arrays.bundle import Feed, read_bundle
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Point
-from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, LossPoint
+from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, RECURRENT, LossPoint
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.text import show
+from tuibench.core.units import count_of
 from tuibench.measure.isolation import pin_process
 from tuibench.models.external import check_external
 from tuibench.models.file import locate
@@ -24,7 +28,7 @@ from tuibench.profiles.loss.changer import Changer, Outputs
 from tuibench.profiles.loss.classes import find_classes, find_probabilities
 from tuibench.profiles.loss.layer import LAYER_OPERATORS, Layer, find_layers
 from tuibench.profiles.loss.lifting import Lifted, lift
-from tuibench.profiles.loss.likeness import floats
+from tuibench.profiles.loss.likeness import ONLY_ZEROS, floats
 from tuibench.profiles.loss.scope import Scopes
 from tuibench.profiles.loss.session import Load, Runs, engine_words, loader
 from tuibench.profiles.loss.weight import Weight, WeightReader
@@ -51,7 +55,7 @@ class Sweep:
     clock: Callable[[], float] = time.perf_counter
 
     def carry_out(self) -> dict[str, Any]:
-        """Send a line for each point, and return what is true of all of them."""
+        """Send a line before and behind each point, and return what is true of all of them."""
         return _Sweeping(self, self.clock()).carry_out()
 
 
@@ -62,6 +66,8 @@ class _Sweeping:
     asked: Sweep
     begun: float
     notes: list[str] = field(default_factory=list)
+    ran: int = 0
+    """Samples that each change is run on."""
 
     def carry_out(self) -> dict[str, Any]:
         for level in self.asked.levels:
@@ -73,6 +79,7 @@ class _Sweeping:
         check_external(model, path)
         if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
             self.notes.append("layers inside functions of the model's own are not looked at")
+        self.notes += _recurrent(model)
         # All of them, also where few are asked for: each is compared in the same form of the model.
         layers = [layer for layer in find_layers(Scopes(model.graph)) if not layer.reason]
         if not layers:
@@ -80,6 +87,7 @@ class _Sweeping:
             self._begin(0, 0.0, False, None)
             return self._end(False, None, True)
         feeds = self._feeds()
+        self.ran = len(feeds)
         measured = self._run_as_it_is(path, feeds)
         classes = find_classes(model.graph, measured[0])
         probabilities = find_probabilities(measured[0])
@@ -95,7 +103,8 @@ class _Sweeping:
     def _feeds(self) -> list[Feed]:
         feeds = read_bundle(self.asked.bundle)
         if len(feeds) < self.asked.samples:
-            self.notes.append(f"{len(feeds)} samples instead of {self.asked.samples}: the data has no more")
+            here = count_of(len(feeds), "sample")
+            self.notes.append(f"{here} instead of {self.asked.samples}: the data has no more")
         return feeds[: max(self.asked.samples, 1)]
 
     def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> Outputs:
@@ -114,6 +123,7 @@ class _Sweeping:
         if left_out:
             named = ", ".join(f"'{show(name, 40)}'" for name in left_out[:5])
             self.notes.append(f"outputs that hold no floats are left out: {named}")
+        self.notes += _odd(kept)
         return kept
 
     def _load_lifted(self, model: Any, layers: Sequence[Layer], reader: WeightReader) -> tuple[Lifted, Runs]:
@@ -136,7 +146,8 @@ class _Sweeping:
         work = [(layer, level) for layer in layers for level in self.asked.levels if self._is_asked(layer.id, level)]
         classes = bool(changer.classes)
         self._note(unchanged)
-        changer.reason = unchanged.reason
+        # Where all is zero a change may still be seen, by what it makes of that.
+        changer.reason = "" if unchanged.reason == ONLY_ZEROS else unchanged.reason
         self._begin(len(work), 1000 * each_s, classes, float32_db)
         complete = self._carry_out_all(changer, work, reader, each_s)
         return self._end(classes, float32_db, complete)
@@ -163,6 +174,8 @@ class _Sweeping:
             if late and done:
                 self.notes.append(f"ended after {self.asked.max_s:g} s with {done} of {len(work)} points")
                 return False
+            # Of what this process may die next.
+            self.asked.send({"at": {"id": layer.id, "level": level}})
             name = changer.lifted.names[layer.id]
             if weight is None or current != layer.id:
                 weight, current = reader.weight(layer, changer.lifted.weights[name]), layer.id
@@ -178,10 +191,27 @@ class _Sweeping:
 
     def _begin(self, points: int, ms_each: float, classes: bool, float32_db: float | None) -> None:
         told = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
+        told["samples"] = self.ran
         self.asked.send({"begin": told})
 
     def _end(self, classes: bool, float32_db: float | None, complete: bool) -> dict[str, Any]:
         return {"classes": classes, "float32_db": float32_db, "complete": complete, "notes": self.notes}
+
+
+def _odd(outputs: Outputs) -> Iterator[str]:
+    """Which outputs of the unchanged model hold values, but not all of them, that nothing can be held against."""
+    for name in outputs[0]:
+        arrays = [found[name] for found in outputs if name in found]
+        size, known = sum(one.size for one in arrays), sum(int(np.isfinite(one).sum()) for one in arrays)
+        if 0 < known < size:
+            yield f"output '{show(name, 60)}' is NaN or infinite in {size - known} of {size} values, which are left out"
+
+
+def _recurrent(model: Any) -> list[str]:
+    """That weights of nodes which run over a sequence stay as they are, where there are any."""
+    found = Counter(place.node.op_type for place in Scopes(model.graph).places if place.node.op_type in RECURRENT)
+    named = ", ".join(f"{count} {op}" for op, count in found.items())
+    return [f"the weights of {named} are not changed, only those of convolutions and matrix products"] if named else []
 
 
 def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:

@@ -50,9 +50,10 @@ def follow(scopes: Scopes, graph: onnx.GraphProto, name: str) -> Trail:
         elif node.op_type == "DequantizeLinear" and not trail.quantized:
             trail.dequantizer, trail.dequantizer_graph, trail.quantized = node, graph, True
             trail.permutations_before = len(trail.permutations)
-        elif node.op_type == "QuantizeLinear" and trail.dequantizer is not None:
+        elif node.op_type == "QuantizeLinear":
             # Behind it are the weights as they were: their scale is their own.
             trail.dequantizer = trail.dequantizer_graph = None
+            trail.quantized = True
         elif node.op_type not in ("Identity", "Cast"):
             return trail
         if not node.input:

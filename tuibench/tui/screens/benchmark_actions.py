@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tuibench.core import activity
-from tuibench.core.card import BenchmarkRow
+from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
 from tuibench.tui import route
@@ -17,9 +16,8 @@ from tuibench.tui.screens.remove_words import remove_words
 from tuibench.tui.screens.rerun_words import rerun_question
 from tuibench.tui.widgets.question import Notice, ask
 
-if TYPE_CHECKING:
-    from tuibench.tui.screens.export_question import Export
-
+_LONGEST_NAME = 200
+"""As commands take it."""
 _NOTHING = "there is no benchmark under the cursor: n measures one"
 Started = tuple[str, tuple[str, ...]]
 
@@ -192,14 +190,14 @@ class BenchmarkActions(Page):
         if run is not None:
             self.say(f"{short_id(one)} has no card yet: it can be named once it is saved", "warn")
         else:
-            self.ask(lambda: row_of(self.desk, one), self._ask_card, group="edit", opens=True)
+            self.ask(lambda: _with_card(row_of(self.desk, one)), self._ask_card, group="edit", opens=True)
 
     def _ask_card(self, row: BenchmarkRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
         from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
 
         name, note = typed or (row.name, row.note)
         heading = f"Not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
-        question = TextQuestion(heading, (("name", name), ("note", note)))
+        question = TextQuestion(heading, (("name", name), ("note", note)), check=_name_words)
         self.app.push_screen(question, lambda answers: self._edit(row, answers))
 
     def _edit(self, row: BenchmarkRow, answers: tuple[str, ...] | None) -> None:
@@ -225,23 +223,12 @@ class BenchmarkActions(Page):
         self.with_stored(self._ask_export)
 
     def _ask_export(self, one: str) -> None:
-        from tuibench.tui.screens.export_question import ExportQuestion  # as above
+        from tuibench.tui.screens.export_question import Export, ExportQuestion, carry_out  # as above
 
-        self.app.push_screen(ExportQuestion(one), self._export)
+        def write(export: Export) -> str:
+            return self.desk.export(export.benchmark, export.path, private=export.private)
 
-    def _export(self, export: Export | None) -> None:
-        if export is None:
-            return
-        if export.replaces:
-            words = f"{export.path} is there already. Overwrite it?"
-            ask(self, words, {"y": "overwrite"}, lambda answer: self._write(export) if answer == "y" else None)
-        else:
-            self._write(export)
-
-    def _write(self, export: Export) -> None:
-        self.ask(
-            lambda: self.desk.export(export.benchmark, export.path, private=export.private), self.say, group="export"
-        )
+        self.app.push_screen(ExportQuestion(one), partial(carry_out, self, write=write))
 
     def action_copy_command(self) -> None:
         """The shell command that does the same, to the clipboard and a file."""
@@ -276,9 +263,21 @@ class BenchmarkActions(Page):
         self.app.push_screen(Notice(f"Log of {short_id(one)}", said))
 
 
+def _name_words(answers: tuple[str, ...]) -> str:
+    """What is wrong with a name; '' for nothing."""
+    return f"a name has at most {_LONGEST_NAME} characters" if len(answers[0]) > _LONGEST_NAME else ""
+
+
 def row_of(desk: Desk, one: str) -> BenchmarkRow:
     """The row of a stored benchmark; for a thread, as it asks the desk."""
     row = next((row for read in (desk.benchmarks, desk.profiles) for row in read("") if row.id == one), None)
     if row is None:
         raise UsageError(f"{short_id(one)} is not in the store any more", "u brings back what was removed last")
+    return row
+
+
+def _with_card(row: BenchmarkRow) -> BenchmarkRow:
+    """The row, unless the name and note that it shows are those of a record that nobody can read."""
+    if row.status == DAMAGED:
+        raise UsageError(f"the record of {short_id(row.id)} is damaged", "its name cannot be changed")
     return row

@@ -123,9 +123,10 @@ class BenchmarkList(Vertical):
 
     def show(self, rows: Sequence[BenchmarkRow], runs: Sequence[RunRow]) -> None:
         """Show these, as sorted and filtered."""
+        self._forget_damage()
         self.rows = self.make_rows(rows, runs)
         self.damaged &= self.rows.stored.keys()
-        self.marks &= self.rows.stored.keys() | self.rows.runs.keys()
+        self.marks &= self.rows.ids
         self.refresh_lines()
 
     def show_runs(self, runs: Sequence[RunRow]) -> None:
@@ -166,6 +167,7 @@ class BenchmarkList(Vertical):
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
         """Another record."""
         message.stop()
+        self._forget_damage()
         self._show_preview()
 
     def on_resize(self) -> None:
@@ -200,10 +202,22 @@ class BenchmarkList(Vertical):
         name, _, width = wanted
         page.ask(
             lambda: self.preview(name, desk, width - 2, app.glyphs, app.ascii_only),
-            lambda lines: self._keep_preview(wanted, lines),
+            lambda lines: self._take_preview(wanted, lines),
             group=f"preview of {self.kept}",
             otherwise=lambda error: self._refuse_preview(wanted, error),
         )
+
+    def _take_preview(self, wanted: Shown, lines: list[LineLike]) -> None:
+        """What was found in a record; one that was damaged is not any more."""
+        self._keep_preview(wanted, lines)
+        if wanted[0] in self.damaged:
+            self.damaged.discard(wanted[0])
+            self.refresh_lines()
+
+    def _forget_damage(self) -> None:
+        """What is damaged is read again each time it is come to: somebody may have put the file back."""
+        for wanted in [one for one in self._previews if one[0] in self.damaged]:
+            del self._previews[wanted]
 
     def _refuse_preview(self, wanted: Shown, error: TuibenchError) -> None:
         """Why, in the place of a preview; a record that turned out to be damaged is marked from now on."""
@@ -250,13 +264,13 @@ class BenchmarkList(Vertical):
 
     def action_mark_all(self) -> None:
         """All that are shown; none where all are."""
-        shown = frozenset(self.table.keys)
+        shown = self.rows.ids.intersection(self.table.keys)
         self.show_marks(frozenset() if shown <= self.marks else self.marks | shown)
 
     def show_marks(self, marks: frozenset[str]) -> None:
         """Mark these and no others."""
-        self.marks = marks
-        self.table.show_marks(marks)
+        self.marks = marks & self.rows.ids
+        self.table.show_marks(self.marks)
         self.post_message(self.Changed())
 
     def filter_by(self, text: str) -> None:

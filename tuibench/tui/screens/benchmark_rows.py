@@ -59,6 +59,11 @@ class BenchmarkRows:
         # A run that was saved a moment ago is told twice.
         self.runs = {row.info.id: row for row in runs if row.info.id not in self.stored}
 
+    @property
+    def ids(self) -> frozenset[str]:
+        """What can be marked: what stands in a list without either, as theory does, is not compared or removed."""
+        return frozenset(self.stored.keys() | self.runs.keys())
+
     def __len__(self) -> int:
         return len(self.stored) + len(self.runs)
 

@@ -11,7 +11,7 @@ from tuibench.core.trash import NEWER
 from tuibench.report.listing import headline_words
 
 _SHORT = {"onnxruntime": "ort", "openvino": "ov", "deepsparse": "ds"}
-_PART = re.compile(r"([\d.]+) (µs|ms|s|items/s)(?: ±([\d.]+) %)?(?: \((.*)\))?")
+_PART = re.compile(r"([\d.]+) (µs|ms|s|items/s)(?:/batch)?(?: ±([\d.]+) %)?(?: \((.*)\))?")
 _FACTOR = {"µs": 1e-3, "ms": 1.0, "s": 1e3}
 _VERDICT = re.compile(r"(.+?) is (faster|slower) than (.+?): (.+?) \(")
 _EQUIVALENT = re.compile(r"(.+?) and (.+?) are equivalent within (.+?) in")
@@ -64,7 +64,7 @@ def order_of(row: BenchmarkRow) -> tuple[int, float]:
     Thousands are sorted at once, so that this looks at no more than it must.
     """
     amount, _, rest = row.headline.partition(" ")
-    unit = rest.partition(" ")[0]
+    unit = rest.partition(" ")[0].removesuffix("/batch")
     try:
         if unit in _FACTOR:
             return 0, float(amount) * _FACTOR[unit]

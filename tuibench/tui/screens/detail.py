@@ -17,8 +17,8 @@ from tuibench.tui import key
 from tuibench.tui.desk import Pulse
 from tuibench.tui.screens.detail_baseline import BaselinePane
 from tuibench.tui.screens.detail_comparison import Past, needs_past
-from tuibench.tui.screens.detail_fact import Fact, FactBlock, hung
-from tuibench.tui.screens.detail_key import AXES, COMMON, LAST, WITHOUT_RECORD, hints_of, pairs_of
+from tuibench.tui.screens.detail_fact import FactBlock, hung
+from tuibench.tui.screens.detail_key import AXES, COMMON, LAST, hints_of, pairs_of
 from tuibench.tui.screens.detail_points import PointList
 from tuibench.tui.screens.detail_scaling import ScalingPane
 from tuibench.tui.screens.detail_tabs import NAMES, TABS, DetailTabs, refusals
@@ -114,14 +114,8 @@ class DetailScreen(RecordActions):
         if self.stored is None:
             about = self.query_one("#about", TextBlock)
             width = max(self.size.width - 1, 20)
-            facts = [
-                Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"),
-                Fact(" ", error.hint),
-                Fact(" ", ""),
-            ]
-            facts.append(Fact(" ", "d moves it to the trash, from where u brings it back; others are not touched"))
+            facts, self.hints = self.without_record(error)
             about.show_lines([row for fact in facts for row in hung(fact, 3, width, about.legible)])
-            self.hints = WITHOUT_RECORD
             self.show_keys()
         elif isinstance(error, UnknownId):
             self._is_gone = True

@@ -10,7 +10,6 @@ from tuibench.tui import key
 
 AXES = {"cores": "cores", "batches": "batch", "shapes": "shape"}
 """Tabs that show how a benchmark scales, and over what."""
-WITHOUT_RECORD = ("remove", "back")
 LAST = ("palette", "help")
 _AROUND = ("previous-value", "next-value")
 _MOVE = ("up", "down")

@@ -61,8 +61,11 @@ def _text(value: Any) -> str:
         return "yes" if value else "no"
     if isinstance(value, float):
         return f"{value:.6g}"
+    if isinstance(value, Mapping):
+        return ", ".join(f"{name} {_text(each)}" for name, each in value.items()) or "-"
     if isinstance(value, Sequence) and not isinstance(value, str):
-        return ", ".join(_text(each) for each in value) or "-"
+        between = "; " if any(isinstance(each, Mapping) for each in value) else ", "
+        return between.join(_text(each) for each in value) or "-"
     return str(value)
 
 

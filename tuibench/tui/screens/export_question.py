@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -16,17 +17,18 @@ from tuibench.tui.key import bindings
 from tuibench.tui.widgets.calm import Calm
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField
 from tuibench.tui.widgets.field_column import FieldColumn
+from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.text_field import TextField
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
+    from tuibench.tui.screens.base import Page
 
-_TOLD = (
-    " .csv has a line per cell, .md is a page with figures, any other is JSON.",
-    " Paths, names of this machine and its users are left out unless you ask.",
-)
+_FORMS = " .csv has a line per cell, .md is a page with figures, any other is JSON."
+_FORMS_OF_THEORY = " .csv has a line per layer, .md is a page, any other is JSON."
+_PRIVATE = " Paths, names of this machine and its users are left out unless you ask."
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,32 +48,37 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
     DEFAULT_CSS = """
     ExportQuestion { background: transparent; align: center bottom; }
     ExportQuestion FieldColumn { height: auto; max-height: 70%; }
-    ExportQuestion TextBlock { height: 2; }
+    ExportQuestion TextBlock { height: auto; }
     """
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = bindings(only=("back",))
 
-    def __init__(self, benchmark: str) -> None:
+    def __init__(self, benchmark: str, *, name: str = "", has_private: bool = True) -> None:
+        """`name` is what is exported where that is no record; what has nothing private is not asked for it."""
         super().__init__()
         self._benchmark = benchmark
+        self._what = name or short_id(benchmark)
+        self._has_private = has_private
 
     def compose(self) -> ComposeResult:
         """What is written, then the fields; the path comes last, as enter there ends it."""
-        name = short_id(self._benchmark)
+        asks = self._has_private
         yield RuleLine()
-        yield TitleLine((f"Export {name}", "title"), ("up: private or not  enter write  esc back ", "dim"))
-        yield TextBlock([(line, "dim") for line in _TOLD])
+        keys = f"{'up: private or not  ' if asks else ''}enter write  esc back "
+        yield TitleLine((f"Export {self._what}", "title"), (keys, "dim"))
+        yield TextBlock([(line, "dim") for line in ((_FORMS, _PRIVATE) if asks else (_FORMS_OF_THEORY,))])
         with FieldColumn():
-            yield ChoiceField(
-                "private", "include", (Choice("no", "numbers and settings"), Choice("yes", "private paths, too")), "no"
-            )
-            yield TextField("path", "file", f"{name}.json", width=0)
+            if asks:
+                choices = (Choice("no", "numbers and settings"), Choice("yes", "private paths, too"))
+                yield ChoiceField("private", "include", choices, "no")
+            yield TextField("path", "file", f"{self._what.lower()}.json", width=0)
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
         """The answers, or what is wrong with the path."""
         message.stop()
         fields = message.column.fields
-        typed, private = str(fields["path"].answer).strip(), fields["private"].answer == "yes"
+        typed = str(fields["path"].answer).strip()
+        private = self._has_private and fields["private"].answer == "yes"
 
         def look() -> tuple[str, Export]:
             path = os.path.expanduser(typed)
@@ -92,6 +99,20 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
     def action_back(self) -> None:
         """Write nothing."""
         self.dismiss(None)
+
+
+def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], str]) -> None:
+    """Call `write` in a thread with what was answered, and say what it says; what is there is not lost unasked."""
+
+    def begin() -> None:
+        if export is not None:
+            page.ask(lambda: write(export), page.say, group="export")
+
+    if export is not None and export.replaces:
+        words = f"{export.path} is there already. Overwrite it?"
+        ask(page, words, {"y": "overwrite"}, lambda answer: begin() if answer == "y" else None)
+    else:
+        begin()
 
 
 def _refuse(path: str) -> str:

@@ -34,7 +34,7 @@ class _OneLine(Field):
         if self._error and label[0][0].startswith(" "):
             # Where the line has no room for words, too, the sign says it.
             label = (("!" + label[0][0][1:], "bad"), *label[1:])
-        said = (f"  ! {self._error}", "bad") if self._error else (f"  {self._hint}" if self._hint else "", "dim")
+        said = (f"  ! {self._error}", "bad") if self._error else self.hint_span()
         return (*label, *self.control_row(), said)
 
     def _error_rows(self, width: int) -> list[Row]:
@@ -115,7 +115,7 @@ class FormColumn(FieldColumn):
 
     def stops(self) -> list[Widget]:
         """What the focus goes through, from the first to the last; a field that is not shown is none."""
-        return [stop for stop in self._stops() if all(each.display for each in stop.ancestors_with_self)]
+        return self._stops()
 
     def _widgets(self) -> Iterable[Widget]:
         for row in self._rows:

@@ -112,7 +112,7 @@ class NewProjectScreen(Page):
         if message.field.key == "name":
             self._named = message.field.answer not in ("", self._suggested)
         # Setting a text tells of it later, when it may be looked at already.
-        if message.field.key == "model" and self._text("model") not in (self._looked, self._looking):
+        if message.field.key == "model" and self._text("model") not in filter(None, (self._looked, self._looking)):
             self._wanted, self._ahead = None, False
             self._forget()
             if self._timer is not None:

@@ -55,19 +55,21 @@ class ProfileScreen(ProfilePage, RecordActions):
 
     def load(self) -> None:
         """The record; what was written once does not change, its card may."""
-        one = self.profile
-        self.ask(
-            lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse, opens=self.stored is None
-        )
+        one, desk, known = self.profile, self.desk, self.book
+
+        def read() -> tuple[StoredBenchmark, Book | None]:
+            stored = desk.open(one)
+            return stored, known or book_of(stored)
+
+        self.ask(read, self._show, group="open", otherwise=self._refuse, opens=self.stored is None)
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """Its card may be another, or it may be gone."""
         if before is None or pulse.stamp != before.stamp:
             self.load()
 
-    def _show(self, stored: StoredBenchmark) -> None:
-        before = self.stored
-        book = self.book or book_of(stored)
+    def _show(self, found: tuple[StoredBenchmark, Book | None]) -> None:
+        before, (stored, book) = self.stored, found
         if book is None:
             reason = "it ended before there was anything to show"
             self.stored = stored
@@ -84,8 +86,9 @@ class ProfileScreen(ProfilePage, RecordActions):
     def _refuse(self, error: TuibenchError) -> None:
         """A damaged record says what is wrong with it; one that was removed meanwhile stays in sight."""
         if self.stored is None:
-            self.show_wrong(error, "d moves it to the trash, from where u brings it back; others are not touched")
-            self.hints = ("remove", "back", "palette", "help")
+            facts, keys = self.without_record(error)
+            self.show_reasons(facts)
+            self.hints = (*keys, "palette", "help")
             self.show_keys()
         elif isinstance(error, UnknownId):
             self.say("it was removed meanwhile: u brings back what was removed last", "warn")

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from tuibench.insight.bar import DISPLAYS
+from tuibench.insight.bar import DISPLAYS, label_of
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.profile_book_layers import LayerTable
@@ -49,6 +50,8 @@ class Book:
     """What that choice is called."""
     kept = "performance"
     """Before the names by which choices are remembered."""
+    unit: str = ""
+    """What the figures of the table are where its titles do not tell."""
     displays: tuple[str, ...] = DISPLAYS
     sorts: tuple[str, ...] = ()
     """Names of columns to sort by; the first is the order that a table begins with."""
@@ -70,9 +73,13 @@ class Book:
         """Of the table of layers; those of the highest rank go first where room is short."""
         return self._table.columns()
 
-    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
-        """The layers to show, in order; `text` narrows them to those with all of its words."""
-        return self._table.keys(sort, reverse, text)
+    def keys(self, sort: str, reverse: bool, text: str, bar: str = "") -> tuple[str, ...]:
+        """The layers to show, in order; `text` narrows them to those with all of its words, `bar` to its own."""
+        return self._table.keys(sort, reverse, text, partial(self.is_of, bar) if bar else None)
+
+    def is_of(self, bar: str, row: Any) -> bool:
+        """Whether a bar of that label stands for a row: for the type of layer that it is of, or for it alone."""
+        return bar in (label_of(row.layer.op), row.layer.weight or row.layer.id)
 
     def line(self, key: str, glyphs: Glyphs) -> Line:
         """One layer in the table."""
@@ -89,9 +96,3 @@ class Book:
     def depth(self, kind: str, display: str) -> Depth:
         """The values over the depth of the model."""
         raise NotImplementedError
-
-
-def has_words(text: str, words: str) -> bool:
-    """Whether a text has every word, whatever its case."""
-    there = text.casefold()
-    return all(word in there for word in words.casefold().split())

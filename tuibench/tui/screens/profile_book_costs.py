@@ -6,7 +6,9 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import CostProfile
 from tuibench.core.units import count_of, percent, scaled, short, size
-from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
+from tuibench.insight.bar import label_of
+from tuibench.insight.cost import COST_COLUMNS, CostRow, choose_costs, cost_rows, with_sum
+from tuibench.insight.cost_total import activation_words, element_words, flops_words, macs_words, unknown_words
 from tuibench.insight.detail import cost_detail
 from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
 from tuibench.tui.glyph import Glyphs
@@ -29,10 +31,16 @@ class CostBook(Book):
     def __init__(self, costs: CostProfile) -> None:
         self.costs = costs
         self._rows = cost_rows(costs)
-        self._table = LayerTable(COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange)
+        self._table = LayerTable(
+            COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange, with_sum=with_sum
+        )
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, CostRow]]:
-        return [(row.node.id, row) for row in arrange_costs(self._rows, sort, reverse, text)]
+        return [(row.node.id, row) for row in choose_costs(self._rows, sort, reverse, text)]
+
+    def is_of(self, bar: str, row: CostRow) -> bool:
+        """By the operator of the node."""
+        return label_of(row.node.op) == bar
 
     def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
         """Operations, parameters, bytes, and what is not known."""
@@ -40,17 +48,17 @@ class CostBook(Book):
 
     def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
         costs, dot = self.costs, f" {glyphs.dot} "
-        yield Fact(_THEORETICAL, f"{scaled(costs.flops)} FLOPs{dot}{scaled(costs.macs)} MACs", "title")
-        yield Fact("element-wise", f"{scaled(costs.element_flops)} operations, estimated, in the FLOPs above")
+        yield Fact(_THEORETICAL, f"{flops_words(costs)} FLOPs{dot}{macs_words(costs)} MACs", "title")
+        yield Fact("element-wise", f"{element_words(costs)} operations, estimated, in the FLOPs above")
         zeros = f", {percent(costs.zeros / costs.parameters)} zeros" if costs.parameters else ""
         yield Fact("parameters", f"{scaled(costs.parameters)}{zeros}{dot}weights {size(costs.weight_bytes)}")
         peak = f", at once {size(costs.peak_activation_bytes)}" if costs.peak_activation_bytes is not None else ""
-        yield Fact("activations", f"{size(costs.activation_bytes)} read and written{peak}")
+        yield Fact("activations", f"{activation_words(costs)} read and written{peak}")
         sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
         sizes += [f"{name} {value}" for name, value in costs.dims.items()]
         yield Fact("at", f"{dot.join([*sizes, count_of(costs.items, 'item')])}; shapes from {costs.shapes_from}")
-        if costs.unknown:
-            yield Fact("unknown", f"{count_of(costs.unknown, 'node')} of {len(costs.nodes)}: not in the totals", "warn")
+        if unknown := unknown_words(costs):
+            yield Fact("unknown", f"{unknown}: not in the totals", "warn")
         yield from (Fact("note", text) for text in costs.notes)
 
     def said(self, kind: str) -> Sequence[LineLike]:
@@ -72,7 +80,7 @@ class CostBook(Book):
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""
-        row = self._table.rows[key]
+        row = self._table.row(key)
         return [
             (f" {row.node.name or key}", "title"),
             self._table.brief(key, ("bytes", "intensity", "zeros", "why"), glyphs),
@@ -81,7 +89,7 @@ class CostBook(Book):
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All values of a node."""
-        return [Fact(*pair) for pair in cost_detail(self._table.rows[key])]
+        return [Fact(*pair) for pair in cost_detail(self._table.row(key))]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the file."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import accumulate
 from typing import Generic, TypeVar
 
 from rich.cells import cell_len
@@ -32,13 +33,19 @@ class LayerTable(Generic[R]):
         rows: Sequence[tuple[str, R]],
         arrange: Callable[[str, bool, str], Sequence[tuple[str, R]]],
         style: Callable[[R], str] = lambda _: "",
+        with_sum: Callable[[R, float], R] | None = None,
     ) -> None:
-        """`rows` are pairs of a key and a row; `arrange` sorts by a column, perhaps reversed, those with a text."""
+        """`rows` are pairs of a key and a row; `arrange` sorts by a column, perhaps reversed, those with a text.
+
+        `with_sum` gives a row, which has a share then, the share of all up to it.
+        """
         self.told = tuple(columns)
         self.rows: dict[str, R] = dict(rows)
-        """As they were arranged last."""
         self._arrange = arrange
         self._style = style
+        self._with_sum = with_sum
+        self._sums: dict[str, float] = {}
+        """Of the rows as they were arranged last."""
 
     def columns(self) -> tuple[Column, ...]:
         """As a table on the screen has them."""
@@ -56,20 +63,29 @@ class LayerTable(Generic[R]):
             for one in self.told
         )
 
-    def keys(self, sort: str, reverse: bool, text: str) -> tuple[str, ...]:
-        """Those with all words of a text, in order."""
+    def keys(self, sort: str, reverse: bool, text: str, only: Callable[[R], bool] | None = None) -> tuple[str, ...]:
+        """Those with all words of a text, in order; where `only` is given, of those that it takes."""
         arranged = self._arrange(sort, reverse, text)
-        self.rows.update(arranged)
+        if only is not None:
+            arranged = [(one, row) for one, row in arranged if only(row)]
+        if self._with_sum is not None:
+            sums = accumulate(getattr(row, "share", None) or 0.0 for _, row in arranged)
+            self._sums = dict(zip((one for one, _ in arranged), sums, strict=True))
         return tuple(one for one, _ in arranged)
 
-    def line(self, one: str) -> Line:
+    def row(self, one: str) -> R:
         """A row as it stands in the order of now."""
         row = self.rows[one]
+        return self._with_sum(row, self._sums[one]) if self._with_sum is not None and one in self._sums else row
+
+    def line(self, one: str) -> Line:
+        """The same as the table shows it."""
+        row = self.row(one)
         return Line(one, tuple(column.text(row) for column in self.told), self._style(row))
 
     def facts(self, one: str, skip: Sequence[str] = ()) -> list[Fact]:
         """Every column by its name, for one row."""
-        row = self.rows[one]
+        row = self.row(one)
         return [
             Fact(column.title, text + (f"  ({column.hint})" if column.hint else ""))
             for column in self.told
@@ -78,7 +94,7 @@ class LayerTable(Generic[R]):
 
     def brief(self, one: str, keys: Sequence[str], glyphs: Glyphs, names: Mapping[str, str] | None = None) -> LineLike:
         """Some columns of one row in a line, each with its name."""
-        row = self.rows[one]
+        row = self.row(one)
         said = []
         for column in self.told:
             text = column.text(row)

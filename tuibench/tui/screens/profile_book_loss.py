@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 from tuibench.core.profile import CostProfile, LossProfile
 from tuibench.core.units import count_of, percent, scaled, short
@@ -10,24 +12,23 @@ from tuibench.insight.bar import LOG, SHARES, VALUES
 from tuibench.insight.detail import loss_detail
 from tuibench.insight.loss import (
     APPROXIMATED,
+    HARM,
     LossRow,
     arrange_losses,
     level_title,
     level_words,
     loss_columns,
     loss_rows,
-    loss_sentences,
-    sensitivities,
+    noise_words,
 )
-from tuibench.insight.loss_summary import loss_types
+from tuibench.insight.loss_sentence import loss_notes, loss_sentences, sensitivities
+from tuibench.insight.loss_summary import PARAMETERS, loss_types, summarize_loss
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.profile_book import Book, Depth, Summed
 from tuibench.tui.screens.profile_book_layers import LayerTable
 from tuibench.tui.screens.profile_depth_values import over_depth
 from tuibench.tui.widgets.row import LineLike
-
-_PARAMS = "params"
 
 
 class LossBook(Book):
@@ -41,6 +42,7 @@ class LossBook(Book):
         self.loss = loss
         self.costs = costs
         self.kinds = loss_types(loss)
+        self.unit = "dB (proxy)" if loss.kind == APPROXIMATED else "dB SQNR"
         self._told = loss_columns(loss)
         self.sorts = ("worst %", "#", "op", "weight", "params", *map(level_title, loss.levels))
         self._rows = loss_rows(loss)
@@ -64,17 +66,19 @@ class LossBook(Book):
         if loss.kind == APPROXIMATED:
             yield Fact("approximated", "from the weights alone: a proxy, nothing was run", "title")
         else:
-            yield Fact("measured", f"on {loss.data}, {count_of(loss.samples, 'sample')} per change", "title")
+            yield Fact("measured", f"on {loss.data}", "title")
         share = f", {percent(zeros / params)} zeros" if params else ""
         yield Fact("layers", f"{len(loss.layers)} with weights{dot}{scaled(params)} parameters{share}")
         for each in sensitivities(loss):
-            average = "unknown" if each.average is None else f"{percent(each.average)} noise{self._proxy}"
-            yield Fact(each.level, f"average {average} over {count_of(each.layers, 'layer')}")
+            known = each.average is not None
+            told = [f"average {percent(each.average or 0.0)} noise{self._proxy} over {count_of(each.layers, 'layer')}"]
+            harm = [f"{HARM} with {count_of(len(each.broken), 'layer')}"] if each.broken else []
+            yield Fact(each.level, "; ".join([*harm, *(told if known else [])]) or "unknown")
         if loss.float32_db is not None:
             yield Fact("floor", f"{short(loss.float32_db)} dB: the unchanged layers against the model as it is")
         if not loss.complete:
             yield Fact("stopped", "before all layers were measured", "warn")
-        yield from (Fact("note", text) for text in loss.notes)
+        yield from (Fact("note", text) for text in loss_notes(loss))
 
     def said(self, kind: str) -> Sequence[LineLike]:
         """Which layers to leave alone at a level; what is a proxy, or was not measured to its end, in any case."""
@@ -84,28 +88,14 @@ class LossBook(Book):
         return [(f"{text}.", "accent") for text in told]
 
     def summed(self, kind: str, display: str) -> Summed:
-        """A bar per layer, the most sensitive first: which to leave alone is about single layers."""
-        depth = self.depth(kind, VALUES)
-        pairs = [(value, n) for n, value in enumerate(depth.values) if value is not None]
-        pairs.sort(key=lambda pair: -pair[0])
-        total = sum(value for value, _ in pairs)
-        bars = []
-        for value, n in pairs:
-            text = percent(value / total) if display == SHARES and total else depth.texts[n]
-            layer = self._rows[n].layer
-            bars.append((layer.weight or layer.id, self._length(value, display, pairs[0][0]), text))
-        return Summed(f"{depth.title} by layer, the most sensitive first" if kind != _PARAMS else depth.title, bars)
-
-    @staticmethod
-    def _length(value: float, display: str, most: float) -> float:
-        from math import log10
-
-        return max(log10(value / most) + 5, 0.0) if display == LOG and value > 0 and most > 0 else value
+        """A bar per operator, as the shell has them."""
+        shown = summarize_loss(self.loss, kind, display)
+        return Summed(shown.title, [(bar.label, bar.length, bar.text) for bar in shown.bars], shown.words)
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""
         row = self._table.rows[key]
-        levels = [f"{level} {_noise(row.noise[level])}" for level in self.loss.levels]
+        levels = [f"{level} {noise_words(row.noise[level])}" for level in self.loss.levels]
         dot = f" {glyphs.dot} "
         return [
             (f" {row.layer.weight or row.layer.name or key}", "title"),
@@ -121,11 +111,28 @@ class LossBook(Book):
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the model."""
         keys = [row.layer.id for row in self._rows]
-        if kind == _PARAMS:
+        if kind == PARAMETERS:
             return over_depth("parameters", keys, [row.layer.parameters for row in self._rows], scaled, display)
-        values = [row.noise.get(kind) for row in self._rows]
-        return over_depth(f"noise / signal at {kind}{self._proxy}", keys, values, percent, display)
+        noise = [row.noise.get(kind) for row in self._rows]
+        title = f"noise / signal at {kind}{self._proxy}"
+        values = [None if one == math.inf else one for one in noise]
+        if display == SHARES:
+            # Only powers add up.
+            values = [None if one is None else one * one for one in values]
+            title = f"noise power at {kind}{self._proxy}"
+        found = over_depth(title, keys, values, percent, display)
+        harmed = {at: HARM for at, one in enumerate(noise) if one == math.inf}
+        return replace(found, texts=_Marked(found.texts, harmed)) if harmed else found
 
 
-def _noise(value: float | None) -> str:
-    return "unknown" if value is None else percent(value)
+class _Marked(Sequence[str]):
+    """Texts of which some are others."""
+
+    def __init__(self, texts: Sequence[str], others: Mapping[int, str]) -> None:
+        self._texts, self._others = texts, others
+
+    def __len__(self) -> int:
+        return len(self._texts)
+
+    def __getitem__(self, at: int) -> str:  # type: ignore[override]
+        return self._others.get(at) or self._texts[at]

@@ -6,11 +6,13 @@ from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import PerformanceProfile, Profile
 from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, size
+from tuibench.insight.bar import label_of
 from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import ModelEstimate, model_estimates
-from tuibench.insight.layer import COLUMNS, LayerRow, arrange, fused_words, layer_rows
+from tuibench.insight.layer import COLUMNS, LayerRow, choose, fused_words, layer_rows, with_sum
 from tuibench.insight.portion import work_of
-from tuibench.insight.sentence import cautions, help_sentence, zeros_sentence
+from tuibench.insight.roof import roof_lines
+from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
@@ -33,12 +35,19 @@ class PerformanceBook(Book):
         assert profile.performance is not None
         self.profile: PerformanceProfile = profile.performance
         self.costs = profile.costs
+        # Each looks at all layers, and the page that shows it is made by who must not wait.
+        self._estimates = model_estimates(self.profile)
+        self._work, self._help = work_of(self.profile), help_sentence(self.profile)
         self._rows = layer_rows(self.profile, self.costs)
         self._nodes = {node.id: node for node in self.costs.nodes}
-        self._table = LayerTable(COLUMNS, [(row.layer.key, row) for row in self._rows], self._arrange, _style)
+        self._table = LayerTable(COLUMNS, [(row.layer.key, row) for row in self._rows], self._arrange, _style, with_sum)
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, LayerRow]]:
-        return [(row.layer.key, row) for row in arrange(self._rows, sort, reverse, text)]
+        return [(row.layer.key, row) for row in choose(self._rows, sort, reverse, text)]
+
+    def is_of(self, bar: str, row: LayerRow) -> bool:
+        """Bars are of operators, and a weight may be called as one."""
+        return label_of(row.layer.op) == bar
 
     # The model as a whole
 
@@ -51,8 +60,8 @@ class PerformanceBook(Book):
         grade = profile.grade
         letter = f"grade {grade.letter}" if grade is not None and grade.letter else ""
         yield Fact("measured", dot.join(filter(None, (_speed(profile), letter))), "title")
-        estimates = model_estimates(profile)
-        yield from (Fact("estimated", _estimated(estimate)) for estimate in estimates)
+        yield from (Fact("estimated", _estimated(estimate)) for estimate in self._estimates)
+        yield from (Fact("caution", text, "warn") for text in cautions(profile))
         sizes = [f"batch {profile.batch}" if profile.batch is not None else "", count_of(profile.cores, "core")]
         sizes += [f"{name} {value}" for name, value in profile.dims.items()]
         engine = f"{profile.engine} {profile.engine_version} {profile.precision}"
@@ -60,18 +69,20 @@ class PerformanceBook(Book):
         yield Fact("achieved", dot.join(self._achieved()))
         made = f"{processes(profile.processes)}, {profile.runs} profiled runs each"
         scale = f"scaled {glyphs.times}{profile.scale:.3f}" if profile.scale != 1 else "not scaled"
-        told = f"{percent(profile.attributed)} attributed" if profile.attributed is not None else ""
-        yield Fact("layers", dot.join(filter(None, (made, scale, told))))
+        known = profile.attributed is not None and not profile.below_resolution
+        told = f"{percent(profile.attributed or 0.0)} attributed" if known else ""
+        yield Fact("layers", dot.join(filter(None, (made, scale, told, sum_words(profile)))))
         held = [f"load {seconds(profile.load_ms / 1000)}"] if profile.load_ms is not None else []
         held += [f"peak {size(profile.peak_bytes)}"] if profile.peak_bytes is not None else []
         yield Fact("costs", dot.join([*held, f"{scaled(self.costs.flops)} FLOPs"]))
+        if profile.roofline is not None:
+            yield Fact("roofs", dot.join(roof_lines(profile.roofline)))
         yield Fact("zeros", zeros_sentence(profile))
-        yield from (Fact("caution", text, "warn") for text in cautions(profile))
         yield from (Fact("note", text) for text in profile.notes)
-        yield from (Fact(estimate.method, estimate.words, "dim") for estimate in estimates)
+        yield from (Fact(estimate.method, estimate.words, "dim") for estimate in self._estimates)
 
     def _achieved(self) -> Iterator[str]:
-        work = work_of(self.profile)
+        work = self._work
         if work.gflops is None:
             yield "unknown"
         else:
@@ -82,7 +93,7 @@ class PerformanceBook(Book):
 
     def said(self, kind: str) -> Sequence[LineLike]:
         """Whether optimizing will help."""
-        return [(f"{help_sentence(self.profile)}.", "accent")]
+        return [(f"{self._help}.", "accent")]
 
     def summed(self, kind: str, display: str) -> Summed:
         """Bars per operator."""
@@ -94,10 +105,10 @@ class PerformanceBook(Book):
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
         """What there is no column for."""
-        row = self._table.rows[key]
+        row = self._table.row(key)
         nodes = row.layer.nodes
         fused = f"fused {fused_words(row, self._nodes)}" if len(nodes) > 1 else ""
-        words = [row.name or key, fused, row.reason]
+        words = [row.name or (key if nodes else row.layer.op), fused, row.reason]
         return [
             (f" {f' {glyphs.dot} '.join(filter(None, words))}", "title"),
             self._table.brief(key, ("half", "int8", "bound", "flops", "params", "zeros", "bytes"), glyphs),
@@ -106,7 +117,7 @@ class PerformanceBook(Book):
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All values of a row, and what it could bring."""
-        return [Fact(*pair) for pair in layer_detail(self.profile, self._table.rows[key], self.costs)]
+        return [Fact(*pair) for pair in layer_detail(self.profile, self._table.row(key), self.costs)]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the model."""

@@ -11,11 +11,11 @@ from textual.widget import Widget
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import TuibenchError
 from tuibench.core.short_id import short_id
+from tuibench.core.units import count_of
 from tuibench.tui import key
 from tuibench.tui.desk import Pulse
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.detail_fact import hung
-from tuibench.tui.screens.profile_book import has_words
 from tuibench.tui.screens.profile_pairs import Pairs, pairs_of
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.question import Notice
@@ -24,8 +24,12 @@ from tuibench.tui.widgets.row import LineLike, shown, wrapped
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
-Found = tuple[StoredBenchmark, StoredBenchmark]
+Sides = tuple[StoredBenchmark, StoredBenchmark]
+Compared = tuple[Sides, Pairs | None, bool]
+"""The older and the newer one, what their layers come to, and whether the newer one is the base."""
 _INDENT = 11
+_LEAST_LINES, _MOST_LINES, _TALL = 6, 14, 30
+"""For what is said above the pairs, and from how many lines of a terminal on it may be the greater."""
 
 
 class ProfileComparisonScreen(Page):
@@ -46,9 +50,10 @@ class ProfileComparisonScreen(Page):
         self.old = old
         self.new = new
         self.text = ""
-        self._found: Found | None = None
+        self._sides: Sides | None = None
         self._pairs: Pairs | None = None
-        self._turned = False
+        self._turned = self._wanted = False
+        """Whether the newer one is the base, as shown and as asked for last."""
 
     def body(self) -> Iterable[Widget]:
         """The whole, what else differs, and the pairs."""
@@ -60,7 +65,8 @@ class ProfileComparisonScreen(Page):
     def title_parts(self) -> tuple[str, ...]:
         """Both, with what their user calls them."""
         both = [self.old, self.new]
-        names = [each.card.name for each in self._found] if self._found is not None else ["", ""]
+        sides = self._sides
+        names = [each.card.name for each in sides] if sides is not None else ["", ""]
         words = [f'{short_id(one)} "{name}"' if name else short_id(one) for one, name in zip(both, names, strict=True)]
         return ("Comparison of profiles", f" {self.dashboard.glyphs.to} ".join(words[::-1] if self._turned else words))
 
@@ -71,28 +77,34 @@ class ProfileComparisonScreen(Page):
 
     def load(self) -> None:
         """Records do not change once they are written: read once."""
-        if self._found is None:
-            old, new = self.old, self.new
-            self.ask(
-                lambda: (self.desk.open(old), self.desk.open(new)),
-                self._show,
-                group="comparison",
-                otherwise=self._refuse,
-            )
+        if self._sides is None:
+            self.table.empty = ("comparing them ...",)
+            self._compare(False)
+
+    def _compare(self, turned: bool) -> None:
+        """In a thread from the records on: thousands of layers take longer than a key may wait."""
+        desk, glyphs, known, one, other = self.desk, self.dashboard.glyphs, self._sides, self.old, self.new
+
+        def work() -> Compared:
+            sides = known or (desk.open(one), desk.open(other))
+            old, new = sides[::-1] if turned else sides
+            profiles = old.result.profile, new.result.profile
+            if profiles[0] is None or profiles[1] is None:
+                return sides, None, turned
+            return sides, pairs_of(profiles[0], profiles[1], desk.differences(old, new), glyphs), turned
+
+        self.ask(work, self._show, group="comparison", otherwise=self._refuse)
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """What others do changes nothing here."""
 
-    def _show(self, found: Found) -> None:
-        self._found = found
-        old, new = found[::-1] if self._turned else found
-        sides = old.result.profile, new.result.profile
-        if sides[0] is not None and sides[1] is not None:
-            self._pairs = pairs_of(sides[0], sides[1], (), self.dashboard.glyphs)
-        if self._pairs is None:
-            kinds = f"{old.row.kind or 'a benchmark'} and {new.row.kind or 'a benchmark'}"
-            self._refuse(TuibenchError(f"{kinds} cannot be compared", "mark two profiles of one kind"))
+    def _show(self, found: Compared) -> None:
+        self._sides, pairs, self._turned = found
+        if pairs is None:
+            kinds = [each.row.kind or "a benchmark" for each in self._sides]
+            self._refuse(TuibenchError(f"{' and '.join(kinds)} cannot be compared", "mark two profiles of one kind"))
             return
+        self._pairs = pairs
         self.show_title()
         self._show_whole()
         self._show_pairs()
@@ -108,16 +120,19 @@ class ProfileComparisonScreen(Page):
         block, width = self.query_one("#whole", TextBlock), max(self.size.width - 2, 1)
         told: list[LineLike] = [(pairs.head, "title"), *((f"differs: {text}", "warn") for text in pairs.words)]
         rows = [part for line in told for part in wrapped(block.legible_row(shown(line)), width)]
+        most = _MOST_LINES if self.size.height >= _TALL else _LEAST_LINES
+        if len(rows) > most:
+            left = count_of(len(rows) - most + 1, "line")
+            rows[most - 1 :] = [((f"{left} more: the command that y copies prints them", "warn"),)]
         block.show_lines([((" ", ""), *row) for row in rows])
 
     def _show_pairs(self) -> None:
         pairs = self._pairs
         if pairs is None:
             return
-        keys = [one for one in pairs.lines if has_words(pairs.searched[one], self.text)]
         nothing = (f"No pair has all of these words: {self.text}", "", "esc   all of them again")
         self.table.empty = nothing if self.text else ("Neither has any layer.",)
-        self.table.show_rows(pairs.columns, keys, pairs.lines.__getitem__)
+        self.table.show_rows(pairs.columns, pairs.find(self.text), pairs.line)
 
     def on_resize(self) -> None:
         """Words are broken at another place."""
@@ -133,16 +148,16 @@ class ProfileComparisonScreen(Page):
         width = max(self.size.width - 2, 20)
         rows = [
             ((" ", ""), *row)
-            for fact in self._pairs.facts[message.key]
+            for fact in self._pairs.facts(int(message.key))
             for row in hung(fact, _INDENT, width, self.table.legible)
         ]
         self.app.push_screen(Notice("One pair", rows))
 
     def action_side(self) -> None:
         """The other one is the base."""
-        if self._found is not None:
-            self._turned = not self._turned
-            self._show(self._found)
+        if self._pairs is not None:
+            self._wanted = not self._wanted
+            self._compare(self._wanted)
 
     def action_filter(self) -> None:
         """Type words."""

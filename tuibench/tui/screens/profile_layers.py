@@ -28,6 +28,8 @@ class LayersPane(ProfilePane):
     def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(book, id=id)
         self.text = ""
+        self.bar = ""
+        """Label of the one whose layers are shown alone."""
         self._sort = book.sorts[0]
         self._is_reversed = False
 
@@ -52,8 +54,10 @@ class LayersPane(ProfilePane):
     def words(self) -> str:
         """How it is sorted and filtered, for the line of tabs."""
         order = f"by {self._sort}" + (" reversed" if self._is_reversed else "")
-        shown = f"{len(self.table.keys)} with {self.text!r}" if self.text else f"{len(self.table.keys)} rows"
-        return f"{order} {self.dashboard.glyphs.dot} {shown}"
+        count = len(self.table.keys)
+        shown = f"only {self.bar}: {count}" if self.bar else f"{count} rows" if not self.text else f"{count}"
+        shown += f" with {self.text!r}" if self.text else ""
+        return f" {self.dashboard.glyphs.dot} ".join(filter(None, (self.book.unit, order, shown)))
 
     def refresh_lines(self) -> None:
         """The table again; it sends what differs."""
@@ -62,9 +66,10 @@ class LayersPane(ProfilePane):
         def line(one: str) -> Line:
             return book.line(one, glyphs)
 
-        nothing = (f"No layer has all of these words: {self.text}", "", "esc   all of them again")
+        of = f" of {self.bar}" if self.bar else ""
+        nothing = (f"No layer{of} has all of these words: {self.text}", "", "esc   all of them again")
         self.table.empty = nothing if self.text else ("There are no layers.",)
-        self.table.show_rows(book.columns(glyphs), book.keys(self._sort, self._is_reversed, self.text), line)
+        self.table.show_rows(book.columns(glyphs), book.keys(self._sort, self._is_reversed, self.text, self.bar), line)
         self._show_layer()
 
     def filter_by(self, text: str) -> None:
@@ -73,6 +78,12 @@ class LayersPane(ProfilePane):
             self.text = text
             self.refresh_lines()
             self.post_message(self.Changed())
+
+    def show_bar(self, label: str) -> None:
+        """Only layers that a bar stands for, '' for all."""
+        self.bar, self.text = label, ""
+        self.refresh_lines()
+        self.post_message(self.Changed())
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
         """Another layer."""

@@ -77,11 +77,14 @@ class ProfilePage(Page):
         self.show_title()
         self.call_next(self._show_tab)
 
-    def show_wrong(self, error: TuibenchError, more: str = "") -> None:
+    def show_wrong(self, error: TuibenchError) -> None:
         """Why there is nothing to show, and what to do."""
+        sign = f" {self.dashboard.glyphs.differs}"
+        self.show_reasons((Fact(sign, error.message, "bad", "bad"), Fact(" ", error.hint)))
+
+    def show_reasons(self, facts: Iterable[Fact]) -> None:
+        """In the place of a profile."""
         about = self.query_one("#about", TextBlock)
-        facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
-        facts += [Fact(" ", more)] if more else []
         width = max(self.size.width - 1, 20)
         about.show_lines([row for fact in facts for row in hung(fact, 3, width, about.legible)])
 
@@ -181,10 +184,11 @@ class ProfilePage(Page):
     # The table
 
     async def on_bar_list_opened(self, message: BarList.Opened) -> None:
-        """Enter on a bar: its layers."""
+        """Enter on a bar: its layers, and no others that have its name somewhere."""
         message.stop()
         await self.go_to_tab(TABS.index("layers"))
-        self.query_one(LayersPane).filter_by(message.label)
+        self.query_one(LayersPane).show_bar(message.label)
+        self.say(f"only {message.label}: esc shows all layers again")
 
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
         """Filter while one types."""
@@ -194,8 +198,8 @@ class ProfilePage(Page):
     def action_back(self) -> None:
         """Clear the filter, else go back."""
         panes = self.query(LayersPane)
-        if TABS[self._tab] == "layers" and panes and panes.first().text:
-            panes.first().filter_by("")
+        if TABS[self._tab] == "layers" and panes and (panes.first().text or panes.first().bar):
+            panes.first().show_bar("")
         else:
             super().action_back()
 

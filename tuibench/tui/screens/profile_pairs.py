@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import Profile
 from tuibench.core.units import ms, percent, short
-from tuibench.insight.comparison import LayerPair, ProfileComparison, compare_performance
-from tuibench.insight.loss_comparison import LossComparison, LossPair, compare_loss
+from tuibench.insight.comparison import LayerPair, ProfileComparison
+from tuibench.insight.loss import HARM
+from tuibench.insight.loss_comparison import LossComparison, LossPair
+from tuibench.insight.two_profiles import compare_profiles
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.widgets.record_table import Column, Line
@@ -25,20 +28,29 @@ class Pairs:
     words: tuple[str, ...]
     """What else differs between the two."""
     columns: tuple[Column, ...]
-    lines: dict[str, Line]
-    """The greatest difference first."""
-    searched: dict[str, str]
-    facts: dict[str, tuple[Fact, ...]]
+    searched: tuple[str, ...]
+    """Of each pair, the greatest difference first."""
+    cells: Callable[[int], tuple[str, ...]]
+    """Of the pair at a place: of thousands only those in sight are put into words."""
+    facts: Callable[[int], list[Fact]]
     """All of a pair."""
+
+    def find(self, text: str) -> list[str]:
+        """Keys of the pairs that have all words of a text: their places."""
+        words = text.casefold().split()
+        return [str(n) for n, one in enumerate(self.searched) if all(word in one for word in words)]
+
+    def line(self, key: str) -> Line:
+        """One pair in the table."""
+        return Line(key, (str(int(key) + 1), *self.cells(int(key))))
 
 
 def pairs_of(old: Profile, new: Profile, environment: Sequence[str], glyphs: Glyphs) -> Pairs | None:
     """Both are of one kind, or there is nothing to compare."""
-    if old.performance is not None and new.performance is not None:
-        return _times(compare_performance(old.performance, new.performance, environment), glyphs)
-    if old.loss is not None and new.loss is not None:
-        return _losses(compare_loss(old.loss, new.loss, environment))
-    return None
+    found = compare_profiles(old, new, environment)
+    if isinstance(found, ProfileComparison):
+        return _times(found, glyphs)
+    return _losses(found) if found is not None else None
 
 
 def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
@@ -52,27 +64,17 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
         Column("ratio", "ratio", 6, right=True),
         Column("clear", "clear", 5, rank=1),
     )
-    keys = [f"{n}" for n in range(len(found.pairs))]
-    lines = {
-        key: Line(key, (key_of(n), *_cells(pair))) for n, (key, pair) in enumerate(zip(keys, found.pairs, strict=True))
-    }
     whole = f"{_ms(found.old_ms.value)} {glyphs.to} {_ms(found.new_ms.value)}"
     ratio = f", ratio {short(found.ratio)}" if found.ratio is not None else ""
+    pairs = found.pairs
     return Pairs(
         head=f"one batch {whole}{ratio}; layers are matched by their nodes",
         words=found.words,
         columns=columns,
-        lines=lines,
-        searched={
-            key: _searched(pair.op, pair.weight, *pair.nodes) for key, pair in zip(keys, found.pairs, strict=True)
-        },
-        facts={key: tuple(_facts(pair)) for key, pair in zip(keys, found.pairs, strict=True)},
+        searched=tuple(_searched(pair.op, pair.weight, *pair.nodes) for pair in pairs),
+        cells=lambda n: _cells(pairs[n]),
+        facts=lambda n: _facts(pairs[n]),
     )
-
-
-def key_of(place: int) -> str:
-    """The number of a line."""
-    return str(place + 1)
 
 
 def _cells(pair: LayerPair) -> tuple[str, ...]:
@@ -106,29 +108,28 @@ def _losses(found: LossComparison) -> Pairs:
         Column("weight", "weight", 14, grow=True, wide=48, middle=True),
         *(Column(level, level.removeprefix("pruned "), 11, right=True, rank=n) for n, level in enumerate(found.levels)),
     )
-    keys = [f"{n}" for n in range(len(found.pairs))]
-    lines = {
-        key: Line(key, (key_of(n), pair.op, pair.weight or _NONE, *(_both(pair, level) for level in found.levels)))
-        for n, (key, pair) in enumerate(zip(keys, found.pairs, strict=True))
-    }
+    pairs, levels = found.pairs, found.levels
     return Pairs(
         head="noise / signal in %, old and new, where one layer is changed",
-        words=found.words,
+        words=(*([found.unlike] if found.unlike else []), *found.words),
         columns=columns,
-        lines=lines,
-        searched={key: _searched(pair.op, pair.weight, pair.id) for key, pair in zip(keys, found.pairs, strict=True)},
-        facts={
-            key: (
-                Fact("operator", pair.op, "title"), Fact("weight", pair.weight or "none"), Fact("node", pair.id),
-                *(Fact(level, _both(pair, level)) for level in found.levels),
-            )
-            for key, pair in zip(keys, found.pairs, strict=True)
-        },
-    )  # fmt: skip
+        searched=tuple(_searched(pair.op, pair.weight, pair.id) for pair in pairs),
+        cells=lambda n: (pairs[n].op, pairs[n].weight or _NONE, *(_both(pairs[n], level) for level in levels)),
+        facts=lambda n: _loss_facts(pairs[n], levels),
+    )
+
+
+def _loss_facts(pair: LossPair, levels: Sequence[str]) -> list[Fact]:
+    named = [Fact("operator", pair.op, "title"), Fact("weight", pair.weight or "none"), Fact("node", pair.id)]
+    return [*named, *(Fact(level, _both(pair, level)) for level in levels)]
 
 
 def _both(pair: LossPair, level: str) -> str:
-    return " ".join(_NONE if value is None else f"{100 * value:.2g}" for value in pair.noise[level])
+    return " ".join(_NONE if value is None else _noise(value) for value in pair.noise[level])
+
+
+def _noise(value: float) -> str:
+    return HARM if value == math.inf else f"{100 * value:.2g}"
 
 
 def _ms(value: float | None) -> str:

@@ -87,7 +87,8 @@ class ChoicePane(ProfilePane):
         def name(one: str) -> str:
             return key.shown(one, app.keymap, app.ascii_only)
 
-        arrows = f"{name('type-previous')}{name('type-next')}"
+        ways = name("type-previous"), name("type-next")
+        arrows = ("" if max(map(len, ways)) == 1 else " ").join(ways)
         selectors = [
             Selector(
                 book.kinds_name, book.kinds, book.kinds.index(self.chosen_kind), f"{name('summary-type')} {arrows}"

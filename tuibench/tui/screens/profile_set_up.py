@@ -16,7 +16,7 @@ from tuibench.core.short_id import short_id
 from tuibench.tui.desk import Pulse
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.screens.base import Page
-from tuibench.tui.screens.profile_fields import DIM, OF_LOSS, OF_PERFORMANCE, make_fields, values_of
+from tuibench.tui.screens.profile_fields import DIM, OF, OF_BOTH, make_fields, values_of
 from tuibench.tui.screens.profile_form_words import amount_lines
 from tuibench.tui.widgets.field import Field
 from tuibench.tui.widgets.field_column import FieldColumn
@@ -93,8 +93,12 @@ class ProfileSetUp(Page):
             switched = replace(values, performance=self._kind != LOSS, loss=self._kind != PERFORMANCE)
             values = kept if isinstance(kept, ProfileValues) else switched
         self._values = values
-        self.column.mount_all(list(make_fields(values, self._machine)))
         self.show_title()
+        self.call_next(self._fill, list(make_fields(values, self._machine)))
+
+    async def _fill(self, made: list[Widget]) -> None:
+        # Those that share a line are there later than the line.
+        await self.column.mount_all(made)
         self.call_after_refresh(self._filled)
 
     @property
@@ -149,10 +153,10 @@ class ProfileSetUp(Page):
     def show_switches(self) -> None:
         """What belongs to a profile that is off is out of the way."""
         values, fields = self.values(), self.column.fields
+        on = {PERFORMANCE: values.performance, LOSS: values.loss}
         for name, field in fields.items():
-            of = {PERFORMANCE: name in OF_PERFORMANCE, LOSS: name in OF_LOSS}
-            off = (of[PERFORMANCE] and not values.performance) or (of[LOSS] and not values.loss)
-            neither = (name in ("batch", "cores") or name.startswith(DIM)) and not (values.performance or values.loss)
+            off = any(name in OF[kind] and not on[kind] for kind in on)
+            neither = (name in OF_BOTH or name.startswith(DIM)) and not any(on.values())
             field.set_class(off or neither, "hidden")
 
     def _weigh(self) -> None:

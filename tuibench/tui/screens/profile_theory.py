@@ -2,29 +2,31 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from tuibench.core.errors import TuibenchError
-from tuibench.core.profile import CostProfile, LossProfile
 from tuibench.core.profile_spec import LOSS, PERFORMANCE
 from tuibench.core.project import ProjectRow
 from tuibench.tui import key, route
 from tuibench.tui.desk import Pulse
 from tuibench.tui.desk_profile import FLOPS
+from tuibench.tui.screens.profile_book import Book
 from tuibench.tui.screens.profile_book_costs import CostBook
 from tuibench.tui.screens.profile_book_loss import LossBook
 from tuibench.tui.screens.profile_page import KEYS, ProfilePage
 from tuibench.tui.screens.profile_rows import THEORIES
+from tuibench.tui.screens.theory_actions import TheoryActions
 from tuibench.tui.widgets.text_block import TextBlock
 
-Worked = tuple[ProjectRow, CostProfile | LossProfile]
+Worked = tuple[ProjectRow, Book]
 
 
-class TheoryScreen(ProfilePage):
+class TheoryScreen(ProfilePage, TheoryActions):
     """Worked out by a child whenever nobody did before."""
 
-    BINDINGS: ClassVar = [*key.bindings(*KEYS), *key.bindings(only=("new", "copy-command"))]
-    record_keys: ClassVar[tuple[str, ...]] = ("new", "copy-command")
+    BINDINGS: ClassVar = [*key.bindings(*KEYS), *key.bindings(only=("new", "export", "copy-command"))]
+    record_keys: ClassVar[tuple[str, ...]] = ("new", "export", "copy-command")
 
     def __init__(self, project_id: str, what: str, tab: str = "") -> None:
         """`what` is FLOPS or APPROXIMATED."""
@@ -45,11 +47,12 @@ class TheoryScreen(ProfilePage):
             self.query_one("#about", TextBlock).show_lines([(" looking at the model ...", "dim")])
             self.ask(self._work_out(project), self._show, group="theory", otherwise=self._refuse)
 
-    def _work_out(self, project: str):  # type: ignore[no-untyped-def]
+    def _work_out(self, project: str) -> Callable[[], Worked]:
         desk, flops = self.desk, self.what == FLOPS
 
         def work() -> Worked:
-            return desk.project(project), desk.costs(project) if flops else desk.approximated(project)
+            row = desk.project(project)
+            return row, CostBook(desk.costs(project)) if flops else LossBook(desk.approximated(project))
 
         return work
 
@@ -57,9 +60,9 @@ class TheoryScreen(ProfilePage):
         """What others do changes nothing here."""
 
     def _show(self, found: Worked) -> None:
-        row, profile = found
+        row, book = found
         self._place = row.project.name
-        self.show_book(CostBook(profile) if isinstance(profile, CostProfile) else LossBook(profile))
+        self.show_book(book)
 
     def _refuse(self, error: TuibenchError) -> None:
         self.show_wrong(error)
@@ -75,15 +78,8 @@ class TheoryScreen(ProfilePage):
 
     def action_copy_command(self) -> None:
         """The shell command that does the same."""
-        project, what = self.project_id, self.what
+        self.copy_theory(self.project_id, self.what)
 
-        def find() -> tuple[str, str]:
-            command = self.desk.theory_command(project, what)
-            return command, self.desk.keep_copy(command)
-
-        self.ask(find, self._show_copied, group="command")
-
-    def _show_copied(self, found: tuple[str, str]) -> None:
-        command, file = found
-        self.app.copy_to_clipboard(command)
-        self.say(f"copied, and kept in {file}: {command}")
+    def action_export(self) -> None:
+        """To a file."""
+        self.export_theory(self.project_id, self.what)

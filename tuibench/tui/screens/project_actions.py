@@ -75,7 +75,8 @@ class ProjectActions(RunActions):
 
     def _ask_remove_project(self, row: ProjectRow) -> None:
         held = f" with {count_of(row.benchmarks, 'benchmark')}" if row.benchmarks else ""
-        text = f"Remove {show(row.project.name, 24)}{held}? u undoes it; the model stays."
+        # The model's file is not touched; that u undoes it must be read at 80 columns.
+        text = f"Remove {show(row.project.name, 16)}{held}? u undoes it."
         ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
 
     def _remove_project(self, row: ProjectRow) -> None:

@@ -10,10 +10,11 @@ from tuibench.tui.screens.benchmark_list import BenchmarkList
 from tuibench.tui.screens.profile_list import ProfileList
 from tuibench.tui.screens.profile_rows import THEORIES
 from tuibench.tui.screens.run_actions import RunActions
+from tuibench.tui.screens.theory_actions import TheoryActions
 from tuibench.tui.widgets.record_table import RecordTable
 
 
-class ProjectProfiles(RunActions):
+class ProjectProfiles(TheoryActions, RunActions):
     """To be inherited by the screen with the lists."""
 
     project_id: str
@@ -49,7 +50,7 @@ class ProjectProfiles(RunActions):
         """Of theory there is nothing to name, measure again or remove."""
         if self.theory:
             name, origin, _ = THEORIES[self.theory]
-            self.say(f"{name} is {origin}, worked out whenever it is opened: enter shows it, n measures one", "warn")
+            self.say(f"{name} is {origin}: enter shows it, n measures one", "warn")
         elif self.kind and self.target() is None:
             self.say("there is no profile under the cursor: n makes one", "warn")
         else:
@@ -75,13 +76,14 @@ class ProjectProfiles(RunActions):
 
     def action_copy_command(self) -> None:
         """The shell command that does the same."""
-        what, project = self.theory, self.project_id
-        if not what:
+        if self.theory:
+            self.copy_theory(self.project_id, self.theory)
+        else:
             super().action_copy_command()
-            return
 
-        def find() -> tuple[str, str]:
-            command = self.desk.theory_command(project, what)
-            return command, self.desk.keep_copy(command)
-
-        self.ask(find, self._show_copied, group="command")
+    def action_export(self) -> None:
+        """To a file."""
+        if self.theory:
+            self.export_theory(self.project_id, self.theory)
+        else:
+            super().action_export()

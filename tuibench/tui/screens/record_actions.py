@@ -2,13 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
+from tuibench.core.card import StoredBenchmark
+from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.tui.desk import Removed
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
+from tuibench.tui.screens.detail_fact import Fact
 
 
 class RecordActions(BenchmarkActions):
     """To be mixed into the pages of a benchmark and of a profile."""
+
+    # The page's own, None where it could not be read.
+    stored: StoredBenchmark | None
+
+    def with_stored(self, then: Callable[[str], object]) -> None:
+        """What could not be read can only be removed."""
+        if self.stored is None:
+            self.say("there is no record here that this key could use", "warn")
+        else:
+            super().with_stored(then)
+
+    def without_record(self, error: TuibenchError) -> tuple[list[Fact], tuple[str, ...]]:
+        """Why there is nothing to show and what can be done, and the keys of that."""
+        facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
+        if isinstance(error, UnknownId):
+            undo = "u brings back what was removed last; the trash has the rest"
+            return [*facts, Fact(" ", undo)], ("undo", "trash", "back")
+        remove = "d moves it to the trash, from where u brings it back; others are not touched"
+        return [*facts, Fact(" ", ""), Fact(" ", remove)], ("remove", "back")
 
     def _show_past(self, one: str, base: str | None) -> None:
         """There is nothing to mark on this page."""

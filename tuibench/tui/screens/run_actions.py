@@ -71,7 +71,9 @@ class RunActions(BenchmarkActions):
         self.with_run(self._extend)
 
     def _extend(self, view: RunView) -> None:
-        if self._is_going(view):
+        if view.info.state == activity.WAITING:
+            self.say(f"{short_id(view.info.id)} waits and has begun nothing that could need more time", "warn")
+        elif self._is_going(view):
             self._wish(lambda: self.desk.extend(view.info.id))
 
     def _wish(self, work: Callable[[], str]) -> None:

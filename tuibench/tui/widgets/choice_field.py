@@ -193,6 +193,7 @@ class ManyField(_Choices):
 class ButtonField(Field, can_focus=True):
     """Something to be done, in a form's line: enter or space does it."""
 
+    is_labelled = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", show=False)]
 
     class Pressed(Message):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, ClassVar
 
+from rich.cells import cell_len
 from textual.geometry import Size
 from textual.message import Message
 
 from tuibench.tui.widgets.painted import Painted
-from tuibench.tui.widgets.row import Row, fit, safe, wrapped
+from tuibench.tui.widgets.row import Row, Span, cut_middle, fit, safe, wrapped
 
 LABEL = 12
 """Columns for the sign of the focus and the label."""
@@ -17,6 +18,8 @@ LABEL = 12
 class Field(Painted):
     """Label, control and hint in one line, an error in as many as it needs below; subclasses give the control."""
 
+    is_labelled: ClassVar[bool] = True
+    """Whether its label stands before it."""
     DEFAULT_CSS = "Field { height: auto; width: 1fr; }"
 
     class Changed(Message):
@@ -79,14 +82,23 @@ class Field(Painted):
     def row(self, y: int) -> Row:
         """The field, then its error."""
         if y == 0:
-            return (*self._label_row(), *self.control_row(), (f"  {self._hint}" if self._hint else "", "dim"))
+            return (*self._label_row(), *self.control_row(), self.hint_span())
         errors = self._error_rows(self.size.width)
         return errors[y - 1] if y <= len(errors) else ()
+
+    def hint_span(self) -> Span:
+        """The hint, after the whole name where the label has no room for that."""
+        label = self.legible(safe(self.label))
+        cut = label.strip() if cell_len(label) > self.label_width - 2 and self.is_labelled else ""
+        text = ": ".join(filter(None, (cut, self._hint)))
+        return (f"  {text}" if text else "", "dim")
 
     def _label_row(self) -> Row:
         here = self.has_focus_within or self.has_focus
         sign = self.glyphs.cursor if here else " "
-        text = fit(self.legible(safe(self.label)), self.label_width - 2, self.glyphs.ellipsis)
+        room = self.label_width - 2
+        # Names of a model's dims differ at their ends.
+        text = fit(cut_middle(self.legible(safe(self.label)), room, self.glyphs.ellipsis), room)
         return ((f"{sign}{text} ", "title" if here else ""),)
 
     def _error_rows(self, width: int) -> list[Row]:

@@ -60,7 +60,9 @@ class FieldColumn(VerticalScroll, can_focus=False):
         return bool(stops)
 
     def _stops(self) -> list[Widget]:
-        return [widget for widget in self.query("*") if widget.focusable]
+        shown = [widget for widget in self.query("*") if widget.focusable]
+        # Textual counts what is not displayed as focusable, too.
+        return [widget for widget in shown if all(each.display for each in widget.ancestors_with_self)]
 
     def _step(self, by: int) -> bool:
         stops, focused = self._stops(), self.screen.focused

@@ -1,0 +1,169 @@
+"""What a loss profile comes to: the layers to leave alone, what is not known, and that a proxy is called one."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import replace
+
+import pytest
+
+from tests.insight.stock import make_loss
+from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
+from tuibench.insight.column import column_of
+from tuibench.insight.detail import loss_detail
+from tuibench.insight.loss import LossRow, arrange_losses, loss_columns, loss_rows
+from tuibench.insight.loss_sentence import loss_notes, loss_sentences, sensitivities
+
+
+def layer(name: str, *points: LossPoint, **proxy: float | None) -> LayerLoss:
+    weights = {level.replace("_", " "): db for level, db in proxy.items()}
+    return LayerLoss(name, "Conv", name, name, (2, 2), 4, 1, weight_sqnr_db=weights, points=points)
+
+
+def measured(*layers: LayerLoss) -> LossProfile:
+    return replace(make_loss(), layers=layers, levels=("int8",))
+
+
+def text(loss: LossProfile, row: LossRow, key: str) -> str:
+    column = column_of(loss_columns(loss), key)
+    assert column is not None
+    return column.text(row)
+
+
+def test_equal_outputs_have_no_noise_and_what_failed_has_no_number() -> None:
+    same, failed, absent = layer("a", LossPoint("int8", None, 1.0)), layer("b", LossPoint("int8", None, None,
+                                 reason="cannot be fed")), layer("c")  # fmt: skip
+    loss = measured(same, failed, absent)
+    rows = loss_rows(loss)
+    assert [row.worst for row in rows] == [0.0, None, None]
+    assert [text(loss, row, "int8") for row in rows] == ["same", "–", "–"]
+    assert text(loss, rows[1], "reason") == "cannot be fed" and text(loss, rows[2], "reason") == "unknown"
+    assert loss_sentences(loss)[0] == "INT8: average noise 0.0 % over 1 of 3 layers; that changes nothing"
+
+
+def test_harm_that_no_decibels_tell_comes_first_and_is_in_no_average() -> None:
+    gone = layer("gone", LossPoint("int8", None, None, reason="became NaN", harm=True))
+    loss = measured(layer("a", LossPoint("int8", 20.0, 0.9)), gone, layer("b", LossPoint("int8", 40.0, 0.9)))
+    rows = arrange_losses(loss_rows(loss), loss_columns(loss))
+    assert [row.layer.id for row in rows] == ["gone", "a", "b"]
+    assert (text(loss, rows[0], "int8"), text(loss, rows[0], "worst")) == ("harm", "harm")
+    assert dict(loss_detail(loss, rows[0]))["INT8"] == "outputs harm (became NaN)"
+    (found,) = sensitivities(loss)
+    assert found.broken == ("gone",) and found.average == pytest.approx(0.055) and found.greatest == pytest.approx(0.1)
+    first, noise, _ = loss_sentences(loss)[0].split("; ")
+    assert first == "INT8: leave alone first gone (harm that no dB tells: became NaN)"
+    assert noise == "average noise 5.5 %, greatest 10 % over 2 of 3 layers"
+
+
+def test_a_level_of_which_nothing_is_known_says_why_and_blames_no_layer() -> None:
+    why = "no output holds floats"
+    points = (LossPoint("int8", None, None, reason=why),)
+    unknown = measured(layer("a", *points), layer("b", *points))
+    assert loss_sentences(unknown) == (f"INT8: not known of any layer ({why})",)
+    assert {row.worst for row in loss_rows(unknown)} == {None}
+    mixed = measured(layer("a", *points), layer("b", replace(points[0], reason="another")))
+    assert loss_sentences(mixed) == (f"INT8: not known of any layer ({why}, and 1 more reason)",)
+    assert loss_sentences(measured(layer("a"))) == ("INT8: not known of any layer (not measured)",)
+
+
+def test_weights_that_are_int8_already_are_no_quiet_layers_of_a_proxy() -> None:
+    held = layer("held", LossPoint("int8", None, None, reason=ALREADY_INT8), pruned_0=20.0)
+    loss = replace(measured(held, layer("a", int8=20.0)), kind="approximated")
+    (found,) = sensitivities(loss)
+    assert found.layers == 1 and found.average == pytest.approx(0.1)
+    assert text(loss, loss_rows(loss)[0], "reason") == ALREADY_INT8
+    assert dict(loss_detail(loss, loss_rows(loss)[0]))["INT8"] == f"– ({ALREADY_INT8})"
+    assert loss_sentences(replace(loss, layers=(held,)))[0] == f"INT8: not known of any layer ({ALREADY_INT8})"
+
+
+def test_the_fewest_layers_that_make_half_of_the_noise_are_to_be_left_alone() -> None:
+    loud, others = layer("loud", LossPoint("int8", 10.0, 0.9)), [
+        layer(f"quiet{i}", LossPoint("int8", 40.0, 1.0)) for i in range(5)
+    ]  # fmt: skip
+    (found,) = sensitivities(measured(*others, loud))
+    assert found.spared == ("loud",) and found.layers == 6
+    assert found.spared_share == pytest.approx(0.1 / (0.1 + 5e-4))
+    assert found.average == pytest.approx((math.sqrt(0.1) + 5 * 0.01) / 6)
+    assert "leave alone loud: 100 % of all noise" in loss_sentences(measured(*others, loud))[0]
+
+
+def test_where_all_are_alike_none_stands_out() -> None:
+    (found,) = sensitivities(measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9)) for i in range(12))))
+    assert found.spared == () and found.spared_share is None
+    assert "no few layers stand out" in loss_sentences(measured(*(layer(str(i), LossPoint("int8", 20.0, 0.9))
+                                                                  for i in range(12))))[0]  # fmt: skip
+
+
+def test_a_proxy_is_called_a_proxy_everywhere() -> None:
+    loss = make_loss(measured=False)
+    assert all("proxy" in sentence for sentence in loss_sentences(loss))
+    assert not any("proxy" in sentence for sentence in loss_sentences(make_loss()))
+    assert all("proxy" in column.hint for column in loss_columns(loss) if column.key in loss.levels)
+    keys = {column.key for column in loss_columns(loss)}
+    assert "cosine int8" not in keys and "cosine int8" in {column.key for column in loss_columns(make_loss())}
+    shown = dict(loss_detail(loss, loss_rows(loss)[0]))
+    assert shown["INT8"] == "weights 44.0 dB (proxy)"
+
+
+def test_what_was_stopped_says_what_is_missing() -> None:
+    assert "stopped before all layers" in loss_sentences(replace(make_loss(), complete=False))[-1]
+
+
+def test_what_left_no_outputs_is_named_before_all_noise_and_what_has_no_number_is_no_quiet_layer() -> None:
+    loss = make_loss()
+    first, second, *others = loss.layers
+    nan = "outputs became NaN or infinite"
+    gone = tuple(replace(point, sqnr_db=None, reason=nan, harm=True) for point in first.points)
+    done = tuple(replace(point, sqnr_db=None, reason=ALREADY_INT8) for point in second.points)
+    layers = (replace(first, points=gone), replace(second, points=done), *others)
+    for words in loss_sentences(replace(loss, layers=layers))[: len(LEVELS)]:
+        assert f": leave alone first {first.weight} (harm that no dB tells: {nan}); average noise" in words
+        assert "over 5 of 7 layers" in words
+    proxy = make_loss(measured=False)
+    strange = replace(proxy.layers[0], weight_sqnr_db=dict.fromkeys(LEVELS), reason="its weights are no numbers")
+    row, *_ = loss_rows(replace(proxy, layers=(strange, *proxy.layers[1:])))
+    assert set(row.noise.values()) == {None} and row.worst is None
+
+
+def test_what_is_not_known_at_any_level_for_one_reason_is_said_once() -> None:
+    why = "output 'y' of the unchanged model is NaN or infinite"
+    points = tuple(LossPoint(level, None, None, reason=why) for level in LEVELS)
+    unknown = replace(measured(layer("a", *points)), levels=LEVELS)
+    assert loss_sentences(unknown) == (f"not known of any layer at any level ({why})",)
+    held = (*points[:-1], replace(points[-1], reason=ALREADY_INT8))
+    assert len(loss_sentences(replace(measured(layer("a", *held)), levels=LEVELS))) == len(LEVELS)
+
+
+def test_layers_that_share_the_name_of_their_weight_are_told_apart_by_their_nodes() -> None:
+    loud, quiet = layer("w", LossPoint("int8", 3.0, 0.9)), layer("w", LossPoint("int8", 40.0, 1.0))
+    loss = measured(replace(loud, id="y/then/0"), replace(quiet, id="y/else/0"), layer("other"))
+    assert "leave alone w (y/then/0): 100 % of the noise power that is known" in loss_sentences(loss)[0]
+
+
+def test_how_many_changes_make_another_class_the_first_is_said_where_outputs_look_like_classes() -> None:
+    def turned(db: float, top1: float) -> LossPoint:
+        return LossPoint("int8", db, 0.9, 0.1, top1)
+
+    loss = measured(layer("a", turned(9, 0.5)), layer("b", turned(8, 0.0)), layer("c", turned(7, 1.0)))
+    assert "; another first class with 2 layers; " in loss_sentences(loss)[0]
+    assert "first class" not in loss_sentences(replace(loss, classes=False))[0]
+
+
+@pytest.mark.parametrize("kind", ["measured", "approximated"])
+def test_a_model_without_layers_is_said_to_have_none(kind: str) -> None:
+    (said,) = loss_sentences(replace(measured(), kind=kind))
+    assert said == "there is no layer with weights that could be changed"
+
+
+def test_a_form_that_is_far_from_the_model_as_it_runs_limits_what_noise_tells() -> None:
+    far = "the engine computes the model as it is 10 % away from the form in which layers are changed"
+    assert loss_sentences(replace(make_loss(), float32_db=20.0))[-1].startswith(far)
+    for near in (make_loss(), replace(make_loss(), float32_db=None)):
+        assert not any("away from" in words for words in loss_sentences(near))
+
+
+def test_what_is_odd_of_some_layers_is_noted_with_their_names() -> None:
+    packed, odd = "its weights are packed", "its weights hold NaN or infinity"
+    layers = [replace(layer(name), reason=why) for name, why in (("a", packed), ("b", odd), ("c", packed), ("d", ""))]
+    notes = loss_notes(replace(measured(*layers), notes=("one\x1b",)))
+    assert notes == ("one\\e", f"2 layers: {packed} (a, c)", f"1 layer: {odd} (b)")

@@ -1,0 +1,118 @@
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+
+import onnx
+import pytest
+from onnx import helper
+
+from tests.models.factory import F32, model, tensor
+from tuibench.profiles.flat import Flat, Tensor
+from tuibench.profiles.mapping import map_rows
+
+Link = tuple[str, tuple[str, ...], str, str]
+"""Operator, what it reads, what it gives, its name."""
+
+
+class Counting(dict[Tensor, int]):
+    """The makers of tensors, and how often anybody asked for one."""
+
+    asked = 0
+
+    def get(self, key: Tensor, default: int | None = None) -> int | None:  # type: ignore[override]
+        self.asked += 1
+        return super().get(key, default)
+
+
+def graph(links: Sequence[Link]) -> onnx.GraphProto:
+    nodes = [helper.make_node(op, list(reads), [gives], name=name) for op, reads, gives, name in links]
+    return model(nodes, [tensor("x", F32, [4])], [tensor(links[-1][2], F32, [4])]).graph
+
+
+def kernel_of(original: Sequence[Link], optimized: Sequence[Link]) -> tuple[dict[str, tuple[str, ...]], int]:
+    """Per node the tensors that the kernels of its row give, and in how many steps that was found."""
+    flats = Flat(graph(original)), Flat(graph(optimized))
+    counting = [Counting(flat.producer) for flat in flats]
+    flats[0].producer, flats[1].producer = counting
+    rows = map_rows(*flats)
+    found = {
+        node: tuple(flats[1].nodes[kernel].node.output[0] for kernel in row.kernels)
+        for row in rows
+        for node in row.nodes
+    }
+    return found, sum(one.asked for one in counting)
+
+
+def chain(count: int, op: str = "Relu") -> tuple[list[Link], list[Link]]:
+    """All names are gone behind the first node."""
+    first: Link = ("Exp", ("x",), "t0", "first")
+    original = [first, *((op, (f"t{n}",), f"t{n + 1}", f"node {n}") for n in range(count))]
+    return original, [first, *((op, ("t0" if n == 0 else f"k{n}",), f"k{n + 1}", "") for n in range(count))]
+
+
+def lost_chain(count: int) -> tuple[list[Link], list[Link]]:
+    """Not even the first name is left, so nothing can be told by what it reads."""
+    return chain(count)[0], [("Relu", ("x" if n == 0 else f"k{n}",), f"k{n + 1}", "") for n in range(count)]
+
+
+def fan(count: int) -> tuple[list[Link], list[Link]]:
+    """Many read one tensor, and what each gives is read by one of its own."""
+    first: Link = ("Exp", ("x",), "t", "first")
+    original, optimized = [first], [first]
+    for n in range(count):
+        original += [("Relu", ("t",), f"a{n}", ""), ("Neg", (f"a{n}",), f"b{n}", "")]
+        optimized += [("Relu", ("t",), f"k{n}", ""), ("Neg", (f"k{n}",), f"b{n}", "")]
+    return original, optimized
+
+
+def strangers(count: int) -> tuple[list[Link], list[Link]]:
+    """Nodes that are never found stand before those that are, and kernels that are none between those that are."""
+    original: list[Link] = [("Exp", ("x",), "t", "first")]
+    optimized = list(original)
+    original += [("Relu", ("x",), f"folded {n}", "") for n in range(count)]
+    for n in range(count):
+        original += [("Exp", ("t",), f"e{n}", f"e{n}"), ("Relu", (f"e{n}",), f"r{n}", "")]
+        optimized += [("Exp", ("t",), f"e{n}", f"e{n}"), ("Relu", (f"e{n}", "t"), f"s{n}", "")]
+        optimized += [("Relu", (f"e{n}",), f"q{n}", "")]
+    return original, optimized
+
+
+def sums(count: int) -> tuple[list[Link], list[Link]]:
+    """Each kernel reads one more node than the one before it."""
+    first: Link = ("Exp", ("x",), "t0", "first")
+    named: list[Link] = [("Exp", ("t0",), f"e{n}", f"e{n}") for n in range(count)]
+    adds: list[Link] = [("Add", (f"k{n}" if n else "t0", f"e{n}"), f"k{n + 1}", "") for n in range(count)]
+    muls: list[Link] = [("Mul", (f"m{n}" if n else "t0", f"e{n}"), f"m{n + 1}", "") for n in range(count)]
+    return [first, *named, *muls], [first, *named, *adds]
+
+
+@pytest.mark.parametrize("make", [chain, lost_chain, fan, strangers, sums])
+def test_twice_the_kernels_without_names_take_twice_the_steps(make: object) -> None:
+    assert callable(make)
+    steps = [kernel_of(*make(count))[1] for count in (300, 600)]
+    assert steps[1] <= 2.3 * steps[0], steps
+
+
+def test_a_chain_without_names_is_told_node_by_node() -> None:
+    found, _ = kernel_of(*chain(40))
+    assert all(found[f"t{n}"] == (f"k{n}",) for n in range(1, 41))
+
+
+def test_where_many_read_the_same_they_are_taken_in_their_order() -> None:
+    found, _ = kernel_of(*fan(40))
+    assert all(found[f"a{n}"] == (f"k{n}",) and found[f"b{n}"] == (f"b{n}",) for n in range(40))
+
+
+def test_what_is_never_found_keeps_nobody_from_being_found() -> None:
+    found, _ = kernel_of(*strangers(40))
+    assert all(f"q{n}" in found[f"r{n}"] for n in range(40))
+
+
+def test_branches_in_any_order_find_their_own() -> None:
+    original: list[Link] = [("Exp", ("x",), f"e{n}", f"e{n}") for n in range(20)]
+    optimized = list(original)
+    original += [("Relu", (f"e{n}",), f"r{n}", "") for n in range(20)]
+    optimized += [("Relu", (f"e{n}",), f"k{n}", "") for n in random.Random(1).sample(range(20), 20)]
+    found, _ = kernel_of(original, optimized)
+    assert all(found[f"r{n}"] == (f"k{n}",) for n in range(20))

@@ -1,0 +1,160 @@
+"""Rows taken out of a model, and what two sessions that took turns say of one."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import onnx
+import onnxruntime
+import pytest
+from onnx import TensorProto, helper, numpy_helper
+
+from tests.models.factory import save
+from tests.profiles.graph_shelf import SHELF
+from tuibench.core.cell import Estimate
+from tuibench.core.profile import WhatIf
+from tuibench.models.node import walk
+from tuibench.profiles.alone import Turn, is_of_engine
+from tuibench.profiles.calibration import Bias
+from tuibench.profiles.cut import NotAlone, as_it_is
+from tuibench.profiles.event import Kernel, Run
+from tuibench.profiles.source import Source
+from tuibench.profiles.timed_model import setting_for
+from tuibench.profiles.what_if import compared
+
+NO_BIAS = Bias(0.0, 0.0)
+X = np.ones((1, 2, 4, 4), np.float32)
+
+
+def model() -> onnx.ModelProto:
+    """A convolution whose weights are made of constants, with a residual; two others read what it gives."""
+    nodes = [
+        helper.make_node("Add", ["half", "half"], ["w"]),
+        helper.make_node("Conv", ["x", "w"], ["c"], pads=[1] * 4),
+        helper.make_node("Relu", ["x"], ["r"]),
+        helper.make_node("Add", ["c", "r"], ["sum"]),
+        helper.make_node("Relu", ["sum"], ["y"]),
+        helper.make_node("Neg", ["c"], ["n"]),
+        helper.make_node("Exp", ["y"], ["e"]),
+    ]
+    values = [helper.make_tensor_value_info(name, TensorProto.FLOAT, X.shape) for name in ("x", "e", "n")]
+    half = numpy_helper.from_array(np.full((2, 2, 3, 3), 0.5, np.float32), "half")
+    graph = helper.make_graph(nodes, "g", values[:1], values[1:], [half])
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=10)
+
+
+def source(given: onnx.ModelProto, feed: dict[str, Any], wanted: Sequence[str], directory: Path) -> Source:
+    path = save(given, directory / "m.onnx")
+    found = Source(given, path, feed, setting_for(path, (0,), 1, str(directory)))
+    found.run(wanted)
+    return found
+
+
+def test_a_row_is_cut_out_with_all_that_is_fused_into_it(tmp_path: Path) -> None:
+    names = ["c", "sum", "y"]
+    whole = model()
+    row = source(whole, {"x": X}, names, tmp_path).cut(names)
+    assert [node.op_type for node in row.nodes] == ["Conv", "Add", "Relu"]
+    assert list(row.constants) == ["w"] and row.constants["w"].max() == 1.0, "made of constants, so it is one"
+    assert sorted(row.fed) == ["r", "x"]
+    assert list(row.given) == ["c", "y"], "what others read of it keeps the engine from hiding it"
+    plain = as_it_is(row)
+    got = onnxruntime.InferenceSession(plain.model).run(None, plain.feed)
+    whole.graph.output.extend([onnx.ValueInfoProto(name="c"), onnx.ValueInfoProto(name="y")])
+    expected = onnxruntime.InferenceSession(whole.SerializeToString()).run(["c", "y"], {"x": X})
+    assert all(np.array_equal(one, other) for one, other in zip(got, expected, strict=True))
+
+
+@pytest.mark.parametrize(
+    ("name", "pick", "reason"),
+    [
+        ("branches", lambda one: one.op == "If", "graphs of its own"),
+        ("branches", lambda one: bool(one.parent), "graph of another node"),
+        ("branches", None, "no such node"),
+    ],
+)
+def test_what_cannot_be_cut_out_says_why(name: str, pick: Any, reason: str, tmp_path: Path) -> None:
+    given = SHELF[name]
+    found = source(given, {}, [], tmp_path)
+    wanted = [next(one.id for one in walk(given.graph) if pick(one))] if pick is not None else ["nowhere"]
+    with pytest.raises(NotAlone, match=reason):
+        found.cut(wanted)
+
+
+def test_an_engine_that_does_not_run_the_model_is_the_reason_of_every_row(tmp_path: Path) -> None:
+    found = source(model(), {"x": X[:, :1]}, ["c"], tmp_path)
+    with pytest.raises(NotAlone, match="could not be had"):
+        found.cut(["c"])
+
+
+def runs(turns: int, *kernels: tuple[str, float]) -> tuple[list[Run], list[Turn]]:
+    """As many turns of three calls behind two that do not count, in each of which these kernels run."""
+    own: Run = {(f"{at}",): Kernel((f"{at}",), op, us, 1) for at, (op, us) in enumerate(kernels)}
+    first: Run = {(f"{at}",): Kernel((f"{at}",), op, 100 * us, 1) for at, (op, us) in enumerate(kernels)}
+    return [first, first, own, own, own] * turns, [Turn(2, (1.0, 1.0, 1.0))] * turns
+
+
+def of(*kernels: tuple[str, float], plain: Sequence[tuple[str, float]], ops: str) -> WhatIf:
+    before, after = runs(5, *plain), runs(5, *kernels)
+    return compared((before[0], after[0]), (before[1], after[1]), NO_BIAS, frozenset(ops.split()))
+
+
+def test_all_that_the_row_does_counts_and_what_changes_layouts_around_it_does_not() -> None:
+    found = of(
+        ("QuantizeLinear", 5.0), ("Transpose", 50.0), ("QLinearConv", 25.0), ("DequantizeLinear", 10.0), ("Add", 10.0),
+        plain=[("ReorderInput", 90.0), ("Conv", 90.0), ("Add", 10.0)], ops="Conv Add",
+    )  # fmt: skip
+    assert found.ratio.value == pytest.approx(0.5) and found.ratio.n == 5
+    assert found.around == pytest.approx(0.3) and not found.reason
+
+
+def test_what_a_row_transposes_itself_is_part_of_it() -> None:
+    found = of(
+        ("Transpose", 40.0), ("MatMulIntegerToFloat", 20.0),
+        plain=[("Transpose", 40.0), ("MatMul", 80.0)], ops="Transpose MatMul",
+    )  # fmt: skip
+    assert found.ratio.value == pytest.approx(0.5) and found.around == 0.0
+
+
+def test_products_that_stay_floats_were_not_measured_in_integers() -> None:
+    with pytest.raises(NotAlone, match="floats all the same"):
+        of(("QuantizeLinear", 5.0), ("Conv", 25.0), plain=[("Conv", 90.0)], ops="Conv")
+
+
+def test_a_row_that_takes_next_to_nothing_gives_no_ratio() -> None:
+    with pytest.raises(NotAlone, match="less than 5"):
+        of(("QLinearConv", 2.0), plain=[("Conv", 4.0)], ops="Conv")
+
+
+def test_only_what_an_engine_says_is_a_reason() -> None:
+    with pytest.raises(Exception) as refused:
+        onnxruntime.InferenceSession(b"no model")
+    assert is_of_engine(refused.value) and is_of_engine(RuntimeError("from C++"))
+    for ours in (TypeError("len() of unsized object"), ZeroDivisionError(), KeyError("x"), NotImplementedError()):
+        assert not is_of_engine(ours)
+
+
+def test_a_mistake_of_ours_is_no_reason_of_a_layer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    from tuibench.core.model import Point, Reference
+    from tuibench.profiles import what_if
+
+    def wrong(*_: object) -> WhatIf:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(what_if, "measure_ratio", wrong)
+    monkeypatch.setattr(what_if, "calibrate", lambda *_: NO_BIAS)
+    bundle = tmp_path / "inputs.npz"
+    np.savez(bundle, x=X)
+    monkeypatch.setattr(what_if, "read_bundle", lambda _: [{"x": X}])
+    point = Point("p", 0, 1, 1, {}, {}, (), str(bundle), 8, Reference(None, None, None, ""))
+    said: list[tuple[str, Estimate]] = []
+    path = save(model(), tmp_path / "m.onnx")
+    with pytest.raises(ZeroDivisionError):
+        what_if.ask_what_if(
+            path, point, [0], 1, {"c": ["c"]}, str(tmp_path), 1.0, lambda row, found: said.append((row, found.ratio))
+        )
+    assert said == [] and os.path.exists(path)

@@ -1,0 +1,51 @@
+"""What may be chosen of a page, by names as people type them, and what is said to everything else."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.insight.stock import make_loss
+from tuibench.core.errors import UsageError
+from tuibench.insight.bar import DISPLAYS
+from tuibench.insight.summary import COST_TYPES, SUMMARY_TYPES
+from tuibench.report.profile_choice import settle
+from tuibench.report.profile_shown import Shown
+
+
+@pytest.mark.parametrize(
+    ("kind", "typed", "meant"),
+    [
+        ("performance", "potential-ms", "potential ms"),
+        ("performance", "POTENTIAL %", "potential %"),
+        ("performance", "int8ms", "INT8 ms"),
+        ("flops", "flops", "FLOPs"),
+        ("loss", "0.95", "pruned 0.95"),
+        ("loss", "pruned_0.95", "pruned 0.95"),
+        ("loss", "INT8", "int8"),
+        ("loss", "params", "params"),
+        ("loss", "", ""),
+    ],
+)
+def test_a_summary_type_is_known_by_its_name_however_it_is_spelled(kind: str, typed: str, meant: str) -> None:
+    assert settle(kind, Shown(summary=typed)).summary == meant
+
+
+def test_every_name_that_a_refusal_lists_is_taken() -> None:
+    for kind, known in (("performance", SUMMARY_TYPES), ("flops", COST_TYPES)):
+        with pytest.raises(UsageError, match="--summary-type takes") as caught:
+            settle(kind, Shown(summary="int4"))
+        assert all(name in caught.value.message for name in known)
+        assert [settle(kind, Shown(summary=name)).summary for name in known] == list(known)
+    with pytest.raises(UsageError, match="--value takes values, log or % of total, not 'pie'"):
+        settle("flops", Shown(display="pie"))
+    assert [settle("flops", Shown(display=name)).display for name in (*DISPLAYS, "%")] == [*DISPLAYS, DISPLAYS[-1]]
+
+
+def test_of_a_loss_profile_only_what_it_has_can_be_chosen() -> None:
+    from dataclasses import replace
+
+    few = replace(make_loss(), levels=("int8",))
+    assert settle("loss", Shown(sort="int8", summary="int8"), few).summary == "int8"
+    for wrong in (Shown(sort="0.5"), Shown(summary="pruned 0.5"), Shown(summary="baseline ms")):
+        with pytest.raises(UsageError, match=r"not '(0.5|pruned 0.5|baseline ms)'"):
+            settle("loss", wrong, few)

@@ -1,0 +1,48 @@
+"""Which engine makes which part of a profile."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.runs.profile_script import LOSSY, MODEL, WHAT_IF, Bench, Scripted, make_profile_spec
+from tuibench.core.errors import ExitCode
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A run directory of its own, and a cache."""
+    return Bench(tmp_path / "run", str(tmp_path / "cache"))
+
+
+def test_an_engine_without_layer_times_says_so(bench: Bench) -> None:
+    call = Scripted()
+    past = bench.run(replace(make_profile_spec(MODEL), engines=("openvino",)), call)
+    assert past.end["error"]["exit_code"] == ExitCode.ENGINE
+    assert "does not tell how long each layer takes" in past.end["reason"]
+    assert call.tasks == []
+
+
+def test_a_loss_profile_has_the_engine_that_changes_layers(bench: Bench) -> None:
+    past = bench.run(replace(make_profile_spec(MODEL, profile=LOSSY), engines=("fake",)), Scripted())
+    assert (
+        past.end["error"]["exit_code"] == ExitCode.ENGINE and past.end["reason"] == "layers are not changed with fake"
+    )
+
+
+def test_another_engine_is_asked_for_layers_by_its_name_and_for_nothing_that_it_is_not_measured_with(
+    bench: Bench,
+) -> None:
+    call = Scripted()
+    past = bench.run(replace(make_profile_spec(MODEL, profile=WHAT_IF), engines=("fake",)), call)
+    assert call.tasks == ["inspect", "prepare", "cost", "layers", "layers", "layers"]
+    assert [request["engine"] for task, request in call.asked if task == "layers"] == ["fake"] * 3
+    assert {name: failure.message for name, failure in past.parts.failures.items()} == dict.fromkeys(
+        ("roofline", "zeros", "what_if"), "it is not measured with fake"
+    )
+    assert list(past.parts.lacking(WHAT_IF)) == ["what_if"], "roofs and zeros are an addition"
+    profile = past.result("").profile
+    assert profile is not None and profile.performance is not None
+    assert profile.performance.engine == "fake" and profile.performance.roofline is None

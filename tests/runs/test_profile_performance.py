@@ -1,0 +1,105 @@
+"""What a profile needs of the machine: measured in one child, kept where it is sound, and measured anew where not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.runs.profile_script import COSTS, MODEL, ROOFLINE, ZEROS, Bench, Scripted, make_profile_spec, make_run
+from tuibench.core.cell import Estimate, Grade
+from tuibench.core.model import Point, Reference
+from tuibench.core.profile import PERFORMANCE, ProfileSpec, WhatIf
+from tuibench.core.record import to_plain
+from tuibench.insight.assembly import assemble_performance
+from tuibench.runs.profile_part import WHAT_IF, Parts
+
+POINT = Point("m0p0", 0, 1, 1, {}, {}, (), "inputs.npz", 8, Reference(None, None, None, "not made"))
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A run directory of its own, and a cache."""
+    return Bench(tmp_path / "run", str(tmp_path / "cache"))
+
+
+def test_what_is_known_of_the_machine_is_not_measured_again(bench: Bench, tmp_path: Path) -> None:
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
+    first = bench.run(spec, Scripted())
+    call = Scripted()
+    again = Bench(tmp_path / "again", bench.cache).run(spec, call)
+    assert "roofline" not in call.tasks and "zeros" not in call.tasks
+    assert again.parts.roofline == first.parts.roofline is not None
+    assert again.parts.zeros == first.parts.zeros is not None
+    call = Scripted()
+    Bench(tmp_path / "more", bench.cache).run(replace(spec, cores=(2,)), call)
+    assert call.tasks.count("roofline") == 1, "another core count has other roofs"
+
+
+@pytest.mark.parametrize(("letter", "again"), [("A", []), ("B", []), ("C", ["roofline"]), ("D", ["roofline"])])
+def test_what_was_measured_on_a_disturbed_machine_is_used_once(
+    bench: Bench, tmp_path: Path, letter: str, again: list[str]
+) -> None:
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
+    grade = Grade(letter, "others were at work", 0.3, 0.0, False)
+    graded = {**to_plain(replace(ROOFLINE, grade=grade)), "zeros": to_plain(replace(ZEROS, grade=grade))}
+    first = bench.run(spec, Scripted({"roofline": lambda request, say: dict(graded)})).parts
+    assert first.roofline is not None and first.roofline.grade == grade
+    assert first.zeros is not None and first.zeros.grade == grade
+    call = Scripted()
+    Bench(tmp_path / "again", bench.cache).run(spec, call)
+    assert [task for task in call.tasks if task in ("roofline", "zeros")] == again
+
+
+def test_one_of_the_two_that_is_missing_is_measured_by_itself(bench: Bench, tmp_path: Path) -> None:
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
+    unclear = to_plain(replace(ZEROS, exploits=None))
+    bench.run(spec, Scripted({"roofline": lambda request, say: {**to_plain(ROOFLINE), "zeros": dict(unclear)}}))
+    call = Scripted()
+    past = Bench(tmp_path / "again", bench.cache).run(spec, call)
+    assert call.tasks.count("zeros") == 1 and "roofline" not in call.tasks
+    assert past.parts.zeros == ZEROS
+
+
+def test_roofs_that_are_wanted_fresh_are_measured_and_kept_instead(bench: Bench, tmp_path: Path) -> None:
+    usual = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
+    wanted = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1, fresh_roofs=True))
+    bench.run(usual, Scripted())
+    faster = to_plain(replace(ROOFLINE, dram_gb_s=20.0)) | {"zeros": to_plain(ZEROS)}
+    call = Scripted({"roofline": lambda request, say: dict(faster)})
+    Bench(tmp_path / "fresh", bench.cache).run(wanted, call)
+    assert call.tasks.count("roofline") == 1
+    past = Bench(tmp_path / "later", bench.cache).run(usual, call)
+    assert call.tasks.count("roofline") == 1
+    assert past.parts.roofline is not None and past.parts.roofline.dram_gb_s == 20.0
+    disturbed = to_plain(replace(ROOFLINE, grade=None))
+    Bench(tmp_path / "worse", bench.cache).run(wanted, Scripted({"roofline": lambda request, say: dict(disturbed)}))
+    Bench(tmp_path / "last", bench.cache).run(usual, call)
+    assert call.tasks.count("roofline") == 2, "what was found worse than what was kept takes its place"
+
+
+@pytest.mark.parametrize("damage", [b"", b"{", b'{"key": "another", "result": {}}', b'{"result": 3}', b"[" * 100_000])
+def test_a_damaged_cache_is_measured_anew(bench: Bench, tmp_path: Path, damage: bytes) -> None:
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=1))
+    bench.run(spec, Scripted())
+    for path in Path(str(bench.cache)).rglob("*.kept"):
+        path.write_bytes(damage)
+    call = Scripted()
+    past = Bench(tmp_path / "again", bench.cache).run(spec, call)
+    assert call.tasks.count("roofline") == 1
+    assert past.parts.roofline is not None and past.parts.zeros is not None
+
+
+def test_forms_of_one_row_are_kept_apart() -> None:
+    parts = Parts()
+    for form, value in (("int8", 0.5), ("f16", 0.8)):
+        parts.take({"part": WHAT_IF, "id": "conv_out", "result": to_plain(WhatIf(form, Estimate(value)))})
+    assert {key: found.ratio.value for key, found in parts.what_if.items()} == {
+        ("conv_out", "int8"): 0.5,
+        ("conv_out", "f16"): 0.8,
+    }
+    profile = assemble_performance(
+        spec=make_profile_spec(MODEL), point=POINT, costs=COSTS, runs=[make_run()], what_if=parts.what_if
+    )
+    assert [form.form for form in profile.layers[0].what_if] == ["int8", "f16"]

@@ -1,0 +1,71 @@
+"""The line that says what a profile comes to, and the facts that it is put together from."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.insight.stock import make_costs, make_loss
+from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec, say_losses
+from tuibench.core.profile import ALREADY_INT8, LOSS, LossProfile, Profile
+from tuibench.runs.profile_result import profile_headline
+
+
+def with_points(places: set[int], **changes: Any) -> LossProfile:
+    """The stock profile with other points in these layers."""
+    loss = make_loss()
+    layers = (
+        replace(layer, points=tuple(replace(point, **changes) for point in layer.points)) if n in places else layer
+        for n, layer in enumerate(loss.layers)
+    )
+    return replace(loss, layers=tuple(layers))
+
+
+EVERY = set(range(7))
+MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
+
+
+@pytest.mark.parametrize(
+    ("loss", "words"),
+    [
+        (make_loss(), "most sensitive: stage0.block7.matmul.weight, 11.0 dB SQNR at pruned 0.95"),
+        (
+            with_points({5}, sqnr_db=None, reason="nan", harm=True),
+            f"harm beyond dB: {MATMUL} · most sensitive of the others: {CONV}, 14.0 dB SQNR at pruned 0.95",
+        ),
+        (
+            with_points(EVERY, sqnr_db=None, reason="nan", harm=True),
+            "harm beyond dB: stage0.block0.conv.weight and 6 more layers",
+        ),
+        (
+            with_points(EVERY, sqnr_db=None, reason="no output holds floats"),
+            "not known of any layer: no output holds floats",
+        ),
+        (with_points(EVERY, sqnr_db=None, reason=ALREADY_INT8), "not known of any layer: already int8"),
+        (with_points(EVERY, sqnr_db=None), "no layer loses anything"),
+        (
+            make_loss(measured=False),
+            "largest change of weights: stage0.block10.gemm.weight, 16.0 dB at pruned 0.95 · a proxy",
+        ),
+    ],
+)
+def test_the_headline_of_losses_names_harm_first_and_takes_no_proxy_for_a_measurement(
+    loss: LossProfile, words: str
+) -> None:
+    assert profile_headline(Profile(LOSS, make_costs(), loss=loss)) == words
+
+
+def test_data_is_named_with_as_many_samples_as_were_run(tmp_path: Path) -> None:
+    def fewer(request: dict[str, Any], say: Say) -> Any:
+        return say_losses(
+            request, lambda line: say({"begin": line["begin"] | {"samples": 1}} if "begin" in line else line)
+        )
+
+    bench = Bench(tmp_path / "run", str(tmp_path / "cache"))
+    spec = make_profile_spec(MODEL, profile=replace(LOSSY, samples=8))
+    profile = bench.run(spec, Scripted({"loss": fewer})).result("").profile
+    assert profile is not None and profile.loss is not None
+    assert profile.loss.data.startswith("1 sample of synthetic data") and profile.loss.samples == 1

@@ -1,0 +1,129 @@
+"""What is kept in the cache is found again by its key, its form and its age, and by nothing that is damaged."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tuibench.core.strict import strictly
+from tuibench.runs.journal import decode, encode
+from tuibench.runs.shelf import Shelf
+
+
+@dataclass(frozen=True)
+class Thing:
+    name: str
+    speed: float | None = None
+    parts: tuple[float, ...] = ()
+
+
+KEY = "roofline, 2 cores, a CPU with \x1b[31m odd / name"
+FOUND = Thing("one", 2.0, (1.0, 2.5))
+
+
+@pytest.fixture
+def shelf(tmp_path: Path) -> Shelf[Thing]:
+    return Shelf(tmp_path / "things", 3, strictly(Thing))
+
+
+def test_it_is_found_again_under_its_key_and_no_other(shelf: Shelf[Thing]) -> None:
+    assert shelf.get(KEY) is None
+    shelf.put(KEY, FOUND)
+    assert shelf.get(KEY) == FOUND
+    assert shelf.get(KEY + ".") is None
+    (file,) = shelf.directory.iterdir()
+    assert file.name.startswith("roofline-2-cores-a-CPU") and file.stat().st_mode & 0o077 == 0
+    shelf.path(KEY + ".").write_bytes(file.read_bytes())
+    assert shelf.get(KEY + ".") is None
+
+
+def test_what_is_forgotten_is_not_there_and_others_are(shelf: Shelf[Thing]) -> None:
+    shelf.put(KEY, FOUND)
+    shelf.put("other", FOUND)
+    for _ in range(2):
+        shelf.forget(KEY)
+        assert shelf.get(KEY) is None and shelf.get("other") == FOUND
+
+
+def test_another_form_of_things_is_not_used(shelf: Shelf[Thing]) -> None:
+    shelf.put(KEY, FOUND)
+    assert replace(shelf, form=4).get(KEY) is None
+    assert shelf.get(KEY) == FOUND
+
+
+def test_it_grows_old(shelf: Shelf[Thing]) -> None:
+    shelf.put(KEY, FOUND)
+    written = shelf.path(KEY).stat().st_mtime
+    assert replace(shelf, oldest_s=100.0, clock=lambda: written + 99).get(KEY) == FOUND
+    assert replace(shelf, oldest_s=100.0, clock=lambda: written + 101).get(KEY) is None
+    assert replace(shelf, clock=lambda: written + 1e9).get(KEY) == FOUND
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        None,
+        [],
+        "x",
+        {},
+        {"name": 3},
+        {"name": "x", "speed": "fast"},
+        {"name": "x", "parts": [1.0, None]},
+        {"name": "x", "parts": {"columns": []}},
+    ],
+)
+def test_what_is_no_such_thing_is_not_there(shelf: Shelf[Thing], result: Any) -> None:
+    shelf.put(KEY, FOUND)
+    shelf.path(KEY).write_bytes(encode({"form": 3, "key": KEY, "result": result}))
+    assert shelf.get(KEY) is None
+    shelf.put(KEY, FOUND)
+    assert shelf.get(KEY) == FOUND
+
+
+def test_every_damaged_byte_and_every_cut_is_noticed(shelf: Shelf[Thing]) -> None:
+    shelf.put(KEY, FOUND)
+    path = shelf.path(KEY)
+    whole = path.read_bytes()
+    for place in range(len(whole) - 1):
+        path.write_bytes(whole[:place] + bytes([whole[place] ^ 1]) + whole[place + 1 :])
+        assert shelf.get(KEY) in (None, FOUND) and decode(path.read_bytes()) is None, place
+        path.write_bytes(whole[:place])
+        assert shelf.get(KEY) is None
+    path.write_bytes(b"[" * 100_000)
+    assert shelf.get(KEY) is None
+    path.unlink()
+    path.mkdir()
+    assert shelf.get(KEY) is None
+    shelf.put(KEY, FOUND)
+
+
+def test_numbers_that_are_none_are_not_kept(shelf: Shelf[Thing]) -> None:
+    shelf.put(KEY, Thing("x", float("nan")))
+    shelf.put(KEY, Thing("x", parts=(float("inf"),)))
+    assert shelf.get(KEY) is None and not shelf.directory.exists()
+
+
+def test_a_cache_that_cannot_be_written_is_no_error(tmp_path: Path) -> None:
+    (tmp_path / "file").write_bytes(b"")
+    shelf = Shelf(tmp_path / "file" / "things", 1, strictly(Thing))
+    shelf.put(KEY, FOUND)
+    assert shelf.get(KEY) is None
+
+
+def test_the_oldest_make_room_for_the_newest(shelf: Shelf[Thing], monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf.put("first", FOUND)
+    monkeypatch.setattr("tuibench.runs.shelf._ROOM_BYTES", 3 * shelf.path("first").stat().st_size + 20)
+    for place, key in enumerate(("first", "other", "third", "later")):
+        shelf.put(key, FOUND)
+        os.utime(shelf.path(key), (1e9 + place, 1e9 + place))
+    assert [shelf.get(key) for key in ("first", "other", "third", "later")] == [None, FOUND, FOUND, FOUND]
+
+
+def test_what_is_larger_than_anything_of_ours_is_not_read(shelf: Shelf[Thing], monkeypatch: pytest.MonkeyPatch) -> None:
+    shelf.put(KEY, FOUND)
+    monkeypatch.setattr("tuibench.runs.shelf._MOST_BYTES", shelf.path(KEY).stat().st_size - 1)
+    assert shelf.get(KEY) is None

@@ -1,0 +1,13 @@
+from __future__ import annotations
+
+from tests.report.build import run
+from tuibench.tui.glyph import UNICODE
+from tuibench.tui.screens.detail_text import environment_facts
+
+
+def test_lists_of_things_with_names_are_written_out() -> None:
+    caches = [{"name": "L1d", "bytes": 49152, "shared_by": 1}, {"name": "L2", "bytes": None}]
+    facts = environment_facts(run(environment={"cpu": {"caches": caches, "flags": ["a", "b"], "none": []}}), UNICODE)
+    said = {fact.label.strip(): fact.text for fact in facts}
+    assert said["caches"] == "name L1d, bytes 49152, shared_by 1; name L2, bytes -"
+    assert said["flags"] == "a, b" and said["none"] == "-"

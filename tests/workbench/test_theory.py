@@ -1,0 +1,76 @@
+"""What is found out once of a model: how much room it takes, and how often it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.large_profile import make_large_costs
+from tests.runs.profile_script import LOSSES, USUAL
+from tuibench.core.model import ModelSummary
+from tuibench.core.profile import PERFORMANCE
+from tuibench.core.record import from_plain, to_compact
+from tuibench.runs.shelf import Shelf
+from tuibench.workbench import theory
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import theory_spec
+
+MODEL = Path("/models/m.onnx")
+
+
+LARGE = make_large_costs(3000)
+
+
+@pytest.fixture
+def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The tasks of children, who answer at once; the model is never opened."""
+    calls: list[str] = []
+
+    def ask(task: str, _request: dict[str, Any], **_: Any) -> Any:
+        calls.append(task)
+        return to_compact(LARGE) if task == "cost" else to_compact(LOSSES * 200)
+
+    model = from_plain(ModelSummary, USUAL["inspect"]({"path": "m"}, lambda _: None))
+    monkeypatch.setattr(theory, "ask_child", ask)
+    monkeypatch.setattr(theory, "inspect", lambda *_: model)
+    return calls
+
+
+def test_costs_of_very_many_nodes_take_little_room_and_are_read_once(
+    home: Path, asked: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert Workbench().profiles.costs(str(MODEL)) == LARGE
+    bench = Workbench()
+    (kept,) = (bench.settings.places.cache / "theory").iterdir()
+    assert kept.stat().st_size < 40 * len(LARGE.nodes)
+    read: list[str] = []
+    get = Shelf.get
+
+    def counted(shelf: Shelf[Any], key: str) -> Any:
+        read.append(key)
+        return get(shelf, key)
+
+    monkeypatch.setattr(Shelf, "get", counted)
+    sha256 = USUAL["inspect"]({"path": "m"}, lambda _: None)["sha256"]
+    spec = theory_spec(str(MODEL), PERFORMANCE)
+    other = bench.profiles.plan(theory_spec(str(MODEL), PERFORMANCE, 7), sha256).seconds
+    plans = {bench.profiles.plan(spec, sha256).seconds for _ in range(3)}
+    assert bench.profiles.costs(str(MODEL)) == LARGE and asked == ["cost"]
+    assert other is None and None not in plans and len(read) == 2
+
+
+def test_many_layers_with_weights_come_back_as_they_were(home: Path, asked: list[str]) -> None:
+    found = Workbench().profiles.weights(str(MODEL))
+    assert found.layers == LOSSES * 200 and Workbench().profiles.weights(str(MODEL)) == found
+    assert asked == ["weights"]
+
+
+def test_costs_that_cannot_be_kept_are_known_for_the_session(home: Path, asked: list[str]) -> None:
+    bench = Workbench()
+    bench.settings.places.cache.mkdir(parents=True)
+    (bench.settings.places.cache / "theory").write_bytes(b"")
+    for _ in range(3):
+        assert bench.profiles.costs(str(MODEL)) == LARGE
+    assert asked == ["cost"]

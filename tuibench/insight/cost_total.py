@@ -1,0 +1,61 @@
+"""The sums of a FLOPS profile in words: one that leaves something out says so, and one of nothing known is no zero."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+
+from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.text import show
+from tuibench.core.units import count_of, scaled, size
+from tuibench.insight.column import UNKNOWN
+
+_Pick = Callable[[NodeCost], int | None]
+
+
+def macs_words(costs: CostProfile) -> str:
+    """Multiply-accumulates of all nodes."""
+    return _sum(costs, costs.macs, lambda node: node.macs)
+
+
+def flops_words(costs: CostProfile) -> str:
+    """Operations of all nodes."""
+    return _sum(costs, costs.flops, lambda node: node.flops)
+
+
+def element_words(costs: CostProfile) -> str:
+    """Operations on single elements of all nodes."""
+    return _sum(costs, costs.element_flops, lambda node: node.element_flops)
+
+
+def activation_words(costs: CostProfile) -> str:
+    """What all nodes read and write beside constants."""
+    return _sum(costs, costs.activation_bytes, lambda node: node.activation_bytes, size)
+
+
+def unknown_words(costs: CostProfile) -> str:
+    """What is not known of how many nodes, and of the first one why; '' where all is known."""
+    parts = list(_missing(costs))
+    if not parts:
+        return ""
+    reason = next((f"{show(node.op, 40)}: {show(node.why, 200)}" for node in costs.nodes if node.why), "")
+    return ", ".join(parts) + (f" ({reason})" if reason else "")
+
+
+def _missing(costs: CostProfile) -> Iterator[str]:
+    kinds: tuple[tuple[str, _Pick], ...] = (
+        ("operations", lambda node: node.flops),
+        ("bytes", lambda node: node.activation_bytes),
+    )
+    for name, pick in kinds:
+        if missing := sum(pick(node) is None for node in costs.nodes):
+            yield f"{name} of {count_of(missing, 'node')}"
+    if once := sum(node.times is None for node in costs.nodes):
+        yield f"how often {count_of(once, 'node')} {'runs' if once == 1 else 'run'}"
+
+
+def _sum(costs: CostProfile, total: int, pick: _Pick, unit: Callable[[float], str] = scaled) -> str:
+    """What runs nobody knows how often is counted once, so that such a sum is a least one, too."""
+    exact = all(pick(node) is not None and node.times is not None for node in costs.nodes)
+    if exact:
+        return unit(total)
+    return f"at least {unit(total)}" if total else UNKNOWN

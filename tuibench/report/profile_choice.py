@@ -1,0 +1,62 @@
+"""What can be chosen of a page, as on the dashboard: columns to sort by, what bars show, and how."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+from tuibench.core.errors import UsageError
+from tuibench.core.profile import LEVELS, LOSS, PERFORMANCE, LossProfile
+from tuibench.core.text import show
+from tuibench.insight.bar import DISPLAYS, SHARES
+from tuibench.insight.cost import COST_COLUMNS
+from tuibench.insight.layer import COLUMNS
+from tuibench.insight.loss import loss_columns
+from tuibench.insight.loss_summary import loss_types
+from tuibench.insight.summary import COST_TYPES, SUMMARY_TYPES
+from tuibench.report.profile_shown import Shown
+
+_ANY_LOSS = LossProfile("measured", "", LEVELS, (), classes=True)
+"""With every column that one can have."""
+
+
+def settle(kind: str, shown: Shown, loss: LossProfile | None = None) -> Shown:
+    """The choices by the names they have; UsageError for what such a profile does not know.
+
+    `loss` is the profile where it is known by now, or one of no layers at the levels that it will have.
+    """
+    check_sort(kind, shown.sort, loss)
+    # In a shell `0.9` is more at hand than `pruned 0.9`.
+    bars = {PERFORMANCE: SUMMARY_TYPES, LOSS: loss_types(loss or _ANY_LOSS)}.get(kind, COST_TYPES)
+    shares = {_bare(name.removeprefix("pruned ")): name for name in bars}
+    return replace(
+        shown,
+        summary=_named("--summary-type", shown.summary, bars, shares),
+        display=_named("--value", shown.display, DISPLAYS, {"%": SHARES}),
+    )
+
+
+def check_sort(kind: str, sort: str, loss: LossProfile | None = None) -> None:
+    """Raise UsageError for what is no column of such a profile."""
+    every: dict[str, list[tuple[str, str]]] = {
+        PERFORMANCE: [(column.key, column.title) for column in COLUMNS],
+        LOSS: [(column.key, column.title) for column in loss_columns(loss or _ANY_LOSS)],
+    }
+    known = every.get(kind, [(column.key, column.title) for column in COST_COLUMNS])
+    if sort and not any(sort.casefold() in (key.casefold(), title.casefold()) for key, title in known):
+        names = ", ".join(key for key, _ in known)
+        raise UsageError(f"--sort takes a column of the table, not '{show(sort, 40)}'", f"columns: {names}")
+
+
+def _named(flag: str, typed: str, known: Sequence[str], also: Mapping[str, str]) -> str:
+    if not typed:
+        return ""
+    found = {**also, **{_bare(name): name for name in known}}.get(_bare(typed))
+    if found is None:
+        raise UsageError(f"{flag} takes {', '.join(known[:-1])} or {known[-1]}, not '{show(typed, 40)}'")
+    return found
+
+
+def _bare(name: str) -> str:
+    """Without what is a nuisance to type in a shell."""
+    return "".join(name.casefold().replace("-", " ").replace("_", " ").split())
