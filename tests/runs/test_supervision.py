@@ -215,4 +215,4 @@ def test_more_time_reaches_the_execution_that_goes_on(run: Run) -> None:
             bounds.deadline = time.monotonic() + 0.1
 
     with pytest.raises(OutOfTime):
-        run({}, bounds=bounds, listen=cut, timed_s=0.3)
+        run({}, bounds=bounds, listen=cut, timed_s=NEVER_OVER_S)

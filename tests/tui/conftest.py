@@ -53,7 +53,8 @@ def when_told(monkeypatch: pytest.MonkeyPatch) -> None:
     """
     for module in (app, run, run_log):
         monkeypatch.setattr(module, "LOOK_S", _NEVER_S)
-    monkeypatch.setattr(textual_seam, "PATIENCE_S", _NEVER_S)
+    # Longer than a busy machine stands still, but not for ever: a key whose screen has gone is waited for until then.
+    monkeypatch.setattr(textual_seam, "PATIENCE_S", 2.0)
     monkeypatch.setattr(textual_seam, "HOLD_S", _NEVER_S)
 
 

@@ -16,6 +16,8 @@ from textual.worker import Worker, WorkerCancelled, WorkerFailed
 _ROUNDS = 2000
 _TURNS = 100_000
 _NEXT_KEY_S = 0.002
+_PATIENCE_S = 30.0
+"""For what a busy machine may take its time over, such as a process that reads a model."""
 
 
 async def settle(pilot: Pilot[Any]) -> None:
@@ -59,8 +61,10 @@ async def all_handled() -> None:
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    """Until something holds that needs no answer of the desk, and whatever follows from it is done."""
-    for _ in range(_ROUNDS):
+    """Until something holds, whether the desk has answered all questions by then or not."""
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + _PATIENCE_S
+    while loop.time() < deadline:
         await all_handled()
         if holds():
             return
