@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import threading
 from dataclasses import replace
 
 import pytest
 
+from tests.cli.shell import PATIENCE_S
 from tests.tui.frame import frame
-from tests.tui.pilot import press, settle, type_text
+from tests.tui.pilot import press, send_key, settle, type_text
+from tests.tui.rest import all_handled
 from tests.tui.screens.form_desk import VALUES, FormDesk
 from tests.tui.screens.form_stage import BENCHMARK, Timers, focused, form_of, neighbours, open_form, timers
+from tuibench.core.errors import UsageError
 from tuibench.tui.desk import FormStart
 
 __all__ = ["neighbours", "timers"]
@@ -87,3 +91,34 @@ async def test_a_model_that_is_none_says_so_beside_its_field(timers: Timers) -> 
         timers.ring()
         await settle(pilot)
         assert "there is no model /dir" in frame(app)
+
+
+@pytest.mark.parametrize("found", [FormStart(VALUES, "", None, error="no model"), UsageError("no model")])
+async def test_what_is_found_of_a_path_that_was_typed_on_is_not_said_of_the_new_one(
+    timers: Timers, found: FormStart | UsageError
+) -> None:
+    desk, go_on = FormDesk(), threading.Event()
+    real = desk.form
+
+    def form(project: str = "", benchmark: str = "", path: str = "") -> FormStart:
+        if path != "/a.onnx":
+            return real(project, benchmark, path)
+        go_on.wait(PATIENCE_S)
+        if isinstance(found, UsageError):
+            raise found
+        return replace(found, values=replace(VALUES, dims=(("other", "1"),)))
+
+    desk.form = form  # type: ignore[method-assign]
+    async with open_form(desk, benchmark=BENCHMARK) as (app, pilot):
+        form_of(app).column.go_to("model")
+        await type_text(pilot, "/a.onnx")
+        timers.ring()
+        await all_handled()
+        for key in "bc":
+            send_key(app, key)
+            await all_handled()
+        go_on.set()
+        await settle(pilot)
+        page = form_of(app)
+        assert page.column.values() == replace(VALUES, model="/a.onnxbc")
+        assert "model" not in page.errors()

@@ -119,10 +119,19 @@ class CheckedForm(Page):
     def _look_at_model(self) -> None:
         path = self.column.values().model
         if path.strip():
-            self.ask(lambda: self.desk.form(path=path), self._show_model, group="model", otherwise=self._refuse_model)
+            self.ask(
+                lambda: self.desk.form(path=path),
+                lambda found: self._show_model(path, found),
+                group="model",
+                otherwise=lambda error: self._refuse_model(path, error),
+            )
 
-    def _show_model(self, found: FormStart) -> None:
-        if self.begun is None:
+    def _is_typed(self, path: str) -> bool:
+        """Whether an answer is still about the model in the field: the next question waits for a pause."""
+        return self.begun is not None and self.column.values().model == path
+
+    def _show_model(self, path: str, found: FormStart) -> None:
+        if self.begun is None or not self._is_typed(path):
             return
         self.begun = replace(self.begun, summary=found.summary, error=found.error, changed=found.changed)
         values = self.column.values()
@@ -133,8 +142,8 @@ class CheckedForm(Page):
             self.column.put_dims(rows, dims)
         self.check()
 
-    def _refuse_model(self, error: TuibenchError) -> None:
-        if self.begun is not None:
+    def _refuse_model(self, path: str, error: TuibenchError) -> None:
+        if self.begun is not None and self._is_typed(path):
             self.begun = replace(self.begun, error=told(error))
             self.show_summary()
 
