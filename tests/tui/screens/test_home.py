@@ -8,10 +8,12 @@ from typing import Any
 
 import pytest
 
+from tests.cli.shell import PATIENCE_S
 from tests.report.build import HOSTILE
 from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
+from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle, type_text
+from tests.tui.rest import all_handled
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.core.short_id import short_id
@@ -20,6 +22,7 @@ from tuibench.tui.screens.new_project import NewProjectScreen
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 from tuibench.tui.widgets.record_table import RecordTable
+from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.workbench.hall import Workbench
 
 
@@ -277,3 +280,35 @@ async def test_runs_stand_with_their_project_and_those_of_none_come_first(monkey
         assert f"run {short_id(lost.info.id)} has no project yet: enter shows it" in frame(app)
         await press(pilot, "enter")
         assert landed(app) == ("run", (lost.info.id,), {})
+
+
+async def test_the_panel_is_empty_on_a_line_that_is_no_project_whatever_was_asked_before() -> None:
+    bench = Workbench()
+    project, _ = rich_project(bench)
+    desk = with_runs(make_desk(bench), *(replace(one, project="") for one in make_going(project)))
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        page = app.page
+        assert isinstance(page, HomeScreen)
+        go_on, real = threading.Event(), app.desk.benchmarks
+
+        def benchmarks(*given: Any) -> Any:
+            go_on.wait(PATIENCE_S)
+            return real(*given)
+
+        app.desk.benchmarks = benchmarks  # type: ignore[method-assign, assignment]
+        for key in ("g", "G", "up"):
+            send_key(app, key)
+            await all_handled()
+        assert page.chosen() is None
+        go_on.set()
+        await settle(pilot)
+        assert page.query_one("#panel", TextBlock).get_content_height() == 0
+
+
+async def test_a_filter_that_is_opened_once_more_from_the_palette_gives_the_list_its_keys_back() -> None:
+    three_projects()
+    async with open_app() as (app, pilot):
+        await press(pilot, "slash", "y", "ctrl+p")
+        await type_text(pilot, "list: filter")
+        await press(pilot, "enter", "enter")
+        assert isinstance(app.focused, RecordTable)

@@ -180,11 +180,13 @@ class HomeScreen(ProjectActions):
         from tuibench.tui.screens.project_panel import panel_lines  # 10 ms that only a wide terminal has a use for
 
         one = row.project.id
-        self.ask(
-            lambda: self.desk.benchmarks(one)[:8],
-            lambda rows: panel.show_lines(panel_lines(row, rows, self.dashboard.now())),
-            group="panel",
-        )
+
+        def show(rows: Sequence[BenchmarkRow]) -> None:
+            # On a line that is no project nothing is asked that would make this void.
+            if self.table.cursor_key == one:
+                panel.show_lines(panel_lines(row, rows, self.dashboard.now()))
+
+        self.ask(lambda: self.desk.benchmarks(one)[:8], show, group="panel")
 
     def chosen(self) -> ProjectRow | None:
         """The project under the cursor."""

@@ -57,7 +57,8 @@ class FilterLine(Widget):
 
     def open_with(self, text: str) -> None:
         """Begin with these words, behind which one types on."""
-        self._back = self.screen.focused
+        if not self.has_class("-open"):
+            self._back = self.screen.focused
         self.add_class("-open")
         self._field.put(text)
         self._field.input.select_on_focus = False
