@@ -330,3 +330,13 @@ async def test_lines_of_the_summary_that_have_no_room_are_counted_and_scrolled_t
         assert f"lines 3-10 of {total}" in seen.text
         await seen.press("G")
         assert f"lines {total - 7}-{total} of {total}" in seen.text
+
+
+async def test_the_log_of_an_empty_one_says_how_it_came_to_be() -> None:
+    result = replace(profile_run(1, 0), profile=None, status="cancelled", warnings=("nothing was timed",))
+    async with profiled((80, 24), result) as seen:
+        await seen.go(route.profile(result.id))
+        await seen.press("2")
+        assert "it is empty" in seen.news
+        await seen.press("L")
+        assert "cancelled" in seen.text and "nothing was timed" in seen.text

@@ -12,11 +12,15 @@ from tuibench.core.short_id import short_id
 from tuibench.report.age import ago_words
 from tuibench.tui import key
 from tuibench.tui.desk import Pulse
+from tuibench.tui.screens.detail_fact import hung
+from tuibench.tui.screens.detail_text import INDENT, log_facts
 from tuibench.tui.screens.profile_book import Book
 from tuibench.tui.screens.profile_book_loss import LossBook
 from tuibench.tui.screens.profile_book_performance import PerformanceBook
 from tuibench.tui.screens.profile_page import KEYS, ProfilePage
 from tuibench.tui.screens.record_actions import RecordActions
+from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.text_block import TextBlock
 
 _WHOLE = 80
 """Columns that the tabs and what stands beside them take."""
@@ -106,8 +110,14 @@ class ProfileScreen(ProfilePage, RecordActions):
         return f" {self.dashboard.glyphs.dot} ".join(filter(None, (ended, when, grade)))
 
     async def action_log(self) -> None:  # type: ignore[override]
-        """The tab of that name."""
-        await self.go_to_tab(4)
+        """The tab of that name; of a profile without any, what the tab would say."""
+        if self.stored is None or self.book is not None:
+            await self.go_to_tab(4)
+            return
+        width, legible = max(self.size.width - 2, 20), self.query_one("#about", TextBlock).legible
+        facts = log_facts(self.stored, self.dashboard.now())
+        lines = [row for fact in facts for row in hung(fact, INDENT, width, legible)]
+        self.app.push_screen(Notice(f"Log of {short_id(self.profile)}", lines))
 
 
 def book_of(stored: StoredBenchmark) -> Book | None:

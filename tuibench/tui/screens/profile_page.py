@@ -133,7 +133,7 @@ class ProfilePage(Page):
     async def go_to_tab(self, tab: int) -> None:
         """Show a tab by its place."""
         if self.book is None:
-            self.say("it is not read yet", "warn")
+            self.say("it is not read yet" if self.stored is None else "it is empty: there is nothing to show", "warn")
         elif tab < self.tabs and tab != self._tab:
             self._tab = tab
             await self._show_tab()
