@@ -23,7 +23,8 @@ from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse
 from tuibench.tui.ending import ends_between
 from tuibench.tui.glyph import glyphs_of
-from tuibench.tui.message import PulseTaken
+from tuibench.tui.message import PulseTaken, Refused
+from tuibench.tui.removal import Removals
 from tuibench.tui.screens.base import Page
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
@@ -73,6 +74,7 @@ class Dashboard(CalmApp):
         self.colour = display.colour
         self.glyphs = glyphs_of(display.ascii_only)
         self.keymap = dict(config.keys)
+        self.removals = Removals(desk)
         self.pulse: Pulse | None = None
         self.started = ""
         """The run that was started last: lists go to it once, as that is what its user wants to see next."""
@@ -261,7 +263,13 @@ class Dashboard(CalmApp):
 
     def action_undo(self) -> None:
         """Bring back what was removed last."""
-        self.page.ask(self.desk.undo, self._tell_undone, group="undo")
+        self.page.wish(self.removals.undoing(), self._tell_undone)
+
+    def on_refused(self, message: Refused) -> None:
+        """What was wished for on a page that was left meanwhile, and could not be done."""
+        message.stop()
+        if self.is_running and (page := self.page).is_mounted:
+            page.explain(message.error)
 
     def _tell_undone(self, words: str) -> None:
         self.page.say(words)

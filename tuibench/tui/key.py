@@ -37,7 +37,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
         Key("quit-now", "ctrl+q", "quit", "Quit now. A run goes on.", priority=True),
         Key("palette", "colon,ctrl+p", "palette", "Find any action by typing a part of its name."),
         Key("help", "question_mark,f1", "help", "The keys of what has the focus, and what it shows."),
-        Key("undo", "u", "undo", "Bring back what was removed last."),
+        Key("undo", "u", "undo", "Bring back what was removed last, here before elsewhere."),
         Key("system", "f2", "system", "This machine, its engines and its noise now."),
         Key("trash", "f3", "trash", "What was removed and can come back."),
     ),

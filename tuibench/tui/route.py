@@ -26,7 +26,7 @@ def new_project(path: str = "") -> Screen[None]:
 
 
 def project(project_id: str, tab: str = "benchmarks") -> Screen[None]:
-    """One project: its benchmarks, its settings."""
+    """One project: its benchmarks, its profiles, its settings."""
     from tuibench.tui.screens.project import ProjectScreen
 
     return ProjectScreen(project_id, tab)

@@ -51,3 +51,9 @@ async def test_only_the_typed_word_deletes() -> None:
         assert "Nothing was removed." in frame(app)
         await press(pilot, "E")
         assert "there is nothing in it" in frame(app)
+
+
+async def test_the_key_that_opened_it_closes_it() -> None:
+    async with open_app() as (app, pilot):
+        await press(pilot, "f3", "f3")
+        assert not isinstance(app.screen, TrashScreen)

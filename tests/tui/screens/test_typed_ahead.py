@@ -99,3 +99,10 @@ async def test_keys_for_a_list_wait_until_it_is_there() -> None:
         await settle(seen.pilot)
         page: Screen[Any] = seen.app.screen
         assert isinstance(page, DetailScreen) and page.benchmark == seen.ids[1]
+
+
+async def test_what_is_typed_right_after_c_is_for_the_comparison() -> None:
+    async with shown() as seen:
+        burst(seen, "c", "q")
+        await settle(seen.pilot)
+        assert isinstance(seen.app.screen, ProjectScreen)

@@ -157,6 +157,14 @@ class Page(Calm, Screen[None]):
         """One line of news; warn and bad say so in words, too."""
         self.query_one("#news", StatusLine).say(text, kind)
 
+    def say_behind_errors(self, text: str) -> None:
+        """News that must not take away what another wish was refused for: nobody has pressed a key since."""
+        line = self.query_one("#news", StatusLine)
+        if line.kind == "bad" and line.said:
+            self.say(f"{line.said.removeprefix('! ')}; {text}", "bad")
+        else:
+            self.say(text)
+
     def say_more(self, text: str) -> None:
         """A warning behind what was just said, which somebody waits for."""
         said = self.query_one("#news", StatusLine).said
@@ -176,20 +184,34 @@ class Page(Calm, Screen[None]):
         An error goes to `otherwise`, else into the news. Where `then` `opens` something, what is typed meanwhile is
         meant for that and waits.
         """
-        mark = self.dashboard.typed.hold() if opens else None
+        app, mark = self.dashboard, self.dashboard.typed.hold() if opens else None
 
         def carry_out() -> None:
-            worker = get_current_worker()
-            try:
-                value = work()
-            except Exception as error:  # one question that nobody can answer ends neither the screen nor the others
-                if not worker.is_cancelled:
-                    self.post_message(Refused(self.dashboard.known_error(error), otherwise, mark))
-                return
+            worker, answer = get_current_worker(), _call(app, work, then, otherwise, mark)
             if not worker.is_cancelled:
-                self.post_message(Answered(then, value, mark))
+                self.post_message(answer)
 
         self.run_worker(carry_out, thread=True, exclusive=True, group=group, exit_on_error=True)
+
+    def wish(
+        self,
+        work: Callable[[], T],
+        then: Callable[[T], object],
+        *,
+        otherwise: Callable[[TuibenchError], object] | None = None,
+    ) -> None:
+        """Likewise for what changes something: no other wish makes its answer void.
+
+        Where this screen was left meanwhile, an error is told on the one that is shown.
+        """
+        app = self.dashboard
+
+        def carry_out() -> None:
+            answer = _call(app, work, then, otherwise, None)
+            if not self.post_message(answer) and isinstance(answer, Refused):
+                app.post_message(answer)
+
+        app.run_worker(carry_out, thread=True, group="wish", exit_on_error=True)
 
     def on_answered(self, message: Answered) -> None:
         """What a thread found."""
@@ -229,3 +251,16 @@ class Page(Calm, Screen[None]):
     def action_leave(self) -> None:
         """As `q` says."""
         self.dashboard.leave()
+
+
+def _call(
+    app: Dashboard,
+    work: Callable[[], T],
+    then: Callable[[T], object],
+    otherwise: Callable[[TuibenchError], object] | None,
+    mark: object,
+) -> Answered | Refused:
+    try:
+        return Answered(then, work(), mark)
+    except Exception as error:  # one question that nobody can answer ends neither the screen nor the others
+        return Refused(app.known_error(error), otherwise, mark)

@@ -71,7 +71,7 @@ class BenchmarkActions(Page):
 
     def went_on(self, words: str) -> None:
         """Something came of a key: say it, and look at what it changed."""
-        self.say(words)
+        self.say_behind_errors(words)
         self.dashboard.look()
         self.load()
 
@@ -97,13 +97,17 @@ class BenchmarkActions(Page):
         ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)
 
     def _rerun(self, one: str, changed: bool) -> None:
-        self.ask(lambda: self.desk.rerun(one, changed=changed), self._show_started, group="rerun")
+        self.wish(lambda: self.desk.rerun(one, changed=changed), self._show_started)
 
     def _show_started(self, started: Started) -> None:
         run, notes = started
-        self.dashboard.started = run
-        self.dashboard.look()
-        self.run_worker(self._open_run(run, notes), group="open")
+        app = self.dashboard
+        app.started = run
+        app.look()
+        if app.screen is not self:
+            app.page.say(f"run {short_id(run)} was started")
+        # What somebody types into a dialog meanwhile must not be keys of the run.
+        self.when_shown(lambda: self.run_worker(self._open_run(run, notes), group="open"))
 
     async def _open_run(self, run: str, notes: tuple[str, ...]) -> None:
         await self.app.push_screen(route.run(run))
@@ -139,7 +143,8 @@ class BenchmarkActions(Page):
         if run is not None:
             self._show_past(one, run.rerun_of)
         else:
-            self.ask(lambda: self.desk.open(one).card.partner, partial(self._show_past, one), group="compare")
+            find = partial(self._show_past, one)
+            self.ask(lambda: self.desk.open(one).card.partner, find, group="compare", opens=True)
 
     def _show_past(self, one: str, base: str | None) -> None:
         if base:
@@ -174,7 +179,8 @@ class BenchmarkActions(Page):
             self.dashboard.forget_runs(wanted)
             self._show_removed(removed)
 
-        self.ask(lambda: self.desk.remove(wanted, cancel=cancel, discard=discard), done, group="remove")
+        desk = self.desk
+        self.wish(self.dashboard.removals.removing(lambda: desk.remove(wanted, cancel=cancel, discard=discard)), done)
 
     def _show_removed(self, removed: Removed) -> None:
         self.went_on(removed.words + ("; u brings it back" if removed.entry is not None else ""))
@@ -208,10 +214,9 @@ class BenchmarkActions(Page):
         new_name, new_note = (new if new != old else None for new, old in ((name, row.name), (note, row.note)))
         done = f"{short_id(row.id)} is now called {name}" if name != row.name and name else f"{short_id(row.id)} noted"
         self.say(f"saving {short_id(row.id)} ...")
-        self.ask(
+        self.wish(
             lambda: self.desk.edit(row.id, new_name, new_note),
             lambda _: self.went_on(done),
-            group="edit",
             # What was typed is not lost with it.
             otherwise=lambda error: self.when_shown(lambda: self._ask_card(row, answers, error.message)),
         )

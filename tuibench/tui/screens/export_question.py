@@ -106,7 +106,7 @@ def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], st
 
     def begin() -> None:
         if export is not None:
-            page.ask(lambda: write(export), page.say, group="export")
+            page.wish(lambda: write(export), page.say)
 
     if export is not None and export.replaces:
         words = f"{export.path} is there already. Overwrite it?"

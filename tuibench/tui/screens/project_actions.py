@@ -42,10 +42,9 @@ class ProjectActions(RunActions):
         if answers is None or answers == (row.project.name, row.project.description):
             return
         name, description = answers
-        self.ask(
+        self.wish(
             lambda: self.desk.edit_project(row.project, name, description, None),
             lambda _: self.went_on("the project is changed"),
-            group="edit",
         )
 
     def action_copy_project(self) -> None:
@@ -60,10 +59,9 @@ class ProjectActions(RunActions):
 
     def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
         if answers is not None:
-            self.ask(
+            self.wish(
                 lambda: self.desk.copy_project(row.project.id, answers[0]),
                 lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
-                group="copy",
             )
 
     def action_remove(self) -> None:
@@ -80,7 +78,8 @@ class ProjectActions(RunActions):
         ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
 
     def _remove_project(self, row: ProjectRow) -> None:
-        self.ask(lambda: self.desk.remove_projects((row.project.id,)), self._show_gone, group="remove")
+        desk, one = self.desk, row.project.id
+        self.wish(self.dashboard.removals.removing(lambda: desk.remove_projects((one,))), self._show_gone)
 
     def _show_gone(self, removed: Removed) -> None:
         self.went_on(f"{removed.words}; u brings it back")

@@ -8,6 +8,7 @@ from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.tui.desk import Removed
+from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
 from tuibench.tui.screens.detail_fact import Fact
 
@@ -47,5 +48,17 @@ class RecordActions(BenchmarkActions):
             super()._show_removed(removed)
             return
         self.dashboard.look()
-        self.dashboard.go_back()
-        self.dashboard.page.say(f"{removed.words}; u brings it back")
+        leave_with(self, f"{removed.words}; u brings it back")
+
+
+def leave_with(page: Page, words: str) -> None:
+    """Back from the page of what is gone, once nothing that its user opened meanwhile stands over it."""
+    app = page.dashboard
+
+    def leave() -> None:
+        app.go_back()
+        app.page.say(words)
+
+    if app.screen is not page:
+        app.page.say(words)
+    page.when_shown(leave)

@@ -24,7 +24,7 @@ class RunActions(BenchmarkActions):
         if one is None or self.run_of(one) is None:
             self.say(_NO_RUN, "warn")
         else:
-            self.ask(lambda: look_once(self.desk, one), then, group="wish", opens=True)
+            self.ask(lambda: look_once(self.desk, one), then, group="run", opens=True)
 
     def run_name(self, view: RunView) -> str:
         """What a question calls it."""
@@ -77,7 +77,7 @@ class RunActions(BenchmarkActions):
             self._wish(lambda: self.desk.extend(view.info.id))
 
     def _wish(self, work: Callable[[], str]) -> None:
-        self.ask(work, self.went_on, group="wish")
+        self.wish(work, self.went_on)
 
     # Once it broke off
 
@@ -104,11 +104,7 @@ class RunActions(BenchmarkActions):
     def _take_up(self, view: RunView, *, mixed: bool = False, finish: bool = False) -> None:
         saving = finish or view.info.state == activity.UNSAVED
         words = "what there is is being saved" if saving else "taken up"
-        self.ask(
-            lambda: self.desk.resume(view.info.id, mixed=mixed, finish=finish),
-            lambda _: self.went_on(words),
-            group="wish",
-        )
+        self.wish(lambda: self.desk.resume(view.info.id, mixed=mixed, finish=finish), lambda _: self.went_on(words))
 
 
 def look_once(desk: Desk, run: str) -> RunView:

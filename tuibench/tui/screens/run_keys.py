@@ -13,6 +13,7 @@ from tuibench.report.label import failure_text
 from tuibench.report.lines import own_lines
 from tuibench.tui import key
 from tuibench.tui.desk import Removed
+from tuibench.tui.screens.record_actions import leave_with
 from tuibench.tui.screens.run_actions import RunActions
 from tuibench.tui.screens.run_log import RunLogScreen
 from tuibench.tui.widgets.key_line import KeyLine
@@ -159,9 +160,7 @@ class RunKeys(RunActions):
     def _ask_remove(self, wanted: tuple[str, ...]) -> None:
         """Of what is not stored its own words: the run may be in no list any more, and nothing brings it back."""
         view = self.view
-        if view is not None and view.info.kind and not view.ended:
-            self.hints = _WAITING if view.info.state == activity.WAITING else _MAKING
-        elif view is None or not view.ended or view.saved:
+        if view is None or not view.ended or view.saved:
             super()._ask_remove(wanted)
             return
         lost = count_of(view.info.executions, "execution") if view.info.executions else ""
@@ -171,6 +170,5 @@ class RunKeys(RunActions):
 
     def _show_removed(self, removed: Removed) -> None:
         """There is nothing left to show here."""
-        super()._show_removed(removed)
-        self.dashboard.go_back()
-        self.dashboard.call_after_refresh(lambda: self.dashboard.page.say(removed.words))
+        self.dashboard.look()
+        leave_with(self, removed.words + ("; u brings it back" if removed.entry is not None else ""))

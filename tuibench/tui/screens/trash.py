@@ -31,7 +31,7 @@ _EMPTY = ("Nothing was removed.", "", "esc   back")
 class TrashScreen(Page):
     """Each line is one removal: all that went with it comes back with it."""
 
-    BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("empty-trash",))]
+    BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("empty-trash", "trash"))]
     hints = ("open", "undo", "empty-trash", "back", "help")
     about = (
         "What was removed, the latest first. Enter brings a removal back with everything that went with it, u the "
@@ -67,12 +67,16 @@ class TrashScreen(Page):
         """Enter: bring it back."""
         message.stop()
         one = message.key
-        self.ask(lambda: self.desk.restore(one), self._tell, group="restore")
+        self.wish(self.dashboard.removals.in_turn(lambda: self.desk.restore(one)), self._tell)
 
     def _tell(self, words: str) -> None:
         self.say(words)
         self.dashboard.look()
         self.load()
+
+    def action_trash(self) -> None:
+        """The key that opened it closes it."""
+        self.action_back()
 
     def action_empty_trash(self) -> None:
         """Everything in it, for good."""
@@ -85,7 +89,7 @@ class TrashScreen(Page):
 
     def _empty(self, answers: tuple[str, ...] | None) -> None:
         if answers is not None:
-            self.ask(self.desk.empty_trash, self._tell, group="empty")
+            self.wish(self.dashboard.removals.in_turn(self.desk.empty_trash), self._tell)
 
 
 def _line(entry: TrashEntry, now: float) -> Line:

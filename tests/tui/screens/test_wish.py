@@ -1,0 +1,144 @@
+"""Wishes that take their time: what came of each is told, whatever its user does meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from tests.cli.shell import PATIENCE_S
+from tests.tui.frame import frame
+from tests.tui.landing import land, landed
+from tests.tui.pilot import press, send_key, settle
+from tests.tui.rest import all_handled
+from tests.tui.screens.stage import Shown, shown
+from tuibench.core.errors import StoreBusy
+from tuibench.core.short_id import short_id
+from tuibench.tui.desk import Removed, RerunPlan
+from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.detail import DetailScreen
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project import ProjectScreen
+from tuibench.tui.screens.trash import TrashScreen
+from tuibench.workbench.hall import Workbench
+
+
+class Slow:
+    """One question to the desk that is answered when the test says so."""
+
+    def __init__(self, seen: Shown, name: str, answer: Callable[..., Any] | Exception | None = None) -> None:
+        self._go_on = threading.Event()
+        self._seen, self._answer = seen, answer or getattr(seen.app.desk, name)
+        setattr(seen.app.desk, name, self)
+
+    def __call__(self, *given: Any, **options: Any) -> Any:
+        self._go_on.wait(PATIENCE_S)
+        if isinstance(self._answer, Exception):
+            raise self._answer
+        return self._answer(*given, **options)
+
+    async def end(self) -> None:
+        self._go_on.set()
+        await settle(self._seen.pilot)
+
+
+async def type_at(seen: Shown, *keys: str) -> None:
+    """Each once the dashboard has done what it can do without an answer."""
+    for key in keys:
+        send_key(seen.app, key)
+        await all_handled()
+
+
+def shown_page(seen: Shown) -> type[Page]:
+    return type(seen.app.page)
+
+
+def stored(seen: Shown) -> set[str]:
+    return {row.id for row in seen.bench.store.benchmarks.rows()}
+
+
+async def test_a_removal_that_is_refused_is_told_though_another_was_wished_for_meanwhile() -> None:
+    async with shown() as seen:
+        slow = Slow(seen, "remove", StoreBusy("the store is busy"))
+        await type_at(seen, "d", "y")
+        seen.app.desk.remove = lambda *_, **__: Removed("removed it", None)  # type: ignore[method-assign]
+        await type_at(seen, "down", "d", "y")
+        await slow.end()
+        assert "! the store is busy; removed it" in frame(seen.app)
+        await seen.press("up")
+        assert "busy" not in frame(seen.app)
+
+
+async def test_what_is_refused_is_told_on_the_page_that_is_shown_by_then() -> None:
+    async with shown() as seen:
+        slow = Slow(seen, "remove", StoreBusy("the store is busy"))
+        await type_at(seen, "d", "y", "q")
+        await slow.end()
+        assert isinstance(seen.app.page, HomeScreen) and "! the store is busy" in frame(seen.app)
+
+
+async def test_a_page_that_was_left_is_not_told_of_what_went_well() -> None:
+    async with shown() as seen:
+        slow = Slow(seen, "remove")
+        await type_at(seen, "d", "y", "q")
+        await slow.end()
+        assert isinstance(seen.app.page, HomeScreen) and seen.ids[0] not in stored(seen)
+
+
+async def test_u_right_after_d_waits_for_what_d_removes() -> None:
+    async with shown() as seen:
+        seen.bench.library.remove([seen.ids[3]])
+        slow = Slow(seen, "remove")
+        await type_at(seen, "d", "y", "u")
+        await slow.end()
+        assert seen.ids[0] in stored(seen) and seen.ids[3] not in stored(seen)
+        assert f"restored {short_id(seen.ids[0])}" in frame(seen.app)
+
+
+async def test_u_brings_back_what_was_removed_here_before_what_was_removed_elsewhere() -> None:
+    async with shown() as seen:
+        await seen.press("d", "y")
+        Workbench().library.remove([seen.ids[3]])
+        await seen.press("u")
+        assert seen.ids[0] in stored(seen) and seen.ids[3] not in stored(seen)
+        await seen.press("u")
+        assert seen.ids[3] in stored(seen)
+
+
+async def test_u_passes_by_what_somebody_else_has_brought_back() -> None:
+    async with shown() as seen:
+        await seen.press("d", "y", "down", "d", "y")
+        first, second = (one for one in seen.ids if one not in stored(seen))
+        Workbench().library.restore(second)
+        await seen.press("u")
+        assert {first, second} <= stored(seen)
+
+
+async def test_a_record_that_is_gone_takes_its_own_page_with_it_and_no_other() -> None:
+    async with shown() as seen:
+        await seen.press("enter")
+        slow = Slow(seen, "remove")
+        await type_at(seen, "d", "y", "f3")
+        await slow.end()
+        assert shown_page(seen) is TrashScreen and "u brings it back" in frame(seen.app)
+        await seen.press("escape")
+        assert shown_page(seen) is ProjectScreen
+        assert not any(isinstance(one, DetailScreen) for one in seen.app.screen_stack)
+
+
+async def test_a_run_that_was_started_does_not_take_the_keys_of_a_dialog(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    async with shown() as seen:
+        seen.app.desk.plan_rerun = lambda benchmark: RerunPlan(benchmark, 1, 1.0, "")  # type: ignore[method-assign]
+        slow = Slow(seen, "rerun", lambda *_, **__: ("01RUN", ()))
+        await seen.press("r")
+        await type_at(seen, "y")
+        seen.app.action_palette()
+        await all_handled()
+        await slow.end()
+        dialog = seen.app.screen
+        assert dialog.is_modal
+        await press(seen.pilot, "escape")
+        assert landed(seen.app) == ("run", ("01RUN",), {})
