@@ -164,3 +164,32 @@ async def test_a_dim_that_got_no_size_at_first_can_be_given_one(model: Path) -> 
         pane.column.focus_field("save")
         await press(pilot, "enter")
         assert Workbench().projects.get(project).project.dims == {"sequence": 128}
+
+
+async def test_what_others_saved_meanwhile_is_shown_and_not_taken_back(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    async with open_app((120, 36)) as (app, pilot):
+        pane = await settings(app, pilot, project)
+        Workbench().projects.edit(project, description="theirs", dims={"sequence": 128})
+        await press(pilot, "1", "4")
+        assert pane.column.fields["dim:sequence"].answer == "128" and not pane.unsaved
+        await put(pilot, pane, "name", "new")
+        pane.save()
+        await settle(pilot)
+        found = Workbench().projects.get(project).project
+        assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
+
+
+async def test_only_what_was_typed_is_saved_over_what_others_saved_while_it_was(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    async with open_app((120, 36)) as (app, pilot):
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "name", "new")
+        Workbench().projects.edit(project, description="theirs", dims={"sequence": 128})
+        await press(pilot, "1", "4")
+        assert pane.unsaved and pane.column.fields["name"].answer == "new"
+        pane.save()
+        await settle(pilot)
+        found = Workbench().projects.get(project).project
+        assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
+        assert pane.column.fields["description"].answer == "theirs" and not pane.unsaved

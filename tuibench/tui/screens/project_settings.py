@@ -1,8 +1,8 @@
-"""The settings of a project, as the second tab of its screen."""
+"""The settings of a project, as the last tab of its screen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, cast
 
 from textual.app import ComposeResult
@@ -46,6 +46,8 @@ class ProjectSettings(Vertical):
         super().__init__(id=id, classes=classes)
         self.project_id = project_id
         self._shown: ProjectRow | None = None
+        self._base: Project | None = None
+        """As the fields were filled: what is saved is what differs from that."""
         self._state: ModelState | None = None
         self._model: ModelSummary | None = None
 
@@ -77,13 +79,20 @@ class ProjectSettings(Vertical):
         self.page.ask(lambda: desk.model_state(one), self._show_state, group="settings-state")
 
     def _show(self, row: ProjectRow) -> None:
-        if self._shown is None or not self._changes(self._shown.project):
+        if not self.unsaved:
             # What others have saved meanwhile; what is being typed stays.
-            self._put("name", row.project.name)
-            self._put("description", row.project.description)
+            self._fill(row.project)
         self._shown = row
         self._show_dims(row.project, row.project.dims)
         self._show_facts()
+
+    def _fill(self, project: Project) -> None:
+        self._base = project
+        self._put("name", project.name)
+        self._put("description", project.description)
+        for key in self.column.fields:
+            if key.startswith(PREFIX):
+                self._put(key, _size_of(project, key.removeprefix(PREFIX)))
 
     def _show_state(self, state: ModelState) -> None:
         self._state = state
@@ -111,7 +120,7 @@ class ProjectSettings(Vertical):
     def _show_dims(self, project: Project, names: Iterable[str]) -> None:
         there = self.column.fields
         new = [
-            TextField(PREFIX + name, name, str(project.dims.get(name, "")), hint="empty: ours", width=16)
+            TextField(PREFIX + name, name, _size_of(project, name), hint="empty: ours", width=16)
             for name in names
             if PREFIX + name not in there
         ]
@@ -150,9 +159,8 @@ class ProjectSettings(Vertical):
     def on_field_changed(self, message: Field.Changed) -> None:
         """Whether there is anything to save."""
         message.stop()
-        if self._shown is not None:
-            hint = "not saved yet" if self._changes(self._shown.project) else ""
-            self.query_one(ButtonField).show_hint(hint)
+        if self._base is not None:
+            self.query_one(ButtonField).show_hint("not saved yet" if self.unsaved else "")
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
         """Enter in the last text."""
@@ -167,12 +175,12 @@ class ProjectSettings(Vertical):
     @property
     def unsaved(self) -> bool:
         """Whether something is typed that is not kept yet."""
-        return self._shown is not None and self._changes(self._shown.project)
+        return self._base is not None and self._changes(self._base)
 
     def save(self, then: Callable[[], object] | None = None) -> None:
         """Keep what differs from what was shown; `then` is called once it is kept."""
-        row = self._shown
-        if row is None:
+        base = self._base
+        if base is None:
             return
         answers = self._answers()
         dims, errors = dims_of(answers)
@@ -182,16 +190,18 @@ class ProjectSettings(Vertical):
         if errors:
             self.column.focus_field(next(iter(errors)))
             return
-        kept = {name: value for name, value in row.project.dims.items() if PREFIX + name not in answers}
-        page, base = self.page, row.project
-        page.ask(
+        kept = {name: value for name, value in base.dims.items() if PREFIX + name not in answers}
+        page = self.page
+        page.wish(
             lambda: page.desk.edit_project(base, answers["name"], answers["description"], {**kept, **dims}),
-            lambda kept: self._saved(kept, then),
-            group="settings-save",
+            lambda row: self._saved(row, answers, then),
         )
 
-    def _saved(self, row: ProjectRow, then: Callable[[], object] | None) -> None:
-        self._shown = row
+    def _saved(self, row: ProjectRow, answers: Mapping[str, str], then: Callable[[], object] | None) -> None:
+        self._shown, self._base = row, row.project
+        if self._answers() == answers:
+            # Others may have changed what was not changed here.
+            self._fill(row.project)
         if then is not None:
             then()
             return
@@ -199,6 +209,10 @@ class ProjectSettings(Vertical):
         self.page.say("saved")
         self.page.dashboard.look()
         self.page.load()
+
+
+def _size_of(project: Project, dim: str) -> str:
+    return str(project.dims.get(dim, ""))
 
 
 def _state_lines(state: ModelState | None) -> list[LineLike]:
