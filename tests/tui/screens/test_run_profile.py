@@ -99,3 +99,11 @@ async def test_changed_layers_are_counted() -> None:
     words = "changing one layer at a time, 12 of 110"
     async with watched(making(making=Making(words, "loss", 12, 110, parts))) as seen:
         assert words in seen.text and "changed layers  12 of 110" in seen.text and "2/3" in seen.text
+
+
+async def test_one_that_goes_on_is_cancelled_before_it_is_removed() -> None:
+    async with watched(making()) as seen:
+        await seen.press("d")
+        assert "is still measured: cancel and remove?" in seen.text
+        await seen.press("y")
+        assert ("remove", (RUN,), True, False) in seen.desk.asked
