@@ -124,8 +124,9 @@ def test_what_is_removed_comes_back(bridge: Bridge, store: Store) -> None:
     assert other.entry is not None
     assert bridge.restore(other.entry.id) == "restored 0003 run 3"
     bridge.remove([make_id(3)])
-    assert bridge.empty_trash().startswith("deleted 1 removal, ")
-    assert bridge.empty_trash() == "the trash is empty"
+    entries = [entry.id for entry in bridge.trash()]
+    assert bridge.empty_trash(entries).startswith("deleted 1 removal, ")
+    assert bridge.empty_trash(entries) == "nothing of it was there any more"
 
 
 def test_a_run_that_goes_on_is_removed_only_on_request(bridge: Bridge, home: Path) -> None:

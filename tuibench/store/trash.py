@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 
@@ -95,9 +95,10 @@ class Trash:
                 self._removals.bring_back(part.layout, part.manifest)
         return _join(wanted)
 
-    def empty(self) -> tuple[int, int]:
-        """Delete everything in the trash for good; how many entries and bytes that were."""
-        gone = self._drop(self._parts(self._writable()))
+    def empty(self, only: Collection[str] | None = None) -> tuple[int, int]:
+        """Delete these removals for good, else everything in the trash; how many entries and bytes that were."""
+        parts = self._parts(self._writable())
+        gone = self._drop([part for part in parts if only is None or part.manifest.id in only])
         return len({part.manifest.id for part in gone}), sum(part.manifest.size_bytes for part in gone)
 
     def expire(self) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tuibench.core.short_id import short_id
@@ -193,10 +193,10 @@ class Bridge(ProfileBridge):
         """See Desk."""
         return f"restored {_held(self._library.restore(entry))}"
 
-    def empty_trash(self) -> str:
+    def empty_trash(self, entries: Collection[str]) -> str:
         """See Desk."""
-        count, freed = self._library.empty_trash()
-        return f"deleted {count_of(count, 'removal')}, {size(freed)}" if count else "the trash is empty"
+        count, freed = self._library.empty_trash(entries)
+        return f"deleted {count_of(count, 'removal')}, {size(freed)}" if count else "nothing of it was there any more"
 
     def export(self, benchmark: str, path: str, *, private: bool = False) -> str:
         """See Desk."""

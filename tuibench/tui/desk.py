@@ -6,7 +6,7 @@ desk in its place. Every method may raise TuibenchError.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
@@ -251,8 +251,8 @@ class Desk(ProfileDesk, Protocol):
     def restore(self, entry: str) -> str:
         """Bring back one removal; in words."""
 
-    def empty_trash(self) -> str:
-        """For good; what that was, in words."""
+    def empty_trash(self, entries: Collection[str]) -> str:
+        """These, for good; what that was, in words."""
 
     def export(self, benchmark: str, path: str, *, private: bool = False) -> str:
         """Write a file whose ending says its form; where it is, in words."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -214,11 +214,15 @@ class Library:
         """What can come back, newest first."""
         return self._store.trash.entries()
 
-    def empty_trash(self) -> tuple[int, int]:
-        """Delete what is in the trash for good; how many removals and bytes that were."""
-        gone = self._store.trash.ids()
-        emptied = self._store.trash.empty()
-        self._runs().forget(gone)
+    def empty_trash(self, only: Collection[str] | None = None) -> tuple[int, int]:
+        """Delete these removals for good, else all of them; how many and how many bytes that were.
+
+        Whoever asked somebody names those he asked about: another session may have removed more while he thought.
+        """
+        before = self._store.trash.ids()
+        emptied = self._store.trash.empty(only)
+        left = set(self._store.trash.ids())
+        self._runs().forget([one for one in before if one not in left])
         return emptied
 
     def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:

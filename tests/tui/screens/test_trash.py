@@ -57,3 +57,15 @@ async def test_the_key_that_opened_it_closes_it() -> None:
     async with open_app() as (app, pilot):
         await press(pilot, "f3", "f3")
         assert not isinstance(app.screen, TrashScreen)
+
+
+async def test_what_is_removed_while_the_word_is_typed_was_not_asked_about() -> None:
+    bench, ids = removed()
+    async with open_app() as (app, pilot):
+        await press(pilot, "f3", "E")
+        pass_millisecond()
+        bench.library.remove(ids[3:4])
+        await type_text(pilot, "empty")
+        await press(pilot, "enter")
+        assert [entry.benchmarks for entry in bench.library.trash()] == [(ids[3],)]
+        assert "deleted 2 removals" in frame(app)

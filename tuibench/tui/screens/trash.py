@@ -83,13 +83,15 @@ class TrashScreen(Page):
         if not self._entries:
             self.say("there is nothing in it")
             return
-        about = f"{count_of(len(self._entries), 'removal')} would be gone for good: type {_WORD}"
-        question = TextQuestion(about, (("", ""),), check=lambda answers: _refuse(answers[0]))
-        self.app.push_screen(question, self._empty)
+        # What others remove while the word is being typed was not asked about, so it stays.
+        asked = tuple(self._entries)
 
-    def _empty(self, answers: tuple[str, ...] | None) -> None:
-        if answers is not None:
-            self.wish(self.dashboard.removals.in_turn(self.desk.empty_trash), self._tell)
+        def empty(answers: tuple[str, ...] | None) -> None:
+            if answers is not None:
+                self.wish(self.dashboard.removals.in_turn(lambda: self.desk.empty_trash(asked)), self._tell)
+
+        about = f"{count_of(len(asked), 'removal')} would be gone for good: type {_WORD}"
+        self.app.push_screen(TextQuestion(about, (("", ""),), check=lambda answers: _refuse(answers[0])), empty)
 
 
 def _line(entry: TrashEntry, now: float) -> Line:
