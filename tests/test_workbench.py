@@ -30,3 +30,8 @@ def test_a_settled_result_names_no_file_of_the_run(tmp_path: Path) -> None:
         assert settled.cells[0].executions[0].samples.file == kept
         assert (settled.points[0].bundle, settled.points[0].reference) == (None, Reference(None, 1e-7, 1e-3))
         assert settled.points[0].inputs == point.inputs
+
+
+def test_the_load_of_this_machine_can_be_told_without_an_engine() -> None:
+    words = Workbench().load_words()
+    assert words == "quiet" or words.startswith("busy (")

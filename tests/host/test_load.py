@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.host.machine import Machine
-from tuibench.host.load import busy_shares, read_cpu_times, steal_share
+from tuibench.host.load import busy_shares, load_words, read_cpu_times, steal_share
 
 
 def test_shares_between_two_readings(machine: Machine) -> None:
@@ -38,3 +38,14 @@ def test_counters_that_run_backwards_stay_within_bounds(machine: Machine) -> Non
 
 def test_a_machine_without_stat(machine: Machine) -> None:
     assert read_cpu_times(machine.root) == {}
+
+
+def test_how_busy_a_machine_is_in_words(machine: Machine) -> None:
+    machine.stat(dict.fromkeys(range(4), (0, 0, 0, 100)))
+    before = read_cpu_times(machine.root)
+    machine.stat({0: (90, 0, 0, 110), 1: (70, 0, 0, 130), 2: (4, 0, 0, 196), 3: (10, 0, 0, 190)})
+    after = read_cpu_times(machine.root)
+    assert load_words(before, after, range(4)) == "busy (1.7 of 4 CPUs)"
+    assert load_words(before, after, range(4), own=0.9) == "busy (0.8 of 4 CPUs)"
+    assert load_words(before, after, [2, 3]) == load_words(before, after, range(4), own=1.3) == "quiet"
+    assert load_words({}, {}, range(4)) == load_words(before, after, [9]) == ""

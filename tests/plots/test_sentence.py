@@ -138,3 +138,9 @@ def test_a_point_in_a_line_says_all_that_is_known_of_it() -> None:
     assert point_words(points[5], "throughput") == "32 cores: died by SIGSEGV in load: the worker died"
     share = scaling(data.cores_run(), replace(selection, metric="efficiency")).lines[0].points[4]
     assert point_words(share, "efficiency") == f"16 cores: 54.4 % ±2.2 %, {rate}, {time}, grade A"
+
+
+def test_a_grade_is_said_once_with_its_cause() -> None:
+    points = scaling(build.run(build.noisy_cell(cores=1), build.noisy_cell(cores=2)), Selection()).lines[0].points
+    words = point_words(points[0], "throughput")
+    assert words.count("grade D") == 1 and "grade D: " in words

@@ -180,3 +180,11 @@ def test_environments_are_compared_and_another_machine_is_said_first() -> None:
 def test_results_without_cells_are_beside_each_other_too() -> None:
     assert side([], []).pairs == ()
     assert side([], [cell()]).new_only == ("sync, 2 cores, batch 1",)
+
+
+def test_beside_a_cell_that_was_never_begun_the_other_shows_its_own_number() -> None:
+    never = replace(cell(), status="skipped", executions=(), pooled=None, latency_ms={}, stopped_by="cancelled")
+    new = replace(cell(), pooled=build.pooled(median=1.5))
+    pair = only(side([never], [new]))
+    assert pair.comparison is None and pair.old.estimate.value is None
+    assert pair.new.estimate == new.latency_ms["p50"]

@@ -235,3 +235,11 @@ def test_an_ended_run_is_told_by_its_ends_as_by_its_whole_journal(
     monkeypatch.setattr("tuibench.runs.state.read_ends", lambda run: None)
     assert read_state(run, OBSERVER) == by_ends
     assert calls
+
+
+def test_a_run_whose_runner_has_yet_to_write_its_first_line_begins(run: RunDirectory) -> None:
+    with a_runner(run):
+        begins = read_state(run, OBSERVER)
+    over = read_state(run, OBSERVER)
+    assert (begins.state, begins.detail, begins.resumable) == (activity.RUNNING, "it just begins", False)
+    assert (over.state, over.detail, over.resumable) == (activity.INTERRUPTED, "it had not begun", True)

@@ -18,6 +18,7 @@ from tuibench.tui import app, textual_seam
 from tuibench.tui.screens import run, run_log
 from tuibench.workbench import model
 from tuibench.workbench.asking import ask_child
+from tuibench.workbench.hall import Workbench
 
 _NEVER_S = 3600.0
 _SMALL_BYTES = 1_000_000
@@ -56,6 +57,12 @@ def when_told(monkeypatch: pytest.MonkeyPatch) -> None:
     # Longer than a busy machine stands still, but not for ever: a key whose screen has gone is waited for until then.
     monkeypatch.setattr(textual_seam, "PATIENCE_S", 2.0)
     monkeypatch.setattr(textual_seam, "HOLD_S", _NEVER_S)
+
+
+@pytest.fixture(autouse=True)
+def unknown_load(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let what is on the screen not depend on who else is at work on this machine."""
+    monkeypatch.setattr(Workbench, "load_words", lambda bench: "")
 
 
 @pytest.fixture(autouse=True)

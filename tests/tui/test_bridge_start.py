@@ -29,6 +29,7 @@ from tuibench.core.watch import RunView
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.bridge_start import Glance
 from tuibench.tui.desk import FormStart, FormValues
+from tuibench.workbench.hall import Workbench
 from tuibench.workbench.projects import Projects
 
 TINY = ROOT / "tuibench" / "data" / "samples" / "tiny.onnx"
@@ -313,6 +314,16 @@ def test_a_rerun_measures_the_same_and_knows_what_it_repeats(bridge: Bridge, pro
     old, new = (bridge.open(one).result.spec for one in (first, run))
     assert new == replace(old, models=new.models)
     assert bridge.compare(first, run).new_id == run
+
+
+def test_what_is_asked_before_a_start_tells_how_quiet_the_machine_is(
+    bridge: Bridge, project: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    first = stored(bridge, project)
+    monkeypatch.setattr(Workbench, "load_words", lambda bench: "quiet")
+    other = Bridge(hidden=True)
+    start = other.form(project)
+    assert other.plan_rerun(first).load == other.check_form(start.values, start.summary, project).load == "quiet"
 
 
 @pytest.mark.slow

@@ -8,6 +8,9 @@ from pathlib import Path
 
 from tuibench.host.tree import Tree, to_int
 
+QUIET_CPUS = 0.5
+"""Busy CPUs of all that may be used below which the machine is quiet: they are counted in few and coarse ticks."""
+
 
 @dataclass(frozen=True, slots=True)
 class CpuTimes:
@@ -56,3 +59,15 @@ def steal_share(
     passed = sum(after[cpu].total - before[cpu].total for cpu in both)
     stolen = sum(after[cpu].steal - before[cpu].steal for cpu in both)
     return max(stolen, 0) / passed if passed > 0 else None
+
+
+def load_words(
+    before: Mapping[int, CpuTimes], after: Mapping[int, CpuTimes], cpus: Iterable[int], own: float = 0.0
+) -> str:
+    """Whether others are at work on `cpus`, in words; `own` CPUs were the caller's. Empty where that cannot be told."""
+    every = busy_shares(before, after)
+    shares = [every[cpu] for cpu in cpus if cpu in every]
+    if not shares:
+        return ""
+    others = sum(shares) - own
+    return "quiet" if others < QUIET_CPUS else f"busy ({others:.1f} of {len(shares)} CPUs)"

@@ -36,7 +36,8 @@ def point_words(point: ScalingPoint, metric: str) -> str:
     words += [amount(estimate, name) for name, estimate in others if name != metric and estimate.value is not None]
     if point.efficiency is not None and metric != "efficiency":
         words.append(f"efficiency {percent(point.efficiency)}")
-    words += [f"grade {point.grade}"] if point.grade else []
+    # A note of the grade says it with its cause.
+    words += [f"grade {point.grade}"] if point.grade and f"grade {point.grade}" not in point.note else []
     return f"{point.label}: {', '.join([*words, *filter(None, [point.note])])}"
 
 

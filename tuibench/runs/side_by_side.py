@@ -59,8 +59,8 @@ def compare_results(old: RunResult, new: RunResult) -> SideBySide:
 def _pair(match: Match, book: _Book) -> CellPair:
     old, new = match.old, match.new
     metric = metric_of(new)
-    # Only where both sides keep executions can either be taken for more than one long measurement.
-    whole = bool(old.executions and new.executions)
+    # Beside one long measurement, as another tool keeps it, the other side can only be taken for one, too.
+    whole = all(cell.executions or cell.pooled is None for cell in (old, new))
     figures = [_figure(cell, metric, whole) for cell in (old, new)]
     bars = tuple(dict.fromkeys([*bars_between(old, new, match.axis), *match.differs, *_conditions(book)]))
     comparison, reason = _compare(match, bars, book, whole)

@@ -23,6 +23,7 @@ from tuibench.runs.past import COUNTS, NONSENSE, count, read_ends, read_past
 from tuibench.runs.replay import Replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
+_BEGINS = "it just begins"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,13 +52,13 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
     try:
         request = run.request()
         if not (run.path / NAME).exists():
-            return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
+            return _not_begun(run, held)
         ends = None if held else read_ends(run)
         return _read_ended(run, observer, request, *ends) if ends else _read_whole(run, observer, request, held)
     except StoreNewer as error:
         return _unreadable(run, held, error.message)
     except StoreError as error:
-        return _unreadable(run, held, "it just begins" if held else error.message)
+        return _unreadable(run, held, _BEGINS if held else error.message)
     except NONSENSE:
         return _unreadable(run, held, "its journal makes no sense")
 
@@ -66,7 +67,7 @@ def _read_whole(run: RunDirectory, observer: Observer, request: dict[str, Any], 
     """A run that goes on or broke off, by every line of its journal."""
     past, history = read_past(run)
     if not past.start:
-        return replace(_unreadable(run, held, "it had not begun"), resumable=not held)
+        return _not_begun(run, held)
     latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
     info = describe_run(run, past, request, count(past), latest)
     damage = ""
@@ -166,6 +167,11 @@ def describe_run(
 def _unreadable(run: RunDirectory, held: bool, why: str) -> RunInfo:
     state = activity.RUNNING if held else activity.INTERRUPTED
     return RunInfo(run.id, state, why, "", (), "", str(run.path), None, 0, 0, 0, None)
+
+
+def _not_begun(run: RunDirectory, held: bool) -> RunInfo:
+    """A run without a journal: one whose runner is alive is about to write it."""
+    return replace(_unreadable(run, held, _BEGINS if held else "it had not begun"), resumable=not held)
 
 
 def _holder(waiting: dict[str, Any]) -> Holder | None:

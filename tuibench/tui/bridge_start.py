@@ -61,6 +61,7 @@ class Starter:
         self.filler = Filler(bench, self.locate)
         self._learnt: dict[str, Experience] = {}
         self._holder = Glance(bench.runs.holder)
+        self._load = Glance(bench.load_words)
         self._looked: dict[tuple[str, int, int], str] = {}
         """Of second models, by file, time and size: what is wrong with them."""
 
@@ -110,6 +111,7 @@ class Starter:
             memory_bytes=memory,
             warnings=tuple(dict.fromkeys(warnings)),
             busy=self._holder.look(),
+            load=self._load.look(),
         )
 
     def _check_names(self, values: FormValues, reading: Reading) -> None:
@@ -215,7 +217,7 @@ class Starter:
         took = expected_s(spec, cells)
         if spec.profile is not None:
             took = self._bench.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
-        return RerunPlan(stored.row.id, cells, took, busy, error, changed, paths)
+        return RerunPlan(stored.row.id, cells, took, busy, error, changed, self._load.look(), paths)
 
     def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
         """See Desk."""

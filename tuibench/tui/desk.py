@@ -125,6 +125,8 @@ class FormCheck:
     """What will probably go wrong although it is allowed."""
     busy: str = ""
     """Who measures on this machine now, whoever's it is, in words; '' for a free machine."""
+    load: str = ""
+    """Whether anything else is at work on it, in words; '' where that is not known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,6 +156,8 @@ class RerunPlan:
     """Why it cannot be repeated as it is, with what to do instead."""
     changed: bool = False
     """Whether the error is that the model changed: it may be measured as a new version."""
+    load: str = ""
+    """Whether anything else is at work on this machine, in words; '' where that is not known."""
     moved: tuple[str, ...] = ()
     """Files that the project knows with the same content, which are measured as those that were measured are gone."""
 

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from tuibench.workbench.runs import Runs
     from tuibench.workbench.watched_run import WatchedRun
 
+_LOOK_S = 0.2
+
 
 class Workbench:
     """What the shell, the dashboard and Python programs can ask for."""
@@ -45,6 +47,15 @@ class Workbench:
         from tuibench.workbench.equipment import read_machine  # what only forms need
 
         return read_machine(self.store, registry.names(hidden=hidden))
+
+    def load_words(self) -> str:
+        """Whether others are at work on this machine now, in words; takes a moment to look."""
+        from tuibench.host.load import load_words, read_cpu_times  # as above
+
+        before, began, own = read_cpu_times(), time.monotonic(), time.process_time()
+        time.sleep(_LOOK_S)
+        own = (time.process_time() - own) / (time.monotonic() - began)
+        return load_words(before, read_cpu_times(), os.sched_getaffinity(0), own)
 
     def memory_room(self) -> int | None:
         """Bytes that can be had now, None where that cannot be told."""

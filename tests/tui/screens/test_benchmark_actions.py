@@ -54,6 +54,14 @@ async def test_r_asks_once_with_cells_minutes_and_host_and_y_starts(monkeypatch:
         assert "kept elsewhere" in frame(seen.app)
 
 
+@pytest.mark.parametrize("load", ["quiet", "busy (1.7 of 2 CPUs)"])
+async def test_r_says_how_quiet_the_machine_is(load: str) -> None:
+    async with shown() as seen:
+        script(seen, "plan_rerun", lambda one: RerunPlan(one, 200, 3600.0, "", load=load))
+        await seen.press("r")
+        assert f", host {load}?  y run" in said(seen)
+
+
 async def test_r_says_for_whom_it_waits_and_escape_starts_nothing() -> None:
     async with shown() as seen:
         script(seen, "plan_rerun", lambda one: RerunPlan(one, 1, 3.0, "pid 7 of me, run abcd, about 2m00 left"))

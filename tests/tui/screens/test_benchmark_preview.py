@@ -121,3 +121,12 @@ def test_one_core_count_alone_has_no_efficiency() -> None:
     broken = CellResult(key=whole.key, asked=whole.asked, status="failed")
     lines = preview(make(1, 1.0, broken, sweep_cell(2, 1)))
     assert any("2c" in line for line in lines) and not any("eff" in line for line in lines), lines
+
+
+def test_what_a_cancelled_run_never_began_is_not_said_to_have_failed() -> None:
+    done = sweep_cell(1, 1)
+    half = replace(done, status="partial", executions=done.executions[:1], stopped_by="cancelled after 1 execution")
+    ahead = [CellResult(f"{n}", asked(cores=n), "skipped", stopped_by="cancelled") for n in (2, 4)]
+    what, line, _, state = preview(replace(make(1, 1.0, half, *ahead), status="cancelled"))[:4]
+    assert what.endswith("1 run/cell") and "1c 16.2  2c -  4c -" in line
+    assert state.startswith("3 cells · none failed · 1 cut short · 2 never begun ·")

@@ -75,6 +75,17 @@ def test_each_state_has_a_sign_of_its_own(changes: dict[str, object], sign: str,
     assert (line.cells[0] or " ", line.style) == (sign, style)
 
 
+def test_of_a_re_run_with_changes_only_what_differs_is_shown() -> None:
+    old = replace(ROW, id="01AAAA", engines="onnxruntime", scenarios="sync", cores="1,2", batches="1")
+    again = replace(old, id="01BBBB", rerun_of=old.id)
+    changed = replace(again, id="01CCCC", batches="16,64")
+    lone = replace(changed, id="01DDDD", rerun_of="01GONE")
+    shown = BenchmarkRows([old, again, changed, lone])
+    asked = {row.id: shown.line(row.id, NOW, UNICODE).cells[3:6] for row in (old, again, changed, lone)}
+    assert asked[old.id] == asked[again.id] == ("ort", "sync", "1,2×1")
+    assert asked[changed.id] == ('"', '"', "1,2×16,64") and asked[lone.id] == ("ort", "sync", "1,2×16,64")
+
+
 def test_every_column_has_a_cell() -> None:
     run = make_going("")[0]
     shown = BenchmarkRows([ROW], [run])

@@ -45,14 +45,14 @@ def test_stored_ones_have_a_ratio_and_never_a_verdict() -> None:
 def test_sides_of_one_benchmark_have_a_verdict() -> None:
     (pair,) = pairs_of_run(rich_pair())
     assert (pair.base.name, pair.new.name, pair.verdict) == ("onnxruntime", "openvino", "faster")
-    assert ratio_words(pair) == "0.850 [0.840, 0.860]" and "15 % less time" in pair.sentence
+    assert ratio_words(pair.ratio) == "0.850 [0.840, 0.860]" and "15 % less time" in pair.sentence
     assert pair.name == "sync, 8 cores, batch 1"
 
 
 def test_a_side_without_a_number_says_why() -> None:
     pairs = pairs_of_sides(compare_results(sweep(1, 7200.0), failed_sweep(2, 3600.0)))
     pair = next(pair for pair in pairs if pair.new.status == "failed")
-    assert amount(pair.new, pair.unit) == "failed" and ratio_words(pair) == "-"
+    assert amount(pair.new, pair.unit) == "failed" and ratio_words(pair.ratio) == "-"
     assert "died by SIGSEGV" in pair.sentence and "died by SIGSEGV" in pair.turned().sentence
 
 

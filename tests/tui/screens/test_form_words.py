@@ -51,6 +51,13 @@ def test_the_newest_instruction_sets_and_the_origin_stand_below() -> None:
     assert said == "no benchmark measures now | filled with the settings of m9q | avx512f avx512_vnni amx_int8"
 
 
+def test_how_quiet_the_machine_is_stands_where_nobody_measures() -> None:
+    assert origin_words(START, None, FormCheck(load="quiet"), None, "|").startswith("host quiet now | ")
+    busy = FormCheck(load="busy (1.7 of 4 CPUs)")
+    assert origin_words(START, None, busy, None, "|").startswith("host busy (1.7 of 4 CPUs) now | ")
+    assert "host" not in origin_words(START, None, replace(busy, busy="ann measures"), None, "|")
+
+
 def test_somebody_elses_benchmark_is_said_as_the_check_found_it() -> None:
     check = FormCheck(busy="a benchmark of user 'ann', pid 12")
     assert origin_words(START, None, check, None, "|").startswith(

@@ -63,7 +63,16 @@ async def test_fields_versions_and_model_are_shown(model: Path) -> None:
         assert pane.column.fields["dim:sequence"].answer == "64"
         text = frame(app)
         assert "the model is what it was" in text and "original" in text and "input_ids" in text
-        assert "never measured" in text
+        assert "never measured" in text and "made just now, changed just now" in text
+
+
+async def test_where_the_file_lies_is_shown_of_what_was_typed_otherwise(
+    model: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    row, _ = Workbench().projects.create(ModelSource("here.onnx", str(model)), "mine", "", None)
+    async with open_app((200, 36)) as (app, pilot):
+        await settings(app, pilot, row.project.id)
+        assert "here.onnx" in frame(app) and str(model) in frame(app)
 
 
 async def test_what_is_typed_is_saved_and_dims_can_be_taken_back(model: Path) -> None:

@@ -5,13 +5,16 @@ from dataclasses import replace
 
 import pytest
 
+from tests.report import build
 from tests.report.build import HOSTILE
+from tests.runs.test_side_by_side import cell as timed_cell
 from tests.store.build import make_id
 from tests.tui.frame import check_frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import settle
 from tests.tui.screens.run_desk import (
     RUN,
+    RunDesk,
     done_cell,
     lost_cell,
     make_broken,
@@ -27,9 +30,11 @@ from tests.tui.screens.run_desk import (
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
 from tuibench.core.activity import Holder
+from tuibench.core.card import Card, StoredBenchmark
 from tuibench.core.errors import StoreError
 from tuibench.core.short_id import short_id
 from tuibench.core.watch import Live
+from tuibench.runs.side_by_side import compare_results
 from tuibench.tui.config import Config
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.terminal import Display
@@ -76,6 +81,29 @@ async def test_a_run_that_has_ended_says_how_and_what_to_do_next() -> None:
         check_frame(seen.app, "run-finished-80x24")
         assert "finished after 1m52: 14 of 15 cells measured, 1 failed" in seen.text
         assert "enter opens the result, r measures again, R with changes" in seen.text
+
+
+@pytest.mark.parametrize(
+    ("factors", "words"),
+    [
+        ((1.0,), "ratio of times 1.000 [0.978, 1.022], no verdict"),
+        ((1.0, 0.9), "ratios of times 0.9 to 1 over 2 cells, no verdict"),
+        ((), "no cell of both has a number"),
+    ],
+)
+async def test_a_re_run_that_has_ended_says_how_it_compares(
+    factors: tuple[float, ...], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    old = [timed_cell(cores=cores) for cores in (1, 2)[: max(len(factors), 1)]]
+    new = [timed_cell(factor, cores=cores) for factor, cores in zip(factors, (1, 2), strict=False)]
+    past = compare_results(build.run(*old, id=make_id(6)), build.run(*(new or [lost_cell(1)]), id=RUN))
+    stored = StoredBenchmark(row=None, card=Card(rerun_of=make_id(6)), result=build.run())  # type: ignore[arg-type]
+    monkeypatch.setattr(RunDesk, "open", lambda desk, one: stored, raising=False)
+    monkeypatch.setattr(RunDesk, "compare", lambda desk, one, other: past, raising=False)
+    async with watched(sketch_view(), make_done()) as seen:
+        assert "beside" not in seen.text
+        await seen.look()
+        assert f"beside {short_id(make_id(6))}: {words}; c compares" in seen.text
 
 
 async def test_a_run_that_broke_off_offers_what_can_be_done_and_counts_what_is_kept() -> None:

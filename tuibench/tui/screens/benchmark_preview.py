@@ -12,7 +12,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, ms, percent, seconds, short
 from tuibench.core.watch import RunRow
 from tuibench.core.width import width_of
-from tuibench.plots.line import Line
+from tuibench.plots.line import Line, ScalingPoint
 from tuibench.plots.scaling import Scaling, Selection, axes_of, scaling
 from tuibench.plots.sparkline import sparkline
 from tuibench.report.label import describe, failure_text
@@ -89,7 +89,7 @@ def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
         f"{named} {precisions}".strip(),
         "/".join(dict.fromkeys(cell.asked.scenario for cell in run.cells)),
         f"pin {pins}" if pins else "",
-        f"{runs} runs/cell" if runs else "",
+        f"{runs} run{'' if runs == '1' else 's'}/cell" if runs else "",
         f"measured by {run.foreign}" if run.foreign else "",
     ]
     said = f" {glyphs.dot} ".join(filter(None, facts))
@@ -140,16 +140,20 @@ def _held(line: Line, shown: Scaling) -> str:
 
 def _scaling_line(head: str, line: Line, shown: Scaling, width: int, glyphs: Glyphs, ascii_only: bool) -> str:
     letter = _LETTERS.get(shown.selection.axis, "")
-    points = [
-        f"{point.value}{letter} {glyphs.failed if point.estimate.value is None else short(point.estimate.value)}"
-        for point in line.points
-    ]
+    points = [f"{point.value}{letter} {_told(point, glyphs)}" for point in line.points]
     marks = sparkline([point.estimate.value for point in line.points], ascii_only, 12)
     # Of a point alone it is 100 % by definition.
     last = line.points[-1].efficiency if len(line.measured) > 1 else None
     share = f"  eff {percent(last)}" if last is not None and shown.selection.axis == "cores" else ""
     room = width - width_of(f"{head} {glyphs.upright}   {marks}{share}")
     return f"{head} {glyphs.upright} {_fit(points, room, glyphs)}  {marks}{share}"
+
+
+def _told(point: ScalingPoint, glyphs: Glyphs) -> str:
+    """What was never begun did not fail."""
+    if point.estimate.value is None:
+        return "-" if point.status == "skipped" else glyphs.failed
+    return short(point.estimate.value)
 
 
 def _fit(points: Sequence[str], room: int, glyphs: Glyphs) -> str:
@@ -180,9 +184,13 @@ def _times(cell: CellResult) -> Iterator[tuple[str, Estimate]]:
 
 def _state(run: RunResult, glyphs: Glyphs) -> str:
     """Cells, outputs, drift: what a reader must not miss."""
-    bad = [cell for cell in run.cells if cell.status != "ok"]
+    bad = [cell for cell in run.cells if cell.failure is not None]
     words = [count_of(len(run.cells), "cell")]
     words.append("none failed" if not bad else _first_reason(run, bad))
+    begun = sum(cell.status == "partial" and cell.failure is None for cell in run.cells)
+    left = sum(cell.status == "skipped" and cell.failure is None for cell in run.cells)
+    words += [f"{begun} cut short"] if begun else []
+    words += [f"{left} never begun"] if left else []
     states = {cell.check.state for cell in run.cells if cell.check is not None}
     outputs = "differ from the reference" if "differs" in states else "agree" if states == {"agrees"} else "unchecked"
     words += [f"outputs {outputs}"] if states else []

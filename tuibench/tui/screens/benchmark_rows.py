@@ -21,6 +21,8 @@ from tuibench.tui.widgets.record_table import Column, Line
 SORTS = ("age", "engine", "scenario", "cores", "best", "±", "grade", "name")
 """What `s` goes through; the first is newest first."""
 _MOST_VALUES = 3
+_SAME = '"'
+"""What a re-run with changes left as it was."""
 _STYLES = {"running": "accent", "waiting": "accent", "failed": "bad", "interrupted": "warn", "differs": "warn"}
 
 
@@ -134,6 +136,12 @@ class BenchmarkRows:
             )  # fmt: skip
         return "\n".join(said).casefold()
 
+    def _asked(self, row: BenchmarkRow, glyphs: Glyphs) -> tuple[str, ...]:
+        """What was asked for; of a re-run with changes only what differs from what it re-ran."""
+        said, old = _asked_words(row, glyphs), self.stored.get(row.rerun_of)
+        before = _asked_words(old, glyphs) if old is not None else said
+        return said if said == before else tuple(_SAME if a == b else a for a, b in zip(said, before, strict=True))
+
     def line(self, key: str, now: float, glyphs: Glyphs, damaged: bool = False) -> Line:
         """One line of the table; of a record that is damaged no number is shown."""
         if key in self.runs:
@@ -141,13 +149,14 @@ class BenchmarkRows:
         row = self.stored[key]
         best = self.best(row, glyphs)
         state = "failed" if damaged else _state_of(row, best)
+        engine, scenario, sizes = self._asked(row, glyphs)
         cells = (
             getattr(glyphs, state) if state else "",
             short_id(row.id),
             age(row.started_utc, now),
-            engine_word(row.engines) + (f" ({row.foreign})" if row.foreign else ""),
-            scenario_word(row.scenarios),
-            sizes_word(row.cores, row.batches, glyphs),
+            engine,
+            scenario,
+            sizes,
             "its record is damaged" if damaged else best.text,
             "" if damaged else best.plus_minus,
             "" if damaged else "-" if row.foreign else row.grade,
@@ -155,6 +164,11 @@ class BenchmarkRows:
             row.note,
         )
         return Line(key, cells, style_of_state(state))
+
+
+def _asked_words(row: BenchmarkRow, glyphs: Glyphs) -> tuple[str, str, str]:
+    engines = engine_word(row.engines) + (f" ({row.foreign})" if row.foreign else "")
+    return engines, scenario_word(row.scenarios), sizes_word(row.cores, row.batches, glyphs)
 
 
 def _state_of(row: BenchmarkRow, best: Best) -> str:

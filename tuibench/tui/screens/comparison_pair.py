@@ -118,9 +118,8 @@ def amount(side: PairSide, unit: str) -> str:
     return f"{text} ±{percent(half)}" if half is not None else text
 
 
-def ratio_words(pair: Pair) -> str:
+def ratio_words(ratio: Estimate) -> str:
     """new / base with its interval."""
-    ratio = pair.ratio
     if ratio.value is None:
         return "-"
     highest = max(ratio.value, ratio.high or 0.0)
@@ -166,7 +165,7 @@ def _words(pair: Pair) -> str:
     """What a comparison says, for sides that changed places since it was written."""
     if pair.ratio.value is None:
         return pair.why
-    ratio = f"ratio {ratio_words(pair)}"
+    ratio = f"ratio {ratio_words(pair.ratio)}"
     if not pair.verdict:
         return f"{pair.new.name} / {pair.base.name} in time: {ratio}; no verdict: {pair.why}"
     if pair.verdict in _TURNED:

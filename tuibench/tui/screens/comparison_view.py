@@ -228,6 +228,6 @@ def _line(pair: Pair, named: bool) -> Line:
     sides = f"{show(pair.new.name, 16)} / {show(pair.base.name, 16)} " if named else ""
     cells = (
         sides + brief_name(pair.name), amount(pair.base, pair.unit), amount(pair.new, pair.unit),
-        ratio_words(pair), verdict_words(pair), grades,
+        ratio_words(pair.ratio), verdict_words(pair), grades,
     )  # fmt: skip
     return Line(pair.key, cells, _STYLES.get(pair.verdict, ""))

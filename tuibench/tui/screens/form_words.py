@@ -53,7 +53,8 @@ def origin_words(
 ) -> str:
     """Who measures on this machine now, where the values come from, and what this machine can do."""
     busy = busy_words(pulse) or (_behind(check.busy) if check is not None and check.busy else "")
-    parts = [busy or "no benchmark measures now"]
+    load = check.load if check is not None else ""
+    parts = [busy or (f"host {load} now" if load else "no benchmark measures now")]
     parts += [f"filled with {start.origin}"] if start.origin else []
     parts += [" ".join(machine.isa[-_NEWEST:])] if machine is not None and machine.isa else []
     return f" {dot} ".join(parts)

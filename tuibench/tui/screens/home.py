@@ -37,6 +37,12 @@ _COLUMNS = (
     Column("created", "MADE", 7, right=True, rank=3),
     Column("size", "SIZE", 8, right=True, rank=1),
 )
+_HINTS = (
+    "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "edit", "copy-project", "filter",
+    "sort", "reverse", "system", "trash", "palette", "help",
+)  # fmt: skip
+_FRESH_HINTS = ("open", "new", "undo", "system", "trash", "palette", "help")
+"""Where there is nothing that the others could be done with."""
 _EMPTY = (
     "No project yet.",
     "",
@@ -55,10 +61,7 @@ class HomeScreen(ProjectActions):
         *key.bindings("list", "project", "open", "run"),
         *key.bindings(only=("rerun", "rerun-changed", "compare", "remove", "edit", "export", "copy-command", "log")),
     ]
-    hints = (
-        "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "edit", "copy-project", "filter",
-        "sort", "reverse", "system", "trash", "palette", "help",
-    )  # fmt: skip
+    hints: tuple[str, ...] = _HINTS
     about = (
         "All projects: each is a piece of work around one model. r, R, c, x, y and L mean the newest benchmark of the "
         "project under the cursor; d and e the project itself. n makes a project."
@@ -153,7 +156,12 @@ class HomeScreen(ProjectActions):
         last = [LOOSE] if self._loose and not self._text else []
         words = (f"No project has all of these words: {self._text}", "", "esc   all of them again")
         self.table.empty = words if self._text else _EMPTY
-        self.table.show_rows(_COLUMNS, [*self._lost, *self._rows, *last], line)
+        keys = [*self._lost, *self._rows, *last]
+        self.table.show_rows(_COLUMNS, keys, line)
+        hints = _HINTS if keys or self._text else _FRESH_HINTS
+        if hints != self.hints:
+            self.hints = hints
+            self.show_keys()
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """What is stored is read again where that changed; runs come with the pulse."""

@@ -12,7 +12,7 @@ from tuibench.core.model import ModelSummary
 from tuibench.core.project import Project, ProjectRow
 from tuibench.core.reference import CHANGED, GONE, ModelState
 from tuibench.core.units import count_of, size
-from tuibench.report.age import age
+from tuibench.report.age import age, ago_words
 from tuibench.tui.desk import Found
 from tuibench.tui.screens.dim_words import PREFIX, dims_of
 from tuibench.tui.screens.model_words import model_lines
@@ -137,11 +137,15 @@ class ProjectSettings(Vertical):
             files = (version.model.file, *version.model.external)
             facts = f"{age(version.created_utc, now)}  {size(sum(file.size for file in files))}"
             lines.append(((f" {version.name:<10} ", "title"), (f"{version.model.asked}  {facts}", "")))
+            is_named = version.model.asked == version.model.file.path or version.model.asked.startswith("sample")
+            lines += [] if is_named else [((" " * 12, ""), (version.model.file.path, "dim"))]
             lines += [((" " * 12, ""), (version.note, "dim"))] if version.note else []
         lines += model_lines(self._model, self.page.dashboard.glyphs) if self._model is not None else []
         last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
         counts = f"{count_of(row.benchmarks, 'benchmark')}, {size(row.size_bytes)} stored, {last}"
         lines.append(((f" {'stored':<10} ", "dim"), (counts, "")))
+        ages = [f"made {ago_words(project.created_utc, now)}", f"changed {ago_words(project.modified_utc, now)}"]
+        lines.append(((f" {'project':<10} ", "dim"), (", ".join(ages), "")))
         self.query_one("#facts", ScrollBlock).show_lines(lines)
 
     # Saving

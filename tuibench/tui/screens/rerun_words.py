@@ -10,13 +10,14 @@ from tuibench.tui.desk import Pulse, RerunPlan
 
 
 def rerun_question(plan: RerunPlan, pulse: Pulse | None) -> str:
-    """Cells, time, and for what it would wait."""
+    """Cells, time, and for what it would wait, or else how quiet the machine is."""
     about = f"{count_of(plan.cells, 'cell') if plan.cells else 'a profile'}, ~{seconds(plan.expected_s)}"
     behind = _behind(pulse) or plan.busy
     if plan.moved:
         # Why another file is measured is more than for how long.
         return f"Its model is gone: re-run {short_id(plan.id)} from {show(plan.moved[0])}, {about}?"
-    return f"Re-run {short_id(plan.id)}: {about}, {f'after {behind}' if behind else 'host free'}?"
+    host = f"after {behind}" if behind else f"host {plan.load or 'free'}"
+    return f"Re-run {short_id(plan.id)}: {about}, {host}?"
 
 
 def _behind(pulse: Pulse | None) -> str:

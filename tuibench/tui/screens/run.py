@@ -11,6 +11,7 @@ from textual.widget import Widget
 
 from tuibench.core import activity
 from tuibench.core.cell import CellResult
+from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import TuibenchError
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.short_id import short_id
@@ -30,6 +31,7 @@ from tuibench.tui.screens.run_words import (
     laid_out,
     model_words,
     news_line,
+    past_words,
     set_in,
     stage_of,
     state_lines,
@@ -74,6 +76,8 @@ class RunScreen(RunKeys):
         self._names: dict[str, str] = {}
         self._plan = GridPlan((), ())
         self._planned: tuple[str, ...] = ()
+        self._past = ""
+        """How it compares with what it re-ran, or was to be held against."""
 
     def body(self) -> Iterable[Widget]:
         """How far, what now, the grid, the cell under the cursor, the log."""
@@ -156,6 +160,19 @@ class RunScreen(RunKeys):
             self.set_hints()
         if before is not None and view.ended and not before.ended:
             self.dashboard.look()
+        if view.saved and not view.info.kind:
+            # Nothing is missed where the other one is gone: `compare` says so.
+            self.ask(self._compared, self._show_beside, group="past", otherwise=lambda _: None)
+
+    def _compared(self) -> SideBySide | None:
+        base = self.desk.open(self.run_id).card.partner
+        return self.desk.compare(base, self.run_id) if base else None
+
+    def _show_beside(self, side: SideBySide | None) -> None:
+        if side is not None:
+            app = self.dashboard
+            self._past = past_words(side, lambda one: key.shown(one, app.keymap, app.ascii_only))
+            self._show_around()
 
     def _show_grid(self, view: RunView) -> None:
         keys = tuple(cell.key for cell in view.cells)
@@ -201,7 +218,7 @@ class RunScreen(RunKeys):
         if not view.cells:
             return ["", told[0]]
         if view.ended:
-            return list(told)
+            return [*told, self._past] if self._past else list(told)
         bar = bar_words(view, max(self.size.width - 2, 10), self.dashboard.ascii_only)
         live = next((cell for cell in view.cells if view.live is not None and cell.key == view.live.cell), None)
         if view.info.detail or view.info.state == activity.WAITING or live is None:

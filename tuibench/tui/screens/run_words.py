@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tuibench.core import activity
 from tuibench.core.cell import CellResult
+from tuibench.core.comparison import SideBySide
 from tuibench.core.label import model_names
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, seconds
@@ -13,6 +14,7 @@ from tuibench.core.watch import RunView
 from tuibench.plots.bar import progress_bar
 from tuibench.report.label import failure_text
 from tuibench.tui.glyph import Glyphs
+from tuibench.tui.screens.comparison_pair import pairs_of_sides, ratio_words
 from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
 
 _BAR = 30
@@ -123,6 +125,19 @@ def _end_words(view: RunView) -> str:
     # As lists count: a cell that has only begun is not done.
     begun = measured + lost - done
     return f"{words}: {done} of {count_of(total, 'cell')} done, {begun} begun" + (f", {lost} failed" if lost else "")
+
+
+def past_words(side: SideBySide, shown_key: Callable[[str], str]) -> str:
+    """How a run that was to be held against another one compares with it."""
+    ratios = [pair.ratio for pair in pairs_of_sides(side) if pair.ratio.value is not None]
+    values = [ratio.value for ratio in ratios if ratio.value is not None]
+    if not values:
+        said = "no cell of both has a number"
+    elif len(values) == 1:
+        said = f"ratio of times {ratio_words(ratios[0])}, no verdict"
+    else:
+        said = f"ratios of times {min(values):.3g} to {max(values):.3g} over {len(values)} cells, no verdict"
+    return f"beside {short_id(side.old_id)}: {said}; {shown_key('compare')} compares"
 
 
 def _lost(view: RunView) -> int:
