@@ -135,7 +135,7 @@ class KernelRow:
     kernel_op: str
     """The operator that the engine made of them, such as FusedConv."""
     raw_us: float
-    """Median over the profiled runs, as the profiler told it."""
+    """In the middle of the profiled runs, as the profiler told it."""
     us: float
     """Without the profiler's own share."""
     integer: bool = False
