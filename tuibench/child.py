@@ -228,12 +228,16 @@ def zeros(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every t
 def what_if(request: dict[str, Any], send: Send) -> Any:
     """Task `what_if` {path, point, cpus, threads, form, rows, run_dir, max_s}: rows alone in another form.
 
-    `rows` has the nodes of each by the one that it goes by. Sends {"what_if": {"id", and all of a WhatIf}} for each.
+    `rows` has the nodes of each by the one that it goes by. Sends {"at": {"id"}} before each of them, and behind it
+    {"what_if": {"id", and all of a WhatIf}}.
     """
     from tuibench.core.model import Point
     from tuibench.core.profile import WhatIf
     from tuibench.core.record import from_plain, to_plain
     from tuibench.profiles.what_if import ask_what_if
+
+    def begin(row: str) -> None:
+        send({"at": {"id": row}})
 
     def say(row: str, found: WhatIf) -> None:
         send({"what_if": {"id": row, **to_plain(found)}})
@@ -246,6 +250,7 @@ def what_if(request: dict[str, Any], send: Send) -> Any:
         {str(row): [str(node) for node in nodes] for row, nodes in request["rows"].items()},
         request["run_dir"],
         float(request["max_s"]),
+        begin,
         say,
         str(request.get("form") or "int8"),
     )

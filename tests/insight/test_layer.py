@@ -184,6 +184,15 @@ def test_what_runs_several_times_was_counted_as_often_and_as_once_where_nobody_k
     assert ("runs", "3 times") in cost_detail(thrice)
 
 
+def test_bytes_are_those_that_operations_per_byte_are_of() -> None:
+    node = NodeCost("a", 0, "MatMul", "", "w", macs=384, weight_bytes=64, activation_bytes=768, times=6)
+    table = NodeCost("b", 1, "Gather", "", "t", weight_bytes=1 << 20, activation_bytes=64)
+    done = NodeCost("c", 2, "Transpose", "", "w", weight_bytes=64, times=0)
+    rows = cost_rows(replace(make_costs(), nodes=(node, table, done)))
+    assert [row.bytes_moved for row in rows] == [768 + 6 * 64, 2 * 64, 0]
+    assert rows[0].node.intensity == pytest.approx(768 / (768 + 6 * 64))
+
+
 def text_of(row: CostRow, key: str) -> str:
     column = column_of(COST_COLUMNS, key)
     assert column is not None

@@ -107,8 +107,11 @@ def test_theory_is_called_so_and_counts_nothing_twice() -> None:
     costs = make_costs()
     assert all(summarize_costs(costs, kind).title.endswith("(theoretical)") for kind in COST_TYPES)
     looped = replace(costs, nodes=tuple(replace(node, times=3) for node in costs.nodes))
-    for kind in COST_TYPES:
+    for kind in (FLOPS, PARAMETERS):
         assert amounts(summarize_costs(looped, kind)) == amounts(summarize_costs(costs, kind)), "counted already"
+    once, thrice = (amounts(summarize_costs(one, BYTES))["Gemm"] or 0 for one in (costs, looped))
+    gemm = next(node for node in costs.nodes if node.op == "Gemm")
+    assert thrice - once == 2 * gemm.weight_bytes > 0, "weights are read with every turn"
     endless = replace(costs, nodes=tuple(replace(node, times=None) for node in costs.nodes))
     assert bar_of(summarize_costs(endless), "Gemm").text == "≥ 513 k (1 counted once)"
     mixed = replace(costs, nodes=(*costs.nodes, replace(costs.nodes[0], id="more", macs=None)))

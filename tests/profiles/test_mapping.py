@@ -4,13 +4,14 @@ import os
 from collections import Counter
 from pathlib import Path
 
+import numpy as np
 import onnx
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from onnx import helper
 
-from tests.models.factory import F32, model, save, tensor
+from tests.models.factory import F32, U8, model, save, tensor, weight
 from tests.profiles.graph_shelf import SHELF, chain
 from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED
 from tuibench.engines import registry
@@ -59,6 +60,20 @@ def test_convolutions_take_what_is_done_with_them(name: str, tmp_path: Path) -> 
     assert {"c2", "a1", "r2"} == set(found["c2"].nodes)
     assert found["k"].nodes == ("k",) and found["k"].kernel_op == "Concat"
     assert {row.op for row in rows if row.kind == RUNTIME} == {LAYOUT}
+
+
+def test_a_tensor_called_as_the_engine_calls_its_own_work_stays_a_layer(tmp_path: Path) -> None:
+    held = [weight("s", np.float32(0.1)), weight("z", np.uint8(0)), weight("u", np.int8(0))]
+    held.append(weight("w", np.ones((8, 8, 3, 3), np.int8)))
+    given = ["x", "s", "z", "w", "s", "u", "s", "z"]
+    nodes = [
+        helper.make_node("QLinearConv", given, ["Transpose"], name="c1", pads=[1, 1, 1, 1]),
+        helper.make_node("QLinearConv", ["Transpose", *given[1:]], ["y"], name="c2", pads=[1, 1, 1, 1]),
+    ]
+    built = model(nodes, [tensor("x", U8, [1, 8, 16, 16])], [tensor("y", U8, [1, 8, 16, 16])], held)
+    rows, original, optimized = rows_of(built, tmp_path)
+    require_each_once(rows, original, optimized)
+    assert {row.key for row in rows if row.kind == RUNTIME} >= {"Transpose (runtime)"}
 
 
 def test_what_is_done_beforehand_is_told_apart(tmp_path: Path) -> None:

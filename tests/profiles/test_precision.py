@@ -19,6 +19,7 @@ def kernel(op: str, reads: str, us: float = 10.0, calls: float = 1.0) -> KernelT
         ([kernel("QLinearConv", "uint8", 90), kernel("Gemm", "float", 10)], "int8 + f32"),
         ([kernel("QLinearConv", "uint8", 10), kernel("Gemm", "float", 90)], "f32 + int8"),
         ([kernel("DynamicQuantizeMatMul", "float")], "int8"),
+        ([kernel("DynamicQuantizeLinear", "float", 90), kernel("MatMul", "float", 10)], "f32"),
         ([kernel("Relu", "double"), kernel("Gather", "int64", 99)], "f64"),
         ([kernel("Add", "int64")], "int64"),
         ([kernel("MatMul", "float"), kernel("Gemm", "double", calls=0)], "f32"),

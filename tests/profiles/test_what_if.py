@@ -152,9 +152,18 @@ def test_a_mistake_of_ours_is_no_reason_of_a_layer(tmp_path: Path, monkeypatch: 
     monkeypatch.setattr(what_if, "read_bundle", lambda _: [{"x": X}])
     point = Point("p", 0, 1, 1, {}, {}, (), str(bundle), 8, Reference(None, None, None, ""))
     said: list[tuple[str, Estimate]] = []
+    said_at: list[str] = []
     path = save(model(), tmp_path / "m.onnx")
     with pytest.raises(ZeroDivisionError):
         what_if.ask_what_if(
-            path, point, [0], 1, {"c": ["c"]}, str(tmp_path), 1.0, lambda row, found: said.append((row, found.ratio))
+            path,
+            point,
+            [0],
+            1,
+            {"c": ["c"]},
+            str(tmp_path),
+            1.0,
+            said_at.append,
+            lambda row, found: said.append((row, found.ratio)),
         )
-    assert said == [] and os.path.exists(path)
+    assert said == [] and said_at == ["c"] and os.path.exists(path)

@@ -30,7 +30,9 @@ def test_memory_is_measured_on_more_than_a_cache_holds_as_far_as_there_is_room()
     assert dram_working_set(lambda _: 32 << 20, None) == (128 << 20, "")
     size, words = dram_working_set(lambda _: 512 << 20, None)
     assert size == 256 << 20 and "of 2048 MB" in words
-    assert dram_working_set(lambda _: 0, 256 << 20)[0] == 32 << 20
+    assert dram_working_set(lambda _: 0, 768 << 20) == (96 << 20, "DRAM on 96 MB, of 128 MB that no cache would hold")
+    none, words = dram_working_set(lambda _: 0, 256 << 20)
+    assert none == 0 and "DRAM not measured" in words and "512 MB" in words, "32 MB are the cache's own"
     assert dram_working_set(lambda _: -1, None)[0] == 128 << 20
 
 

@@ -97,6 +97,7 @@ def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) ->
 def say_what_if(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
     """Half the time for every layer."""
     for one in request["rows"]:
+        say({"at": {"id": one}})
         say({"what_if": {"id": one, "ratio": to_plain(Estimate(0.5, 0.48, 0.52, 5)), "reason": ""}})
 
 

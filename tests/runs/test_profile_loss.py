@@ -22,6 +22,7 @@ from tests.runs.profile_script import (
 )
 from tuibench.core.errors import ExitCode
 from tuibench.core.profile import ALREADY_INT8, LOSS, ProfileSpec
+from tuibench.runs.journal import read_events
 from tuibench.runs.past import count
 from tuibench.runs.stopping import BY_WISH, Cancelled
 from tuibench.runs.task import ChildDeath
@@ -64,6 +65,15 @@ def test_a_loss_profile_with_a_budget_refines_the_worst_layers_alone(bench: Benc
     assert (first["levels"], first["layers"]) == (["int8"], None)
     assert (second["levels"], second["layers"]) == (["pruned 0.5"], ["fc_out", "conv_out"])
     assert len(past.parts.points) == 4
+
+
+def test_a_budget_foresees_its_second_round_while_it_makes_the_first(bench: Bench) -> None:
+    bench.run(make_profile_spec(MODEL, profile=replace(LOSSY, budget=True)), Scripted())
+    events = list(read_events(bench.run_dir))
+    told = [event["begin"]["points"] for event in events if event.get("begin") is not None]
+    assert told == [4, 4], "two layers at one level, and both at the other"
+    done = [(event["done"], event["of"]) for event in events if event.get("stage") == "loss" and event["of"]]
+    assert done[-1] == (4, 4) and all(of == 4 for _, of in done)
 
 
 def test_a_budget_takes_layers_that_are_int8_already_by_the_next_level(bench: Bench) -> None:

@@ -268,12 +268,30 @@ def test_a_layer_that_kills_its_child_is_said_and_the_next_ones_are_measured(ben
     def first_kills(request: dict[str, Any], say: Say) -> Any:
         from tests.runs.profile_script import say_what_if
 
-        return dies(request, say) if next(iter(request["rows"])) == "conv_out" else say_what_if(request, say)
+        if next(iter(request["rows"])) != "conv_out":
+            return say_what_if(request, say)
+        say({"at": {"id": "conv_out"}})
+        return dies(request, say)
 
     past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), Scripted({"what_if": first_kills}))
     assert past.parts.what_if["conv_out", "int8"].ratio.value is None
     assert "SIGSEGV" in past.parts.what_if["conv_out", "int8"].reason
     assert past.parts.what_if["fc_out", "int8"].ratio.value == 0.5
+
+
+@pytest.mark.parametrize("said", [0, 1])
+def test_a_death_before_the_first_layer_alone_or_behind_one_is_no_layers_fault(bench: Bench, said: int) -> None:
+    def dies_between(request: dict[str, Any], say: Say) -> Any:
+        from tests.runs.profile_script import say_what_if
+
+        say_what_if(request | {"rows": list(request["rows"])[:said]}, say)
+        return dies(request, say)
+
+    call = Scripted({"what_if": dies_between})
+    past = bench.run(make_profile_spec(MODEL, profile=WHAT_IF), call)
+    assert len(past.parts.what_if) == said and call.tasks.count("what_if") == 1
+    assert all(found.ratio.value == 0.5 for found in past.parts.what_if.values())
+    assert past.parts.failures["what_if"].kind == "signal"
 
 
 def test_progress_says_the_stage_how_far_it_is_and_how_long_it_still_takes(bench: Bench) -> None:

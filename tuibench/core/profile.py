@@ -23,6 +23,11 @@ ALREADY_INT8 = "already int8"
 """Why a point of a layer with such weights has no numbers."""
 RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
 """Operators with products of weights that no loss profile changes."""
+_LOOKUPS = frozenset(
+    {"Gather", "GatherElements", "GatherND", "com.microsoft.EmbedLayerNormalization",
+     "com.microsoft.GatherBlockQuantized"}
+)  # fmt: skip
+"""They read as much of their table as they give."""
 UNMAPPED = "unmapped (runtime)"
 """The operator of rows of which it is not known what they are for."""
 
@@ -73,12 +78,20 @@ class NodeCost:
         return 2 * self.macs + self.element_flops
 
     @property
+    def constant_bytes(self) -> int:
+        """What it reads of its constants in one inference: a lookup as much of its table as it gives."""
+        read = self.weight_bytes * (1 if self.times is None else self.times)
+        return min(read, self.activation_bytes or 0) if self.op in _LOOKUPS else read
+
+    @property
+    def bytes_moved(self) -> int | None:
+        """Constants and activations, read and written in one inference, were nothing in a cache."""
+        return None if self.activation_bytes is None else self.activation_bytes + self.constant_bytes
+
+    @property
     def intensity(self) -> float | None:
-        """Operations per byte moved, were nothing in a cache."""
-        if self.flops is None or self.activation_bytes is None:
-            return None
-        moved = self.activation_bytes + self.weight_bytes * (1 if self.times is None else self.times)
-        return self.flops / moved if moved else None
+        """Operations per byte moved."""
+        return self.flops / self.bytes_moved if self.flops is not None and self.bytes_moved else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +135,7 @@ class KernelRow:
     kernel_op: str
     """The operator that the engine made of them, such as FusedConv."""
     raw_us: float
-    """Median over the profiled runs, as the profiler told it."""
+    """In the middle of the profiled runs, as the profiler told it."""
     us: float
     """Without the profiler's own share."""
     integer: bool = False

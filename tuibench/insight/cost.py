@@ -44,9 +44,8 @@ class CostRow:
 
     @property
     def bytes_moved(self) -> int | None:
-        """Weights and activations."""
-        activations = self.node.activation_bytes
-        return None if activations is None else activations + self.node.weight_bytes
+        """Weights and activations, in one inference."""
+        return self.node.bytes_moved
 
     @property
     def zeros(self) -> float | None:

@@ -7,9 +7,6 @@ from collections.abc import Sequence
 from tuibench.core.profile import KernelRow, LayerTime, NodeCost, Roofline
 from tuibench.insight.roof import least_ms
 
-_LOOKUPS = frozenset({"Gather", "GatherElements", "GatherND", "com.microsoft.EmbedLayerNormalization"})
-"""They read as much of their table as they give."""
-
 
 def total_of(own: Sequence[NodeCost], figures: Sequence[int | None]) -> int | None:
     """Of all nodes; None where one is not known, or not how often it runs."""
@@ -26,16 +23,11 @@ def bytes_moved(row: KernelRow, own: Sequence[NodeCost]) -> int | None:
 
     Constants are read each time that a node runs; None where nobody knows how often, or how large a tensor is.
     """
-    weights = total_of(own, [_constants_read(cost) for cost in own])
+    weights = total_of(own, [cost.constant_bytes for cost in own])
     activations = row.activation_bytes
     if activations is None:
         activations = total_of(own, [cost.activation_bytes for cost in own])
     return None if activations is None or weights is None else activations + weights
-
-
-def _constants_read(cost: NodeCost) -> int:
-    read = cost.weight_bytes * (1 if cost.times is None else cost.times)
-    return min(read, cost.activation_bytes or 0) if cost.op in _LOOKUPS else read
 
 
 def least_of(

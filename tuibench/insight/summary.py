@@ -40,8 +40,7 @@ def summarize_costs(costs: CostProfile, kind: str = FLOPS, display: str = VALUES
     """The bars of the FLOPS profile: theory alone."""
     counted: dict[str, list[tuple[float | None, bool]]] = {}
     for node in costs.nodes:
-        moved = None if node.activation_bytes is None else node.activation_bytes + node.weight_bytes
-        amount = {FLOPS: node.flops, BYTES: moved}.get(kind, node.parameters)
+        amount = {FLOPS: node.flops, BYTES: node.bytes_moved}.get(kind, node.parameters)
         counted.setdefault(node.op, []).append((amount, node.times is not None or kind == PARAMETERS))
     shown = _counts(counted, kind, display)
     return Summary(shown.kind, shown.display, shown.title + " (theoretical)", shown.bars, shown.words)

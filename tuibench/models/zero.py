@@ -74,7 +74,7 @@ def count_zeros(weights: Iterable[onnx.TensorProto], model_path: Path, budget: Z
 
 
 def zeros_of(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int], zero_point: int = 0) -> int:
-    """Elements of one weight that are zero, or that equal what stands for it in whole bytes.
+    """Elements of one weight that are zero, or that equal what stands for it in integers.
 
     `sizes` remembers external files that were already looked at.
     """
@@ -96,17 +96,17 @@ def zeros_of(weight: onnx.TensorProto, model_path: Path, sizes: dict[Path, int],
         zeros += _zeros_in(piece, dtype, zero_point)
         last = piece[-1]
     # Half a byte is left over after an odd count, and it holds no weight.
-    return zeros - int(dtype in _NIBBLES and elements % 2 == 1 and last & 0xF0 == 0)
+    return zeros - int(dtype in _NIBBLES and elements % 2 == 1 and last >> 4 == zero_point % 16)
 
 
 def _zeros_in(piece: bytes | memoryview, dtype: str, zero_point: int) -> int:
-    if zero_point and dtype in ("int8", "uint8"):
-        return int(np.count_nonzero(np.frombuffer(piece, np.uint8) == zero_point % 256))
     if dtype in _NIBBLES:
-        packed = np.frombuffer(piece, np.uint8)
-        return int(np.count_nonzero(packed & 0x0F == 0) + np.count_nonzero(packed & 0xF0 == 0))
+        packed, zero = np.frombuffer(piece, np.uint8), zero_point % 16
+        return int(np.count_nonzero(packed & 0x0F == zero) + np.count_nonzero(packed >> 4 == zero))
     width = _WIDTHS[dtype]
     bits = np.frombuffer(piece, f"<u{width}", count=len(piece) // width)
+    if zero_point:
+        return int(np.count_nonzero(bits == zero_point % (1 << 8 * width)))
     if dtype in _FLOAT_MASKS:
         bits = bits & bits.dtype.type(_FLOAT_MASKS[dtype])
     return int(bits.size - np.count_nonzero(bits))

@@ -13,7 +13,7 @@ from tuibench.engines.wording import plain_words
 from tuibench.profiles.calibration import Bias, calibrate
 from tuibench.profiles.event import CONTROL, Path
 from tuibench.profiles.flat import Flat
-from tuibench.profiles.mapping import Row, map_rows
+from tuibench.profiles.mapping import Row, map_rows, own_key
 from tuibench.profiles.naming import plainly_named
 from tuibench.profiles.optimized import graph_of_names, read_optimized
 from tuibench.profiles.precision import name_precision
@@ -77,6 +77,7 @@ def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], 
     inner = count_inner(times)
     calls = shares_us = 0.0
     strangers: list[KernelRow] = []
+    ids = {placed.id for placed in original.nodes}
     for path, time in times.items():
         number = numbers.get(path)
         # What lies in a kernel that cannot be looked into is that kernel's.
@@ -89,7 +90,8 @@ def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], 
         shares_us += share
         if number is None:
             told = (time.raw_us, us, False, None, time.mean_calls)
-            strangers.append(KernelRow("/".join(path), RUNTIME, UNMAPPED, (), (path[-1],), time.op, *told))
+            key = own_key("/".join(path), ids)
+            strangers.append(KernelRow(key, RUNTIME, UNMAPPED, (), (path[-1],), time.op, *told))
         else:
             found[number].add(time, us)
     rows = [_kernel_row(row, optimized, found) for row in map_rows(original, optimized)]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED
@@ -24,7 +24,10 @@ _HEAVY = (
     *("Conv", "ConvTranspose", "Gemm", "MatMul", "LSTM", "GRU", "RNN", "Attention", "MultiHeadAttention"),
     *("GroupQueryAttention", "Einsum", "ConvInteger", "QLinearConv", "MatMulInteger", "QLinearMatMul", "MatMulNBits"),
 )
-_INTEGER = ("QLinear", "QGemm", "QAttention", "ConvInteger", "MatMulInteger", "DynamicQuantize", "QEmbed")
+_INTEGER = (
+    *("QLinear", "QGemm", "QAttention", "ConvInteger", "MatMulInteger", "QEmbed"),
+    *("DynamicQuantizeMatMul", "DynamicQuantizeLSTM"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,8 +50,17 @@ def map_rows(original: Flat, optimized: Flat) -> list[Row]:
     homes = _find_homes(anchors, optimized)
     owner = _claim(original, optimized, anchors, homes)
     rows = _layer_rows(original, optimized, homes, owner)
+    ids = {placed.id for placed in original.nodes}
     rows += [
-        Row(_kernel_key(optimized, kernel), RUNTIME, _own_work(optimized, kernel), (), (kernel,), op, is_integer(op))
+        Row(
+            own_key(_kernel_key(optimized, kernel), ids),
+            RUNTIME,
+            _own_work(optimized, kernel),
+            (),
+            (kernel,),
+            op,
+            is_integer(op),
+        )
         for kernel, home in enumerate(homes)
         if home is None
         for op in (op_of(optimized.nodes[kernel].node),)
@@ -57,6 +69,11 @@ def map_rows(original: Flat, optimized: Flat) -> list[Row]:
     if left:
         rows.append(Row(_BEFOREHAND, FOLDED, _BEFOREHAND, left, (), "", False))
     return rows
+
+
+def own_key(name: str, ids: Container[str]) -> str:
+    """By what work of the engine's own is told: a model may have a tensor called as the engine calls such a kernel."""
+    return f"{name} (runtime)" if name in ids else name
 
 
 def is_integer(op: str) -> bool:

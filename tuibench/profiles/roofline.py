@@ -53,7 +53,7 @@ def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes
     sizes = cache_working_sets(len(cpus), os.sysconf)
     caches = [(size, bandwidth(size, _sum_of_two, _product)) for size in sizes]
     dram_bytes, short = dram_working_set(os.sysconf, room_bytes)
-    dram = bandwidth(dram_bytes, _sum_of_two, _sums_of_rows)
+    dram = bandwidth(dram_bytes, _sum_of_two, _sums_of_rows) if dram_bytes else None
     return Roofline(
         cores=len(cpus),
         f32_gflops=_OPERATIONS / f32_s / 1e9 if f32_s else None,
@@ -124,10 +124,16 @@ def cache_working_sets(cores: int, sysconf: Callable[[str], int]) -> tuple[int, 
 
 
 def dram_working_set(sysconf: Callable[[str], int], room_bytes: int | None) -> tuple[int, str]:
-    """Four times the last cache as far as memory allows, and what to say where it is less."""
-    wanted = max(_LEAST_DRAM, 4 * _last_cache(sysconf))
+    """Four times the last cache as far as memory allows, and what to say where it is less.
+
+    Nothing where memory leaves no more than that cache may hold: its speed would be kept as the memory's.
+    """
+    last = _last_cache(sysconf)
+    wanted = max(_LEAST_DRAM, 4 * last)
     size = min(wanted, _MOST_DRAM)
-    if room_bytes is not None:
-        size = max(_OUTER, min(size, room_bytes // _COPIES))
+    if room_bytes is not None and room_bytes // _COPIES < size:
+        size = room_bytes // _COPIES
+        if size < 2 * last:
+            return 0, f"DRAM not measured: {2 * last * _COPIES >> 20} MB must be free for more than caches hold"
     short = f"DRAM on {size >> 20} MB, of {wanted >> 20} MB that no cache would hold" if size < wanted else ""
     return size, short

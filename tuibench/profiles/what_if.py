@@ -38,9 +38,12 @@ _TURNING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 
 def ask_what_if(
     path: str, point: Point, cpus: Sequence[int], threads: int, rows: Mapping[str, Sequence[str]], run_dir: str,
-    max_s: float, say: Say, form: str = INT8,
+    max_s: float, begin: Callable[[str], None], say: Say, form: str = INT8,
 ) -> None:  # fmt: skip
-    """Say of each row, which goes by one of its nodes, its ratio or why there is none, one after the other."""
+    """Say of each row, which goes by one of its nodes, its ratio or why there is none, one after the other.
+
+    `begin` is told which one is next: of it this process may die.
+    """
     if form != INT8:
         raise UsageError(f"layers cannot be measured as '{show(form, 40)}'", f"forms: {INT8}")
     model = load_graph(path)
@@ -54,6 +57,7 @@ def ask_what_if(
     source = Source(model, path, read_bundle(point.bundle)[0], setting)
     source.run([name for names in rows.values() for name in names])
     for at, (chief, names) in enumerate(rows.items()):
+        begin(chief)
         left_s = max(0.2, (until - perf_counter()) / (len(rows) - at))
         try:
             say(chief, measure_ratio(source.cut(names), setting, bias, run_dir, left_s))

@@ -8,7 +8,7 @@ from typing import Any
 from tuibench.core.cell import Failure
 from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint
 from tuibench.core.record import from_plain
-from tuibench.insight.loss_assembly import first_points, worst_layers
+from tuibench.insight.loss_assembly import count_points, first_points, worst_layers
 from tuibench.runs.profile_part import COSTS, LOSSES, WEIGHTS, order_levels
 from tuibench.runs.profile_performance import make_costs
 from tuibench.runs.profile_sitting import ProfileSitting
@@ -85,7 +85,8 @@ class LossMaker:
                     at[:] = [(str(line["at"]["id"]), str(line["at"]["level"]))]
                     return
                 if "begin" in line:
-                    sitting.note(LOSSES, line["begin"] | {"points": before + int(line["begin"].get("points") or 0)})
+                    points = before + int(line["begin"].get("points") or 0)
+                    sitting.note(LOSSES, line["begin"] | {"points": max(points, self._foreseen(points, layers))})
                 if "loss" in line:
                     at.clear()
                     point = from_plain(LossPoint, line["loss"]["point"])
@@ -108,6 +109,15 @@ class LossMaker:
             point = LossPoint(level, None, None, reason=reason, harm=harm)
             sitting.keep_piece(LOSSES, one, point, level)
             sitting.pass_between()
+
+    def _foreseen(self, points: int, layers: list[str] | None) -> int:
+        """How many points there will be where this round, of all layers, is the first of a budget."""
+        asked, known = self._sitting.asked, self._parts.points
+        if not asked.budget or layers is not None:
+            return points
+        first = order_levels(asked)[0]
+        others = sum(level != first for _, level in known)
+        return count_points(points - others, len(asked.levels), budget=True)
 
     def _expected_s(self) -> float:
         """How long a child may be silent: it says something with each changed layer."""

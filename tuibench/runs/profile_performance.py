@@ -177,8 +177,10 @@ class PerformanceMaker:
         sitting, known, deaths = self._sitting, self._parts.what_if, 0
         while left := {row: list(nodes) for row, nodes in rows.items() if (row, form) not in known}:
             sitting.pass_between()
+            at: list[str] = []
 
-            def hear(line: dict[str, Any]) -> None:
+            def hear(line: dict[str, Any], at: list[str] = at) -> None:
+                at[:] = [str(line["at"]["id"])] if "at" in line else []
                 found = line.get("what_if")
                 if found is not None:
                     told = dict(found)
@@ -192,12 +194,12 @@ class PerformanceMaker:
             if not isinstance(answer, Failure):
                 return True
             deaths += 1
-            still = [row for row in left if (row, form) not in known]
-            if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not still:
+            # What stands before the first of them or behind the last is nobody's.
+            if answer.kind in _FINAL - {"timeout", "memory"} or deaths > _MOST_DEATHS or not at:
                 sitting.fail(WHAT_IF, answer)
                 return False
             words = failure_words(answer)
-            sitting.keep_piece(WHAT_IF, still[0], WhatIf(form, Estimate(None, reason=words), words))
+            sitting.keep_piece(WHAT_IF, at[0], WhatIf(form, Estimate(None, reason=words), words))
         return True
 
     def _heavy(self) -> dict[str, tuple[str, ...]]:

@@ -15,7 +15,7 @@ from tuibench.runs.shelf import Shelf
 T = TypeVar("T", bound="Roofline | ZeroEffect")
 
 _PLACE = "roofs"
-_FORM = 1
+_FORM = 2
 """Of what is measured and how: with another one nothing that was kept is used."""
 _OLD_S = 7 * 24 * 3600.0
 """What was measured while others worked must not stay the roof for ever."""

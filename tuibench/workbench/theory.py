@@ -27,7 +27,7 @@ from tuibench.workbench.model import inspect
 
 T = TypeVar("T")
 
-_FORM = 3
+_FORM = 4
 """Of what is counted and how: with another one nothing that was kept is used."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0

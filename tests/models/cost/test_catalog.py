@@ -41,6 +41,8 @@ def test_a_sum_adds_every_input_beside_the_first() -> None:
 
 def test_a_transform_is_n_log_n() -> None:
     assert work("DFT", [(1, 64, 1)], [(1, 64, 2)]).element_flops == 5 * 64 * 6
+    for axis in (2, -2):
+        assert work("DFT", [(1, 8, 64, 1)], [(1, 8, 64, 2)], axis=axis).element_flops == 8 * 5 * 64 * 6
     assert work("STFT", [(1, 4096, 1), (), (64,)], [(1, 10, 33, 2)]).element_flops == 10 * 5 * 64 * 6
 
 

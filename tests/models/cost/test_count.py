@@ -137,17 +137,47 @@ def test_a_call_of_a_function_costs_what_is_in_it(tmp_path: Path) -> None:
         assert [node.parameters for node in profile.nodes] == [0, 64, 0]
         assert profile.nodes[1].element_flops == 24
         assert (profile.nodes[1].id, profile.nodes[1].name, profile.nodes[1].output_shape) == ("k", "deep", (3, 8))
+        assert [node.index for node in profile.nodes] == [0, 1, 2], "the places in the file"
         assert profile.unknown == 0
         require_sums(profile)
 
 
-@pytest.mark.parametrize("trouble", ["calls itself", "another opset"])
+def test_a_function_of_one_node_is_called_what_the_file_calls_it(tmp_path: Path) -> None:
+    body = helper.make_function(
+        "own", "Only", ["a"], ["b"], [helper.make_node("Relu", ["a"], ["b"])], [helper.make_opsetid("", 17)]
+    )
+    built = model([helper.make_node("Only", ["x"], ["y"], domain="own", name="only")], [X], [Y])
+    built.opset_import.append(helper.make_opsetid("own", 1))
+    built.functions.append(body)
+    (node,) = infer(built, tmp_path, {"x": (3, 8)}).nodes
+    assert (node.op, node.name, node.element_flops) == ("own.Only", "only", 24)
+
+
+def test_forms_of_a_function_are_told_apart(tmp_path: Path) -> None:
+    nodes, functions = [], []
+    for form, read, made, ops in (("short", "x", "h", ["Relu"]), ("long", "h", "k", ["Relu", "Tanh", "Neg"])):
+        names = ["a", *(f"t{n}" for n in range(1, len(ops))), "b"]
+        inside = [helper.make_node(op, [names[n]], [names[n + 1]]) for n, op in enumerate(ops)]
+        functions.append(helper.make_function("own", "F", ["a"], ["b"], inside, [helper.make_opsetid("", 17)]))
+        nodes.append(helper.make_node("F", [read], [made], domain="own"))
+        functions[-1].overload = nodes[-1].overload = form
+    built = model([*nodes, helper.make_node("Relu", ["k"], ["y"])], [X], [Y])
+    built.ir_version = 10
+    built.opset_import.append(helper.make_opsetid("own", 1))
+    built.functions.extend(functions)
+    found = infer(built, tmp_path, {"x": (3, 8)}).nodes
+    assert [node.element_flops for node in found] == [24, 3 * 24, 24]
+    assert [node.index for node in found] == [0, 1, 2], "the places in the file"
+
+
+@pytest.mark.parametrize("trouble", ["calls itself", "another opset", "no nodes"])
 def test_a_function_that_cannot_be_taken_apart_is_unknown(tmp_path: Path, trouble: str) -> None:
     body = helper.make_node("Again" if trouble == "calls itself" else "Relu", ["a"], ["b"], domain="own")
     opsets = [helper.make_opsetid("", 12 if trouble == "another opset" else 17), helper.make_opsetid("own", 1)]
     built = model([helper.make_node("Again", ["x"], ["y"], domain="own")], [X], [Y])
     built.opset_import.append(helper.make_opsetid("own", 1))
-    built.functions.append(helper.make_function("own", "Again", ["a"], ["b"], [body], opsets))
+    inside, given = ([], ["a"]) if trouble == "no nodes" else ([body], ["b"])
+    built.functions.append(helper.make_function("own", "Again", ["a"], given, inside, opsets))
     (node,) = trace(built, tmp_path, batch=2).nodes
     assert (node.op, node.macs) == ("own.Again", None)
     assert node.why

@@ -106,6 +106,52 @@ def test_zero_is_what_the_zero_point_says(tmp_path: Path) -> None:
     assert by_op(infer(_qdq(0, array, shift=False), tmp_path, {"x": (1, 8)}), "Gemm")[0].zeros == 8 + 4
 
 
+@pytest.mark.parametrize(
+    ("kind", "raw", "zero_point", "zeros"),
+    [
+        (TensorProto.UINT4, b"\x88\x08\x80\x33\x08", 8, 5),
+        (TensorProto.INT4, b"\xff\x0f\xf0\x33\x0f", -1, 5),
+        (TensorProto.UINT16, np.array([300, 300, 0, 1, 2, 3, 4, 5, 44], "<u2").tobytes(), 300, 2),
+        (TensorProto.INT16, np.array([-2, -2, 0, 1, 2, 3, 4, 5, 254], "<i2").tobytes(), -2, 2),
+    ],
+)
+def test_zero_is_what_the_zero_point_says_in_every_width(
+    tmp_path: Path, kind: int, raw: bytes, zero_point: int, zeros: int
+) -> None:
+    held = TensorProto(name="w", data_type=kind, dims=[3, 3], raw_data=raw)
+    point = helper.make_tensor("z", kind, [], [zero_point])
+    nodes = [
+        helper.make_node("DequantizeLinear", ["w", "s", "z"], ["d"]),
+        helper.make_node("MatMul", ["x", "d"], ["y"]),
+    ]
+    ends = [tensor("x", F32, [2, 3])], [tensor("y", F32, None)]
+    built = model(nodes, *ends, [held, weight("s", np.float32(1)), point], opset=21)
+    (product,) = by_op(infer(built, tmp_path), "MatMul")
+    assert (product.parameters, product.zeros) == (9, zeros)
+
+
+@pytest.mark.parametrize(("bits", "parameters"), [(None, 2 * 10 * 32), (8, 10 * 32), (2, 4 * 10 * 32)])
+def test_a_table_in_blocks_counts_as_what_it_holds_without_its_scales(
+    tmp_path: Path, bits: int | None, parameters: int
+) -> None:
+    node = helper.make_node("GatherBlockQuantized", ["w", "i", "s"], ["y"], domain=MICROSOFT, block_size=16, bits=bits)
+    held = [weight("w", np.zeros((10, 32), np.uint8)), weight("s", np.ones((10, 4), np.float32))]
+    built = model([node], [tensor("i", TensorProto.INT64, [3])], [tensor("y", F32, [3, 64])], held)
+    (found,) = infer(built, tmp_path).nodes
+    assert (found.parameters, found.zeros) == (parameters, 0), "what stands for zero is not told"
+
+
+def test_scales_between_integers_are_no_parameters(tmp_path: Path) -> None:
+    scales = [weight("s", np.float32(0.1)), weight("z", np.uint8(3)), weight("t", np.float32(0.2))]
+    nodes = [
+        helper.make_node("QLinearSigmoid", ["x", "s", "z", "t", "z"], ["a"], domain=MICROSOFT),
+        helper.make_node("QLinearConcat", ["t", "z", "x", "s", "z", "a", "t", "z"], ["y"], domain=MICROSOFT, axis=0),
+    ]
+    u8 = TensorProto.UINT8
+    profile = infer(model(nodes, [tensor("x", u8, [2, 3])], [tensor("y", u8, [4, 3])], scales), tmp_path)
+    assert profile.parameters == 0 and profile.weight_bytes == 9
+
+
 def test_packed_weights_count_as_what_they_hold(tmp_path: Path) -> None:
     node = helper.make_node("MatMulNBits", ["x", "w", "s"], ["y"], domain=MICROSOFT, K=32, N=6, bits=4, block_size=32)
     held = [weight("w", np.zeros((6, 1, 16), np.uint8)), weight("s", np.ones(6, np.float32))]

@@ -145,7 +145,11 @@ def _moved(site: Site, executions: Sequence[Execution], constants: Constants) ->
 def _merge(site: Site, parts: list[NodeCost]) -> NodeCost:
     """One node of the file: itself, or all that the function has which it calls."""
     if len(parts) == 1 and parts[0].id == site.id:
-        return parts[0]
+        own, named = parts[0], (site.index, site.op, site.name)
+        # What stands behind a call has another place there, and the only node of a function another operator.
+        if (own.index, own.op, own.name) == named:
+            return own
+        return replace(own, index=site.index, op=site.op, name=site.name)
     large = max(parts, key=lambda part: (part.macs or 0, part.parameters))
     moved = [part.activation_bytes for part in parts]
     return replace(

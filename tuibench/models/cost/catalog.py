@@ -19,7 +19,7 @@ _DOMAINS: dict[str, dict[str, Count]] = {
     "": _OWN,
     "ai.onnx": _OWN,
     "com.microsoft": _CONTRIB,
-    # Training's and early forms of the same operators.
+    # The same operators where the engine has put channels last.
     "com.ms.internal.nhwc": _OWN,
     "com.microsoft.nchwc": {**ELEMENT_NCHWC, **NCHWC},
     "ai.onnx.ml": ELEMENT_ML,

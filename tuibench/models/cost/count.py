@@ -25,7 +25,6 @@ from tuibench.models.inspection import load_graph
 
 STATIC = "static inference"
 TRACED = "one run without optimization"
-_CUT = "the profiler stopped at a million events: what runs in loops is counted less often than it runs"
 
 
 @dataclass(frozen=True)
@@ -76,6 +75,5 @@ def count_expansion(
     skip_folded(known, constants)
     zeros = Zeros(path, clock)
     holdings = share_out(sites, constants, zeros.count)
-    cut = (_CUT,) if shapes.trace is not None and shapes.trace.is_cut else ()
-    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, (*cut, *zeros.notes()))
+    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, zeros.notes())
     return assemble(expansion, known, constants, holdings, setting)

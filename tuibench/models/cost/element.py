@@ -41,7 +41,8 @@ def _fourier(call: Call) -> Work:
     """5 n log2 n for a transform of n along one axis."""
     data, axis = call.shape(0), call.number("axis", 1)
     inner = data[:-1] if len(data) > 1 and data[-1] in (1, 2) else data
-    length = inner[axis] if -len(inner) <= axis < len(inner) else inner[-1]
+    # Counted from behind, the axis that tells real from imaginary parts is one, too.
+    length = data[axis] if -len(data) <= axis < len(data) else inner[-1]
     return Work(0, _transform(math.prod(inner) // max(length, 1), length))
 
 

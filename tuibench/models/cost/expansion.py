@@ -79,40 +79,53 @@ def _name(
 
 
 def _calls(model: onnx.ModelProto, sites: list[Site]) -> bool:
-    known = {(text(f.domain), text(f.name)) for f in model.functions}
-    return any((text(s.node.domain), text(s.node.op_type)) in known for s in sites) if known else False
+    known = set(map(_key, model.functions))
+    return any(_called(site.node) in known for site in sites) if known else False
+
+
+_Key = tuple[str, str, str]
+"""By what a function is called: one name may stand for several forms of it."""
+
+
+def _key(function: onnx.FunctionProto) -> _Key:
+    return text(function.domain), text(function.name), text(function.overload)
+
+
+def _called(node: onnx.NodeProto) -> _Key:
+    return text(node.domain), text(node.op_type), text(node.overload)
 
 
 def _owners(model: onnx.ModelProto, originals: list[Site], sites: list[Site]) -> list[Site] | None:
     """The inliner keeps the order: a call gives way to as many nodes as its body has, calls within it replaced too.
 
-    None where it left calls as they were.
+    None where it left calls as they were, or nothing of one.
     """
-    known = {(text(f.domain), text(f.name)) for f in model.functions}
-    if any((text(site.node.domain), text(site.node.op_type)) in known for site in sites):
+    known = set(map(_key, model.functions))
+    if any(_called(site.node) in known for site in sites):
         return None
     lengths = _Lengths(model)
-    owners = [site for site in originals for _ in range(lengths.of_node(site.node, own_subgraphs=False))]
-    return owners if len(owners) == len(sites) else None
+    counts = [lengths.of_node(site.node, own_subgraphs=False) for site in originals]
+    owners = [site for site, count in zip(originals, counts, strict=True) for _ in range(count)]
+    return owners if len(owners) == len(sites) and all(counts) else None
 
 
 class _Lengths:
     """How many nodes a node becomes."""
 
     def __init__(self, model: onnx.ModelProto) -> None:
-        self._functions = {(text(f.domain), text(f.name)): f for f in model.functions}
-        self._known: dict[tuple[str, str], int] = {}
+        self._functions = {_key(function): function for function in model.functions}
+        self._known: dict[_Key, int] = {}
 
     def of_node(self, node: onnx.NodeProto, own_subgraphs: bool = True) -> int:
         """One, or the length of the function that it calls; nodes in its subgraphs beside that."""
-        key = text(node.domain), text(node.op_type)
+        key = _called(node)
         own = self._of_function(key) if key in self._functions else 1
         if not own_subgraphs:
             return own
         graphs = [g for a in node.attribute for g in ([a.g] if a.HasField("g") else list(a.graphs))]
         return own + sum(self.of_node(inner) for graph in graphs for inner in graph.node)
 
-    def _of_function(self, key: tuple[str, str]) -> int:
+    def _of_function(self, key: _Key) -> int:
         if key not in self._known:
             # Functions that call themselves are not inlined.
             self._known[key] = sum(self.of_node(node) for node in self._functions[key].node)

@@ -19,7 +19,7 @@ from tuibench.models.cost.count import Shapes, count_expansion, open_expansion
 from tuibench.models.cost.expansion import Expansion
 from tuibench.models.cost.relocation import locate_weights
 from tuibench.models.cost.tensor import Shape, Tensor
-from tuibench.models.cost.trace import Trace, read_profile
+from tuibench.models.cost.trace import MOST_EVENTS, Trace, read_profile
 from tuibench.models.dim import expand as expand_points
 from tuibench.models.external import check_external
 from tuibench.models.file import locate
@@ -82,7 +82,8 @@ class _Task:
         written = tracer.end()
         trace = read_profile(written) if written is not None else Trace()
         if not trace.events:
-            return self.guess("ONNX Runtime's profiler told nothing")
+            cut = f"stops at {MOST_EVENTS:,} events, before one inference was over" if trace.is_cut else "told nothing"
+            return self.guess(f"ONNX Runtime's profiler {cut}")
         trace.outputs = _tensors(outputs)
         inputs = {name: tensor.shape or () for name, tensor in _tensors(feed).items()}
         symbols = self._symbols(point.batch, point.dims)

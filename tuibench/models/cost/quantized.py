@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from tuibench.models.cost.constant import Constant, Constants
 from tuibench.models.cost.site import Site
@@ -19,6 +20,8 @@ _WEIGHTS = {
     "com.microsoft.QGemm": (3, 5),
     "com.microsoft.DynamicQuantizeMatMul": (1, 3),
     "com.microsoft.MatMulIntegerToFloat": (1, 5),
+    "com.microsoft.QAttention": (1, 7),
+    "com.microsoft.GatherBlockQuantized": (0, 3),
 }
 """Where the weight and its zero point stand."""
 _BIASES = {"QLinearConv": 8, "com.microsoft.QLinearConv": 8, "com.microsoft.QGemm": 6}
@@ -36,9 +39,22 @@ _SCALES = {
     "MatMulIntegerToFloat": (2, 3, 4, 5),
     "MatMulNBits": (2, 3),
     "MatMulBnb4": (2,),
+    "GatherBlockQuantized": (2, 3),
+    "QAttention": (3, 4, 6, 7),
+    "DynamicQuantizeLSTM": (8, 9, 10, 11),
+    "QEmbedLayerNormalization": (8, 9, 10, 11, 12, 13, 14, 15, 16, 17),
+    "QLinearWhere": (2, 3, 5, 6, 7, 8),
+    **dict.fromkeys(
+        (
+            *("QLinearSigmoid", "QLinearLeakyRelu", "QLinearSoftmax", "QLinearReduceMean"),
+            *("QLinearAveragePool", "QLinearGlobalAveragePool"),
+        ),
+        (1, 2, 3, 4),
+    ),
 }
 """Where scales and zero points stand, in whichever domain: they are no weights that were learned."""
 _PACKED = ("com.microsoft.MatMulNBits", "com.microsoft.MatMulBnb4")
+_LOOKUP = "com.microsoft.GatherBlockQuantized"
 _FLOAT_PRODUCTS = frozenset({"Conv", "ConvTranspose", "Gemm", "MatMul", "Einsum"})
 _DEQUANTIZE = ("DequantizeLinear", "com.microsoft.DequantizeLinear")
 
@@ -46,7 +62,7 @@ _DEQUANTIZE = ("DequantizeLinear", "com.microsoft.DequantizeLinear")
 def describe_weights(sites: list[Site], constants: Constants) -> None:
     """Say of each quantized weight how it is to be counted."""
     for site in sites:
-        for number in _SCALES.get(site.op.removeprefix("com.microsoft."), ()):
+        for number in _scales_of(site):
             scale = _only(constants, site, number)
             if scale is not None:
                 scale.elements = 0
@@ -58,6 +74,16 @@ def describe_weights(sites: list[Site], constants: Constants) -> None:
             bias.elements = math.prod(bias.shape)
         if site.op in _PACKED:
             _mark_packed(_only(constants, site, 1), site)
+        if site.op == _LOOKUP:
+            _mark_bytes(_only(constants, site, 0), site)
+
+
+def _scales_of(site: Site) -> Sequence[int]:
+    name = site.op.removeprefix("com.microsoft.")
+    if name == "QLinearConcat":
+        # The result's first, then each tensor with its own two.
+        return [number for number in range(len(site.inputs)) if number % 3 != 2]
+    return _SCALES.get(name, ())
 
 
 def multiplies_integers(site: Site) -> bool:
@@ -100,3 +126,11 @@ def _mark_packed(weight: Constant | None, site: Site) -> None:
         return
     sizes = {attribute.name: int(attribute.i) for attribute in site.node.attribute}
     weight.elements, weight.packed = max(sizes.get("K", 0), 0) * max(sizes.get("N", 0), 0), True
+
+
+def _mark_bytes(weight: Constant | None, site: Site) -> None:
+    """Of bytes that hold several numbers each; what stands for zero is no 0 where nobody says it."""
+    bits = next((int(attribute.i) for attribute in site.node.attribute if attribute.name == "bits"), 4)
+    if weight is not None and weight.dtype == "uint8" and bits in (2, 4, 8):
+        weight.elements = 8 // bits * math.prod(weight.shape)
+        weight.packed = bits < 8 or weight.zero_point is None

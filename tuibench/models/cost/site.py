@@ -18,8 +18,6 @@ class Scope:
     graph: onnx.GraphProto
     owner: int = -1
     """The node whose subgraph it is; -1 at the top."""
-    branch: str = ""
-    """Under which attribute it stands there."""
     around: Scope | None = None
     sites: list[Site] = field(default_factory=list)
     tensors: dict[str, Tensor] = field(default_factory=dict)
@@ -91,7 +89,7 @@ def find_sites(graph: onnx.GraphProto) -> tuple[list[Site], Scope]:
         scope = scopes.get(id(placed.graph))
         if scope is None:
             owner = by_id[placed.parent]
-            scope = _scope(placed.graph, owner, _branch(owner, placed.id))
+            scope = _scope(placed.graph, owner)
             scopes[id(placed.graph)] = scope
             owner.inner.append(scope)
         node = placed.node
@@ -108,12 +106,12 @@ def find_sites(graph: onnx.GraphProto) -> tuple[list[Site], Scope]:
 _GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 
 
-def _scope(graph: onnx.GraphProto, owner: Site | None = None, branch: str = "") -> Scope:
+def _scope(graph: onnx.GraphProto, owner: Site | None = None) -> Scope:
     """A scope that knows its weights already."""
     if owner is None:
         scope = Scope(graph)
     else:
-        scope = Scope(graph, owner.index, branch, owner.scope)
+        scope = Scope(graph, owner.index, owner.scope)
     for weight in graph.initializer:
         scope.weights[text(weight.name)] = weight
         scope.tensors[text(weight.name)] = Tensor(dtype_name(weight.data_type), tuple(weight.dims))
@@ -123,8 +121,3 @@ def _scope(graph: onnx.GraphProto, owner: Site | None = None, branch: str = "") 
         kind = value.type.tensor_type.elem_type if value.type.WhichOneof("value") == "tensor_type" else 0
         scope.tensors.setdefault(text(value.name), Tensor(dtype_name(kind), None) if kind else _NOTHING_KNOWN)
     return scope
-
-
-def _branch(owner: Site, inner: str) -> str:
-    names = [text(a.name) for a in owner.node.attribute if a.type in _GRAPHS]
-    return next((name for name in names if inner.startswith(f"{owner.id}/{name}")), "")

@@ -13,7 +13,8 @@ from tuibench.models.cost.tensor import Tensor, profiler_dtype
 
 _SUFFIX = "_kernel_time"
 _CONVERSION = "InsertedPrecisionFreeCast_"
-_MOST_EVENTS = 1_000_000
+MOST_EVENTS = 1_000_000
+"""ONNX Runtime's profiler writes so many and drops what comes after."""
 MOST_VARIANTS = 256
 """Different shapes of one node in a run that are kept apart; more are counted as the last of them."""
 
@@ -32,10 +33,8 @@ class Trace:
     is_converted: bool = False
     """Whether the engine converts types around nodes, so that the events tell of others than the model's."""
 
-    @property
-    def is_cut(self) -> bool:
-        """Whether the profiler stopped writing, so that nodes ran more often than it tells."""
-        return self.events >= _MOST_EVENTS
+    is_cut: bool = False
+    """Whether the profiler stopped writing before any run was over, which it tells last."""
 
     def times(self, name: str) -> int:
         """How often a node ran."""
@@ -47,8 +46,11 @@ def read_profile(path: str | os.PathLike[str]) -> Trace:
 
     It writes a line for each event, which are read one at a time: whole, a loop's profile takes gigabytes.
     """
-    start, end = _last_run(path)
+    start, end, events = _last_run(path)
     trace = Trace()
+    if end < start:
+        trace.is_cut = events >= MOST_EVENTS
+        return trace
     for line in _lines(path, '"Node"'):
         trace.is_converted = trace.is_converted or _CONVERSION in line
         event = _parse(line)
@@ -58,13 +60,15 @@ def read_profile(path: str | os.PathLike[str]) -> Trace:
     return trace
 
 
-def _last_run(path: str | os.PathLike[str]) -> tuple[int, int]:
-    found = (0, -1)
-    for line in _lines(path, '"model_run"'):
-        event = _parse(line)
+def _last_run(path: str | os.PathLike[str]) -> tuple[int, int, int]:
+    """When it began and ended, the end before the beginning where there is none; and the events of all runs."""
+    start, end, events = 0, -1, 0
+    for line in _lines(path, "{"):
+        events += 1
+        event = _parse(line) if '"model_run"' in line else {}
         if event.get("name") == "model_run":
-            found = (int(event["ts"]), int(event["ts"]) + int(event["dur"]))
-    return found
+            start, end = int(event["ts"]), int(event["ts"]) + int(event["dur"])
+    return start, end, events
 
 
 def _lines(path: str | os.PathLike[str], word: str) -> Iterator[str]:

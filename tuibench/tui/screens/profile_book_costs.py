@@ -31,6 +31,7 @@ class CostBook(Book):
     def __init__(self, costs: CostProfile) -> None:
         self.costs = costs
         self._rows = cost_rows(costs)
+        self._moved = sum(row.bytes_moved or 0 for row in self._rows)
         self._table = LayerTable(
             COST_COLUMNS, [(row.node.id, row) for row in self._rows], self._arrange, with_sum=with_sum
         )
@@ -63,8 +64,7 @@ class CostBook(Book):
 
     def said(self, kind: str) -> Sequence[LineLike]:
         """That it is theory, and what follows from it."""
-        moved = self.costs.activation_bytes + self.costs.weight_bytes
-        ratio = f" {short(self.costs.flops / moved)} operations per byte." if moved else ""
+        ratio = f" {short(self.costs.flops / self._moved)} operations per byte." if self._moved else ""
         return [
             (
                 f"Theoretical: no time was measured.{ratio} n measures where the time goes.",
