@@ -296,6 +296,13 @@ def test_costs_are_counted_on_the_shapes_of_a_run(tmp_path: Path) -> None:
     assert found.nodes and found.unknown == 0
 
 
+def test_a_run_for_shapes_is_told_of_before_and_behind_it(tmp_path: Path) -> None:
+    path = save(encoder(), tmp_path / "m.onnx")
+    answer = call("cost", {"path": path, "run_dir": str(tmp_path), "batch": 3})
+    told = [line["running"] for line in answer.lines if "running" in line]
+    assert told and told == [True, False] * (len(told) // 2)
+
+
 def test_costs_of_no_model_are_refused(tmp_path: Path) -> None:
     path = tmp_path / "m.onnx"
     path.write_bytes(b"no model")

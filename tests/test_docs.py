@@ -69,3 +69,15 @@ def test_the_page_about_the_store_names_every_command_that_works_on_it() -> None
     assert [
         one.name for one in results if not re.search(rf"`(tuibench )?{one.name}\b|\$ tuibench {one.name}\b", text)
     ] == []
+
+
+def test_pictures_are_few_and_each_is_one_that_can_be_taken_again() -> None:
+    dashboard = (ROOT / "tools" / "shoot_dashboard.py").read_text(encoding="utf-8")
+    shell = (ROOT / "tools" / "shoot.py").read_text(encoding="utf-8")
+    taken = re.findall(r'take\("(\w+)"\)', dashboard) + re.findall(r'^    "(\w+)": \("', shell, re.MULTILINE)
+    assert len(taken) == len(set(taken)) <= 8
+    assert {"profile", "loss"} <= set(taken)
+    pages = [ROOT / "README.md", *(ROOT / "docs").glob("*.md")]
+    shown = {name for page in pages for name in re.findall(r"screenshots/(\w+)\.svg", page.read_text(encoding="utf-8"))}
+    assert shown == {path.stem for path in (ROOT / "screenshots").glob("*.svg")}
+    assert shown <= set(taken)

@@ -17,8 +17,6 @@ FOLDER = Path(__file__).resolve().parent.parent / "screenshots"
 WIDTH = 100
 SHOTS = {
     "benchmark": ("benchmark", "sample", "-s", "sync", "-q"),
-    "compare": ("benchmark", "sample", "-e", "onnxruntime,openvino", "-s", "sync", "-q"),
-    "doctor": ("doctor",),
 }
 
 

@@ -148,13 +148,20 @@ def loss(request: dict[str, Any], send: Send) -> Any:
     return request_sweep(request, send)
 
 
-def cost(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?}: what each node costs by its shapes."""
+def cost(request: dict[str, Any], send: Send) -> Any:
+    """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?}: what each node costs by its shapes.
+
+    Sends {"running": true} before each run of the model and {"running": false} behind it.
+    """
+    from functools import partial
+
     from tuibench.core.record import to_compact
     from tuibench.models.cost.order import carry_out
     from tuibench.trial import TracedTrial
 
-    return to_compact(carry_out(request, _available_bytes(request.get("memory_bytes")), TracedTrial))
+    return to_compact(
+        carry_out(request, _available_bytes(request.get("memory_bytes")), partial(TracedTrial, tell=send))
+    )
 
 
 def layers(request: dict[str, Any], send: Send) -> Any:

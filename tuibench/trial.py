@@ -6,6 +6,8 @@ import os
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tuibench.engines.protocol import Setting
     from tuibench.models.inspection import Interface
     from tuibench.models.reference import TrialError
@@ -44,7 +46,11 @@ class Trial:
 class TracedTrial:
     """ONNX Runtime without optimization and with its profiler on: the shapes that a model's nodes see."""
 
-    def __init__(self, model: str | bytes, folder: str, work_dir: str) -> None:
+    def __init__(
+        self, model: str | bytes, folder: str, work_dir: str, tell: Callable[[dict[str, Any]], None] | None = None
+    ) -> None:
+        """`tell` hears when a run begins and when it is over: some never are."""
+        self._tell = tell or (lambda _: None)
         self._model = model
         """A path; or bytes, whose external weights lie in `folder`."""
         self._folder = folder
@@ -55,7 +61,12 @@ class TracedTrial:
 
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
         """The outputs for one feed; TrialError says whether the model or the feed was refused."""
-        return _run_once(self._load(), feed)
+        session = self._load()
+        self._tell({"running": True})
+        try:
+            return _run_once(session, feed)
+        finally:
+            self._tell({"running": False})
 
     def end(self) -> str | None:
         """Where the profiler wrote of all runs; the session is over then."""

@@ -15,7 +15,7 @@ from tests.runs.profile_script import COSTS, LOSSES, USUAL, make_profile_result,
 from tests.store.data import make_small
 from tests.workbench.script import HERE, ScriptedRun
 from tuibench.core.card import Card
-from tuibench.core.errors import EngineError, ModelError
+from tuibench.core.errors import EngineError, ModelError, PhaseTimeout
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.record import from_plain, to_plain
@@ -97,6 +97,26 @@ def test_a_model_that_cannot_be_run_is_read_instead(
     for _ in range(2):
         bench.profiles.costs(str(MODEL))
     assert len(asked) == 4
+
+
+def test_a_model_that_never_ends_is_read_instead_before_long(
+    home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    limits: list[list[float | None]] = []
+
+    def ask(task: str, request: dict[str, Any], **options: Any) -> Any:
+        hear = options["hear"]
+        limits.append([options["timeout_s"], hear({"running": True}), hear({"running": False}), hear({})])
+        if not request.get("static"):
+            raise PhaseTimeout("no answer within 30 s")
+        asked.append(request["static"])
+        return to_plain(COSTS)
+
+    monkeypatch.setattr(theory, "ask_child", ask)
+    assert Workbench().profiles.costs(str(MODEL)) == COSTS
+    # Reading may take long, one run may not: others wait for the machine meanwhile.
+    assert limits[0] == [120.0, 30.0, 120.0, None]
+    assert "no answer within 30 s" in asked[0]
 
 
 def test_no_model_is_run_for_its_costs_while_somebody_measures(

@@ -5,6 +5,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable
 
+_FINE_MS = 0.001
+"""Below it three digits would be those of nanoseconds, of a profiler that counts microseconds."""
+
 
 def number(value: float) -> str:
     """Format for the lines and exports that scripts read: 4 decimals or 4 significant digits, whichever is more."""
@@ -34,6 +37,11 @@ def ms(value_ms: float) -> str:
     if value_ms < 0.1:
         return f"{short(value_ms * 1000)} µs"
     return f"{short(value_ms)} ms" if value_ms < 10_000 else f"{short(value_ms / 1000)} s"
+
+
+def table_ms(value_ms: float) -> str:
+    """A time in a column of ms: hundredths of a microsecond at the finest, so that 7 columns have room for it."""
+    return short(value_ms) if abs(value_ms) >= _FINE_MS or value_ms == 0 else f"{value_ms:.5f}"
 
 
 def size(count: float) -> str:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 
 from tuibench.core.profile import FOLDED, LAYER, RESIDUAL, RUNTIME, CostProfile, LayerTime, NodeCost, PerformanceProfile
 from tuibench.core.text import show
-from tuibench.core.units import percent, scaled, short, size
+from tuibench.core.units import percent, scaled, short, size, table_ms
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
 from tuibench.insight.cost import shapes_words
 from tuibench.insight.portion import HEAVY, int8_of, int8_ratio, time_of, total_ms
@@ -146,6 +146,10 @@ def _digits(value: float | None, otherwise: str = NONE) -> str:
     return otherwise if value is None else short(value)
 
 
+def _time(row: LayerRow) -> str:
+    return NONE if row.ms is None else table_ms(row.ms)
+
+
 def _weight(row: LayerRow) -> str:
     layer = row.layer
     if layer.weight or layer.kind == LAYER:
@@ -180,7 +184,7 @@ def _count(pick: Callable[[LayerTime], int | None], unit: Callable[[float], str]
 def _int8(row: LayerRow) -> str:
     form = int8_of(row.layer)
     if row.int8_ms is not None:
-        return short(row.int8_ms)
+        return table_ms(row.int8_ms)
     # Why is told where one layer has the whole screen: it would push all else out of the table.
     return UNKNOWN if form is not None else NONE
 
@@ -199,7 +203,7 @@ COLUMNS: tuple[Column[LayerRow], ...] = (
     Column("number", "#", lambda row: row.number, _number, ascending=True, hint="place in the model; * above 10 %"),
     Column("op", "op", lambda row: row.layer.op, lambda row: show(row.layer.op, 80), False, True, least=8, most=16),
     Column("weight", "weight", lambda row: row.layer.weight, _weight, False, True, least=16, middle=True),
-    Column("ms", "ms", lambda row: row.ms, lambda row: _digits(row.ms), hint="per batch"),
+    Column("ms", "ms", lambda row: row.ms, _time, hint="per batch"),
     Column("share", "%", lambda row: row.share, lambda row: _percent(row.share), hint="of the time of all rows"),
     Column("cumulative", "cum %", lambda row: row.cumulative, lambda row: _percent(row.cumulative),
            hint="of this row and all above it"),

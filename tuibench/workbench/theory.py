@@ -31,6 +31,8 @@ _FORM = 4
 """Of what is counted and how: with another one nothing that was kept is used."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
+_RUN_S = 30.0
+"""One run for the shapes, for which others wait for the machine: a loop without an end tells no more in longer."""
 _PARTS = ("logs", "inputs", "work")
 
 
@@ -107,7 +109,13 @@ class Theory:
             request["gentle"] = task != "cost" or "static" in more
             request["memory_bytes"] = read_memory(tree, find_groups(tree)).room_bytes
             limit = (_COST_S if task == "cost" else _WEIGHTS_S) * spec.limits.timeout_scale
-            return ask_child(task, request, what=f"{show(source.asked)}: reading its layers", timeout_s=limit)
+            brief = _RUN_S * spec.limits.timeout_scale
+
+            def hear(line: dict[str, Any]) -> float | None:
+                return (brief if line["running"] else limit) if "running" in line else None
+
+            what = f"{show(source.asked)}: reading its layers"
+            return ask_child(task, request, what=what, timeout_s=limit, hear=hear)
         finally:
             shutil.rmtree(run_dir, ignore_errors=True)
 

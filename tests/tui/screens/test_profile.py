@@ -5,12 +5,13 @@ from dataclasses import replace
 
 import pytest
 
-from tests.insight.stock import make_profile
+from tests.insight.stock import make_costs, make_performance, make_profile
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, until_seen
 from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
-from tuibench.core.profile import LOSS
+from tuibench.core.profile import LOSS, PERFORMANCE, Profile
 from tuibench.core.short_id import short_id
+from tuibench.core.units import table_ms
 from tuibench.insight.bar import label_of
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
@@ -139,6 +140,17 @@ async def test_columns_of_eighty_and_all_of_them() -> None:
         assert "stage0.b…v.weight" in seen.rows[3]
         await seen.press("w")
         assert "stage0.block0.conv.weight" in seen.rows[3]
+
+
+@pytest.mark.parametrize("slower", [0.02, 0.005, 0.001])
+async def test_times_of_microseconds_are_never_cut(slower: float) -> None:
+    profile = Profile(PERFORMANCE, make_costs(), performance=make_performance(slower=slower))
+    async with profiled((80, 24), profile_run(1, 60, profile)) as seen:
+        await seen.go(route.profile(seen.ids[0], "layers"))
+        assert not re.search(r"\d…", seen.text)
+        for one in profile.performance.layers if profile.performance is not None else ():
+            if one.ms.value is not None:
+                assert f" {table_ms(one.ms.value)} " in seen.text
 
 
 async def test_enter_shows_all_of_a_layer() -> None:

@@ -17,7 +17,7 @@ from tuibench.tui.widgets.row import LineLike
 R = TypeVar("R")
 _WIDTHS = {
     "number": 5, "op": 12, "weight": 14, "name": 14, "shapes": 24, "kernel": 12, "why": 20, "reason": 20,
-    "macs": 7, "flops": 7, "params": 7, "bytes": 7, "gflops": 7, "ms": 6, "int8": 7, "half": 4,
+    "macs": 7, "flops": 7, "params": 7, "bytes": 7, "gflops": 7, "ms": 7, "int8": 7, "half": 4,
 }  # fmt: skip
 _NUMBER = 5
 _GROWING = ("op", "weight", "name", "why", "reason")

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.profile import Profile
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import ms, percent, short, table_ms
 from tuibench.insight.comparison import LayerPair, ProfileComparison
 from tuibench.insight.loss import HARM
 from tuibench.insight.loss_comparison import LossComparison, LossPair
@@ -83,9 +83,9 @@ def _cells(pair: LayerPair) -> tuple[str, ...]:
     return (
         pair.op,
         pair.weight or _NONE,
-        short(pair.old_ms.value) if pair.old_ms.value is not None else _NONE,
-        short(pair.new_ms.value) if pair.new_ms.value is not None else _NONE,
-        _NONE if delta is None else f"{'+' if delta > 0 else ''}{short(delta)}",
+        table_ms(pair.old_ms.value) if pair.old_ms.value is not None else _NONE,
+        table_ms(pair.new_ms.value) if pair.new_ms.value is not None else _NONE,
+        _NONE if delta is None else f"{'+' if delta > 0 else ''}{table_ms(delta)}",
         _NONE if ratio is None else short(ratio),
         clear,
     )
