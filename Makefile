@@ -13,7 +13,7 @@ check:
 	.ci/check $(VENV)
 
 test:
-	$(PYTHON) -m pytest
+	$(PYTHON) -m pytest -n 2 --dist loadfile
 
 test-slow:
 	$(PYTHON) -m pytest -m slow

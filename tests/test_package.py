@@ -27,7 +27,7 @@ def test_readme_begins_with_the_two_commands_and_ci_runs_the_second() -> None:
     measure, test = commands
     assert measure.startswith("python3 -m venv .venv && ")
     assert measure.endswith(" && .venv/bin/tuibench benchmark sample")
-    assert test.endswith(" && .venv-test/bin/python -m pytest")
+    assert test.endswith(" && .venv-test/bin/python -m pytest -n 2 --dist loadfile")
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     pattern = re.search(r"grep -E '(.+)' README\.md", script)
     assert pattern is not None
