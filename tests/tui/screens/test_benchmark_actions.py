@@ -280,7 +280,7 @@ async def test_x_writes_a_file_and_asks_before_it_replaces_one(tmp_path: Path) -
         assert "out.json" in said(seen)
         (tmp_path / "out.json").write_text("mine")
         await export_to(seen, tmp_path / "out.json")
-        assert "is there already. Overwrite it?" in said(seen)
+        assert "is there already  y overwrite  n esc back" in said(seen)
         await seen.press("escape")
         assert (tmp_path / "out.json").read_text() == "mine"
         await export_to(seen, tmp_path / "out.json")

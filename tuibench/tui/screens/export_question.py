@@ -18,6 +18,7 @@ from tuibench.tui.widgets.calm import Calm
 from tuibench.tui.widgets.choice_field import Choice, ChoiceField
 from tuibench.tui.widgets.field_column import FieldColumn
 from tuibench.tui.widgets.question import ask
+from tuibench.tui.widgets.row import cut_middle
 from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.text_field import TextField
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 
 _FORMS = " .csv has a line per cell, .md is a page with figures, any other is JSON."
 _FORMS_OF_THEORY = " .csv has a line per layer, .md is a page, any other is JSON."
+_PATH = 30
+"""Columns of a path in a question."""
 _PRIVATE = " Paths, names of this machine and its users are left out unless you ask."
 
 
@@ -109,7 +112,8 @@ def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], st
             page.wish(lambda: write(export), page.say)
 
     if export is not None and export.replaces:
-        words = f"{export.path} is there already. Overwrite it?"
+        # What is asked has to fit beside its keys at 80 columns, however long the path is.
+        words = f"{cut_middle(show(export.path), _PATH)} is there already"
         ask(page, words, {"y": "overwrite"}, lambda answer: begin() if answer == "y" else None)
     else:
         begin()
