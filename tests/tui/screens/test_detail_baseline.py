@@ -88,9 +88,38 @@ async def test_advice_names_what_to_choose_and_the_pareto_set() -> None:
             "13.2      606 16 cores, batch 8",
             "52.4      610 16 cores, batch 32 (no sure gain)",
         ]
-        text = " ".join(said)
+        text = " ".join(said[:at])
         assert "Least latency 1.76 ms ±1.5 % (sync, 16 cores, batch 1), grade A." in text
         assert "Most items/s 610 items/s ±1.9 %" in text and "Most items/s per core 70.2 items/s per core" in text
+
+
+def beside(seen: Detail) -> list[str]:
+    """The right side, from its first line."""
+    return [line[43:].strip() for line in seen.rows[5:21]]
+
+
+async def test_a_small_terminal_shows_every_advice_and_its_keys_reach_the_rest() -> None:
+    async with detail(sweep(25, engines=("onnxruntime", "openvino"))) as seen:
+        text = " ".join(beside(seen))
+        assert all(f"{what} " in text for what in ("Least latency", "Most items/s", "Most items/s per core"))
+        assert "tied with openvino, sync, 1 core, batch 8." in text
+        await seen.press("G")
+        assert "(no sure gain)" in beside(seen)[-1] and numbers(seen)[-1] == "stopped by target"
+        await seen.press("g")
+        assert beside(seen)[0] == "Least latency" and numbers(seen)[0].startswith("p50")
+        # One side at a time, as a key may send no page.
+        await seen.press("down")
+        assert beside(seen)[0] == "Least latency" and numbers(seen)[-1] == "stopped by target"
+        await seen.press("down")
+        assert beside(seen)[0] != "Least latency"
+        await seen.press("up")
+        assert beside(seen)[0] == "Least latency" and numbers(seen)[-1] == "stopped by target"
+        await seen.press("up")
+        assert numbers(seen)[0].startswith("p50")
+        await seen.press("h", "G")
+        assert numbers(seen)[-1] == "stopped by target"
+        await seen.press("h", "h")
+        assert "figure [advice]" in seen.choices and beside(seen)[-1] != "(no sure gain)"
 
 
 async def test_left_and_right_go_from_cell_to_cell() -> None:

@@ -34,6 +34,29 @@ _BESIDE = 30
 FIGURES = ("histogram", "samples")
 
 
+class Leading(FactBlock):
+    """Facts whose keys move those beside it, too: there is one focus, and nothing says which side it would be on.
+
+    Down its own end comes first and then theirs, up the other way round: a key that moved both would send a page.
+    """
+
+    beside: FactBlock
+
+    def move(self, by: int) -> None:
+        """These, and where they are at their end those beside them."""
+        sides: tuple[FactBlock, ...] = (self, self.beside) if self.beside.display else (self,)
+        for side in sides if by > 0 else reversed(sides):
+            before = side.first
+            FactBlock.move(side, by)
+            by -= side.first - before
+
+    def move_to_end(self, last: bool) -> None:
+        """Each to its own: they differ in length."""
+        FactBlock.move(self, len(self._laid_out()) if last else -len(self._laid_out()))
+        if self.beside.display:
+            self.beside.move_to_end(last)
+
+
 class BaselinePane(DetailPane):
     """Left the numbers, right a figure; keys go from cell to cell and from figure to figure."""
 
@@ -60,9 +83,12 @@ class BaselinePane(DetailPane):
         yield SelectorLine(id="baseline-choices")
         yield RuleLine()
         with Beside(id="beside"):
-            yield FactBlock(id="numbers")
+            numbers = Leading(id="numbers")
+            numbers.beside = FactBlock(advice_facts(self.stored.result), _INDENT, id="advice")
+            numbers.beside.can_focus = False
+            yield numbers
             yield FigureView(id="spread")
-            yield FactBlock(advice_facts(self.stored.result), _INDENT, id="advice")
+            yield numbers.beside
 
     def on_mount(self) -> None:
         """The figure that was chosen last."""
@@ -143,16 +169,16 @@ def draw_cell(cell: CellResult, figure: str, width: int, height: int, ascii_only
 
 
 def advice_facts(run: RunResult) -> Iterator[Fact]:
-    """The cells that no other beats in both latency and items/s, then what to choose for what."""
-    rows = tradeoff_rows(run)
-    if rows:
-        alone = len({cell.asked.scenario for cell in run.cells}) == 1
-        yield Fact("", "Pareto set: none is better at both", "title")
-        yield Fact("", HEAD, "dim")
-        for figures, name in rows:
-            yield Fact(figures, name.partition(", ")[2] if alone and name.startswith("sync, ") else name, "", "")
-        yield Fact("", "")
+    """What to choose for what, then the cells that no other beats in both latency and items/s."""
     for sentence in run.conclusions:
         what, _, rest = sentence.partition(": ")
         yield Fact("", what if rest else "", "title")
         yield Fact("", f"  {rest}" if rest else sentence)
+    rows = tradeoff_rows(run)
+    if rows:
+        alone = len({cell.asked.scenario for cell in run.cells}) == 1
+        yield Fact("", "")
+        yield Fact("", "Pareto set: none is better at both", "title")
+        yield Fact("", HEAD, "dim")
+        for figures, name in rows:
+            yield Fact(figures, name.partition(", ")[2] if alone and name.startswith("sync, ") else name, "", "")

@@ -71,6 +71,11 @@ class ScrollBlock(Moving):
         self._set_first(self._most if self._at_end else self._first)
 
     @property
+    def first(self) -> int:
+        """How many lines lie above those that are seen."""
+        return self._first
+
+    @property
     def position(self) -> str:
         """Where one is, in words, such as 12-31 of 40; '' where all lines are seen."""
         total = len(self._laid_out())
