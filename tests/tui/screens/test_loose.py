@@ -49,7 +49,7 @@ async def test_it_can_be_removed_and_comes_back() -> None:
     one = imported(bench)
     async with open_app() as (app, pilot):
         await press(pilot, "G", "enter", "d", "y")
-        assert bench.library.list_loose() == () and "No benchmark yet." in frame(app)
+        assert bench.library.list_loose() == () and "No benchmark." in frame(app)
         await press(pilot, "u")
         assert [row.id for row in bench.library.list_loose()] == [one]
         await press(pilot, "q")

@@ -9,11 +9,12 @@ from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, settle, type_text
 from tests.tui.screens.stage import shown, with_runs
-from tests.tui.stock import add, make_id, rich_project, sweep
+from tests.tui.stock import add, add_project, make_id, rich_project, sweep
 from tuibench.core.errors import StoreBusy
 from tuibench.core.reference import ModelState
 from tuibench.core.short_id import short_id
 from tuibench.tui import route
+from tuibench.tui.app import Dashboard
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.terminal import Display
 from tuibench.workbench.hall import Workbench
@@ -263,8 +264,6 @@ async def test_a_field_of_the_settings_takes_keys_until_escape_leaves_it() -> No
 
 async def test_an_empty_project_says_which_key_helps() -> None:
     bench = Workbench()
-    from tests.tui.stock import add_project
-
     project = add_project(bench)
     async with open_app(desk=make_desk(bench)) as (app, pilot):
         app.go(route.project(project))
@@ -274,6 +273,51 @@ async def test_an_empty_project_says_which_key_helps() -> None:
         for key in ("r", "R", "c", "d", "e", "x", "y", "L"):
             await press(pilot, key)
             assert "no benchmark under the cursor" in rows(app)[-3], key
+
+
+async def test_an_empty_list_offers_only_keys_that_do_something_there() -> None:
+    bench = Workbench()
+    project = add_project(bench)
+    async with open_app(desk=make_desk(bench)) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        assert offered(app) == "n new  u undo  ] tab  f2 system  f3 trash  : palette  ? help"
+        await press(pilot, "2")
+        theory = "enter open  n new  u undo  x export  y copy command  ] tab  f2 system  f3 trash  : palette  ? help"
+        assert offered(app) == theory
+        await press(pilot, "4")
+        assert offered(app).startswith("e edit")
+        one = add(bench, sweep(), project)
+        await look(app, pilot)
+        await press(pilot, "1")
+        assert "r re-run" in offered(app) and "c compare" in offered(app)
+        # What a filter hides is there.
+        await press(pilot, "slash")
+        await type_text(pilot, "zzz")
+        await press(pilot, "enter")
+        assert "c compare" in offered(app)
+        await press(pilot, "escape")
+        bench.library.remove((one,))
+        await look(app, pilot)
+        assert "c compare" not in offered(app) and "n new" in offered(app)
+
+
+async def test_what_belongs_to_no_project_offers_nothing_new() -> None:
+    async with open_app() as (app, pilot):
+        app.go(route.loose())
+        await settle(pilot)
+        assert offered(app).startswith("u undo") and "n   a new one" not in frame(app)
+        await press(pilot, "2")
+        assert offered(app).startswith("u undo")
+        add(Workbench(), sweep())
+        await press(pilot, "1")
+        await look(app, pilot)
+        assert "r re-run" in offered(app) and "n new" not in offered(app)
+
+
+def offered(app: Dashboard) -> str:
+    """The two lines of keys."""
+    return "  ".join(line.strip() for line in rows(app)[-2:] if line.strip())
 
 
 async def test_a_model_that_is_gone_is_said() -> None:

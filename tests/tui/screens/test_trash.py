@@ -49,6 +49,7 @@ async def test_only_the_typed_word_deletes() -> None:
         await press(pilot, "enter")
         assert bench.library.trash() == ()
         assert "Nothing was removed." in frame(app)
+        assert rows(app)[-2].split() == ["esc", "back", ":", "palette", "?", "help"]
         await press(pilot, "E")
         assert "there is nothing in it" in frame(app)
 

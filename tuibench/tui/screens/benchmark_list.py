@@ -51,7 +51,7 @@ class BenchmarkList(Vertical):
     sorts: ClassVar[tuple[str, ...]] = SORTS
     kept: ClassVar[str] = "benchmarks"
     """Before the names by which its order is remembered."""
-    nothing: ClassVar[tuple[str, ...]] = _EMPTY
+    nothing: tuple[str, ...] = _EMPTY
     """What is said where there is no line at all."""
 
     class Changed(Message):

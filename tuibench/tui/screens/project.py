@@ -18,7 +18,7 @@ from tuibench.tui import key
 from tuibench.tui.desk import Pulse, RunRow
 from tuibench.tui.screens.benchmark_list import BenchmarkList
 from tuibench.tui.screens.profile_list import ProfileList
-from tuibench.tui.screens.profile_rows import THEORIES
+from tuibench.tui.screens.project_key import hints_of
 from tuibench.tui.screens.project_profiles import ProjectProfiles
 from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
@@ -30,15 +30,6 @@ from tuibench.tui.widgets.title_line import RuleLine
 
 TABS = ("benchmarks", PERFORMANCE, LOSS, "settings")
 _NAMES = ("Benchmarks", "Performance", "Loss", "Settings")
-_LIST_HINTS = (
-    "open", "new", "rerun", "rerun-changed", "compare", "remove", "undo", "mark", "filter", "sort", "export",
-    "copy-command", "edit", "wide", "tab-next", "palette", "help",
-)  # fmt: skip
-_PROFILE_HINTS = (
-    "open", "new", "compare", "mark", "edit", "remove", "undo", "rerun", "rerun-changed", "filter", "sort", "export",
-    "copy-command", "wide", "tab-next", "palette", "help",
-)  # fmt: skip
-_SETTINGS_HINTS = ("edit", "tab-previous", "system", "trash", "palette", "help")
 
 Rows = tuple[BenchmarkRow, ...]
 
@@ -51,7 +42,6 @@ class ProjectScreen(ProjectProfiles):
         *key.bindings("tab", "benchmark", "run"),
         *key.bindings(only=("new",)),
     ]
-    hints: tuple[str, ...] = _LIST_HINTS
     about = (
         "The benchmarks of this project. Runs that measure, wait or broke off stand first, with a sign for their "
         "state; then what is stored, the newest first. BEST is the least time of a single request, or the most items "
@@ -71,7 +61,9 @@ class ProjectScreen(ProjectProfiles):
         self._tab = TABS.index(tab) if tab in TABS else 0
         self._project: ProjectRow | None = None
         self._model: ModelState | None = None
-        self._cursor = ""
+        self._is_read = False
+        """Whether it is known what is in the lists."""
+        self.hints = self._hints()
 
     def body(self) -> Iterable[Widget]:
         """Tabs, filter, then rail, lists and settings beside each other."""
@@ -141,6 +133,7 @@ class ProjectScreen(ProjectProfiles):
 
     def show_rows(self, rows: Rows, profiles: Rows) -> None:
         """Show what is stored, and what goes on."""
+        self._is_read = True
         for one in self.lists:
             one.show(rows if one is self.benchmarks else profiles, one.runs_of_mine(self._runs()))
             if (started := self.dashboard.started) and one.table.move_to(started):
@@ -178,6 +171,15 @@ class ProjectScreen(ProjectProfiles):
         message.stop()
         self._show_around()
         self.show_title()
+        if (hints := self._hints()) != self.hints:
+            self.hints = hints
+            self.show_keys()
+
+    def _hints(self) -> tuple[str, ...]:
+        """Of keys that need a line those that have one; while nothing is read most probably all."""
+        shown = self.shown_list if self._is_read else None
+        is_empty = shown is not None and not shown.rows.ids and not shown.text
+        return hints_of(TABS[self._tab], is_empty=is_empty, has_project=self.has_theory)
 
     def _show_around(self) -> None:
         """Tabs and rail."""
@@ -199,17 +201,6 @@ class ProjectScreen(ProjectProfiles):
         self._show_around()
 
     # Keys
-
-    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
-        """Filter while one types."""
-        message.stop()
-        if (shown := self.shown_list) is not None:
-            shown.filter_by(message.text)
-
-    def marked(self) -> tuple[str, ...]:
-        """As the list has them."""
-        shown = self.shown_list
-        return tuple(one for one in shown.marked() if one not in THEORIES) if shown is not None else ()
 
     def action_edit(self) -> None:
         """Of the settings the first field, else name and note of a benchmark."""
@@ -255,7 +246,7 @@ class ProjectScreen(ProjectProfiles):
     def _show_tab(self) -> None:
         for n, name in enumerate(TABS):
             self.query_one(f"#{name}").set_class(n != self._tab, "hidden")
-        self.hints = {"benchmarks": _LIST_HINTS, "settings": _SETTINGS_HINTS}.get(TABS[self._tab], _PROFILE_HINTS)
+        self.hints = self._hints()
         self.show_title()
         self.show_keys()
         self._show_around()

@@ -11,6 +11,7 @@ from tuibench.tui.screens.profile_list import ProfileList
 from tuibench.tui.screens.profile_rows import THEORIES
 from tuibench.tui.screens.run_actions import RunActions
 from tuibench.tui.screens.theory_actions import TheoryActions
+from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.record_table import RecordTable
 
 
@@ -42,6 +43,11 @@ class ProjectProfiles(TheoryActions, RunActions):
         shown = self.shown_list
         return shown.table.cursor_key if shown is not None and not self.theory else None
 
+    def marked(self) -> tuple[str, ...]:
+        """As the list has them."""
+        shown = self.shown_list
+        return tuple(one for one in shown.marked() if one not in THEORIES) if shown is not None else ()
+
     def targets(self) -> tuple[str, ...]:
         """The marked ones, else the one under the cursor."""
         return self.marked() or super().targets()
@@ -66,6 +72,12 @@ class ProjectProfiles(TheoryActions, RunActions):
             self.dashboard.go(route.run(one))
         else:
             self.dashboard.go(route.profile(one) if self.kind else route.detail(one))
+
+    def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
+        """Filter while one types."""
+        message.stop()
+        if (shown := self.shown_list) is not None:
+            shown.filter_by(message.text)
 
     def action_new(self) -> None:
         """A benchmark, or a profile of the kind in sight."""

@@ -24,6 +24,8 @@ _COLUMNS = (
     Column("count", "BENCHMARKS", 10, right=True, rank=2),
     Column("size", "SIZE", 8, right=True, rank=1),
 )
+_HINTS = ("open", "undo", "empty-trash", "back", "help")
+_EMPTY_HINTS = ("back", "palette", "help")
 _WORD = "empty"
 _EMPTY = ("Nothing was removed.", "", "esc   back")
 
@@ -32,7 +34,7 @@ class TrashScreen(Page):
     """Each line is one removal: all that went with it comes back with it."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("empty-trash", "trash"))]
-    hints = ("open", "undo", "empty-trash", "back", "help")
+    hints: tuple[str, ...] = _HINTS
     about = (
         "What was removed, the latest first. Enter brings a removal back with everything that went with it, u the "
         "latest. E deletes all of them for good, after the word is typed; nothing else in the dashboard deletes."
@@ -62,6 +64,10 @@ class TrashScreen(Page):
         table = self.query_one("#removed", RecordTable)
         table.show_rows(_COLUMNS, list(self._entries), lambda one: _line(self._entries[one], now))
         self.show_title()
+        hints = _HINTS if entries else _EMPTY_HINTS
+        if hints != self.hints:
+            self.hints = hints
+            self.show_keys()
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
         """Enter: bring it back."""
