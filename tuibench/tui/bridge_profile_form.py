@@ -48,6 +48,13 @@ class ProfileStarter:
         self._costs[project] = found
         return found
 
+    def known_costs(self, project: str) -> CostProfile | None:
+        """See ProfileDesk."""
+        known = self._bench.projects.get(project).project
+        model = known.versions[-1].model
+        source = ModelSource(model.asked, model.file.path)
+        return self._bench.profiles.known_costs(source, model.sha256, known.dims)
+
     # How it begins
 
     def form(self, project: str, profile: str) -> ProfileStart:

@@ -1,18 +1,26 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.insight.stock import make_costs
+from tests.tui.counting import CountingDriver, bytes_of
 from tests.tui.frame import frame, rows
-from tests.tui.pilot import open_app, press, settle
+from tests.tui.pilot import make_desk, open_app, press, settle
+from tuibench.core.errors import ModelError
+from tuibench.core.profile import CostProfile
 from tuibench.core.spec import ModelSource
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
+from tuibench.tui.desk import Desk
+from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.model_words import cost_lines
 from tuibench.tui.screens.project import ProjectScreen
 from tuibench.tui.screens.project_settings import ProjectSettings
 from tuibench.tui.widgets.text_field import TextField
@@ -64,6 +72,80 @@ async def test_fields_versions_and_model_are_shown(model: Path) -> None:
         text = frame(app)
         assert "the model is what it was" in text and "original" in text and "input_ids" in text
         assert "never measured" in text and "made just now, changed just now" in text
+
+
+def counting(desk: Desk, known: CostProfile | None, costs: CostProfile | str) -> tuple[Desk, list[str]]:
+    """The desk with these costs, or why there are none; and what it was asked for."""
+    asked: list[str] = []
+
+    def count(project: str) -> CostProfile:
+        asked.append("costs")
+        if isinstance(costs, str):
+            raise ModelError(costs)
+        return costs
+
+    def look(project: str) -> CostProfile | None:
+        asked.append("known")
+        return known
+
+    desk.costs, desk.known_costs = count, look  # type: ignore[method-assign]
+    return desk, asked
+
+
+async def test_what_is_known_of_its_cost_is_shown_without_counting_again(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    desk, asked = counting(make_desk(), make_costs(12), "nobody counts")
+    async with open_app((120, 36), desk=desk, driver=CountingDriver, headless=False) as (app, pilot):
+        pane = await settings(app, pilot, project)
+        assert "cost       at least 837 M FLOPs · at least 416 M MACs at batch 1" in frame(app)
+        assert "FLOPs = 2 × MACs + operations on single elements" in frame(app)
+        assert "not in it: operations of 1 node" in frame(app)
+        assert asked == ["known"]
+        assert await bytes_of(pilot, pane.open) == 0
+        assert asked == ["known", "known"]
+
+
+async def test_what_nobody_counted_is_counted_and_what_cannot_be_is_unknown(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    desk, asked = counting(make_desk(), None, make_costs(12))
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        pane = await settings(app, pilot, project)
+        assert "M FLOPs" in frame(app) and asked == ["known", "costs"]
+        # Other sizes cost something else.
+        await put(pilot, pane, "dim:sequence", "128")
+        pane.save()
+        await settle(pilot)
+        assert asked == ["known", "costs"] * 2
+    desk, _ = counting(make_desk(), None, "no rule for any of its layers")
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        await settings(app, pilot, project)
+        assert "cost       unknown: no rule for any of its layers" in frame(app)
+    os.unlink(model)
+    desk, asked = counting(make_desk(), None, make_costs(12))
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        await settings(app, pilot, project)
+        assert "cost       unknown: nobody has counted it, and the file is gone" in frame(app) and asked == ["known"]
+
+
+async def test_a_file_that_changed_costs_what_it_costs_now(model: Path) -> None:
+    project = project_of(model)
+    spoil(model)
+    desk, asked = counting(make_desk(), make_costs(3), make_costs(12))
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        await settings(app, pilot, project)
+        assert "at least 837 M FLOPs" in frame(app) and asked == ["costs"]
+
+
+async def test_in_a_small_terminal_keys_reach_the_last_line(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    desk, _ = counting(make_desk(), make_costs(12), "")
+    async with open_app(desk=desk) as (app, pilot):
+        await settings(app, pilot, project)
+        assert "made just now" not in frame(app)
+        await press(pilot, "G")
+        assert "made just now" in frame(app)
+        await press(pilot, "e", "escape", "g")
+        assert "the model is what it was" in frame(app)
 
 
 async def test_where_the_file_lies_is_shown_of_what_was_typed_otherwise(
@@ -202,3 +284,11 @@ async def test_only_what_was_typed_is_saved_over_what_others_saved_while_it_was(
         found = Workbench().projects.get(project).project
         assert (found.name, found.description, found.dims) == ("new", "theirs", {"sequence": 128})
         assert pane.column.fields["description"].answer == "theirs" and not pane.unsaved
+
+
+def test_a_cost_of_which_nothing_is_known_is_no_zero() -> None:
+    costs = make_costs(12)
+    nodes = tuple(replace(node, macs=None, element_flops=None) for node in costs.nodes)
+    unknown = replace(costs, nodes=nodes, macs=0, element_flops=0, batch=None, dims={})
+    first = cost_lines(unknown, glyphs_of(False))[0]
+    assert first == ((" cost       ", "dim"), ("FLOPs unknown · MACs unknown", ""))

@@ -5,7 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tuibench.core.model import ModelSummary, Port
+from tuibench.core.profile import CostProfile
 from tuibench.core.units import count_of, percent, scaled, size
+from tuibench.insight.column import UNKNOWN
+from tuibench.insight.cost_total import flops_words, macs_words, unknown_words
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.widgets.row import LineLike
 
@@ -35,6 +38,27 @@ def model_lines(model: ModelSummary, glyphs: Glyphs) -> list[LineLike]:
     if model.reason:
         lines.append((model.reason, "warn"))
     return lines
+
+
+def cost_lines(costs: CostProfile, glyphs: Glyphs) -> list[LineLike]:
+    """FLOPs and MACs with the sizes that they are of, what is counted as one, and what could not be counted."""
+    sums = f"{_sum('FLOPs', flops_words(costs))} {glyphs.dot} {_sum('MACs', macs_words(costs))}"
+    sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
+    sizes += [f"{name} {value}" for name, value in costs.dims.items()]
+    lines: list[LineLike] = [_named("cost", f"{sums}{' at ' if sizes else ''}{', '.join(sizes)}")]
+    lines.append((" " * 12 + f"FLOPs = 2 {glyphs.times} MACs + operations on single elements", "dim"))
+    if unknown := unknown_words(costs):
+        lines.append((" " * 12 + f"not in it: {unknown}", "warn"))
+    return lines
+
+
+def cost_missing(words: str) -> list[LineLike]:
+    """Why there is no such line, or not yet."""
+    return [((f" {'cost':<10} ", "dim"), (words, "dim"))]
+
+
+def _sum(what: str, words: str) -> str:
+    return f"{what} unknown" if words == UNKNOWN else f"{words} {what}"
 
 
 def _weights(model: ModelSummary) -> list[str]:

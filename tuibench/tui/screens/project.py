@@ -213,7 +213,7 @@ class ProjectScreen(ProjectProfiles):
         """Leave a field, else clear the filter, else the marks, else go back."""
         shown = self.shown_list
         if self._in_settings:
-            self.set_focus(None)
+            self.set_focus(self.query_one(ProjectSettings).facts)
         elif shown is not None and shown.text:
             shown.filter_by("")
         elif shown is not None and shown.marks:
@@ -256,13 +256,14 @@ class ProjectScreen(ProjectProfiles):
         if isinstance(shown, BenchmarkList):
             shown.refresh_lines()
         # In a field the keys of this screen would be typed into it: one goes there by tab or e.
-        self.set_focus(shown.table if isinstance(shown, BenchmarkList) else None)
+        self.set_focus(shown.table if isinstance(shown, BenchmarkList) else self.query_one(ProjectSettings).facts)
 
     @property
     def _in_settings(self) -> bool:
         """Whether a field of the settings has the focus."""
         focused = self.focused
-        return self.shown_list is None and focused is not None and focused is not self
+        column = self.query_one(ProjectSettings).column
+        return self.shown_list is None and focused is not None and column in focused.ancestors
 
     def go_to_tab(self, tab: int) -> None:
         """Show a tab by its place."""

@@ -10,7 +10,7 @@ _PROFILES = (
     "open", "new", "compare", "mark", "edit", "remove", "undo", "rerun", "rerun-changed", "filter", "sort", "export",
     "copy-command", "wide", "tab-next", "palette", "help",
 )  # fmt: skip
-_SETTINGS = ("edit", "tab-previous", "system", "trash", "palette", "help")
+_SETTINGS = ("edit", "page-down", "tab-previous", "system", "trash", "palette", "help")
 _EMPTY = ("new", "undo", "tab-next", "system", "trash", "palette", "help")
 _THEORY = ("open", "new", "undo", "export", "copy-command", "tab-next", "system", "trash", "palette", "help")
 """Where what is worked out stands alone in the list."""

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
+from tuibench.core.errors import TuibenchError
 from tuibench.core.model import ModelSummary
 from tuibench.core.project import Project, ProjectRow
 from tuibench.core.reference import CHANGED, GONE, ModelState
@@ -15,7 +16,7 @@ from tuibench.core.units import count_of, size
 from tuibench.report.age import age, ago_words
 from tuibench.tui.desk import Found
 from tuibench.tui.screens.dim_words import PREFIX, dims_of
-from tuibench.tui.screens.model_words import model_lines
+from tuibench.tui.screens.model_words import cost_lines, cost_missing, model_lines
 from tuibench.tui.widgets.choice_field import ButtonField
 from tuibench.tui.widgets.field import Field
 from tuibench.tui.widgets.field_column import FieldColumn
@@ -50,6 +51,8 @@ class ProjectSettings(Vertical):
         """As the fields were filled: what is saved is what differs from that."""
         self._state: ModelState | None = None
         self._model: ModelSummary | None = None
+        self._costs: list[LineLike] = []
+        """What it costs in theory, in words; none before anybody asked."""
 
     def compose(self) -> ComposeResult:
         """Fields, then facts."""
@@ -69,6 +72,11 @@ class ProjectSettings(Vertical):
     def column(self) -> FieldColumn:
         """The fields."""
         return self.query_one(FieldColumn)
+
+    @property
+    def facts(self) -> ScrollBlock:
+        """What cannot be changed here; keys that move go through it."""
+        return self.query_one("#facts", ScrollBlock)
 
     # What is shown
 
@@ -97,6 +105,7 @@ class ProjectSettings(Vertical):
     def _show_state(self, state: ModelState) -> None:
         self._state = state
         self._show_facts()
+        self._ask_costs(state)
         if state.state != GONE:
             desk, one = self.page.desk, self.project_id
 
@@ -110,6 +119,45 @@ class ProjectSettings(Vertical):
         if self._shown is not None:
             # Also those that got no size when the project was made.
             self._show_dims(self._shown.project, found.dims)
+        self._show_facts()
+
+    # What it costs
+
+    def _ask_costs(self, state: ModelState) -> None:
+        """At once where it was counted before, of what the model was; else a child counts while this goes on."""
+        desk, one, glyphs = self.page.desk, self.project_id, self.page.dashboard.glyphs
+
+        def find() -> list[LineLike] | None:
+            # Of a file that changed, what was counted is no longer true.
+            known = desk.known_costs(one) if state.state != CHANGED else None
+            return cost_lines(known, glyphs) if known is not None else None
+
+        def found(lines: list[LineLike] | None) -> None:
+            if lines is not None:
+                self._show_costs(lines)
+            elif state.state == GONE:
+                self._show_costs(cost_missing("unknown: nobody has counted it, and the file is gone"))
+            else:
+                self._count_costs()
+
+        self.page.ask(find, found, group="settings-costs", otherwise=self._refuse_costs)
+
+    def _count_costs(self) -> None:
+        desk, one, glyphs = self.page.desk, self.project_id, self.page.dashboard.glyphs
+        if not self._costs:
+            self._show_costs(cost_missing("counting the model's FLOPs ..."))
+        self.page.ask(
+            lambda: cost_lines(desk.costs(one), glyphs),
+            self._show_costs,
+            group="settings-costs",
+            otherwise=self._refuse_costs,
+        )
+
+    def _refuse_costs(self, error: TuibenchError) -> None:
+        self._show_costs(cost_missing(f"unknown: {error.message}"))
+
+    def _show_costs(self, lines: list[LineLike]) -> None:
+        self._costs = lines
         self._show_facts()
 
     def _put(self, name: str, text: str) -> None:
@@ -142,11 +190,12 @@ class ProjectSettings(Vertical):
             lines += [((" " * 12, ""), (version.note, "dim"))] if version.note else []
         lines += model_lines(self._model, self.page.dashboard.glyphs) if self._model is not None else []
         last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
+        lines += self._costs
         counts = f"{count_of(row.benchmarks, 'benchmark')}, {size(row.size_bytes)} stored, {last}"
         lines.append(((f" {'stored':<10} ", "dim"), (counts, "")))
         ages = [f"made {ago_words(project.created_utc, now)}", f"changed {ago_words(project.modified_utc, now)}"]
         lines.append(((f" {'project':<10} ", "dim"), (", ".join(ages), "")))
-        self.query_one("#facts", ScrollBlock).show_lines(lines)
+        self.facts.show_lines(lines)
 
     # Saving
 
@@ -210,6 +259,9 @@ class ProjectSettings(Vertical):
             then()
             return
         self.query_one(ButtonField).show_hint("")
+        if self._state is not None:
+            # Other sizes cost other FLOPs.
+            self._ask_costs(self._state)
         self.page.say("saved")
         self.page.dashboard.look()
         self.page.load()
