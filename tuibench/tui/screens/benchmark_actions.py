@@ -14,12 +14,12 @@ from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.remove_words import remove_words
 from tuibench.tui.screens.rerun_words import rerun_question
+from tuibench.tui.screens.run_start import show_started
 from tuibench.tui.widgets.question import Notice, ask
 
 _LONGEST_NAME = 200
 """As commands take it."""
 _NOTHING = "there is no benchmark under the cursor: n measures one"
-Started = tuple[str, tuple[str, ...]]
 
 
 class BenchmarkActions(Page):
@@ -97,22 +97,7 @@ class BenchmarkActions(Page):
         ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)
 
     def _rerun(self, one: str, changed: bool) -> None:
-        self.wish(lambda: self.desk.rerun(one, changed=changed), self._show_started)
-
-    def _show_started(self, started: Started) -> None:
-        run, notes = started
-        app = self.dashboard
-        app.started = run
-        app.look()
-        if app.screen is not self:
-            app.page.say(f"run {short_id(run)} was started")
-        # What somebody types into a dialog meanwhile must not be keys of the run.
-        self.when_shown(lambda: self.run_worker(self._open_run(run, notes), group="open"))
-
-    async def _open_run(self, run: str, notes: tuple[str, ...]) -> None:
-        await self.app.push_screen(route.run(run))
-        if notes:
-            self.dashboard.page.say("; ".join(notes), "warn")
+        self.wish(lambda: self.desk.rerun(one, changed=changed), lambda started: show_started(self, *started))
 
     def action_rerun_changed(self) -> None:
         """Open the form with its settings."""

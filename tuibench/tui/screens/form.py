@@ -10,7 +10,7 @@ from textual.binding import BindingType
 
 from tuibench.core.errors import TuibenchError
 from tuibench.core.short_id import short_id
-from tuibench.tui import key, route
+from tuibench.tui import key
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine
 from tuibench.tui.screens.form_checking import CheckedForm, told
 from tuibench.tui.screens.form_column import FormColumn
@@ -18,6 +18,7 @@ from tuibench.tui.screens.form_key import at_once
 from tuibench.tui.screens.form_plan import plan_rows
 from tuibench.tui.screens.form_summary import RunButton
 from tuibench.tui.screens.form_words import wrong_words
+from tuibench.tui.screens.run_start import show_started
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.status_line import StatusLine
 
@@ -224,25 +225,10 @@ class FormScreen(CheckedForm):
         self.say("starting")
         self.ask(
             lambda: desk.start(values, self.project_id, self._benchmark),
-            self._started,
+            lambda begun: show_started(self, *begun, replace=True),
             group="run",
             otherwise=self._give_up,
         )
-
-    def _started(self, begun: tuple[str, tuple[str, ...]]) -> None:
-        run, notes = begun
-        app = self.dashboard
-        app.started = run
-        if app.screen is not self:
-            app.page.say(f"run {short_id(run)} was started")
-        self.when_shown(lambda: self._go_to_run(run, notes))
-
-    def _go_to_run(self, run: str, notes: tuple[str, ...]) -> None:
-        app = self.dashboard
-        app.go(route.run(run), replace=True)
-        if notes:
-            # The run's screen has no line of news before it is composed.
-            app.call_after_refresh(lambda: app.page.say("; ".join(notes)))
 
     def _give_up(self, error: TuibenchError) -> None:
         self._starting = False

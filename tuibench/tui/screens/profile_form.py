@@ -14,6 +14,7 @@ from tuibench.tui import key, route
 from tuibench.tui.desk_profile import FLOPS, LONG_S, ProfileCheck, ProfileValues
 from tuibench.tui.screens.profile_fields import OFF
 from tuibench.tui.screens.profile_set_up import ProfileSetUp
+from tuibench.tui.screens.run_start import show_started
 from tuibench.tui.widgets.choice_field import ButtonField, ChoiceField
 from tuibench.tui.widgets.field_column import FieldColumn
 from tuibench.tui.widgets.question import ask
@@ -105,20 +106,9 @@ class ProfileFormScreen(ProfileSetUp):
 
     def _started(self, begun: tuple[tuple[str, ...], tuple[str, ...]]) -> None:
         runs, notes = begun
-        app = self.dashboard
-        app.drafts.pop(self.draft, None)
-        app.started = runs[0]
+        self.dashboard.drafts.pop(self.draft, None)
         notes = (*notes, *(f"{short_id(one)} waits behind it" for one in runs[1:]))
-        if app.screen is not self:
-            app.page.say(f"run {short_id(runs[0])} was started")
-        self.when_shown(lambda: self._go_to_run(runs[0], notes))
-
-    def _go_to_run(self, run: str, notes: tuple[str, ...]) -> None:
-        app = self.dashboard
-        app.go(route.run(run), replace=True)
-        if notes:
-            # The run's screen has no line of news before it is composed.
-            app.call_after_refresh(lambda: app.page.say("; ".join(notes)))
+        show_started(self, runs[0], notes, replace=True)
 
     def _give_up(self, error: TuibenchError) -> None:
         self._starting = False

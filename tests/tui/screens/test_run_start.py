@@ -1,0 +1,61 @@
+"""The way to a run that was just started, from a page that stays and from one that is replaced."""
+
+from __future__ import annotations
+
+import pytest
+from textual.widgets import Input
+
+from tests.store.build import make_id
+from tests.tui.frame import frame, rows
+from tests.tui.landing import land, landed
+from tests.tui.pilot import open_app, press, settle
+from tuibench.core.short_id import short_id
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.run_start import show_started
+from tuibench.tui.screens.system import SystemScreen
+
+RUN = make_id(7)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+async def test_the_run_is_opened_and_says_the_notes(replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    async with open_app() as (app, pilot):
+        await press(pilot, "f2")
+        looks = []
+        monkeypatch.setattr(app, "look", lambda: looks.append(1))
+        show_started(app.page, RUN, ("measured once", "saved nowhere"), replace=replace)
+        await settle(pilot)
+        assert landed(app) == ("run", (RUN,), {}) and app.started == RUN and looks == [1]
+        assert "measured once; saved nowhere" in frame(app)
+        await press(pilot, "escape")
+        assert isinstance(app.page, HomeScreen if replace else SystemScreen)
+
+
+@pytest.mark.parametrize("replace", [False, True])
+async def test_what_was_opened_meanwhile_stays_and_tells_it(replace: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    async with open_app() as (app, pilot):
+        await press(pilot, "f2")
+        page = app.page
+        await press(pilot, "f3")
+        show_started(page, RUN, ("saved nowhere",), replace=replace)
+        await settle(pilot)
+        assert f"run {short_id(RUN)} was started" in rows(app)[-3] and app.page is not page
+        await press(pilot, "escape")
+        assert landed(app) == ("run", (RUN,), {})
+        assert "saved nowhere" in frame(app)
+
+
+async def test_a_key_right_behind_it_is_the_runs(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    async with open_app() as (app, pilot):
+        await press(pilot, "f2")
+        page = app.page
+        # Two screens change at once: neither may take the place of the other.
+        show_started(page, RUN, ("saved nowhere",), replace=True)
+        app.action_palette()
+        await settle(pilot)
+        assert page not in app.screen_stack and app.screen.is_modal and app.screen.query(Input)
+        await press(pilot, "escape")
+        assert landed(app) == ("run", (RUN,), {})
