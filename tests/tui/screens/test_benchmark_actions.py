@@ -4,6 +4,7 @@ import json
 import os
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 
 from tests.tui.frame import frame, rows
 from tests.tui.landing import land, landed
-from tests.tui.pilot import settle, type_text
+from tests.tui.pilot import look, settle, type_text
 from tests.tui.screens.stage import Shown, shown, with_runs
 from tests.tui.stock import make_broken, make_going, make_id
 from tuibench.core.errors import StoreBusy
@@ -145,6 +146,20 @@ async def test_c_compares_the_marked_one_with_the_cursor(monkeypatch: pytest.Mon
     async with shown() as seen:
         await seen.press("space", "down", "c")
         assert landed(seen.app) == ("comparison", (seen.ids[2], seen.ids[0]), {})
+
+
+@pytest.mark.parametrize("again", ["", "0"])
+async def test_c_of_a_run_that_goes_on_says_which_key_follows_it(again: str) -> None:
+    async with shown(going=True) as seen:
+        going = make_going(seen.project)[0]
+        going = replace(going, rerun_of=seen.ids[0] if again else "")
+        with_runs(seen.app.desk, going)
+        await look(seen.app, seen.pilot)
+        await seen.press("g", "c")
+        name = short_id(going.info.id)
+        assert f"{name} is still going on: enter follows it, c compares once it has ended" in said(seen)
+        await seen.press("space", "down", "c")
+        assert f"{name} is still going on: enter follows it" in said(seen) and "attach" not in frame(seen.app)
 
 
 async def test_c_of_three_compares_nothing() -> None:

@@ -120,7 +120,10 @@ async def test_cells_without_a_partner_and_other_engines_are_said() -> None:
 
 async def test_what_cannot_be_compared_says_so() -> None:
     async with shown(old=4, new=0) as seen:
-        assert "nothing to compare" in frame(seen.app) and "no pair of cells" in frame(seen.app)
+        text, names = frame(seen.app), [short_id(seen.ids[n]) for n in (4, 0)]
+        assert "cells [none pair]" in rows(seen.app)[1] and "[-]" not in text and "no pair of cells" in text
+        assert f"batches: 512 in {names[0]}; 1, 8, 32 in {names[1]}" in text
+        assert "R measures one of them again" in text and "give it batches that the other one has." in text
         await seen.press("f", "m", "h", "down")
 
 

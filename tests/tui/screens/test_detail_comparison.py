@@ -3,6 +3,7 @@ from __future__ import annotations
 import pytest
 
 from tests.report import build
+from tests.tui.frame import check_frame
 from tests.tui.landing import land, landed
 from tests.tui.screens.detail_stage import detail
 from tests.tui.stock import make, sweep, sweep_cell
@@ -128,3 +129,12 @@ async def test_one_whose_past_is_gone_says_so_and_stays_where_it_is() -> None:
 async def test_opened_on_a_comparison_that_must_be_read_first() -> None:
     async with detail(NEW, OLD, rerun_of=OLD.id, tab="comparison") as seen:
         assert seen.tab == "comparison" and "0.943" in seen.text
+
+
+async def test_a_re_run_with_other_batches_says_that_no_cells_pair_and_what_to_do() -> None:
+    other = make(5, 900, *(sweep_cell(cores, 16) for cores in (1, 2)))
+    async with detail(other, OLD, tab="comparison", rerun_of=OLD.id) as seen:
+        check_frame(seen.app, "detail-unpaired-80x24")
+        assert f"batches: 1, 8, 32 in {short_id(OLD.id)}; 16 in {short_id(other.id)}" in seen.text
+        await seen.press("f", "m", "h")
+        assert "[-]" not in seen.text

@@ -9,7 +9,7 @@ from tuibench.core import activity
 from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
-from tuibench.tui import route
+from tuibench.tui import key, route
 from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.remove_words import remove_words
@@ -120,12 +120,18 @@ class BenchmarkActions(Page):
             self.with_target(self._compare_with_past)
 
     def _compare(self, one: str, other: str) -> None:
+        going = [name for name in (one, other) if (run := self.run_of(name)) and run.info.state in activity.ALIVE]
+        if going:
+            self._wait_to_compare(going[0])
+            return
         # The beginning of an id is its time.
         self.dashboard.go((route.profile_comparison if self.kind else route.comparison)(*sorted((one, other))))
 
     def _compare_with_past(self, one: str) -> None:
         run = self.run_of(one)
-        if run is not None:
+        if run is not None and run.info.state in activity.ALIVE:
+            self._wait_to_compare(one)
+        elif run is not None:
             self._show_past(one, run.rerun_of)
         else:
             find = partial(self._show_past, one)
@@ -136,6 +142,13 @@ class BenchmarkActions(Page):
             self._compare(base, one)
         else:
             self.say(f"{short_id(one)} is no re-run: mark another one with space, then c compares the two", "warn")
+
+    def _wait_to_compare(self, one: str) -> None:
+        app = self.dashboard
+        keys = [key.shown(name, app.keymap, app.ascii_only) for name in ("open", "compare")]
+        self.say(
+            f"{short_id(one)} is still going on: {keys[0]} follows it, {keys[1]} compares once it has ended", "warn"
+        )
 
     # Remove
 

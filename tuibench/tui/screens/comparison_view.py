@@ -16,6 +16,7 @@ from tuibench.plots.quantity import METRICS, UNITS
 from tuibench.tui import key
 from tuibench.tui.screens.benchmark_preview import fold
 from tuibench.tui.screens.comparison_figure import Material, figures_of, has_metric, make_figure
+from tuibench.tui.screens.comparison_missing import missing_lines
 from tuibench.tui.screens.comparison_pair import (
     Pair,
     amount,
@@ -37,11 +38,8 @@ from tuibench.tui.widgets.title_line import RuleLine
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
 
-_NOTHING = ("No cell of one was asked for what a cell of the other was: nothing to compare.",)
 _ROLES = ("BASE", "NEW")
 _ROLE = 6
-_FEWEST = 3
-"""Lines for why there are no pairs."""
 _LONGEST = 40
 """Columns that the name of a cell may take from others."""
 _STYLES = {"faster": "ok", "slower": "warn", "undecided": "dim"}
@@ -109,16 +107,21 @@ class ComparisonView(Bare, Vertical):
         pairs = [pair.turned() if self.is_turned else pair for pair in self._material.pairs]
         self._pairs = {pair.key: pair for pair in pairs}
         table = self.query_one("#pairs", RecordTable)
-        table.empty = _NOTHING
+        app = self.dashboard
+        table.empty = missing_lines(self._material, key.shown("rerun-changed", app.keymap, app.ascii_only))
         columns, lines = lines_of(pairs, table.legible)
         # What the pairs leave is the figure's.
-        table.styles.max_height = (len(lines) or _FEWEST) + 1
+        table.styles.max_height = (len(lines) or len(table.empty)) + 1
         table.show_lines(columns, lines)
         self._show_choices()
         self._show_pair()
 
     def _show_choices(self) -> None:
         app = self.dashboard
+        if not self._pairs:
+            # There is nothing that could be shown in another way.
+            self.query_one("#choices", SelectorLine).show([Selector("cells", ("none pair",), 0, "")])
+            return
         names = tuple(" ".join(each) or "-" for each in side_names(tuple(self._pairs.values())))
 
         def shown(name: str) -> str:
