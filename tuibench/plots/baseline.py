@@ -112,7 +112,7 @@ def samples_figure(cell: CellResult, name: str = "p50") -> Figure | None:
         x_name="execution",
         y_name="ms/batch",
         from_zero=False,
-        bar_name="least to most",
+        bar_name="range",
     )
 
 

@@ -141,9 +141,16 @@ def _marks(marks: Sequence[tuple[str, float]], x: Scale, ascii_only: bool) -> li
 
 
 def _ticks(x: Scale, frame: Frame) -> list[tuple[int, str]]:
-    ticks = round_ticks(x.low, x.high, max(2, frame.columns // 10))
-    named = zip(ticks, tick_labels(ticks), strict=True)
-    return [(x.place(tick), label) for tick, label in named if x.low <= tick <= x.high]
+    """Two at least where there is room, as one says nothing of how wide the columns are: few round ones lie inside."""
+    named: list[tuple[int, str]] = []
+    few = max(2, frame.columns // 10)
+    for most in range(few, 2 * few + 1):
+        ticks = round_ticks(x.low, x.high, most)
+        labels = zip(ticks, tick_labels(ticks), strict=True)
+        named = [(x.place(tick), label) for tick, label in labels if x.low <= tick <= x.high]
+        if len(named) > 1:
+            break
+    return named
 
 
 def _sharp(value: float) -> str:
