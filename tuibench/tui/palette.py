@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, cast
 
 from rich.text import Text
-from textual.command import CommandPalette, DiscoveryHit, Hit, Hits, Provider
+from textual.command import CommandList, CommandPalette, DiscoveryHit, Hit, Hits, Provider
 from textual.content import Content
 from textual.widgets import Input, LoadingIndicator
 
@@ -110,6 +110,11 @@ class Palette(CommandPalette):
     def on_mount(self) -> None:
         """A blinking cursor costs 2 kB a second; the indicator counts frames also where nobody sees them."""
         self.query_one(Input).cursor_blink = False
+        # Where colour does not show it, nothing else would tell the last action from the page below.
+        found, ascii_only = self.query_one(CommandList), cast("Dashboard", self.app).ascii_only
+        found.styles.border_bottom = ("ascii" if ascii_only else "solid", "ansi_default")
+        # Its ends are drawn with signs that --ascii does not have.
+        found.styles.scrollbar_size_vertical = 0
         self.call_after_refresh(self._stop_indicator)
 
     def _stop_indicator(self) -> None:
