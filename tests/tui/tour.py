@@ -96,6 +96,6 @@ async def _open_and_close(app: Dashboard, pilot: Pilot[int], name: str, keys: tu
 
 async def go_home(app: Dashboard, pilot: Pilot[int]) -> None:
     """Back to the first screen, whatever is open."""
-    while len(app.screen_stack) > 2:
+    while len(app.screen_stack) > 1:
         app.pop_screen()
         await settle(pilot)

@@ -86,13 +86,16 @@ class Dashboard(CalmApp):
         self._notices: set[str] = set()
         self.set_keymap(self.keymap)
 
+    def get_default_screen(self) -> Screen[None]:
+        """Home is the lowest screen: a blank one below it would have Textual paint it twice in the beginning."""
+        return route.home()
+
     def on_mount(self) -> None:
-        """Show the first screen, and begin to look."""
+        """Hear signals, and begin to look."""
         loop = asyncio.get_running_loop()
         loop.set_default_executor(DaemonThreads())
         loop.add_signal_handler(signal.SIGHUP, self._hang_up, ExitCode.HANGUP)
         loop.add_signal_handler(signal.SIGTERM, self._hang_up, ExitCode.TERMINATED)
-        self.push_screen(route.home())
         if self._opening.path:
             self.push_screen(route.form(path=self._opening.path))
         if self.config.problems:

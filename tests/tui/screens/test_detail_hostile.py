@@ -51,7 +51,7 @@ async def test_no_name_does_anything_on_any_tab(number: int) -> None:
         for bad in ("\x07", "\x9b", "\u202e", "\x1b]", "\x1b[99", "\udcff", "\u200b"):
             assert bad not in sent
         assert all(row.isprintable() for row in seen.rows)
-        assert len(seen.app.screen_stack) == 3
+        assert len(seen.app.screen_stack) == 2
 
 
 async def test_hostile_names_in_ascii_on_a_small_terminal() -> None:

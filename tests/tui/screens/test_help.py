@@ -67,7 +67,7 @@ async def test_all_of_it_can_be_reached_and_the_same_key_closes_it() -> None:
         await press(pilot, "g")
         assert frame(app) == first
         await press(pilot, "question_mark")
-        assert isinstance(app.screen, HomeScreen) and len(app.screen_stack) == 2
+        assert isinstance(app.screen, HomeScreen) and len(app.screen_stack) == 1
         await press(pilot, "question_mark", "escape")
         assert isinstance(app.screen, HomeScreen)
         await press(pilot, "question_mark", "q")
