@@ -84,6 +84,8 @@ class LossMaker:
                 if "at" in line:
                     at[:] = [(str(line["at"]["id"]), str(line["at"]["level"]))]
                     return
+                if "stage" in line:
+                    return
                 if "begin" in line:
                     points = before + int(line["begin"].get("points") or 0)
                     sitting.note(LOSSES, line["begin"] | {"points": max(points, self._foreseen(points, layers))})
