@@ -142,6 +142,20 @@ async def test_columns_of_eighty_and_all_of_them() -> None:
         assert "stage0.block0.conv.weight" in seen.rows[3]
 
 
+async def test_numbers_are_in_sight_of_a_wide_table_and_scroll_beside_what_they_are_of() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0], "layers"))
+        assert "scroll" not in seen.text
+        await seen.press("w")
+        assert "w wide  ←→ scroll" in seen.text
+        assert seen.rows[2].split()[:7] == ["#", "op", "weight", "ms", "%", "cum", "%"] and "1.31" in seen.rows[3]
+        await seen.press(*["right"] * 12)
+        assert seen.rows[2].split()[:2] == ["#", "op"] and "kernel" in seen.rows[2] and "weight" not in seen.rows[2]
+        assert seen.rows[3].split()[:3] == [">", "*1", "Conv"] and "FusedConv" in seen.rows[3]
+        await seen.press("w")
+        assert "scroll" not in seen.text and seen.rows[2].split()[:3] == ["#", "op", "weight"]
+
+
 @pytest.mark.parametrize("slower", [0.02, 0.005, 0.001])
 async def test_times_of_microseconds_are_never_cut(slower: float) -> None:
     profile = Profile(PERFORMANCE, make_costs(), performance=make_performance(slower=slower))
