@@ -139,7 +139,7 @@ def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 
 
 def loss(request: dict[str, Any], send: Send) -> Any:
-    """Task `loss` {path, point, levels?, layers?, skip?, samples?, threads?, cpus?, run_dir, max_s?}: layers changed.
+    """Task `loss` {path, point, levels?, layers?, skip?, samples?, threads?, cpus?, run_dir}: layers changed.
 
     Sends {"stage": "loading" | "first" | "changing"} on the way to {"begin": {points, ms_each, classes, float32_db}},
     then {"loss": {id, point}} for each layer and level.

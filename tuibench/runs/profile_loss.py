@@ -132,5 +132,4 @@ def _join(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for answer in answers:
         joined |= answer
     notes = dict.fromkeys(note for answer in answers for note in answer.get("notes", ()))
-    complete = all(answer.get("complete", True) for answer in answers)
-    return joined | {"notes": list(notes), "complete": complete}
+    return joined | {"notes": list(notes)}
