@@ -12,6 +12,11 @@ from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, InputSettings, Li
 from tuibench.measure.job import Job
 
 QUIET = Noise(0, 10**9, 0.0, 0, 0.0, 0, 0, 10)
+SERVER_ISA = (
+    *("avx2", "fma", "f16c", "avx512f", "avx512_vnni", "avx512_bf16", "avx512_fp16", "avx_vnni"),
+    *("amx_tile", "amx_int8", "amx_bf16"),
+)
+"""What a server of today can do, as /proc/cpuinfo has it."""
 
 
 def make_asked(**changes: Any) -> Asked:

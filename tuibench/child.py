@@ -139,9 +139,10 @@ def weights(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 
 
 def loss(request: dict[str, Any], send: Send) -> Any:
-    """Task `loss` {path, point, levels?, layers?, skip?, samples?, threads?, cpus?, run_dir, max_s?}: layers changed.
+    """Task `loss` {path, point, levels?, layers?, skip?, samples?, threads?, cpus?, run_dir}: layers changed.
 
-    Sends {"begin": {points, ms_each, classes, float32_db}}, then {"loss": {id, point}} for each layer and level.
+    Sends {"stage": "loading" | "first" | "changing"} on the way to {"begin": {points, ms_each, classes, float32_db}},
+    then {"loss": {id, point}} for each layer and level.
     """
     from tuibench.profiles.loss.sweep import request_sweep
 
@@ -167,7 +168,7 @@ def cost(request: dict[str, Any], send: Send) -> Any:
 def layers(request: dict[str, Any], send: Send) -> Any:
     """Task `layers` {engine, path, point, cpus, threads, runs, max_s, run_dir}: what each layer takes, in this process.
 
-    Sends {"stage": "loading" | "profiling" | "timing", "done", "of"} on the way.
+    Sends {"stage": "loading" | "first" | "checking" | "profiling" | "timing", "done", "of"} on the way.
     """
     from dataclasses import replace
 

@@ -51,7 +51,7 @@ def test_every_node_of_a_model_has_its_time(cnn: tuple[Answer, list[str]]) -> No
 
 def test_the_stages_are_told_and_nothing_is_left_behind(cnn: tuple[Answer, list[str]]) -> None:
     stages = [line["stage"] for line in cnn[0].lines if "stage" in line]
-    assert stages[:2] == ["loading", "profiling"]
+    assert stages[:4] == ["loading", "first", "checking", "profiling"]
     assert all(name.startswith("m0p0.") for name in cnn[1])
 
 

@@ -194,7 +194,7 @@ def test_a_loss_profile_says_what_it_was_measured_on_and_whether_it_is_whole(ben
 
 
 def test_a_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
-    silent = {"weights": lambda request, say: [], "loss": lambda request, say: {"complete": True}}
+    silent = {"weights": lambda request, say: [], "loss": lambda request, say: {"notes": []}}
     past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(silent))
     assert (past.end["status"], past.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
     assert "no layer with weights" in past.end["reason"]

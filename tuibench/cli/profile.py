@@ -11,6 +11,7 @@ from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
+from tuibench.cli.patience import told
 from tuibench.cli.profile_choice import shown_of
 from tuibench.cli.session import opened
 from tuibench.core.errors import ExitCode, UsageError
@@ -41,6 +42,7 @@ from tuibench.workbench.profiles import ProfilePlan
 from tuibench.workbench.runs import Wishes
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
+_COUNTING = "counting what each layer costs"
 
 
 def run(request: ProfileRequest, interruption: Interruption) -> int:
@@ -135,8 +137,9 @@ def _refuse_strange(request: ProfileRequest) -> None:
 def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec, shown: Shown) -> int:
     """The FLOPS profile or the approximated loss profile; the export first, as of what is measured."""
     names = ", ".join(model_names(spec.models))
-    found = bench.profiles.costs_of(spec) if request.flops else bench.profiles.weights_of(spec)
     heading, output = ProfileHeading(model=names), request.output
+    with told(_COUNTING if request.flops else "looking at the weights", output.quiet, output.ascii):
+        found = bench.profiles.costs_of(spec) if request.flops else bench.profiles.weights_of(spec)
     as_json = theory_json(_FLOPS if request.flops else _APPROXIMATED, names, found)
     path = output.export_path
     if path is not None and path != STDOUT:
@@ -148,7 +151,8 @@ def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec
 
 def _print_plan(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) -> int:
     """What would be done and about how long it takes; the costs are worked out for it, and nothing is measured."""
-    plan = bench.profiles.plan_anew(spec)
+    with told(_COUNTING, request.output.quiet, request.output.ascii):
+        plan = bench.profiles.plan_anew(spec)
     asked = spec.profile
     if request.output.json or asked is None:
         emit(plan_json(spec, plan))
@@ -167,5 +171,5 @@ def plan_json(spec: BenchmarkSpec, plan: ProfilePlan) -> str:
 
     kind = spec.profile.kind if spec.profile is not None else ""
     model = os.path.basename(spec.models[0].path)
-    told = {"expected_s": plan.seconds, "words": list(plan.words), "basis": plan.basis}
-    return json.dumps({"schema": 1, "kind": kind, "model": model} | told, indent=1, ensure_ascii=True) + "\n"
+    facts = {"expected_s": plan.seconds, "words": list(plan.words), "basis": plan.basis}
+    return json.dumps({"schema": 1, "kind": kind, "model": model} | facts, indent=1, ensure_ascii=True) + "\n"

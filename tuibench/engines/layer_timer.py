@@ -21,7 +21,10 @@ if TYPE_CHECKING:
     from tuibench.core.profile import LayerRun
 
 Tell = Callable[[str, int, int], None]
-"""Told the stage ('loading', 'profiling' or 'timing'), and how much of it is done, of how much."""
+"""Told the stage ('loading', 'first', 'checking', 'profiling' or 'timing'), and how much of it is done, of how much.
+
+Whoever runs the model says 'first' before its first inference, which some models never end.
+"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -77,8 +77,10 @@ def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Te
     path = ""
     try:
         session = OnnxRuntimeSession(raw, setting, pinned)
+        tell("first", 0, 1)
         first_ms = _first_ms(session, feeds)
         memory.note("first")
+        tell("checking", 0, 1)
         bound = _bind(session, feeds)
         # The samples stand there twice now, which is the harness's doing.
         memory.note("bind", ours=sum(array_bytes(feed) for feed in feeds))

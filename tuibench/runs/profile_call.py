@@ -19,13 +19,29 @@ from tuibench.runs.task import Call, ChildDeath
 
 Hear = Callable[[dict[str, Any]], object]
 
-_PHASES = {"loading": "load", "profiling": "timed", "timing": "timed"}
+_PHASES = {
+    "loading": "load",
+    "first": "first",
+    "checking": "check",
+    "profiling": "timed",
+    "timing": "timed",
+    "changing": "timed",
+}
 """What a child says it is at, and the phase that this is of a benchmark."""
 _KINDS = {ExitCode.MODEL: "model", ExitCode.ENGINE: "engine", ExitCode.TIMEOUT: "timeout", ExitCode.USAGE: "inputs"}
 
 
 def _ignore(_: dict[str, Any]) -> None:
     """What nobody asked to hear."""
+
+
+def _phase_of(line: Mapping[str, Any]) -> str:
+    """Which phase of a benchmark it is that a child says it is at; '' where it says none."""
+    if "stage" in line:
+        return _PHASES.get(str(line["stage"]), str(line["stage"]))
+    if "running" in line:
+        return "first" if line["running"] else "start"
+    return ""
 
 
 @dataclass(slots=True)
@@ -57,8 +73,7 @@ class Caller:
         phase = ["start"]
 
         def on_line(line: dict[str, Any]) -> float:
-            if "stage" in line:
-                phase[0] = _PHASES.get(str(line["stage"]), str(line["stage"]))
+            phase[0] = _phase_of(line) or phase[0]
             hear(line)
             return self._limit_s(phase[0], expected_s)
 
@@ -95,7 +110,12 @@ class Caller:
         }
 
     def _limit_s(self, phase: str, expected_s: float | None) -> float:
-        """A child that loads has what loading may take, and what it was told to take in either case."""
-        if expected_s is None or phase == "load":
+        """A child that loads has what loading may take, and what it was told to take in either case.
+
+        A first inference has its own limit whatever was expected: one without an end tells no more in longer.
+        """
+        if phase == "first":
+            return self.bounds.limit_s("first", None)
+        if expected_s is None or phase in ("load", "check"):
             return max(self.bounds.limit_s("load", None), self.bounds.limit_s("load", expected_s))
         return self.bounds.limit_s("timed", expected_s)

@@ -84,6 +84,8 @@ class LossMaker:
                 if "at" in line:
                     at[:] = [(str(line["at"]["id"]), str(line["at"]["level"]))]
                     return
+                if "stage" in line:
+                    return
                 if "begin" in line:
                     points = before + int(line["begin"].get("points") or 0)
                     sitting.note(LOSSES, line["begin"] | {"points": max(points, self._foreseen(points, layers))})
@@ -130,5 +132,4 @@ def _join(answers: Sequence[dict[str, Any]]) -> dict[str, Any]:
     for answer in answers:
         joined |= answer
     notes = dict.fromkeys(note for answer in answers for note in answer.get("notes", ()))
-    complete = all(answer.get("complete", True) for answer in answers)
-    return joined | {"notes": list(notes), "complete": complete}
+    return joined | {"notes": list(notes)}

@@ -21,7 +21,13 @@ _WORDS = {
     "weights": "looking at the weights",
     "loss": "changing one layer at a time",
 }
-_STAGES = {"loading": "loading", "profiling": "profiled runs", "timing": "runs without the profiler"}
+_STAGES = {
+    "loading": "loading",
+    "first": "first inference",
+    "checking": "checking",
+    "profiling": "profiled runs",
+    "timing": "runs without the profiler",
+}
 
 
 class Pace:

@@ -12,7 +12,7 @@ from tuibench.core.record import from_plain
 from tuibench.engines import registry
 from tuibench.insight.roof import is_disturbed
 from tuibench.runs.profile_part import COSTS, LAYERS, ROOFLINE, WHAT_IF, ZEROS
-from tuibench.runs.profile_sitting import ProfileSitting
+from tuibench.runs.profile_sitting import NothingMeasured, ProfileSitting
 from tuibench.runs.resumption import Disagreement, disagreement
 
 _COST_S = 30.0
@@ -35,6 +35,7 @@ def make_costs(sitting: ProfileSitting) -> None:
     told = {"batch": spec.batches[0] if spec.batches else None, "dims": {name: values[0] for name, values in spec.dims}}
     answer = sitting.caller.ask("cost", told, expected_s=_COST_S)
     if isinstance(answer, Failure):
+        refuse_endless(sitting, answer)
         # A model that cannot be run without optimization can still be read.
         why = f"the run without optimization failed: {failure_words(answer)}"
         sitting.setup.journal.append("warning", message=f"costs: {why}; shapes are inferred instead")
@@ -44,6 +45,13 @@ def make_costs(sitting: ProfileSitting) -> None:
     else:
         sitting.keep(COSTS, from_plain(CostProfile, answer))
     sitting.pace.end()
+
+
+def refuse_endless(sitting: ProfileSitting, failure: Failure) -> None:
+    """Raise NothingMeasured where a first inference did not end that every later part would wait for again."""
+    is_endless = (failure.kind, failure.phase) == ("timeout", "first")
+    if is_endless and registry.runs_ours(sitting.spec.engines[0]) and not sitting.asked.approximate:
+        raise NothingMeasured.because(failure)
 
 
 class PerformanceMaker:

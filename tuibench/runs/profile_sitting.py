@@ -4,21 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Self
 
 from tuibench.core.cell import Failure
+from tuibench.core.errors import TuibenchError
 from tuibench.core.failure import failure_words
 from tuibench.core.profile_spec import ProfileSpec
 from tuibench.core.record import to_compact, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.runs.hearing import Hearing
 from tuibench.runs.journal import require_room
+from tuibench.runs.outcome import code_of
 from tuibench.runs.profile_call import Caller
 from tuibench.runs.profile_pace import Pace
 from tuibench.runs.profile_part import Parts, name_part
 from tuibench.runs.roof_shelf import RoofShelf
 from tuibench.runs.run import Setup
 from tuibench.runs.supervision import Bounds, OutOfTime
+
+_MORE_TIME = "--timeout 2 waits twice as long"
+
+
+class NothingMeasured(TuibenchError):
+    """No layer could be measured; the exit code is that of the reason."""
+
+    @classmethod
+    def because(cls, failure: Failure, before: str = "") -> Self:
+        """The end of a profile with nothing in it, `before` the words of the failure."""
+        hint = _MORE_TIME if failure.kind == "timeout" else failure.log_tail or ""
+        error = cls(f"{before}{failure_words(failure)}", hint)
+        error.exit_code = code_of(failure)
+        return error
 
 
 class WindUp(Exception):

@@ -8,7 +8,6 @@ from typing import Any
 
 from tuibench.core.cell import Failure
 from tuibench.core.errors import EngineError, ModelError, PhaseTimeout, TuibenchError
-from tuibench.core.failure import failure_words
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
@@ -17,14 +16,13 @@ from tuibench.core.wish import ON_REQUEST
 from tuibench.engines import registry
 from tuibench.runs.ending import carry_to_the_end
 from tuibench.runs.hearing import Hearing
-from tuibench.runs.outcome import code_of
 from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.profile_call import Caller
 from tuibench.runs.profile_loss import LossMaker
 from tuibench.runs.profile_pace import Pace
 from tuibench.runs.profile_part import Parts, count_parts, list_parts
 from tuibench.runs.profile_performance import PerformanceMaker
-from tuibench.runs.profile_sitting import ProfileSitting, WindUp
+from tuibench.runs.profile_sitting import NothingMeasured, ProfileSitting, WindUp
 from tuibench.runs.resumption import check_plan, hash_inputs
 from tuibench.runs.roof_shelf import RoofShelf
 from tuibench.runs.run import Setup
@@ -32,10 +30,6 @@ from tuibench.runs.supervision import Bounds
 from tuibench.runs.task import Call, call_child
 
 _OUT_OF_TIME = "--max-time was reached; the profile has what was made until then"
-
-
-class NothingMeasured(TuibenchError):
-    """No layer could be measured; the exit code is that of the reason."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +114,7 @@ class ProfileRun:
         if not lacking:
             return ModelError("this model has no layer with weights that could be changed", "a loss profile needs one")
         name, failure = next(reversed(lacking.items()))
-        error = NothingMeasured(f"no layer was measured: {name} {failure_words(failure)}", failure.log_tail or "")
-        error.exit_code = code_of(failure)
-        return error
+        return NothingMeasured.because(failure, f"no layer was measured: {name} ")
 
     def _prepare(self) -> None:
         setup, spec = self._setup, self._spec
@@ -171,6 +163,4 @@ class ProfileRun:
         if failure is None and point.id in prepared.hung:
             failure = Failure("timeout", "first", prepared.hung[point.id])
         if failure is not None:
-            error = NothingMeasured(failure_words(failure), failure.log_tail or "")
-            error.exit_code = code_of(failure)
-            raise error
+            raise NothingMeasured.because(failure)

@@ -125,6 +125,8 @@ GROUPS: dict[str, tuple[Key, ...]] = {
     "machine": (Key("look-again", "r,f5", "look again", "Look at the machine and its noise once more."),),
 }
 KEYS = {key.id: key for group in GROUPS.values() for key in group}
+ONE_WORD = {"scroll-left": "scroll", "scroll-right": "scroll"}
+"""What two keys do together, for lines in which they stand together."""
 
 _TOGETHER = (
     ("everywhere", "focus", "tab", "move", "open", "wide", "list", "project", "benchmark", "run"),

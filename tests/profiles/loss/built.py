@@ -95,6 +95,7 @@ class Swept:
     """What a sweep told."""
 
     def __init__(self, lines: list[dict[str, Any]], result: dict[str, Any]) -> None:
+        lines = [line for line in lines if "stage" not in line]
         self.begin = lines[0]["begin"]
         told = [line["loss"] for line in lines if "loss" in line]
         self.points = [(one["id"], from_plain(LossPoint, one["point"])) for one in told]

@@ -43,11 +43,10 @@ def test_a_sample_has_a_whole_profile_out_of_two_tasks(tmp_path: Path) -> None:
     assert all(set(layer.weight_sqnr_db) == set(LEVELS) for layer in weights)
     (point,) = prepare(path, tmp_path).points
     answer = measure(path, point, tmp_path, samples=3)
-    assert list(answer.lines[0]) == ["begin"] and answer.lines[0]["begin"]["points"] == 10
-    assert answer.result == {"classes": True, "float32_db": answer.lines[0]["begin"]["float32_db"]} | {
-        "complete": True,
-        "notes": [],
-    }
+    *stages, begin = answer.lines[:4]
+    assert stages == [{"stage": "loading"}, {"stage": "first"}, {"stage": "changing"}]
+    assert list(begin) == ["begin"] and begin["begin"]["points"] == 10
+    assert answer.result == {"classes": True, "float32_db": begin["begin"]["float32_db"], "notes": []}
     assert answer.result["float32_db"] is None or answer.result["float32_db"] > 100
     found = assemble_loss(weights, points_of(answer), LossFacts("3 samples", classes=True, samples=3))
     assert found.complete and [len(layer.points) for layer in found.layers] == [5, 5]

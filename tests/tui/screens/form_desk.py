@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from typing import Any, cast
 
+from tests.build import SERVER_ISA
 from tests.store.build import make_id
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
@@ -36,7 +37,7 @@ class FormDesk:
     """Answers what the form asks for; whatever else is asked is a defect."""
 
     def __init__(self, values: FormValues = VALUES, **start: Any) -> None:
-        self.machine_now = Machine(16, 16, 32, ("avx512", "vnni", "bf16"), ENGINES)
+        self.machine_now = Machine(16, 16, 32, SERVER_ISA, ENGINES)
         self.begins = FormStart(values, **{"origin": "this project's last values", "summary": None, **start})
         self.runs: tuple[RunRow, ...] = ()
         self.warnings: tuple[str, ...] = ()

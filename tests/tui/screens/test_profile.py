@@ -9,13 +9,16 @@ from tests.insight.stock import make_costs, make_performance, make_profile
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, until_seen
 from tests.tui.screens.profile_stage import Profiled, profile_run, profiled
-from tuibench.core.profile import LOSS, PERFORMANCE, Profile
+from tuibench.core.profile import LEVELS, LOSS, PERFORMANCE, Profile
 from tuibench.core.short_id import short_id
 from tuibench.core.units import table_ms
 from tuibench.insight.bar import label_of
+from tuibench.report.profile_heading import ProfileHeading
+from tuibench.report.profile_loss import loss_lines
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.screens.profile_bars import BarList
+from tuibench.tui.screens.profile_book_loss import LossBook
 from tuibench.tui.screens.profile_layers import LayersPane
 
 
@@ -142,6 +145,20 @@ async def test_columns_of_eighty_and_all_of_them() -> None:
         assert "stage0.block0.conv.weight" in seen.rows[3]
 
 
+async def test_numbers_are_in_sight_of_a_wide_table_and_scroll_beside_what_they_are_of() -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile(seen.ids[0], "layers"))
+        assert "scroll" not in seen.text
+        await seen.press("w")
+        assert "w wide  ←→ scroll" in seen.text
+        assert seen.rows[2].split()[:7] == ["#", "op", "weight", "ms", "%", "cum", "%"] and "1.31" in seen.rows[3]
+        await seen.press(*["right"] * 12)
+        assert seen.rows[2].split()[:2] == ["#", "op"] and "kernel" in seen.rows[2] and "weight" not in seen.rows[2]
+        assert seen.rows[3].split()[:3] == [">", "*1", "Conv"] and "FusedConv" in seen.rows[3]
+        await seen.press("w")
+        assert "scroll" not in seen.text and seen.rows[2].split()[:3] == ["#", "op", "weight"]
+
+
 @pytest.mark.parametrize("slower", [0.02, 0.005, 0.001])
 async def test_times_of_microseconds_are_never_cut(slower: float) -> None:
     profile = Profile(PERFORMANCE, make_costs(), performance=make_performance(slower=slower))
@@ -244,16 +261,32 @@ async def test_one_that_was_removed_says_how_it_comes_back_and_is_not_exported()
 async def test_losses_have_a_level_in_place_of_a_type() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[2]))
-        assert "level [pruned 0.5] m" in seen.text and "leave alone" in seen.text
+        assert "level [int8] m" in seen.text and "leave alone" in seen.text
         assert "> MatMul" in seen.text and "mean noise / signal of the outputs" in seen.text
         await seen.press("t", "t")
         assert "as [% of total]" in seen.text and "summed noise power of the outputs" in seen.text
-        await seen.press("t", "left")
+        await seen.press("t", "right")
         assert "level [params]" in seen.text and "256 k" in seen.text
         await seen.press("2")
         assert seen.rows[2].split()[:8] == ["#", "op", "weight", "params", "0.5", "0.8", "0.9", "0.95"]
         await seen.press("enter")
         assert "outputs" in seen.text and "(proxy)" in seen.text
+
+
+@pytest.mark.parametrize("levels", [LEVELS, ("pruned 0.9", "pruned 0.8")])
+async def test_losses_open_at_the_level_that_the_shell_shows(levels: tuple[str, ...]) -> None:
+    profile = make_profile(kind=LOSS)
+    assert profile.loss is not None
+    loss = replace(profile.loss, levels=levels)
+    printed = loss_lines(loss, ProfileHeading("m.onnx"))
+    in_shell = next(line for line in printed if line.startswith("Sensitivity by operator"))
+    async with profiled((80, 24), profile_run(1, 60, replace(profile, loss=loss))) as seen:
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"level [{LossBook(loss).usual}]" in seen.text and in_shell.removesuffix(":") in seen.text
+        # What was chosen once stands.
+        await seen.press("right", "escape")
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"level [{LossBook(loss).usual}]" not in seen.text
 
 
 async def test_what_is_a_proxy_is_called_one_on_every_tab() -> None:
@@ -283,7 +316,7 @@ async def test_harm_stands_first_on_every_tab_of_a_loss_profile() -> None:
         await seen.press("3")
         assert "harm" in seen.text
         await seen.press("t", "t")
-        assert "noise power at pruned 0.5, % of total" in seen.text
+        assert "noise power at int8, % of total" in seen.text
 
 
 async def test_theory_says_that_it_is_theory_on_every_tab(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -107,6 +107,16 @@ async def test_enter_shows_a_pair_and_a_filter_narrows_them() -> None:
         assert "LayerNorm" in seen.text
 
 
+async def test_all_columns_of_pairs_scroll_beside_number_and_operator() -> None:
+    async with profiled((60, 24), profile_run(1, 3600, slow()), profile_run(2, 7200)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        await seen.press("w")
+        assert "←→ scroll" in seen.text
+        await seen.press(*["right"] * 9)
+        line = next(row for row in seen.rows if row.startswith(">"))
+        assert line.split()[1:3] == ["1", "Conv"] and line.rstrip().endswith("1.50 yes")
+
+
 async def test_losses_are_compared_level_by_level() -> None:
     one, other = make_profile(kind=LOSS), make_profile(kind=LOSS)
     assert one.loss is not None

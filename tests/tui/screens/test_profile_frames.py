@@ -7,6 +7,7 @@ from collections.abc import Callable
 import pytest
 from textual.screen import Screen
 
+from tests.build import SERVER_ISA
 from tests.tui.frame import check_frame, frame
 from tests.tui.screens.profile_stage import Profiled, profiled
 from tuibench.core.machine import EngineChoice, Machine
@@ -30,7 +31,7 @@ PAGES: dict[str, Callable[[Profiled], Screen[None]]] = {
     "profile-comparison": lambda seen: route.profile_comparison(seen.ids[1], seen.ids[0]),
 }
 ENGINES = (EngineChoice("onnxruntime", True, "1.31.1", "", (), True), EngineChoice("openvino", True, "2026.1", ""))
-MACHINE = Machine(2, 2, 2, ("avx2", "avx512"), ENGINES)
+MACHINE = Machine(2, 2, 2, SERVER_ISA, ENGINES)
 
 
 @pytest.mark.parametrize(("size", "ascii_only", "name"), WAYS)

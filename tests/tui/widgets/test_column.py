@@ -47,6 +47,20 @@ def test_wide_keeps_all_at_their_wide_width() -> None:
     assert layout.width == 4 + 3 + 30 + 5 + 1 + 4
 
 
+def test_a_wide_column_leaves_room_for_those_behind_it_and_some_stand() -> None:
+    columns = (
+        Column("number", "#", 5, frozen=True),
+        Column("op", "op", 12, wide=24, part=6, frozen=True),
+        Column("weight", "weight", 14, wide=48, part=3),
+        *(Column(str(n), str(n), 7) for n in range(8)),
+    )
+    assert [width for _, width in lay_out(columns, 78, wide=True).shown[:3]] == [5, 13, 26]
+    assert [width for _, width in lay_out(columns, 200, wide=True).shown[:3]] == [5, 24, 48]
+    layout = lay_out(columns, 78, wide=True)
+    assert layout.frozen(columns, 78) == 2
+    assert layout.frozen(columns, 38) == 0, "what is scrolled would have no room"
+
+
 def test_no_columns_are_no_width() -> None:
     assert lay_out((), 10).width == 0
 

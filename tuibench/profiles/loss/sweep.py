@@ -51,12 +51,11 @@ class Sweep:
     skip: frozenset[tuple[str, str]] = frozenset()
     """(id, level) that are known already."""
     samples: int = 2
-    max_s: float | None = None
     clock: Callable[[], float] = time.perf_counter
 
     def carry_out(self) -> dict[str, Any]:
         """Send a line before and behind each point, and return what is true of all of them."""
-        return _Sweeping(self, self.clock()).carry_out()
+        return _Sweeping(self).carry_out()
 
 
 @dataclass
@@ -64,7 +63,6 @@ class _Sweeping:
     """One sweep under way."""
 
     asked: Sweep
-    begun: float
     notes: list[str] = field(default_factory=list)
     ran: int = 0
     """Samples that each change is run on."""
@@ -85,7 +83,7 @@ class _Sweeping:
         if not layers:
             self.notes.append("there is no layer whose weights could be changed")
             self._begin(0, 0.0, False, None)
-            return self._end(False, None, True)
+            return self._end(False, None)
         feeds = self._feeds()
         self.ran = len(feeds)
         measured = self._run_as_it_is(path, feeds)
@@ -109,9 +107,14 @@ class _Sweeping:
 
     def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> Outputs:
         """What the model as it is in its file answers, with all that its engine makes of constants."""
+        self.asked.send({"stage": "loading"})
         session = self.asked.load(path)
         try:
-            outputs = [session.run(feed) for feed in feeds]
+            # Some models never end: the first run tells, and has a limit of its own.
+            self.asked.send({"stage": "first"})
+            outputs = [session.run(feeds[0])]
+            self.asked.send({"stage": "changing"})
+            outputs += [session.run(feed) for feed in feeds[1:]]
         except MemoryError:
             raise
         except Exception as error:  # an engine raises whatever it likes; its words are the result
@@ -149,8 +152,8 @@ class _Sweeping:
         # Where all is zero a change may still be seen, by what it makes of that.
         changer.reason = "" if unchanged.reason == ONLY_ZEROS else unchanged.reason
         self._begin(len(work), 1000 * each_s, classes, float32_db)
-        complete = self._carry_out_all(changer, work, reader, each_s)
-        return self._end(classes, float32_db, complete)
+        self._carry_out_all(changer, work, reader)
+        return self._end(classes, float32_db)
 
     def _note(self, unchanged: LossPoint) -> None:
         if unchanged.reason:
@@ -163,17 +166,10 @@ class _Sweeping:
         wanted = self.asked.layers is None or node in self.asked.layers
         return wanted and (node, level) not in self.asked.skip
 
-    def _carry_out_all(
-        self, changer: Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader, each_s: float
-    ) -> bool:
+    def _carry_out_all(self, changer: Changer, work: Sequence[tuple[Layer, str]], reader: WeightReader) -> None:
         weight: Weight | None = None
         current = ""
-        for done, (layer, level) in enumerate(work):
-            late = self.asked.max_s is not None and self.asked.clock() - self.begun + each_s > self.asked.max_s
-            # One at least: whoever goes on where this one ended shall arrive.
-            if late and done:
-                self.notes.append(f"ended after {self.asked.max_s:g} s with {done} of {len(work)} points")
-                return False
+        for layer, level in work:
             # Of what this process may die next.
             self.asked.send({"at": {"id": layer.id, "level": level}})
             name = changer.lifted.names[layer.id]
@@ -181,7 +177,6 @@ class _Sweeping:
                 weight, current = reader.weight(layer, changer.lifted.weights[name]), layer.id
             point = self._point(changer, layer, level, weight, name)
             self.asked.send({"loss": {"id": layer.id, "point": to_plain(point)}})
-        return True
 
     @staticmethod
     def _point(changer: Changer, layer: Layer, level: str, weight: Weight, name: str) -> LossPoint:
@@ -194,8 +189,8 @@ class _Sweeping:
         told["samples"] = self.ran
         self.asked.send({"begin": told})
 
-    def _end(self, classes: bool, float32_db: float | None, complete: bool) -> dict[str, Any]:
-        return {"classes": classes, "float32_db": float32_db, "complete": complete, "notes": self.notes}
+    def _end(self, classes: bool, float32_db: float | None) -> dict[str, Any]:
+        return {"classes": classes, "float32_db": float32_db, "notes": self.notes}
 
 
 def _odd(outputs: Outputs) -> Iterator[str]:
@@ -225,7 +220,6 @@ def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
     if cpus:
         pin_process(cpus)
     chosen = request.get("layers")
-    most = request.get("max_s")
     return Sweep(
         path=request["path"],
         bundle=point.bundle,
@@ -236,5 +230,4 @@ def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
         layers=None if chosen is None else frozenset(chosen),
         skip=frozenset((str(node), str(level)) for node, level in request.get("skip") or ()),
         samples=int(request.get("samples") or 2),
-        max_s=None if most is None else float(most),
     ).carry_out()

@@ -13,7 +13,9 @@ from onnx import numpy_helper
 from tuibench.arrays.bundle import Array
 from tuibench.core.errors import ModelError
 from tuibench.core.text import show
+from tuibench.models.cost.tensor import size_of
 from tuibench.models.external import extent, is_external, read_chunks
+from tuibench.models.graph import dtype_name
 from tuibench.profiles.loss.layer import Layer, constant_tensor, fill_tensor
 from tuibench.profiles.loss.scope import Source
 
@@ -70,8 +72,10 @@ class WeightReader:
     def raw(self, tensor: onnx.TensorProto) -> bytes:
         """The bytes of an external weight, and none of those behind it."""
         place = extent(tensor, self._path, self._sizes)
-        width = onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
-        needed = math.prod(tensor.dims) * width
+        # Several of four bits or two share a byte; numpy has them in one each.
+        needed = size_of(dtype_name(tensor.data_type), tuple(tensor.dims))
+        if needed is None:
+            needed = math.prod(tensor.dims) * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
         return b"".join(read_chunks(place.path, place.offset, min(place.length, needed)))
 
     def _inside(self, tensor: onnx.TensorProto) -> onnx.TensorProto:

@@ -19,7 +19,8 @@ from tuibench.tui import key
 from tuibench.tui.desk import Desk, Pulse
 from tuibench.tui.message import Answered, Refused
 from tuibench.tui.widgets.calm import Calm
-from tuibench.tui.widgets.key_line import KeyLine
+from tuibench.tui.widgets.key_line import KeyLine, together
+from tuibench.tui.widgets.record_table import RecordTable
 from tuibench.tui.widgets.status_line import StatusLine
 from tuibench.tui.widgets.title_line import TitleLine
 
@@ -127,11 +128,24 @@ class Page(Calm, Screen[None]):
         app, self._typing = self.dashboard, isinstance(self.focused, Input)
 
         def pairs(ids: Iterable[str]) -> list[tuple[str, str]]:
-            found = [(key.shown(each, app.keymap, app.ascii_only, self._typing), key.KEYS[each].word) for each in ids]
-            return [(name, word) for name, word in found if name]
+            names = ((each, key.shown(each, app.keymap, app.ascii_only, self._typing)) for each in ids)
+            return together((name, key.ONE_WORD.get(each, key.KEYS[each].word)) for each, name in names if name)
 
         last = (self.last_hint,) if self.last_hint else ()
-        self.query_one("#keys", KeyLine).show(pairs(each for each in self.hints if each not in last), pairs(last))
+        self.query_one("#keys", KeyLine).show(pairs(each for each in self.hints_now if each not in last), pairs(last))
+
+    @property
+    def hints_now(self) -> tuple[str, ...]:
+        """The keys of this screen, with those that scroll a table behind the one that made it wide."""
+        at = self.hints.index("wide") + 1 if "wide" in self.hints else 0
+        if not at or not any(table.wide for table in self.query(RecordTable)):
+            return self.hints
+        return (*self.hints[:at], "scroll-left", "scroll-right", *self.hints[at:])
+
+    def on_record_table_widened(self, message: RecordTable.Widened) -> None:
+        """A table may be scrolled from now on, or no longer."""
+        message.stop()
+        self.show_keys()
 
     def on_descendant_focus(self) -> None:
         """In a text other keys do something than elsewhere."""
@@ -152,6 +166,14 @@ class Page(Calm, Screen[None]):
         # What a screen sends itself does not bubble beyond it, and keys are carried out by the app.
         event.set_sender(self.app)
         self.app.post_message(event)
+
+    @property
+    def profile_kind(self) -> str:
+        """Of the profile that is shown, by which lists have it; '' where none is."""
+        return ""
+
+    def returned_from(self, kind: str) -> None:
+        """The page above this one was left; it was of a profile of that kind, or '' of none."""
 
     def say(self, text: str, kind: str = "info") -> None:
         """One line of news; warn and bad say so in words, too."""

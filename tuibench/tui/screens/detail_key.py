@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from tuibench.core.run import RunResult
 from tuibench.plots.scaling import Selection, scaling
 from tuibench.tui import key
+from tuibench.tui.widgets.key_line import together
 
 AXES = {"cores": "cores", "batches": "batch", "shapes": "shape"}
 """Tabs that show how a benchmark scales, and over what."""
@@ -20,8 +21,7 @@ _OWN = {
 COMMON = ("rerun", "rerun-changed", "compare", "copy-command")
 """What every benchmark is asked for most."""
 _OTHERS = ("tab-previous", "tab-next", "back", *COMMON, "export", "edit", "log", "remove")
-_ARROWS = ("←", "↑")
-_WORDS = {"up": "line", "down": "line"}
+_WORDS = {"up": "line", "down": "line", **key.ONE_WORD}
 
 
 def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
@@ -38,11 +38,4 @@ def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
 
 def pairs_of(hints: Iterable[str], keymap: Mapping[str, str], ascii_only: bool) -> list[tuple[str, str]]:
     """Keys and words for the bottom lines; two keys of one word stand together."""
-    pairs: list[tuple[str, str]] = []
-    for each in hints:
-        name, word = key.shown(each, keymap, ascii_only), _WORDS.get(each, key.KEYS[each].word)
-        if pairs and pairs[-1][1] == word:
-            before = pairs.pop()[0]
-            name = f"{before}{'' if before in _ARROWS else ' '}{name}"
-        pairs.append((name, word))
-    return pairs
+    return together((key.shown(each, keymap, ascii_only), _WORDS.get(each, key.KEYS[each].word)) for each in hints)

@@ -11,6 +11,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Container
 from textual.message import Message
 
+from tuibench.core.isa import isa_words
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.form_words import amount_words, command_lines, origin_words, warning_lines, wrong_words
@@ -86,12 +87,18 @@ class FormSummary(Container):
         amount = amount_words(state.check, state.values, glyphs.times, glyphs.dot)
         wrong = [state.labels[name] for name in state.errors]
         self._put("amount", [(wrong_words(wrong), "bad") if wrong else (amount, "")])
-        origin = origin_words(state.start, state.machine, state.check, state.pulse, glyphs.dot)
+        doubts = warning_lines(state.start, state.check)
+        # Where nothing is in doubt there is a line for what the machine can do; else it stands last of all.
+        isa = state.machine.isa if state.machine is not None and not (doubts or state.errors) else ()
+        origin = origin_words(state.start, None if isa else state.machine, state.check, state.pulse, glyphs.dot)
         self._put("origin", [(f" {origin}", "dim")])
         if state.errors:
             self._show_errors(state)
         else:
-            self._show_doubts(warning_lines(state.start, state.check))
+            if isa:
+                self._put("doubts", [(f" instruction sets: {isa_words(isa)}", "dim")])
+            else:
+                self._show_doubts(doubts)
             command = state.check.command if state.check is not None else ""
             lines = command_lines(command, self._room, self._height("command")) if command else []
             self._put("command", [(f" {line}", "dim") for line in lines])

@@ -6,14 +6,13 @@ import shlex
 from collections.abc import Sequence
 
 from tuibench.core import activity
+from tuibench.core.isa import isa_words
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, size
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 
 _INDENT = " " * 10
-_NEWEST = 3
-"""Of the instruction sets, the oldest first: whoever has these has the others."""
 LONGEST = 2000
 """Of a command: whatever is longer is copied whole and shown in part."""
 
@@ -51,12 +50,12 @@ def warning_lines(start: FormStart, check: FormCheck | None) -> list[str]:
 def origin_words(
     start: FormStart, machine: Machine | None, check: FormCheck | None, pulse: Pulse | None, dot: str
 ) -> str:
-    """Who measures on this machine now, where the values come from, and what this machine can do."""
+    """Who measures on this machine now, where the values come from, and, if `machine` is given, what it can do."""
     busy = busy_words(pulse) or (_behind(check.busy) if check is not None and check.busy else "")
     load = check.load if check is not None else ""
     parts = [busy or (f"host {load} now" if load else "no benchmark measures now")]
     parts += [f"filled with {start.origin}"] if start.origin else []
-    parts += [" ".join(machine.isa[-_NEWEST:])] if machine is not None and machine.isa else []
+    parts += [isa_words(machine.isa)] if machine is not None and machine.isa else []
     return f" {dot} ".join(parts)
 
 

@@ -46,6 +46,8 @@ class Book:
 
     kinds: tuple[str, ...] = ()
     """What can be shown of each layer, in the order in which a key goes through them."""
+    usual = ""
+    """What is shown until another one is chosen, as the shell shows it; '' for the first."""
     kinds_name = "type"
     """What that choice is called."""
     kept = "performance"

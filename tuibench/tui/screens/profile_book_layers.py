@@ -22,6 +22,8 @@ _WIDTHS = {
 _NUMBER = 5
 _GROWING = ("op", "weight", "name", "why", "reason")
 _WIDE = {"op": 24, "weight": 48, "name": 48, "shapes": 48, "kernel": 24, "why": 40}
+_PARTS = {"op": 6, "weight": 3}
+_FROZEN = ("number", "op")
 
 
 class LayerTable(Generic[R]):
@@ -58,6 +60,8 @@ class LayerTable(Generic[R]):
                 right=one.right,
                 rank=one.rank,
                 wide=_WIDE.get(one.key, 0),
+                part=_PARTS.get(one.key, 0),
+                frozen=one.key in _FROZEN,
                 middle=one.middle,
             )
             for one in self.told

@@ -22,7 +22,7 @@ from tuibench.insight.loss import (
     noise_words,
 )
 from tuibench.insight.loss_sentence import loss_notes, loss_sentences, sensitivities
-from tuibench.insight.loss_summary import PARAMETERS, loss_types, summarize_loss
+from tuibench.insight.loss_summary import PARAMETERS, loss_types, summarize_loss, told_level
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.profile_book import Book, Depth, Summed
@@ -41,7 +41,7 @@ class LossBook(Book):
     def __init__(self, loss: LossProfile, costs: CostProfile | None = None) -> None:
         self.loss = loss
         self.costs = costs
-        self.kinds = loss_types(loss)
+        self.kinds, self.usual = loss_types(loss), told_level(loss)
         self.unit = "dB (proxy)" if loss.kind == APPROXIMATED else "dB SQNR"
         self._told = loss_columns(loss)
         self.sorts = ("worst %", "#", "op", "weight", "params", *map(level_title, loss.levels))

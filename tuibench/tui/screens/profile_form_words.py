@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tuibench.core.isa import isa_words
 from tuibench.core.machine import Machine
 from tuibench.core.units import seconds
 from tuibench.tui.desk_profile import LONG_S, ProfileCheck, ProfileStart, ProfileValues
@@ -31,7 +32,7 @@ def amount_lines(
     if found.busy:
         lines.append((f" after {found.busy}", "warn"))
     if machine is not None and machine.isa:
-        lines.append((f" instruction sets: {' '.join(machine.isa)}", "dim"))
+        lines.append((f" instruction sets: {isa_words(machine.isa)}", "dim"))
     lines += [(f" same as  {command}", "dim") for command in found.commands]
     return lines
 

@@ -102,7 +102,8 @@ class ProfilePage(Page):
     def show_keys(self) -> None:
         """Two keys of one word together, and the way to help in any case."""
         app = self.dashboard
-        some, last = ([one for one in self.hints if (one == self.last_hint) is is_last] for is_last in (False, True))
+        hints = self.hints_now
+        some, last = ([one for one in hints if (one == self.last_hint) is is_last] for is_last in (False, True))
         pairs = [pairs_of(each, app.keymap, app.ascii_only) for each in (some, last)]
         self.query_one("#keys", KeyLine).show(*pairs)
 

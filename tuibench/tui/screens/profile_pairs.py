@@ -55,9 +55,7 @@ def pairs_of(old: Profile, new: Profile, environment: Sequence[str], glyphs: Gly
 
 def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
     columns = (
-        Column("number", "#", 4, right=True),
-        Column("op", "op", 12, grow=True, wide=24),
-        Column("weight", "weight", 14, grow=True, wide=48, middle=True),
+        *_named(12),
         Column("old", "old ms", 7, right=True),
         Column("new", "new ms", 7, right=True),
         Column("delta", "differs", 8, right=True),
@@ -74,6 +72,15 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
         searched=tuple(_searched(pair.op, pair.weight, *pair.nodes) for pair in pairs),
         cells=lambda n: _cells(pairs[n]),
         facts=lambda n: _facts(pairs[n]),
+    )
+
+
+def _named(op: int) -> tuple[Column, ...]:
+    """By what a pair is known: it stays in sight however far the numbers are scrolled."""
+    return (
+        Column("number", "#", 4, right=True, frozen=True),
+        Column("op", "op", op, grow=True, wide=24, part=6, frozen=True),
+        Column("weight", "weight", 14, grow=True, wide=48, part=3, middle=True),
     )
 
 
@@ -103,9 +110,7 @@ def _facts(pair: LayerPair) -> list[Fact]:
 
 def _losses(found: LossComparison) -> Pairs:
     columns = (
-        Column("number", "#", 4, right=True),
-        Column("op", "op", 10, grow=True, wide=24),
-        Column("weight", "weight", 14, grow=True, wide=48, middle=True),
+        *_named(10),
         *(Column(level, level.removeprefix("pruned "), 11, right=True, rank=n) for n, level in enumerate(found.levels)),
     )
     pairs, levels = found.pairs, found.levels

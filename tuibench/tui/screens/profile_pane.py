@@ -49,8 +49,9 @@ class ProfilePane(Bare, Vertical):
     @property
     def chosen_kind(self) -> str:
         """What is shown of each layer."""
-        wanted = self.remembered.get(f"{self.book.kept}_kind")
-        return wanted if wanted in self.book.kinds else self.book.kinds[0]
+        kinds = self.book.kinds
+        wanted = (self.remembered.get(f"{self.book.kept}_kind"), self.book.usual)
+        return next((one for one in wanted if one in kinds), kinds[0])
 
     @property
     def chosen_display(self) -> str:

@@ -151,8 +151,7 @@ class ProjectScreen(ProjectProfiles):
         self._model = state
         self._show_around()
         if state.state != UNCHANGED:
-            last = len(TABS)
-            self.say(f"the model of this project is {state.state}: {state.file}; {last} says what to do", "warn")
+            self.say(f"the model of this project is {state.state}: {state.file}; {len(TABS)} says what to do", "warn")
 
     def _runs(self) -> tuple[RunRow, ...]:
         pulse = self.dashboard.pulse
@@ -184,10 +183,8 @@ class ProjectScreen(ProjectProfiles):
     def _show_around(self) -> None:
         """Tabs and rail."""
         wide, shown = self.has_class("-wide"), self.shown_list
-        words = f"{shown.words()} " if shown is not None else ""
-        names = self._names()
-        tabs = () if wide else names
-        self.query_one("#tabs", TabLine).show(tabs, self._tab, right=(words, "dim"))
+        words, names = f"{shown.words()} " if shown is not None else "", self._names()
+        self.query_one("#tabs", TabLine).show(() if wide else names, self._tab, right=(words, "dim"))
         if wide:
             app = self.dashboard
             lines = rail_lines(names, self._tab, self._project, self._model, app.now(), app.glyphs)
@@ -261,9 +258,12 @@ class ProjectScreen(ProjectProfiles):
     @property
     def _in_settings(self) -> bool:
         """Whether a field of the settings has the focus."""
-        focused = self.focused
-        column = self.query_one(ProjectSettings).column
+        focused, column = self.focused, self.query_one(ProjectSettings).column
         return self.shown_list is None and focused is not None and column in focused.ancestors
+
+    def show_kind(self, kind: str) -> None:
+        """Its tab."""
+        self.go_to_tab(TABS.index(kind))
 
     def go_to_tab(self, tab: int) -> None:
         """Show a tab by its place."""

@@ -24,6 +24,10 @@ class Column:
     """The higher, the sooner it goes where room is short; of equals the right one goes first."""
     wide: int = 0
     """What it takes where all columns are shown and the table may be scrolled; 0 for `width`."""
+    part: int = 0
+    """At most one of so many parts of the line is what it takes then, so that numbers behind it are seen at once."""
+    frozen: bool = False
+    """Whether it stands while what is behind it is scrolled; for columns at the left."""
     middle: bool = False
     """Whether what does not fit gives way in its middle: names of layers differ at their ends."""
 
@@ -38,13 +42,22 @@ class Layout:
     @property
     def width(self) -> int:
         """Columns of the terminal that a line takes, a blank between two of the table."""
-        return sum(width for _, width in self.shown) + max(len(self.shown) - 1, 0)
+        return _width(self.shown)
+
+    def frozen(self, columns: Sequence[Column], room: int) -> int:
+        """How many of those shown stand while the others are scrolled; none where they would take most of the room."""
+        count = next((n for n, (i, _) in enumerate(self.shown) if not columns[i].frozen), len(self.shown))
+        return count if 2 * _width(self.shown[:count]) < room else 0
+
+
+def _width(shown: Sequence[tuple[int, int]]) -> int:
+    return sum(width for _, width in shown) + max(len(shown) - 1, 0)
 
 
 def lay_out(columns: Sequence[Column], room: int, wide: bool = False) -> Layout:
     """Fit columns into `room`; with `wide` all of them stay, however much they take."""
     kept = list(range(len(columns)))
-    widths = [max(c.width, c.wide if wide else 0) for c in columns]
+    widths = [max(c.width, _wide(c, room) if wide else 0) for c in columns]
     while not wide and len(kept) > 1 and sum(widths[i] for i in kept) + len(kept) - 1 > room:
         kept.remove(max(kept, key=lambda i: (columns[i].rank, i)))
     if len(kept) == 1 and not wide:
@@ -52,6 +65,10 @@ def lay_out(columns: Sequence[Column], room: int, wide: bool = False) -> Layout:
     _share(columns, kept, widths, room - sum(widths[i] for i in kept) - max(len(kept) - 1, 0))
     dropped = tuple(c.title or c.key for i, c in enumerate(columns) if i not in kept)
     return Layout(tuple((i, widths[i]) for i in kept), dropped)
+
+
+def _wide(column: Column, room: int) -> int:
+    return min(column.wide, room // column.part) if column.part else column.wide
 
 
 def _share(columns: Sequence[Column], kept: list[int], widths: list[int], room: int) -> None:

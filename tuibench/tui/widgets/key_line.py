@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.row import Row, Span, safe, width_of
 
 Pair = tuple[str, str]
 """(key as people write it, what it does in a word)."""
+_ARROWS = ("←", "↑")
 
 
 class KeyLine(Painted):
@@ -56,6 +57,16 @@ def fill_rows(pairs: Sequence[Pair], last: Sequence[Pair], width: int, height: i
     first = height == 1 or (not rows[1] and _fits(rows[0], [], tail, width))
     rows[0 if first else -1] += tail
     return [tuple(row) for row in rows]
+
+
+def together(pairs: Iterable[Pair]) -> list[Pair]:
+    """Neighbours of one word stand together, as both directions of something do."""
+    found: list[Pair] = []
+    for name, word in pairs:
+        before = found.pop()[0] if found and found[-1][1] == word else ""
+        gap = " " if before and before not in _ARROWS else ""
+        found.append((f"{before}{gap}{name}", word))
+    return found
 
 
 def _fits(row: list[Span], spans: list[Span], tail: list[Span], width: int) -> bool:

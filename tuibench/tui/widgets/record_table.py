@@ -72,6 +72,9 @@ class RecordTable(Moving):
             """The table, for `@on` with a selector."""
             return self.table
 
+    class Widened(Message):
+        """All columns are shown now, or those that fit: other keys do something."""
+
     def __init__(
         self,
         columns: Sequence[Column] = (),
@@ -212,14 +215,15 @@ class RecordTable(Moving):
         return ((fit(gutter + self._cells(line.cells), self.size.width, glyphs.ellipsis), style),)
 
     def _cells(self, cells: tuple[str, ...]) -> str:
-        ellipsis = self.glyphs.ellipsis
+        ellipsis, layout = self.glyphs.ellipsis, self._columns_now()
         texts = []
-        for at, width in self._columns_now().shown:
+        for at, width in layout.shown:
             cell, column = cells[at] if at < len(cells) else "", self._columns[at]
             if column.middle:
                 cell = cut_middle(self.legible(safe(cell)), width, ellipsis)
             texts.append(fit(self.legible(safe(cell, 4 * width + 8)), width, ellipsis, column.right))
-        return skip(" ".join(texts), self._left)
+        standing = layout.frozen(self._columns, self.size.width - GUTTER) if self._left else 0
+        return " ".join([*texts[:standing], skip(" ".join(texts[standing:]), self._left)])
 
     # Keys and events
 
@@ -252,6 +256,7 @@ class RecordTable(Moving):
         """All columns begin at the left."""
         self._left = 0
         self.repaint()
+        self.post_message(self.Widened())
 
     def on_resize(self) -> None:
         """The cursor stays in sight."""

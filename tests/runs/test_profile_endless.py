@@ -1,0 +1,81 @@
+"""Models of which an inference never ends: a first one has the limit that it has in a benchmark, and is the reason."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.runs.profile_script import COSTS, LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec
+from tuibench.core.errors import ExitCode
+from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.record import to_plain
+from tuibench.core.spec import Limits
+from tuibench.runs.task import ChildDeath
+
+FIRST: dict[str, dict[str, Any]] = {
+    "cost": {"running": True},
+    "layers": {"stage": "first", "done": 0, "of": 1},
+    "loss": {"stage": "first"},
+}
+"""What each child says before it runs the model for the first time."""
+
+
+@pytest.fixture
+def bench(tmp_path: Path) -> Bench:
+    """A run directory of its own, and a cache."""
+    return Bench(tmp_path / "run", str(tmp_path / "cache"))
+
+
+class Endless:
+    """A child that is heard last before its first inference."""
+
+    def __init__(self, task: str) -> None:
+        self.limits: list[float] = []
+        self._line = FIRST[task]
+
+    def __call__(self, request: dict[str, Any], say: Say) -> Any:
+        """As `call_child` has it."""
+        if request.get("static"):
+            return to_plain(COSTS)
+        limit = say(self._line)
+        self.limits.append(limit)
+        raise ChildDeath("timeout", f"no answer within {limit:g} s", None, "the profiler's last words")
+
+
+@pytest.mark.parametrize("scale", [1.0, 2.0])
+@pytest.mark.parametrize(("task", "profile"), [("cost", None), ("cost", LOSSY), ("layers", None), ("loss", LOSSY)])
+def test_a_first_inference_has_a_minute_and_is_waited_for_once(
+    bench: Bench, task: str, profile: ProfileSpec | None, scale: float
+) -> None:
+    child = Endless(task)
+    call = Scripted({task: child})
+    spec = make_profile_spec(MODEL, profile=profile, limits=Limits(timeout_scale=scale))
+    past = bench.run(spec, call)
+    assert child.limits == pytest.approx([60 * scale], abs=0.1)
+    assert call.tasks[-1] == task and call.tasks.count(task) == 1
+    assert past.end["status"] == "failed" and past.end["error"]["exit_code"] == ExitCode.TIMEOUT
+    assert past.end["reason"].endswith(f"timeout in the first inference: no answer within {60 * scale:g} s")
+    assert "--timeout" in past.end["error"]["hint"]
+
+
+def test_what_needs_no_run_is_told_without_one(bench: Bench) -> None:
+    call = Scripted({"cost": Endless("cost")})
+    spec = make_profile_spec(MODEL, profile=ProfileSpec(LOSS, approximate=True))
+    assert bench.run(spec, call).end["status"] == "finished"
+    assert call.tasks == ["inspect", "prepare", "cost", "cost", "weights"]
+
+
+def test_what_comes_behind_a_first_inference_has_its_own_limits(bench: Bench) -> None:
+    limits: list[float] = []
+
+    def slow(request: dict[str, Any], say: Say) -> Any:
+        stages = ("loading", "first", "checking", "profiling")
+        limits.extend(say({"stage": stage, "done": 0, "of": 1}) for stage in stages)
+        limits.extend(say({"running": runs}) for runs in (True, False))
+        raise ChildDeath("exit", "enough", None, None)
+
+    bench.run(make_profile_spec(MODEL), Scripted({"layers": slow}))
+    first, rest = limits[1], [limit for number, limit in enumerate(limits) if number not in (1, 4)]
+    assert first == limits[4] == 60 and min(rest) >= 3 * 10 + 10

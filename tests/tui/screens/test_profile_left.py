@@ -1,0 +1,34 @@
+"""Where whoever leaves the page of a profile arrives."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.tui.pilot import until_seen
+from tests.tui.screens.profile_stage import profiled
+from tuibench.tui import route
+from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
+
+
+@pytest.mark.parametrize("keys", [("d", "y"), ("escape",), ("q",)])
+@pytest.mark.parametrize(("place", "tab"), [(0, "2 Performance"), (2, "3 Loss")])
+async def test_whoever_leaves_it_sees_the_list_in_which_it_stands(keys: tuple[str, ...], place: int, tab: str) -> None:
+    """A run that was started from elsewhere becomes a profile above the benchmarks of its project."""
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project))
+        assert "[1 Benchmarks" in seen.text
+        await seen.go(route.profile(seen.ids[place]))
+        await seen.press(*keys)
+        await until_seen(seen.pilot, lambda: f"[{tab}" in seen.text)
+
+
+async def test_whoever_leaves_a_theory_sees_the_list_below_which_it_stands() -> None:
+    async with profiled() as seen:
+        await seen.go(route.project(seen.project))
+        await seen.go(route.theory(seen.project, APPROXIMATED))
+        await seen.press("escape")
+        assert "[3 Loss" in seen.text
+        await seen.go(route.project(seen.project, "settings"))
+        await seen.go(route.theory(seen.project, FLOPS))
+        await seen.press("escape")
+        assert "[4 Settings" in seen.text
