@@ -17,7 +17,8 @@ from tests.tui.crowded import fill_home
 MANY, ROUNDS = 10_000, 5
 FRAME = 1.0
 """Times what an empty app takes, with room for a busy machine; tests.benchmarks.dashboard holds the milliseconds."""
-KEY_MS = 30
+KEY, KEY_ROUNDS = 0.2, 2
+"""Likewise for a key: the processor of a shared machine is at times half as quick, for both alike."""
 
 
 def measure(what: str, home: Path) -> dict[str, Any]:
@@ -34,5 +35,10 @@ def test_first_frame_and_keys_among_ten_thousand(tmp_path: Path) -> None:
     fill_home(tmp_path, MANY)
     bare, home = (min(measure(what, tmp_path)["cpu_ms"] for _ in range(ROUNDS)) for what in ("bare", "home"))
     assert home - bare <= FRAME * bare, f"{home:.0f} ms beside {bare:.0f} ms of an empty app"
-    costs = sorted(cost for _, cost in measure("keys", tmp_path)["keys_ms"])
-    assert statistics.quantiles(costs, n=100)[98] <= KEY_MS, costs[-5:]
+    keys = min(slowest_key(measure("keys", tmp_path)) for _ in range(KEY_ROUNDS))
+    assert keys <= KEY * bare, f"{keys:.0f} ms beside {bare:.0f} ms of an empty app's first frame"
+
+
+def slowest_key(found: dict[str, Any]) -> float:
+    """The milliseconds that 99 of 100 keys do not exceed."""
+    return statistics.quantiles([cost for _, cost in found["keys_ms"]], n=100)[98]
