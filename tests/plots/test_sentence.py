@@ -67,6 +67,15 @@ def test_a_line_that_follows_the_law_has_no_but() -> None:
     assert "knee" not in said(data.cores_run(rates=faster))
 
 
+def test_where_more_cores_are_slower_no_serial_part_explains_it() -> None:
+    slower = {1: 100.0, 2: 48.0}
+    assert said(data.cores_run(rates=slower))["Amdahl"] == "does not apply: more cores are no faster"
+    unsure = [data.rated_cell(100.0, 0.3, cores=1), data.rated_cell(103.0, 0.3, cores=2)]
+    words = said(build.run(*unsure)).get("Amdahl", "")
+    low, high = words.partition("[")[2].partition("]")[0].split(", ") if "[" in words else ("0", "100.0")
+    assert 0 <= float(low) <= float(words.split()[0] if words else 0) <= float(high) <= 100
+
+
 def test_the_knee_is_the_last_point_whose_cores_give_half_of_the_first() -> None:
     # The second core adds 100 %, the next two 51 % each, the next four 49 % each.
     just = {1: 100.0, 2: 200.0, 4: 302.0, 8: 498.0}

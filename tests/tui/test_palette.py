@@ -7,7 +7,7 @@ from textual.widgets import Input
 
 from tests.store.data import make_small
 from tests.tui.frame import frame
-from tests.tui.pilot import open_app, press, type_text
+from tests.tui.pilot import open_app, press, send_key, settle, type_text
 from tuibench.core.card import Card
 from tuibench.tui import key
 from tuibench.tui.app import Dashboard
@@ -147,3 +147,14 @@ async def test_what_is_wrong_in_the_config_file_is_said_at_the_start() -> None:
         assert "3 things are wrong in the config file (tuibench config): fps takes a" in frame(app)
     async with open_app(config=Config(problems=problems[:1])) as (app, _):
         assert "wrong in the config file: fps takes a number from 1 to 60, not 99" in frame(app)
+
+
+@pytest.mark.parametrize("key_", ["pagedown", "pageup", "down", "ctrl+end"])
+async def test_a_key_that_comes_with_the_one_that_opens_it_breaks_nothing(key_: str) -> None:
+    async with open_app() as (app, pilot):
+        for one in ("colon", key_):
+            send_key(app, one)
+        await settle(pilot)
+        assert isinstance(app.screen, CommandPalette)
+        await press(pilot, key_, "escape")
+        assert isinstance(app.screen, HomeScreen)

@@ -130,13 +130,20 @@ def _amdahl(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
     if middle <= 0:
         yield Sentence("Amdahl", "no serial part: at least in proportion to the cores")
         return
+    if middle >= 1:
+        yield Sentence("Amdahl", "does not apply: more cores are no faster")
+        return
     low, high = ends
     between = ""
     if low is not None and high is not None and all(point.throughput.low is not None for point in points):
-        low, high = (of_the_work(share, points[0].value) for share in (max(low, 0.0), min(high, 1.0)))
+        low, high = (of_the_work(share, points[0].value) for share in _clamped(low, high))
         between = f" [{low * 100:.1f}, {high * 100:.1f}]"
     serial = of_the_work(middle, points[0].value)
     yield Sentence("Amdahl", f"{percent(serial)} serial part{between}{_misfit(points, middle)}")
+
+
+def _clamped(*shares: float) -> tuple[float, ...]:
+    return tuple(min(max(share, 0.0), 1.0) for share in shares)
 
 
 def _misfit(points: Sequence[ScalingPoint], serial: float) -> str:

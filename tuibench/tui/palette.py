@@ -117,6 +117,11 @@ class Palette(CommandPalette):
         found.styles.scrollbar_size_vertical = 0
         self.call_after_refresh(self._stop_indicator)
 
+    def _action_command_list(self, action: str) -> None:
+        """A list that is not laid out yet has no place for its lines, and Textual's breaks on a page of them."""
+        if self.query_one(CommandList).scrollable_content_region:
+            super()._action_command_list(action)
+
     def _stop_indicator(self) -> None:
         for indicator in self.query(LoadingIndicator):
             indicator.auto_refresh = None

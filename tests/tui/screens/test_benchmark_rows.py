@@ -83,7 +83,7 @@ def test_of_a_re_run_with_changes_only_what_differs_is_shown() -> None:
     shown = BenchmarkRows([old, again, changed, lone])
     asked = {row.id: shown.line(row.id, NOW, UNICODE).cells[3:6] for row in (old, again, changed, lone)}
     assert asked[old.id] == asked[again.id] == ("ort", "sync", "1,2×1")
-    assert asked[changed.id] == ('"', '"', "1,2×16,64") and asked[lone.id] == ("ort", "sync", "1,2×16,64")
+    assert asked[changed.id] == ("=aaaa", "=", "1,2×16,64") and asked[lone.id] == ("ort", "sync", "1,2×16,64")
 
 
 def test_every_column_has_a_cell() -> None:

@@ -21,8 +21,8 @@ from tuibench.tui.widgets.record_table import Column, Line
 SORTS = ("age", "engine", "scenario", "cores", "best", "±", "grade", "name")
 """What `s` goes through; the first is newest first."""
 _MOST_VALUES = 3
-_SAME = '"'
-"""What a re-run with changes left as it was."""
+_SAME = "="
+"""What a re-run with changes left as it was; the first names which, as that one need not stand near."""
 _STYLES = {"running": "accent", "waiting": "accent", "failed": "bad", "interrupted": "warn", "differs": "warn"}
 
 
@@ -140,7 +140,12 @@ class BenchmarkRows:
         """What was asked for; of a re-run with changes only what differs from what it re-ran."""
         said, old = _asked_words(row, glyphs), self.stored.get(row.rerun_of)
         before = _asked_words(old, glyphs) if old is not None else said
-        return said if said == before else tuple(_SAME if a == b else a for a, b in zip(said, before, strict=True))
+        if old is None or said == before:
+            return said
+        shown, left = list(said), [at for at, one in enumerate(said) if one == before[at]]
+        for at in left:
+            shown[at] = _SAME + (short_id(old.id) if at == left[0] else "")
+        return tuple(shown)
 
     def line(self, key: str, now: float, glyphs: Glyphs, damaged: bool = False) -> Line:
         """One line of the table; of a record that is damaged no number is shown."""
