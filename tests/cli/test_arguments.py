@@ -274,3 +274,11 @@ def test_nothing_heavy_is_imported(argv: list[str]) -> None:
         "tinydb",
     }
     assert ("textwrap" in loaded) == ("--help" in argv)
+
+
+def test_flags_before_a_command_and_its_id_are_told_where_they_stand() -> None:
+    error = refusal("--ascii", "show", "last")
+    assert (error.message, error.hint) == (
+        "tuibench show takes its flags behind it",
+        "flags stand after the command: tuibench show --ascii",
+    )

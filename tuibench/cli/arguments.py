@@ -60,7 +60,7 @@ def _parse_dashboard(argv: Sequence[str]) -> Info | DashboardRequest:
     for flag in flags:
         if flag not in (*_SWITCHES, *HELP):
             raise UsageError(f"unknown flag {show(flag, 60)}", _where_flags_stand(flag, paths))
-    if len(paths) > 1:
+    if len(paths) > 1 and paths[0] not in COMMANDS:
         raise UsageError("the dashboard takes one model", "tuibench benchmark MODEL MODEL measures several")
     if paths and not _looks_like_model(paths[0]):
         known = paths[0] in COMMANDS

@@ -10,6 +10,16 @@ _JOINER = "\u200d"
 _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
+LONGEST_NAME = 200
+"""Characters that the name of a project or a benchmark may have."""
+
+
+def too_long(name: str) -> str:
+    """What is wrong with a name of so many characters; '' for nothing."""
+    count = len(name.strip())
+    return f"{count} characters: a name has at most {LONGEST_NAME}" if count > LONGEST_NAME else ""
+
+
 def show(text: object, limit: int = 200) -> str:
     """Return `text` with everything that could drive a terminal made visible, cut to `limit` characters."""
     raw = str(text)

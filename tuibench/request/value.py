@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from tuibench.core.errors import UsageError
-from tuibench.core.text import show
+from tuibench.core.text import LONGEST_NAME, show
 
 Reader = Callable[[str, str], Any]
 """(flag as typed, text) to value; raises UsageError."""
@@ -17,7 +17,6 @@ _SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) ?([kmgt]i?)?b?", re.ASCII)
 _SHAPE = re.compile(r"\[([0-9, ]*)\]", re.ASCII)
 _NUMBER = re.compile(r"([0-9]{1,15}(\.[0-9]{0,25})?|\.[0-9]{1,25})(e[+-]?[0-9]{1,3})?", re.ASCII)
-_LONGEST_LABEL = 200
 _LARGEST_AXIS = 2**31 - 1
 
 
@@ -32,10 +31,8 @@ def label(flag: str, given: str) -> str:
     """A name for lists: one line of visible characters, at most 200 of them."""
     if not given.strip():
         raise UsageError(f"{flag} needs a value")
-    if len(given) > _LONGEST_LABEL or show(given, _LONGEST_LABEL) != given:
-        raise UsageError(
-            f"{flag} takes one line of at most {_LONGEST_LABEL} visible characters, not '{show(given, 40)}'"
-        )
+    if len(given) > LONGEST_NAME or show(given, LONGEST_NAME) != given:
+        raise UsageError(f"{flag} takes one line of at most {LONGEST_NAME} visible characters, not '{show(given, 40)}'")
     return given
 
 

@@ -10,11 +10,10 @@ from tuibench.core.errors import StoreError, UsageError
 from tuibench.core.project import FileStamp, ModelReference, Project, Version
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.remote import public_name, remote_scheme
-from tuibench.core.text import show
+from tuibench.core.text import LONGEST_NAME, show
 from tuibench.store.documents import Document
 from tuibench.store.trouble import cannot_show, damaged
 
-LONGEST_NAME = 200
 _NOTED_APART = ("id", "versions", "generation")
 _PLAIN_NAMES = ("model", "")
 

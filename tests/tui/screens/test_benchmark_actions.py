@@ -19,6 +19,7 @@ from tuibench.core.errors import StoreBusy
 from tuibench.core.short_id import short_id
 from tuibench.tui.desk import Removed, RerunPlan
 from tuibench.tui.screens.remove_words import remove_words
+from tuibench.tui.widgets.text_question import TextQuestion
 from tuibench.workbench.hall import Workbench
 
 
@@ -380,3 +381,11 @@ async def test_a_name_that_could_not_be_saved_is_there_to_be_saved_again() -> No
         seen.app.desk.edit = real  # type: ignore[method-assign]
         await seen.press("enter")
         assert {row.id: row.name for row in seen.bench.store.benchmarks.rows()}[seen.ids[0]] == "after"
+
+
+async def test_a_name_that_is_too_long_is_said_where_it_was_typed() -> None:
+    async with shown((200, 24)) as seen:
+        await seen.press("e")
+        await type_text(seen.pilot, "x" * 300)
+        await seen.press("enter")
+        assert "a name has at most 200" in frame(seen.app) and isinstance(seen.app.screen, TextQuestion)

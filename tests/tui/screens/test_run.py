@@ -71,7 +71,7 @@ async def test_a_holder_that_is_stopped_is_said() -> None:
 
 async def test_a_run_that_is_prepared_says_what_takes_so_long() -> None:
     async with watched(make_view((), eta_s=None, limit_s=None)) as seen:
-        assert "preparing: the model is read" in seen.text
+        assert "preparing: the model is read" in seen.text and "so far" in seen.text
         await seen.press("enter", "right", "down", "f")
         assert isinstance(seen.app.page, type(seen.page))
 

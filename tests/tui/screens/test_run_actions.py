@@ -90,6 +90,8 @@ async def test_plus_says_that_a_run_that_waits_has_begun_nothing() -> None:
         asked = script(seen.app, run, make_waiting())
         await seen.press("g", "plus")
         assert asked == [] and "has begun nothing" in said(seen.app)
+        await seen.press("p")
+        assert asked == [] and "has nothing to finish: X cancels it" in said(seen.app)
 
 
 async def test_o_and_p_in_a_list_take_up_and_save_what_broke_off() -> None:

@@ -9,6 +9,7 @@ from tuibench.core import activity
 from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import UsageError
 from tuibench.core.short_id import short_id
+from tuibench.core.text import too_long
 from tuibench.tui import key, route
 from tuibench.tui.desk import Desk, Removed, RerunPlan, RunRow
 from tuibench.tui.screens.base import Page
@@ -17,8 +18,6 @@ from tuibench.tui.screens.rerun_words import rerun_question
 from tuibench.tui.screens.run_start import show_started
 from tuibench.tui.widgets.question import Notice, ask
 
-_LONGEST_NAME = 200
-"""As commands take it."""
 _NOTHING = "there is no benchmark under the cursor: n measures one"
 
 
@@ -268,7 +267,7 @@ class BenchmarkActions(Page):
 
 def _name_words(answers: tuple[str, ...]) -> str:
     """What is wrong with a name; '' for nothing."""
-    return f"a name has at most {_LONGEST_NAME} characters" if len(answers[0]) > _LONGEST_NAME else ""
+    return too_long(answers[0])
 
 
 def row_of(desk: Desk, one: str) -> BenchmarkRow:

@@ -117,7 +117,9 @@ def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
     if halves:
         line = sparkline(halves, ascii_only, width=_SPARK) if len(halves) > 1 else ""
         first = f"±{percent(halves[0])} {line} " if line else ""
-        words.append(f"{first}±{percent(halves[-1])}")
+        # The grid has items/s of streams, which vary less.
+        what = "p50 " if cell.asked.scenario != "sync" else ""
+        words.append(f"{what}{first}±{percent(halves[-1])}")
     if cell.stopped_by and not cell.stopped_by.startswith("going on"):
         words.append(cell.stopped_by)
     return "  ".join(words)

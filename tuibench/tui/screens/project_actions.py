@@ -6,7 +6,7 @@ from collections.abc import Callable
 from functools import partial
 
 from tuibench.core.project import ProjectRow
-from tuibench.core.text import show
+from tuibench.core.text import show, too_long
 from tuibench.core.units import count_of
 from tuibench.tui.desk import Removed
 from tuibench.tui.screens.run_actions import RunActions
@@ -93,4 +93,4 @@ class ProjectActions(RunActions):
 
 
 def _named(answers: tuple[str, ...]) -> str:
-    return "" if answers[0].strip() else "a project needs a name"
+    return too_long(answers[0]) if answers[0].strip() else "a project needs a name"

@@ -8,6 +8,7 @@ from tuibench.core import activity
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of
 from tuibench.core.watch import RunView
+from tuibench.tui import key
 from tuibench.tui.desk import Desk
 from tuibench.tui.screens.benchmark_actions import BenchmarkActions
 from tuibench.tui.widgets.question import ask
@@ -61,7 +62,10 @@ class RunActions(BenchmarkActions):
         self.with_run(self._finish)
 
     def _finish(self, view: RunView) -> None:
-        if view.ended and view.info.resumable:
+        if view.info.state == activity.WAITING:
+            cancel = key.shown("cancel", self.dashboard.keymap, self.dashboard.ascii_only)
+            self.say(f"{short_id(view.info.id)} waits and has nothing to finish: {cancel} cancels it", "warn")
+        elif view.ended and view.info.resumable:
             self._take_up(view, finish=True)
         elif self._is_going(view):
             self._wish(lambda: self.desk.finish(view.info.id))

@@ -85,7 +85,8 @@ def state_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLik
         stage = view.making.activity if view.making is not None else ""
         return (stage or "preparing: the model is read, inputs are made",)
     if not view.cells:
-        return ("preparing: the model is read, inputs are made, a first inference is tried",)
+        so_far = (f"{seconds(view.elapsed_s)} so far",) if view.elapsed_s >= 1 else ()
+        return ("preparing: the model is read, inputs are made, a first inference is tried", *so_far)
     return ("between two executions",)
 
 
