@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import pytest
 
+from tests.tui.frame import frame
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, settle
 from tests.tui.screens.run_desk import (
@@ -18,7 +19,7 @@ from tests.tui.screens.run_desk import (
 )
 from tests.tui.screens.run_stage import watched
 from tuibench.core import activity
-from tuibench.core.errors import StoreError, UsageError
+from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.watch import Live, RunView
 from tuibench.tui.config import Config
@@ -214,6 +215,18 @@ async def test_a_run_that_could_not_be_saved_says_so_and_why_and_how_it_is_saved
 async def test_a_run_that_broke_off_counts_its_cells_as_lists_do() -> None:
     async with watched(make_broken()) as seen:
         assert "9 of 15 cells done, 6 begun" in seen.text
+
+
+async def test_what_is_gone_already_is_left_when_it_is_to_be_removed() -> None:
+    async with watched(make_cancelled()) as seen:
+
+        def gone(*_: object, **__: object) -> None:
+            raise UnknownId("no benchmark is called that")
+
+        seen.desk.remove = gone  # type: ignore[method-assign, assignment]
+        page = seen.app.page
+        await seen.press("d", "y")
+        assert seen.app.page is not page and f"run {NAME} was gone already" in frame(seen.app)
 
 
 async def test_what_is_lost_with_a_run_is_said_before_it_is_removed() -> None:

@@ -7,7 +7,7 @@ from functools import partial
 
 from tuibench.core import activity
 from tuibench.core.card import DAMAGED, BenchmarkRow
-from tuibench.core.errors import UsageError
+from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.text import too_long
 from tuibench.tui import key, route
@@ -177,7 +177,11 @@ class BenchmarkActions(Page):
             self._show_removed(removed)
 
         desk = self.desk
-        self.wish(self.dashboard.removals.removing(lambda: desk.remove(wanted, cancel=cancel, discard=discard)), done)
+        work = self.dashboard.removals.removing(lambda: desk.remove(wanted, cancel=cancel, discard=discard))
+        self.wish(work, done, otherwise=self._not_removed)
+
+    def _not_removed(self, error: TuibenchError) -> None:
+        self.explain(error)
 
     def _show_removed(self, removed: Removed) -> None:
         self.went_on(removed.words + ("; u brings it back" if removed.entry is not None else ""))

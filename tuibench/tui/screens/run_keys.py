@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from tuibench.core import activity
 from tuibench.core.cell import CellResult
+from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of
 from tuibench.core.watch import RunView
@@ -172,6 +173,17 @@ class RunKeys(RunActions):
         what = f"{lost} would be gone for good" if lost else "nothing was measured"
         text = f"Remove run {short_id(self.run_id)}? It is not saved: {what}."
         ask(self, text, {"y": "remove"}, lambda answer: self._remove(wanted, False, True) if answer == "y" else None)
+
+    def _not_removed(self, error: TuibenchError) -> None:
+        """A shell that started it takes its traces away by itself where nothing was measured."""
+        if isinstance(error, UnknownId) and not self._is_kept():
+            self.dashboard.look()
+            leave_with(self, f"run {short_id(self.run_id)} was gone already")
+        else:
+            super()._not_removed(error)
+
+    def _is_kept(self) -> bool:
+        return self.view is None or self.view.saved or not self.view.ended
 
     def _show_removed(self, removed: Removed) -> None:
         """There is nothing left to show here."""
