@@ -6,7 +6,7 @@ import math
 
 from tuibench.core.profile import LAYER, RESIDUAL, LayerTime, PerformanceProfile
 from tuibench.core.text import show
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import count_of, ms, percent, short
 from tuibench.insight.estimate import Gain, operator_gains
 from tuibench.insight.portion import is_product, time_of, total_ms
 from tuibench.insight.roof import machine_cautions, measured_words
@@ -15,6 +15,8 @@ _WORTH_NAMING, _MUCH_LEFT = 0.01, 0.05
 _DISTURBED = ("C", "D")
 _MOST_NAMED = 3
 _LONGEST = 60
+_SHORT_MS = 1.0
+"""A batch that takes longer and whose layers cannot be timed has too many of them."""
 
 
 def help_sentence(profile: PerformanceProfile) -> str:
@@ -72,11 +74,14 @@ def sum_words(profile: PerformanceProfile) -> str:
 
 def _too_short(profile: PerformanceProfile) -> str:
     value = profile.ms.value
-    time = f"one batch takes {ms(value)}, which is" if value is not None else "one batch is"
-    return (
-        f"{time} too short for times per layer: the profiler's own {short(profile.bias_us)} µs per kernel are too"
-        " much of it, so none are shown"
-    )
+    rows = sum(layer.kind == LAYER for layer in profile.layers)
+    if value is not None and value >= _SHORT_MS:
+        time = f"one batch takes {ms(value)} in {count_of(rows, 'layer')}, which are too small for times of their own"
+    else:
+        time = (
+            f"one batch {f'takes {ms(value)}, which is' if value is not None else 'is'} too short for times per layer"
+        )
+    return f"{time}: the profiler's own {short(profile.bias_us)} µs per kernel are too much of it, so none are shown"
 
 
 def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
