@@ -92,3 +92,9 @@ def test_the_sum_before_scaling_is_told_with_its_share_of_the_whole() -> None:
     )
     assert sum_words(replace(profile, below_resolution=True)) == ""
     assert sum_words(replace(profile, sum_ms=None)) == ""
+
+
+def test_two_processes_are_too_few_for_an_interval_which_is_said() -> None:
+    said = [cautions(replace(make_performance(), processes=n)) for n in (1, 2, 3)]
+    assert [any("interval" in line for line in lines) for lines in said] == [True, True, False]
+    assert any("measured in 2 processes: no time has an interval" in line for line in said[1])

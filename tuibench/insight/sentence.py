@@ -15,6 +15,8 @@ _WORTH_NAMING, _MUCH_LEFT = 0.01, 0.05
 _DISTURBED = ("C", "D")
 _MOST_NAMED = 3
 _LONGEST = 60
+_LEAST = 3
+"""Processes that an interval takes."""
 _SHORT_MS = 1.0
 """A batch that takes longer and whose layers cannot be timed has too many of them."""
 
@@ -49,6 +51,10 @@ def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
         said.append(f"{named}; layers that differ by little may be in another order")
     if profile.processes < 2:
         said.append("measured in one process: no layer has an interval")
+    elif profile.processes < _LEAST:
+        said.append(
+            f"measured in {profile.processes} processes: no time has an interval, which takes at least {_LEAST}"
+        )
     if round(profile.scale, 3) != 1 and not profile.below_resolution:
         said.append(f"layer times × {profile.scale:.3f}, so that they add up to the time without the profiler")
     return (*said, *machine_cautions(profile))
