@@ -277,6 +277,10 @@ def test_a_profile_for_real(shell: Shell, home: Path) -> None:
     # What was measured is shown, though not what it was to be looked at for.
     assert "no layer is called 'nowhere'" in done.err and "FLOPs by operator" in done.out
     assert "Time: about" in done.err and "as measured before" in done.err
+    head, table = (next(i for i, line in enumerate(done.lines) if word in line) for word in ("Old: mine", "old ms"))
+    assert 0 < head < table < len(done.lines) - 1, "both are shown side by side, and the headline is last"
+    attached = shell.run("attach", "last")
+    assert "Old: mine" in attached.out and attached.lines[-1] == done.lines[-1]
     assert shell.run("compare", "last~1", "last").code == 0
 
 

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from tuibench.core.units import count_of, ms, percent, scaled, short, table_ms
+from tuibench.core.units import count_of, ms, percent, scaled, short, size, table_ms
 
 
 def test_a_noun_goes_with_its_number() -> None:
@@ -18,7 +18,7 @@ def test_rounding_up_adds_no_digit() -> None:
 
 def test_large_counts_are_scaled_and_small_ones_are_not() -> None:
     counts = (0, 212, 61_100, 999_499, 999_600, 4_000_000, 1_200_000_000, 5e12)
-    assert [scaled(n) for n in counts] == ["0", "212", "61.1 k", "999 k", "1.00 M", "4.00 M", "1.20 G", "5000 G"]
+    assert [scaled(n) for n in counts] == ["0", "212", "61.1 k", "999 k", "1.00 M", "4.00 M", "1.20 G", "5.00 T"]
 
 
 def test_a_time_in_a_column_fits_into_it() -> None:
@@ -27,3 +27,8 @@ def test_a_time_in_a_column_fits_into_it() -> None:
         "12346", "1.23", "0.0353", "0.00323", "0.00100", "0.00032", "0.00000", "0"
     ]  # fmt: skip
     assert max(len(table_ms(v)) for v in values) == 7
+
+
+def test_units_go_on_as_far_as_sizes_do() -> None:
+    assert [scaled(36893488147e9), scaled(1e25)] == ["36.9 E", "10000000 E"]
+    assert [size(5e12), size(461168602e12)] == ["5.00 TB", "461 EB"]

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.core.width import fit, fit_end, fit_middle, pad, width_of
+from tuibench.core.width import fit, fit_apart, fit_end, fit_middle, pad, width_of
 
 
 def test_wide_and_joined_characters_take_their_columns() -> None:
@@ -39,3 +39,14 @@ def test_both_ends_are_kept_where_the_middle_tells_least() -> None:
 def test_a_text_cut_in_its_middle_never_exceeds_its_room(text: str, room: int) -> None:
     cut = fit_middle(text, room)
     assert width_of(cut) <= room and (cut == text or room == 0 or "…" in cut)
+
+
+def test_names_that_would_be_cut_to_the_same_keep_what_tells_them_apart() -> None:
+    names = [f"stage1.0.conv{n}.weight_quantized" for n in (1, 2)] + ["stem.weight_quantized", "stage1.0.conv1.bias"]
+    found = fit_apart(names, 20)
+    assert fit_middle(names[0], 20) == fit_middle(names[1], 20) == "stage1.0.…_quantized"
+    assert found[:2] == ["…conv1.we…_quantized", "…conv2.we…_quantized"]
+    assert found[2:] == [fit_middle(name, 20) for name in names[2:]] and all(width_of(one) <= 20 for one in found)
+    assert fit_apart(["a" * 30] * 2, 8) == [fit_middle("a" * 30, 8)] * 2, "the same name twice stays the same"
+    far = [f"{'block.' * 9}{a}.{'x' * 30}.{b}.{'weight' * 9}" for a in "ab" for b in "cd"]
+    assert len(set(fit_apart(far, 24))) > 1

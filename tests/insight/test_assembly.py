@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from tests.build import QUIET
 from tests.insight.profile_data import COSTS, POINT, SPEC, row, run
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import FOLDED, RESIDUAL, UNMAPPED, LayerRun, LayerTime, PerformanceProfile, Roofline, WhatIf
+from tuibench.core.profile import (
+    FOLDED,
+    PERFORMANCE,
+    RESIDUAL,
+    UNMAPPED,
+    LayerRun,
+    LayerTime,
+    PerformanceProfile,
+    ProfileSpec,
+    Roofline,
+    WhatIf,
+)
 from tuibench.core.record import from_plain, to_plain
 from tuibench.insight.assembly import MOST_SCALED, assemble_performance
 
@@ -176,3 +187,10 @@ def test_whatever_was_measured_rows_never_make_more_than_they_are(
     assert total >= (found.ms.value or 0) * (1 - 1e-6)
     assert found.scale == 1 or abs(found.scale - 1) <= MOST_SCALED
     assert from_plain(PerformanceProfile, to_plain(found)) == found
+
+
+def test_another_form_that_was_asked_for_is_not_dropped_in_silence() -> None:
+    asked = replace(SPEC, profile=ProfileSpec(PERFORMANCE, what_if=("int8",)))
+    tiny = run(0.002, 4.6, bias_us=1.2, kernels=3)
+    assert any("INT8 is not told" in note for note in assemble(tiny, spec=asked).notes)
+    assert not any("INT8" in note for note in (*assemble(tiny).notes, *assemble(run(), spec=asked).notes))

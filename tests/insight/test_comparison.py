@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from tests.insight.stock import disturbed, make_performance
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import FOLDED, LayerTime, PerformanceProfile
-from tuibench.insight.comparison import ProfileComparison, compare_performance
+from tuibench.insight.comparison import OTHER_FILES, ProfileComparison, compare_performance
 
 
 def profile_of(*layers: LayerTime) -> PerformanceProfile:
@@ -61,7 +61,7 @@ def test_work_of_the_engines_own_goes_by_kind_and_operator() -> None:
 
 
 def test_a_layer_of_one_side_alone_takes_no_time_on_the_other() -> None:
-    found = compare_performance(profile_of(layer(1.0, "a")), profile_of(layer(2.0, "b")))
+    found = compare_performance(profile_of(layer(1.0, "a")), profile_of(layer(2.0, "b")), (OTHER_FILES,))
     assert [pair.delta_ms for pair in found.pairs] == [2.0, -1.0]
     assert [pair.ratio for pair in found.pairs] == [None, None]
     assert found.words == ("models: no node is in both: these are two models, of which nothing but totals compares",)

@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
-from tuibench.core.profile import ALREADY_INT8, LayerLoss, LossPoint, LossProfile
+from dataclasses import replace
+
+from tests.insight.stock import make_costs
+from tuibench.core.profile import ALREADY_INT8, LIGHTER_BRANCH, NOT_RUN, LayerLoss, LossPoint, LossProfile
 from tuibench.core.record import from_plain, to_plain
+from tuibench.insight.column import column_of
+from tuibench.insight.loss import loss_columns, loss_rows
 from tuibench.insight.loss_assembly import (
     APPROXIMATED,
     MEASURED,
@@ -12,9 +17,11 @@ from tuibench.insight.loss_assembly import (
     count_points,
     describe_data,
     estimate_s,
+    find_idle,
     first_points,
     worst_layers,
 )
+from tuibench.insight.loss_sentence import loss_sentences
 
 TWO = ("pruned 0.5", "int8")
 
@@ -114,3 +121,22 @@ def test_points_and_time_are_known_beforehand() -> None:
     assert count_points(54, 5, budget=True) == 54 + 4 * 10
     assert count_points(3, 5, budget=True) == 15 and count_points(3, 0, budget=True) == 0
     assert round(estimate_s(270, 2, 30.0), 6) == 24.3
+
+
+def test_a_branch_that_was_not_taken_is_not_insensitive() -> None:
+    costs = make_costs(4)
+    node, other, guessed = (replace(costs.nodes[n], id=one) for n, one in enumerate("abc"))
+    idle = replace(node, times=0, why="lies in a branch or loop that did not run")
+    costs = replace(costs, nodes=(idle, other, replace(guessed, times=0, why=LIGHTER_BRANCH)))
+    assert find_idle(costs) == {"a"} and find_idle(None) == frozenset()
+    points = [("a", point("int8", None)), ("b", point("int8", 20)), ("c", point("int8", None))]
+    facts = LossFacts(levels=("int8",), idle=find_idle(costs))
+    loss = assemble_loss([layer("a"), layer("b"), layer("c")], points, facts)
+    assert loss.complete and [one.points[0].reason for one in loss.layers] == [NOT_RUN, "", ""]
+    column = column_of(loss_columns(loss), "int8")
+    assert column is not None and [column.text(row) for row in loss_rows(loss)] == [NOT_RUN, "20.0", "same"]
+    assert "average noise 5.0 %, greatest 10 % over 2 of 3 layers" in loss_sentences(loss)[0]
+    ran_all_the_same = assemble_loss([layer("a")], [("a", point("int8", 30))], facts)
+    assert not ran_all_the_same.layers[0].points[0].reason, "another node has the same weight, or other data took it"
+    made = assemble_loss([layer("b")], [("b", point("int8", None, ALREADY_INT8))], facts)
+    assert column.text(loss_rows(made)[0]) == ALREADY_INT8

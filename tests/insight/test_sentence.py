@@ -51,6 +51,8 @@ def test_what_nobody_knows_the_products_of_is_not_said_to_be_beyond_help() -> No
 def test_below_the_resolution_there_is_no_share_of_anything() -> None:
     short = replace(make_performance(), below_resolution=True, ms=Estimate(0.0046))
     assert help_sentence(short).startswith("one batch takes 4.60 µs, which is too short for times per layer")
+    many = help_sentence(replace(short, ms=Estimate(90.0)))
+    assert many.startswith("one batch takes 90.0 ms in 12 layers, which are too small for times of their own: the")
     assert "%" not in help_sentence(short)
     assert cautions(short) == (), "no factor of times that are not shown"
 
@@ -90,3 +92,9 @@ def test_the_sum_before_scaling_is_told_with_its_share_of_the_whole() -> None:
     )
     assert sum_words(replace(profile, below_resolution=True)) == ""
     assert sum_words(replace(profile, sum_ms=None)) == ""
+
+
+def test_two_processes_are_too_few_for_an_interval_which_is_said() -> None:
+    said = [cautions(replace(make_performance(), processes=n)) for n in (1, 2, 3)]
+    assert [any("interval" in line for line in lines) for lines in said] == [True, True, False]
+    assert any("measured in 2 processes: no time has an interval" in line for line in said[1])

@@ -90,7 +90,7 @@ def test_an_engine_that_gains_has_bars_that_are_called_an_estimate() -> None:
 @pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED])
 def test_below_the_resolution_no_time_is_drawn(kind: str) -> None:
     shown = summarize(replace(make_performance(), below_resolution=True), kind)
-    assert shown.bars == () and "too short" in shown.words[0]
+    assert shown.bars == () and "too small" in shown.words[0]
 
 
 def test_counts_are_of_the_models_own_nodes_and_unknown_is_shown() -> None:

@@ -170,3 +170,14 @@ def test_seq_len_without_a_place_is_a_failed_point() -> None:
     fixed = Port("input_ids", "tensor", "int64", (1, 128))
     good, bad = points(fixed, sequence_lengths=(128, 64))
     assert good.problem is None and "fixed to 128" in (bad.problem or "")
+
+
+def test_a_batch_that_data_has_given_is_not_called_a_flag() -> None:
+    port = Port("x", "tensor", "float32", ("batch", 512))
+    with pytest.raises(UsageError) as caught:
+        expand(make_spec("m.onnx", batches=(1,)), 0, Layout((port,)), {"x": (4, 512)})
+    assert "the data of --inputs is one sample of 4 items" in caught.value.message
+    assert "leave -b 1 away" in caught.value.hint and "'x' [4, 1, 512]" in caught.value.hint
+    with pytest.raises(UsageError) as caught:
+        expand(make_spec("m.onnx", batches=(3,)), 0, Layout((port,)), {"x": (4, 512)})
+    assert "'x' [samples, 3, 512]" in caught.value.hint

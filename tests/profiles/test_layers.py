@@ -69,6 +69,21 @@ def test_names_that_break_the_profilers_file_lose_no_time(tmp_path: Path) -> Non
     assert sorted(nodes) == sorted(one.id for one in walk(model.graph))
     assert path.read_bytes() == before
     assert all(name.startswith("m0p0.") for name in os.listdir(tmp_path / "run"))
+    kernels = [name for row in found.rows for name in row.kernels]
+    assert any("quoted" in name for name in kernels) and not any("tuibench" in name for name in kernels)
+
+
+def test_an_engines_no_to_a_renamed_copy_is_told_in_words_without_that_copy(tmp_path: Path) -> None:
+    good = onnx.load(SAMPLES / "cnn.onnx")
+    (tmp_path / "run").mkdir()
+    point = to_plain(prepare(save(good, tmp_path / "good.onnx"), tmp_path / "run").points[0])
+    good.graph.node[0].name = "strange name"
+    good.graph.node[1].name = good.graph.node[2].name = "dup"
+    path = save(good, tmp_path / "model.onnx")
+    told = {"path": path, "point": point, "run_dir": str(tmp_path / "run"), "max_s": 10, "runs": 2, **PLACED}
+    error = call("layers", told).error
+    assert "same node name (dup)" in error["message"], error
+    assert not any(word in error["message"] for word in ("named.onnx", "ONNXRuntimeError", "Load model"))
 
 
 def test_rows_say_which_floats_they_deal_with(tmp_path: Path) -> None:

@@ -11,8 +11,8 @@ from tuibench.profiles.zero_effect import is_told, judge, say
 @pytest.mark.parametrize(
     ("low", "high", "exploits", "words"),
     [
-        (0.15, 0.2, True, "makes use of zeros"),
-        (0.97, 1.02, False, "gains nothing from zeros"),
+        (0.15, 0.2, True, "zeros are made use of"),
+        (0.97, 1.02, False, "zeros gain nothing"),
         (0.7, 1.2, None, "could not be told"),
         (None, None, None, "could not be told"),
     ],

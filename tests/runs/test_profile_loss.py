@@ -20,10 +20,13 @@ from tests.runs.profile_script import (
     plain,
     say_losses,
 )
+from tuibench.core.cell import Failure
 from tuibench.core.errors import ExitCode
-from tuibench.core.profile import ALREADY_INT8, LOSS, ProfileSpec
+from tuibench.core.profile import ALREADY_INT8, LOSS, LossPoint, ProfileSpec
+from tuibench.core.record import to_plain
 from tuibench.runs.journal import read_events
 from tuibench.runs.past import count
+from tuibench.runs.profile_part import Parts, PartTally, count_parts
 from tuibench.runs.stopping import BY_WISH, Cancelled
 from tuibench.runs.task import ChildDeath
 from tuibench.runs.wish import WishBox
@@ -42,7 +45,7 @@ def test_a_loss_profile_is_weights_and_then_every_layer_at_every_level(bench: Be
     assert past.end["status"] == "finished"
     assert list(past.parts.points) == [(one, level) for one in ("conv_out", "fc_out") for level in LOSSY.levels]
     assert past.parts.answer["classes"] is True
-    assert count(past) == {"cells": 3, "cells_done": 3, "executions": 4}
+    assert count(past) == {"cells": 4, "cells_done": 4, "executions": 4}
 
 
 @pytest.mark.parametrize("place", range(8))
@@ -198,3 +201,22 @@ def test_a_model_without_weights_has_nothing_to_lose(bench: Bench) -> None:
     past = bench.run(make_profile_spec(MODEL, profile=LOSSY), Scripted(silent))
     assert (past.end["status"], past.end["error"]["exit_code"]) == ("failed", ExitCode.MODEL)
     assert "no layer with weights" in past.end["reason"]
+
+
+def test_a_loss_profile_under_way_is_counted_in_changes_and_not_in_parts() -> None:
+    tally, parts = PartTally(), Parts()
+    spec, result = LOSSY, to_plain(LossPoint("int8", 30.0, 0.9))
+    events: list[dict[str, Any]] = [{"part": "costs", "failure": to_plain(Failure("exception", "load", "no"))}]
+    events += [{"part": "loss", "begin": {"points": 110, "ms_each": 5.0}}]
+    events += [{"part": "loss", "id": f"n{n}", "level": "int8", "result": result} for n in range(18)]
+    told = []
+    for event in events:
+        tally.take(event)
+        parts.take(event)
+        told.append(count_parts(spec, tally.done, tally.measured, tally.changes))
+        assert told[-1] == count_parts(spec, parts.done | parts.failures.keys(), parts.measured, parts.changes)
+    assert told[0] == {"cells": 3, "cells_done": 1, "executions": 0}
+    assert told[-1] == {"cells": 110, "cells_done": 18, "executions": 18}
+    for end in (tally, parts):
+        end.take({"part": "loss", "result": {"notes": []}})
+    assert tally.changes == parts.changes == 18, "a budget may need fewer than were foreseen"

@@ -283,3 +283,17 @@ def test_the_spec_of_theory_asks_for_nothing_to_be_measured() -> None:
     spec = theory_spec("m.onnx", LOSS, 4, {"seq": 8})
     assert spec.profile == ProfileSpec(LOSS, approximate=True)
     assert (spec.batches, spec.dims) == ((4,), (("seq", (8,)),))
+
+
+def test_a_plan_of_very_many_nodes_goes_by_their_number(home: Path) -> None:
+    node = replace(COSTS.nodes[0], macs=4, parameters=4)
+    many = replace(COSTS, nodes=(node,) * 60_000)
+    plan = Workbench().profiles.plan
+    one, three = (
+        plan(make_profile_spec(MODEL, profile=ProfileSpec(PERFORMANCE, processes=n)), costs=many) for n in (1, 3)
+    )
+    assert one.seconds is not None and three.seconds is not None
+    assert 40 < one.seconds < 90, "a chain of so many took 60 s"
+    assert three.seconds > one.seconds + 20 and one.basis.endswith("FLOPs and 60000 nodes")
+    few = plan(make_profile_spec(MODEL), costs=COSTS)
+    assert few.basis.endswith("FLOPs") and few.seconds is not None and few.seconds < 15

@@ -8,11 +8,11 @@ from typing import Any
 
 from tuibench.cli.interruption import Ended, Interruption
 from tuibench.cli.output import emit
+from tuibench.cli.profile_beside import compared_page
 from tuibench.cli.publication import page
 from tuibench.cli.session import opened
 from tuibench.cli.view import View
 from tuibench.core.card import Card
-from tuibench.core.comparison import SideBySide
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
@@ -69,7 +69,12 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
             view.painter.say(f"tuibench: the run broke off: {reason_words(str(active.replay.end.get('reason', '')))}")
             if bench.runs.info(active.id).resumable:
                 view.painter.say(f"tuibench resume {short_id(active.id)} measures what is missing")
-        emit(page(result, args.ascii, _beside(bench, result), card=_card(bench, result)))
+        old = _repeated(bench, result)
+        if old is None or result.spec.profile is not None:
+            compared = compared_page(bench, old, result, args.ascii) if old is not None else ""
+            emit(page(result, args.ascii, card=_card(bench, result), compared=compared))
+        else:
+            emit(page(result, args.ascii, bench.exchange.compare(old, result)))
         return int(ending_code(active.replay, result))
 
 
@@ -81,13 +86,11 @@ def _card(bench: Workbench, result: RunResult) -> Card | None:
         return None
 
 
-def _beside(bench: Workbench, result: RunResult) -> SideBySide | None:
-    """What the run repeated, beside its result; None where it is no re-run, or what it repeated cannot be read."""
-    if result.spec.profile is not None:
-        return None
+def _repeated(bench: Workbench, result: RunResult) -> RunResult | None:
+    """What the run repeated; None where it is no re-run, or what it repeated cannot be read."""
     try:
         repeated = bench.library.get(result.id).card.rerun_of
-        return bench.exchange.compare(bench.library.get(repeated).result, result) if repeated else None
+        return bench.library.get(repeated).result if repeated else None
     except (StoreError, UnknownId):
         return None
 

@@ -8,8 +8,9 @@ import os
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers, reads
+from tuibench.cli.profile_beside import name_of
 from tuibench.cli.session import opened, width
-from tuibench.core.errors import ExitCode, StoreError, TuibenchError, UnknownId, UsageError
+from tuibench.core.errors import ExitCode, TuibenchError, UnknownId, UsageError
 from tuibench.core.remote import is_remote
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
@@ -48,7 +49,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         if base.id == new.id:
             raise UsageError(f"BASE and NEW are both {short_id(base.id)}", _other(base))
         side, differences = bench.exchange.compare(base, new), bench.exchange.differences(base, new)
-        names = _name(bench, base), _name(bench, new)
+        names = name_of(bench, base), name_of(bench, new)
     interruption.check()
     kinds = [_kind(base), _kind(new)]
     if kinds[0] != kinds[1]:
@@ -73,14 +74,6 @@ class NotOfAKind(TuibenchError):
 def _kind(result: RunResult) -> str:
     asked = result.spec.profile
     return "benchmark" if asked is None else f"{asked.kind} profile"
-
-
-def _name(bench: Workbench, result: RunResult) -> str:
-    """What it was called; a run that was never saved has no name."""
-    try:
-        return bench.library.find(result.id).name
-    except (UnknownId, StoreError):
-        return ""
 
 
 def _compare_profiles(

@@ -9,6 +9,7 @@ from typing import Any
 
 from tuibench.cli.interruption import Ended, Interruption, held_back
 from tuibench.cli.output import emit
+from tuibench.cli.profile_beside import compared_page
 from tuibench.cli.publication import publish
 from tuibench.cli.terminal import Terminal
 from tuibench.cli.view import View
@@ -64,7 +65,7 @@ class Following:
             return self._show_plan(self._view.plan(), result)
         if result.status == "interrupted":
             self._say(f"tuibench: the run broke off: {reason_words(str(run.replay.end.get('reason', '')))}")
-        publish(self._request, result, self._samples(), self._beside(result), self._shown)
+        publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
         return self._report_saving(result)
 
     def _answer(self) -> None:
@@ -111,13 +112,21 @@ class Following:
         self._view.painter.clear()
         # Terminal and pipes may have gone already; the export must be written all the same.
         try:
-            publish(self._request, result, self._samples(), self._beside(result), self._shown)
+            publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
             self._report_saving(result)
         except (OSError, TuibenchError) as error:
             self._say(f"tuibench: {error}")
 
     def _beside(self, result: RunResult) -> SideBySide | None:
-        return None if self._partner is None else self._bench.exchange.compare(self._partner, result)
+        if self._partner is None or result.spec.profile is not None:
+            return None
+        return self._bench.exchange.compare(self._partner, result)
+
+    def _compared(self, result: RunResult) -> str:
+        """A profile beside the one that it repeats."""
+        if self._partner is None or self._partner.profile is None:
+            return ""
+        return compared_page(self._bench, self._partner, result, self._request.ascii, self._shown)
 
     def _samples(self) -> Path | None:
         """Where the run's samples lie now."""

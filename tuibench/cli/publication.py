@@ -24,8 +24,9 @@ def page(
     beside: SideBySide | None = None,
     shown: Shown | None = None,
     card: Card | None = None,
+    compared: str = "",
 ) -> str:
-    """What is printed of a result where nobody asked for JSON; of a profile with what it is called."""
+    """What is printed of a result where nobody asked for JSON; of a profile with what it is called, and `compared`."""
     if result.spec.profile is None:
         return summary(result, ascii_only, beside)
     from tuibench.report.profile_page import profile_page  # what only profiles need
@@ -33,11 +34,11 @@ def page(
 
     shown = shown or Shown(width() or WIDTH, ascii_only)
     try:
-        return profile_page(result, card, shown)
+        return profile_page(result, card, shown, compared)
     except UnknownLayer as error:
         # It was measured for this one layer, and all of it is there.
         tell(str(error))
-        return profile_page(result, card, replace(shown, layer=""))
+        return profile_page(result, card, replace(shown, layer=""), compared)
 
 
 def publish(
@@ -46,6 +47,7 @@ def publish(
     samples: Path | None,
     beside: SideBySide | None = None,
     shown: Shown | None = None,
+    compared: str = "",
 ) -> None:
     """Write the export first: what was measured must not depend on whoever reads stdout; nor on the export either."""
     keep = request.keep_raw and request.export_path not in (None, STDOUT)
@@ -62,6 +64,6 @@ def publish(
     if request.json or request.export_path == STDOUT:
         emit(render(result, "json", beside))
     else:
-        emit(page(result, request.ascii, beside, shown, Card(name=request.name, note=request.note)))
+        emit(page(result, request.ascii, beside, shown, Card(name=request.name, note=request.note), compared))
     if failed is not None:
         raise failed

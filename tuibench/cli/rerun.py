@@ -73,4 +73,5 @@ def _profile_again(
     wishes = profile_wishes(request, spec)
     project = wishes.card.project or bench.projects.kept(stored.card.project)
     card = replace(wishes.card, rerun_of=stored.row.id, project=project)
-    return measure(bench, request.output, spec, replace(wishes, card=card), notes, interruption, shown=shown)
+    wishes = replace(wishes, card=card)
+    return measure(bench, request.output, spec, wishes, notes, interruption, stored.result, shown)

@@ -21,6 +21,12 @@ LAYOUT = "layout (runtime)"
 
 ALREADY_INT8 = "already int8"
 """Why a point of a layer with such weights has no numbers."""
+LIGHTER_BRANCH = "the other branch of its If does more"
+"""Why a node counts as none where no run told which branch is taken."""
+DONE_BEFORE = "depends on constants alone: computed beforehand"
+"""Why a node counts as none whose output is known before the first inference."""
+NOT_RUN = "not run"
+"""Why a point of a layer in a branch that was not taken has none: that nothing changed says nothing of it."""
 RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
 """Operators with products of weights that no loss profile changes."""
 _LOOKUPS = frozenset(

@@ -46,22 +46,22 @@ def table_ms(value_ms: float) -> str:
 
 def size(count: float) -> str:
     """Bytes in powers of 1000, as disks and model hubs print them."""
-    for unit in ("B", "kB", "MB", "GB"):
+    for unit in ("B", "kB", "MB", "GB", "TB", "PB"):
         if abs(count) < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{short(count)} {unit}"
         count /= 1000
-    return f"{short(count)} TB"
+    return f"{short(count)} EB"
 
 
 def scaled(count: float) -> str:
     """A number of things at a glance: 212, 61.1 k, 4.00 M, 1.20 G."""
     if abs(count) < 1000:
         return f"{count:.0f}"
-    for unit in ("k", "M"):
+    for unit in ("k", "M", "G", "T", "P"):
         count /= 1000
         if abs(count) < 999.5:
             return f"{short(count)} {unit}"
-    return f"{short(count / 1000)} G"
+    return f"{short(count / 1000)} E"
 
 
 def seconds(value: float) -> str:

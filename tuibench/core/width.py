@@ -2,8 +2,13 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from collections.abc import Sequence
 from functools import lru_cache
+
+_TRIES = 4
+"""How often names that were cut are told apart: each time by a place further behind."""
 
 
 def width_of(text: str) -> int:
@@ -39,6 +44,33 @@ def fit_middle(text: str, width: int) -> str:
     # The end gets the odd column: what differs between neighbours mostly stands there.
     front = fit(text, (width - 1) // 2 + 1)
     return front + fit_end(text, width - width_of(front) + 1).removeprefix("…")
+
+
+def fit_apart(texts: Sequence[str], width: int) -> list[str]:
+    """Cut each from the middle, and those that would look the same so that what tells them apart is left."""
+    cut = [fit_middle(text, width) for text in texts]
+    begins: dict[str, int] = {}
+    for _ in range(_TRIES):
+        alike: dict[str, set[str]] = {}
+        for text, short in zip(texts, cut, strict=True):
+            alike.setdefault(short, set()).add(text)
+        groups = [group for group in alike.values() if len(group) > 1]
+        if not groups:
+            break
+        for group in groups:
+            differs = _shared(min(group), max(group))
+            for text in group:
+                # From the beginning of the word that differs, if that is near.
+                part = re.search(r"[^./_:]{0,6}$", text[:differs])
+                begins[text] = part.start() if part is not None else differs
+        cut = [fit_middle("…" * (begins.get(text, 0) > 0) + text[begins.get(text, 0) :], width) for text in texts]
+    return cut
+
+
+def _shared(first: str, last: str) -> int:
+    """How many characters both begin with: of the least and the greatest of many that is what all begin with."""
+    ends = (at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
+    return next(ends, min(len(first), len(last)))
 
 
 def pad(text: str, width: int, right: bool = False) -> str:

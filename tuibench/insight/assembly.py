@@ -24,6 +24,7 @@ from tuibench.core.profile import (
     ZeroEffect,
 )
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.text import show
 from tuibench.insight.process_row import ProcessRow, unite_rows
 from tuibench.insight.roof import F32, INT8
 from tuibench.insight.row_cost import bytes_moved, least_of, total_of
@@ -105,7 +106,14 @@ def _profile(
         roofline=roofline,
         zero_effect=zero_effect,
         notes=tuple(
-            dict.fromkeys([*(note for run in runs for note in run.notes), *scaling.notes, *_beyond_roofs(runs)])
+            dict.fromkeys(
+                [
+                    *(note for run in runs for note in run.notes),
+                    *scaling.notes,
+                    *_beyond_roofs(runs),
+                    *_untold_forms(spec, below),
+                ]
+            )
         ),
     )
 
@@ -134,6 +142,15 @@ def _beyond_roofs(runs: Sequence[LayerRun]) -> tuple[str, ...]:
     """What to say where something was computed in a precision that the roofs were not measured in."""
     beyond = [name for name in _precisions(runs) if name not in (F32, INT8)]
     return (f"no share of the roofs: they are of {F32} and {INT8}, and this is {' + '.join(beyond)}",) if beyond else ()
+
+
+def _untold_forms(spec: BenchmarkSpec, below: bool) -> tuple[str, ...]:
+    """Why nothing comes of the layers that were asked for in another form, where that is so."""
+    forms = spec.profile.what_if if spec.profile is not None else ()
+    if not forms or not below:
+        return ()
+    named = " and ".join(show(form.upper(), 20) for form in forms)
+    return (f"{named} is not told, though it was asked for: a layer's ratio applies to its time, and none is known",)
 
 
 def is_below_resolution(runs: Sequence[LayerRun]) -> bool:

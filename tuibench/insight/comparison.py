@@ -12,6 +12,8 @@ from tuibench.core.text import show
 from tuibench.core.units import cpu_ranges, percent
 from tuibench.insight.portion import time_of
 
+OTHER_FILES = "the models are not the same: only layers with the same outputs and operators are compared"
+_NOTHING_SHARED = "models: no node is in both: these are two models, of which nothing but totals compares"
 _LONGEST = 80
 
 
@@ -87,7 +89,10 @@ def compare_performance(
     pairs = [_pair(group, shown) for group in groups]
     # What is not known comes after all that is.
     pairs.sort(key=lambda pair: -1.0 if pair.delta_ms is None else abs(pair.delta_ms), reverse=True)
-    words = (*_settings(old, new), *_models(old, new, others), *(show(line, 300) for line in environment))
+    models = _models(old, new, others)
+    # What is compared of two models is said only where there is something.
+    told = (line for line in environment if not (line == OTHER_FILES and _NOTHING_SHARED in models))
+    words = (*_settings(old, new), *models, *(show(line, 300) for line in told))
     return ProfileComparison(tuple(pairs), old.ms, new.ms, words)
 
 
@@ -200,7 +205,7 @@ def _models(old: PerformanceProfile, new: PerformanceProfile, others: frozenset[
         return []
     shared, every = len(ours & theirs), len(ours | theirs)
     if not shared:
-        return ["models: no node is in both: these are two models, of which nothing but totals compares"]
+        return [_NOTHING_SHARED]
     return [f"models: {shared} of {every} nodes ({percent(shared / every)}) are in both"]
 
 

@@ -10,7 +10,7 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.profile import INT8, LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import ALREADY_INT8, INT8, NOT_RUN, LayerLoss, LossPoint, LossProfile
 from tuibench.core.text import show
 from tuibench.core.units import percent, scaled, short
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
@@ -20,6 +20,8 @@ UNCHANGED = "same"
 """In place of decibels where changing the layer changed nothing."""
 HARM = "harm"
 """In place of decibels where the change left outputs that no decibels tell."""
+_WORDS = (ALREADY_INT8, NOT_RUN)
+"""Reasons that are short enough to stand in a column of decibels."""
 _LONGEST = 400
 
 
@@ -139,9 +141,15 @@ def _level_column(loss: LossProfile, level: str) -> Column[LossRow]:
         level,
         level_title(level),
         lambda row: row.noise.get(level),
-        lambda row: decibels(row.noise.get(level)),
+        lambda row: _level_text(row, level),
         hint=f"SQNR in dB{proxy}, this layer at {level}",
     )
+
+
+def _level_text(row: LossRow, level: str) -> str:
+    """Decibels; where there can be none, why, as far as that has a word."""
+    point = row.point(level)
+    return point.reason if point is not None and point.reason in _WORDS else decibels(row.noise.get(level))
 
 
 def decibels(noise: float | None) -> str:

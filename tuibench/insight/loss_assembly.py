@@ -6,7 +6,17 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.profile import ALREADY_INT8, LEVELS, LayerLoss, LossPoint, LossProfile
+from tuibench.core.profile import (
+    ALREADY_INT8,
+    DONE_BEFORE,
+    LEVELS,
+    LIGHTER_BRANCH,
+    NOT_RUN,
+    CostProfile,
+    LayerLoss,
+    LossPoint,
+    LossProfile,
+)
 from tuibench.core.text import show
 
 APPROXIMATED, MEASURED = "approximated", "measured"
@@ -15,6 +25,8 @@ WORST = 10
 """How many layers a budget looks at with every level."""
 _SLOWER = 1.5
 """How much longer a model takes whose weights are inputs: 1.1 to 1.5 times as long where it was measured."""
+_GUESSED = (LIGHTER_BRANCH, DONE_BEFORE)
+"""Why a node counts as none of one inference though no run showed that it takes no part in it."""
 _PROXIES = "from the weights alone: proxies, which need not rank the layers as a measurement would"
 _WEIGHTS_ONLY = "int8 rounds the weights of one layer, symmetric per output channel; activations stay as they are"
 
@@ -34,6 +46,8 @@ class LossFacts:
     """Whether only the worst layers were asked for more than the first level."""
     worst: tuple[str, ...] = ()
     """Of a budget: the layers that were asked for all levels."""
+    idle: frozenset[str] = frozenset()
+    """Layers whose nodes did not run, see `find_idle`."""
 
 
 def assemble_loss(
@@ -49,7 +63,10 @@ def assemble_loss(
     found: dict[str, dict[str, LossPoint]] = {}
     for node, point in points:
         found.setdefault(node, {})[point.level] = point
-    layers = tuple(replace(layer, points=_ordered(found.get(layer.id, {}), facts.levels)) for layer in weights)
+    layers = tuple(
+        replace(layer, points=_seen(_ordered(found.get(layer.id, {}), facts.levels), layer.id in facts.idle))
+        for layer in weights
+    )
     return LossProfile(
         MEASURED,
         facts.data,
@@ -61,6 +78,12 @@ def assemble_loss(
         complete=all(_is_complete(layer, facts) for layer in layers),
         notes=_once((_WEIGHTS_ONLY, *facts.notes)),
     )
+
+
+def find_idle(costs: CostProfile | None) -> frozenset[str]:
+    """Nodes that are known not to have run."""
+    nodes = costs.nodes if costs is not None else ()
+    return frozenset(node.id for node in nodes if node.times == 0 and node.why not in _GUESSED)
 
 
 def worst_layers(points: Iterable[tuple[str, LossPoint]], n: int = WORST) -> tuple[str, ...]:
@@ -113,6 +136,13 @@ def describe_data(samples: int, seed: int, file: str | None = None) -> str:
 
 def _ordered(points: dict[str, LossPoint], levels: Sequence[str]) -> tuple[LossPoint, ...]:
     return tuple(points[level] for level in levels if level in points)
+
+
+def _seen(points: tuple[LossPoint, ...], is_idle: bool) -> tuple[LossPoint, ...]:
+    """Without the points that changed nothing only because the layer never ran; any change shows that it did."""
+    if not is_idle or any(point.harm or point.sqnr_db is not None for point in points):
+        return points
+    return tuple(point if point.reason else LossPoint(point.level, None, None, reason=NOT_RUN) for point in points)
 
 
 def _is_complete(layer: LayerLoss, facts: LossFacts) -> bool:

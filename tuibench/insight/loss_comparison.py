@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from tuibench.core.profile import LayerLoss, LossProfile
 from tuibench.core.text import show
+from tuibench.insight.comparison import OTHER_FILES
 from tuibench.insight.loss import APPROXIMATED, noise_of
 
 _LONGEST = 80
@@ -67,7 +68,9 @@ def compare_loss(
         noise = {level: (_noise(old, a, level), _noise(new, b, level)) for level in levels}
         pairs.append(LossPair(*key, named.weight if named else "", a, b, noise, not unlike))
     pairs.sort(key=lambda pair: -1.0 if pair.delta is None else abs(pair.delta), reverse=True)
-    words = [*_settings(old, new, sizes), *(show(line, 300) for line in environment)]
+    # What is compared of two models is said only where there is something.
+    told = (line for line in environment if not (line == OTHER_FILES and unlike == _TWO_MODELS))
+    words = [*_settings(old, new, sizes), *(show(line, 300) for line in told)]
     if 0 < shared < len(pairs):
         words.append(f"models: {shared} of {len(pairs)} layers with weights are in both")
     both = tuple(level for level in old.levels if level in new.levels)

@@ -6,7 +6,7 @@ import math
 
 from tuibench.core.profile import LAYER, RESIDUAL, LayerTime, PerformanceProfile
 from tuibench.core.text import show
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import count_of, ms, percent, short
 from tuibench.insight.estimate import Gain, operator_gains
 from tuibench.insight.portion import is_product, time_of, total_ms
 from tuibench.insight.roof import machine_cautions, measured_words
@@ -15,6 +15,10 @@ _WORTH_NAMING, _MUCH_LEFT = 0.01, 0.05
 _DISTURBED = ("C", "D")
 _MOST_NAMED = 3
 _LONGEST = 60
+_LEAST = 3
+"""Processes that an interval takes."""
+_SHORT_MS = 1.0
+"""A batch that takes longer and whose layers cannot be timed has too many of them."""
 
 
 def help_sentence(profile: PerformanceProfile) -> str:
@@ -47,6 +51,10 @@ def cautions(profile: PerformanceProfile) -> tuple[str, ...]:
         said.append(f"{named}; layers that differ by little may be in another order")
     if profile.processes < 2:
         said.append("measured in one process: no layer has an interval")
+    elif profile.processes < _LEAST:
+        said.append(
+            f"measured in {profile.processes} processes: no time has an interval, which takes at least {_LEAST}"
+        )
     if round(profile.scale, 3) != 1 and not profile.below_resolution:
         said.append(f"layer times × {profile.scale:.3f}, so that they add up to the time without the profiler")
     return (*said, *machine_cautions(profile))
@@ -72,11 +80,14 @@ def sum_words(profile: PerformanceProfile) -> str:
 
 def _too_short(profile: PerformanceProfile) -> str:
     value = profile.ms.value
-    time = f"one batch takes {ms(value)}, which is" if value is not None else "one batch is"
-    return (
-        f"{time} too short for times per layer: the profiler's own {short(profile.bias_us)} µs per kernel are too"
-        " much of it, so none are shown"
-    )
+    rows = sum(layer.kind == LAYER for layer in profile.layers)
+    if value is not None and value >= _SHORT_MS:
+        time = f"one batch takes {ms(value)} in {count_of(rows, 'layer')}, which are too small for times of their own"
+    else:
+        time = (
+            f"one batch {f'takes {ms(value)}, which is' if value is not None else 'is'} too short for times per layer"
+        )
+    return f"{time}: the profiler's own {short(profile.bias_us)} µs per kernel are too much of it, so none are shown"
 
 
 def _what_helps(gain: Gain, products: list[LayerTime]) -> str:

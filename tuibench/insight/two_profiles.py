@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tuibench.core.profile import CostProfile, Profile
 from tuibench.core.run import RunResult
-from tuibench.insight.comparison import ProfileComparison, compare_performance
+from tuibench.insight.comparison import OTHER_FILES, ProfileComparison, compare_performance
 from tuibench.insight.loss_comparison import LossComparison, compare_loss
 
 
@@ -27,7 +27,7 @@ def other_models(old: RunResult, new: RunResult) -> tuple[str, ...]:
     files = [result.models[0].sha256 if result.models else "" for result in (old, new)]
     if files[0] == files[1]:
         return ()
-    return ("the models are not the same: only layers with the same outputs and operators are compared",)
+    return (OTHER_FILES,)
 
 
 def _operators(costs: CostProfile) -> dict[str, str]:

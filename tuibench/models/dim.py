@@ -14,6 +14,8 @@ from tuibench.models.layout import Layout, Place
 from tuibench.models.role import is_sequence, is_state, sequence_keys
 
 Shape = tuple[int, ...]
+_FILE = "--inputs"
+"""Where shapes are from that no flag has set."""
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,7 @@ def expand(
 ) -> list[PointRequest]:
     """Every point that `spec` asks of one model, in the order of batches, dims, lengths; wrong requests raise."""
     shapes = dict(file_shapes) if file_shapes is not None else assign_shapes(spec.inputs.shapes, layout)
-    origin = "--inputs" if file_shapes is not None else "-shapes"
+    origin = _FILE if file_shapes is not None else "-shapes"
     given = _dims_of_shapes(shapes, layout, origin)
     open_ranks = {port.name: shapes[port.name] for port in layout.ports if port.shape is None and port.name in shapes}
     axes = [[(address, value) for value in dict.fromkeys(values)] for address, values in spec.dims]
@@ -133,7 +135,21 @@ class _Builder:
         if self._origin == "-shapes" and known == 1:
             self.notes.append(f"-b {batch} stands over the 1 in -shapes")
             return batch
+        if self._origin == _FILE:
+            raise UsageError(
+                f"-b {batch}: the data of --inputs is one sample of {known} items, so that the batch is {known}",
+                f"leave -b {batch} away, or give one axis more, for samples: {self._with_samples(batch, known)}",
+            )
         raise UsageError(f"-b {batch}: the batch was also given as {known}", "pass one of the two")
+
+    def _with_samples(self, batch: int, known: int) -> str:
+        """The shape that data must have to be many samples of that batch: one sample behind the other."""
+        port = next((p for p in self._layout.ports if p.shape and self._layout.keys(p)[0] in self._layout.batch), None)
+        if port is None:
+            return f"[samples, {batch}, …]"
+        samples = str(known // batch) if known % batch == 0 else "samples"
+        rest = ["…" if dim is None else show(dim, 40) for dim in (port.shape or ())[1:]]
+        return f"'{show(port.name, 60)}' [{', '.join([samples, str(batch), *rest])}]"
 
     def _set(self, key: str, value: int, flag: str) -> None:
         if self.fixed.get(key, value) != value:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from tuibench.core.errors import TuibenchError
 from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun
 from tuibench.engines import registry
 from tuibench.engines.layer_timer import LayerOrder, Tell
 from tuibench.engines.protocol import Setting
 from tuibench.engines.wording import plain_words
+from tuibench.profiles.alone import is_of_engine
 from tuibench.profiles.calibration import Bias, calibrate
 from tuibench.profiles.event import CONTROL, Path
 from tuibench.profiles.flat import Flat
 from tuibench.profiles.mapping import Row, map_rows, own_key
-from tuibench.profiles.naming import plainly_named
+from tuibench.profiles.naming import PlainlyNamed, plainly_named
 from tuibench.profiles.optimized import graph_of_names, read_optimized
 from tuibench.profiles.precision import name_precision
 from tuibench.profiles.session import Asked, Measured, measure
@@ -33,10 +35,22 @@ class OnnxRuntimeTimer:
     def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
         """Profile a model in this process."""
         model, bundle = open_timed(order)
-        with plainly_named(model, order.path, order.work_dir) as (named, said):
+        with plainly_named(model, order.path, order.work_dir) as named:
             original = Flat(model.graph)
             del model
-            return _measure(original, named, bundle, order, said, tell)
+            try:
+                found = _measure(original, named.path, bundle, order, named.notes, tell)
+            except Exception as error:  # an engine raises whatever it likes: of that the reason is told, and no copy
+                if not is_of_engine(error):
+                    raise
+                words = plain_words(str(error)).replace(named.path, order.path)
+                raise TuibenchError(words[:500] or type(error).__name__) from error
+            return replace(found, rows=tuple(_as_called(row, named) for row in found.rows))
+
+
+def _as_called(row: KernelRow, named: PlainlyNamed) -> KernelRow:
+    """With the names that the user knows."""
+    return replace(row, kernels=tuple(map(named.undo, row.kernels))) if named.own else row
 
 
 def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Sequence[str], tell: Tell) -> LayerRun:

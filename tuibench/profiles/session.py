@@ -11,6 +11,7 @@ from time import perf_counter, perf_counter_ns, time_ns
 
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.cell import Noise
+from tuibench.core.units import count_of
 from tuibench.engines.layer_timer import Tell
 from tuibench.engines.onnxruntime import CAPABILITIES, OnnxRuntimeSession, make_options
 from tuibench.engines.protocol import Bound, Feed, IoUnavailable, Refusal, Setting
@@ -162,9 +163,8 @@ class _Timed:
         noise = self._witness.finish()
         notes = list(told.notes)
         if self.profiled < self._asked.runs:
-            notes.append(
-                f"{self.profiled} profiled runs instead of {self._asked.runs}: one takes too long, or has many kernels"
-            )
+            made = count_of(self.profiled, "profiled run")
+            notes.append(f"{made} instead of {self._asked.runs}: one takes too long, or has many kernels")
         return Measured(
             runs=told.runs,
             profiled_us=statistics.median(self._profiled) / 1000,

@@ -72,5 +72,7 @@ def say(engine: str, ratio: Estimate, exploits: bool | None) -> str:
         said = f"whether {engine} gains from zeros here could not be told"
         return f"{said}: layers with {share} take {value}x the time{within}"
     if exploits:
-        return f"{engine} makes use of zeros here: layers with {share} take {value}x the time of dense ones{within}"
-    return f"{engine} gains nothing from zeros here: layers with {share} take {value}x the time of dense ones{within}"
+        return (
+            f"zeros are made use of by {engine} here: layers with {share} take {value}x the time of dense ones{within}"
+        )
+    return f"zeros gain nothing with {engine} here: layers with {share} take {value}x the time of dense ones{within}"

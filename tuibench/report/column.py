@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tuibench.report.style import fit, fit_middle, pad, width_of
+from tuibench.report.style import fit, fit_apart, pad, width_of
 
 _GAP = "  "
 
@@ -70,6 +70,8 @@ def _shrink(columns: Sequence[Column], kept: Sequence[int], natural: dict[int, i
 
 
 def _set(column: Column, texts: list[str], width: int, natural: int, pads: bool) -> list[str]:
-    shorten = fit_middle if column.middle else fit
-    cut = texts if width >= natural else [shorten(text, width) for text in texts]
+    if width >= natural:
+        cut = texts
+    else:
+        cut = fit_apart(texts, width) if column.middle else [fit(text, width) for text in texts]
     return [pad(text, width, column.right) for text in cut] if pads or column.right else cut

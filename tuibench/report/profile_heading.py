@@ -20,7 +20,8 @@ class ProfileHeading:
 
 def heading_lines(heading: ProfileHeading) -> list[str]:
     """What the profile is called and of what it is."""
-    named = " ".join(filter(None, (show(heading.name), f"({show(heading.id)})" if heading.id else "")))
+    name, short = show(heading.name), show(heading.id)
+    named = f"{name} ({short})" if name and short else name or short
     pairs = (
         ("Profile", named),
         ("Model", show(heading.model, 4096)),

@@ -43,15 +43,16 @@ def heading_of(result: RunResult, card: Card | None = None, now: float | None = 
     )
 
 
-def profile_page(result: RunResult, card: Card | None = None, shown: Shown | None = None) -> str:
-    """The whole page of a stored profile; its last line is the headline."""
+def profile_page(result: RunResult, card: Card | None = None, shown: Shown | None = None, compared: str = "") -> str:
+    """The whole page of a stored profile; its last line is the headline. `compared` is the page beside another one."""
     shown = shown or Shown()
     lines = _body(result.profile, heading_of(result, card, shown.now), shown) if result.profile is not None else []
     if shown.layer:
         return "\n".join(lines) + "\n"
     said = [f"Warning: {show(warning, _LONGEST)}" for warning in result.warnings]
     said += [f"Run {show(result.status, 40)}: what was measured is shown"] * (result.status != "finished")
-    text = "\n".join([*lines, "", *said, show(result.headline, _LONGEST)]) + "\n"
+    beside = ["", *compared.splitlines()] if compared else []
+    text = "\n".join([*lines, *beside, "", *said, show(result.headline, _LONGEST)]) + "\n"
     return to_ascii(text) if shown.ascii_only else text
 
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tuibench.core.width import fit, fit_end, fit_middle, pad, width_of
+from tuibench.core.width import fit, fit_apart, fit_end, fit_middle, pad, width_of
 
-__all__ = ["fit", "fit_end", "fit_middle", "pad", "to_ascii", "width_of"]
+__all__ = ["fit", "fit_apart", "fit_end", "fit_middle", "pad", "to_ascii", "width_of"]
 
 _ASCII = str.maketrans(
     {

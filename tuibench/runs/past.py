@@ -34,7 +34,8 @@ def count(past: Replay) -> dict[str, int]:
     """What a run came to in numbers: they stand in its last event, so that nobody need read all to list it."""
     profile = past.spec.profile if past.start else None
     if profile is not None:
-        return count_parts(profile, past.parts.done | past.parts.failures.keys(), past.parts.measured)
+        parts = past.parts
+        return count_parts(profile, parts.done | parts.failures.keys(), parts.measured, parts.changes)
     tracks = past.tracks.values()
     return {
         "cells": len(tracks),

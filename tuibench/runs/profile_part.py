@@ -109,6 +109,11 @@ class Parts:
         """How much there is that took measuring: processes, layers alone, changed layers."""
         return len(self.runs) + len(self.what_if) + len(self.points)
 
+    @property
+    def changes(self) -> int:
+        """Of layers, as many as there will be; 0 until that is known."""
+        return len(self.points) if LOSSES in self.done else int(self.begin.get("points") or 0)
+
     def worth(self, spec: ProfileSpec) -> bool:
         """Whether there is anything to show."""
         if spec.kind == LOSS:
@@ -127,6 +132,8 @@ class PartTally:
 
     done: set[str] = field(default_factory=set)
     measured: int = 0
+    changes: int = 0
+    """Of layers, as many as there will be once that is known."""
 
     def take(self, event: Mapping[str, Any]) -> None:
         """One `profile_part`."""
@@ -134,11 +141,20 @@ class PartTally:
         piece, begin = event.get("id") is not None, event.get("begin") is not None
         if event.get("failure") is not None or not (piece or begin):
             self.done.add(name_part(part, n))
-        if event.get("failure") is None and (piece or part == LAYERS):
+        if begin:
+            self.changes = int(event["begin"].get("points") or 0)
+        elif event.get("failure") is None and (piece or part == LAYERS):
             self.measured += 1
+        elif event.get("failure") is None and part == LOSSES:
+            self.changes = self.measured
 
 
-def count_parts(spec: ProfileSpec, done: set[str], measured: int) -> dict[str, int]:
-    """How far a profile is, in the numbers by which runs are listed."""
+def count_parts(spec: ProfileSpec, done: set[str], measured: int, changes: int = 0) -> dict[str, int]:
+    """How far a profile is, in the numbers by which runs are listed.
+
+    Of a loss profile changes of layers, once it is known how many: they are nearly all of its time, and one part.
+    """
     named = list_parts(spec)
+    if spec.kind == LOSS and changes > 0:
+        return {"cells": changes, "cells_done": min(measured, changes), "executions": measured}
     return {"cells": len(named), "cells_done": sum(name in done for name in named), "executions": measured}

@@ -21,7 +21,14 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.insight.assembly import assemble_performance
 from tuibench.insight.loss import APPROXIMATED
-from tuibench.insight.loss_assembly import LossFacts, assemble_loss, describe_data, first_points, worst_layers
+from tuibench.insight.loss_assembly import (
+    LossFacts,
+    assemble_loss,
+    describe_data,
+    find_idle,
+    first_points,
+    worst_layers,
+)
 from tuibench.runs.profile_part import COSTS, Parts, order_levels
 
 _LONGEST = 60
@@ -73,6 +80,7 @@ def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point) -
         notes=(*point.notes, *(str(note) for note in told.get("notes", ()))),
         budget=asked.budget,
         worst=worst_layers(first_points(points, levels)) if asked.budget else (),
+        idle=find_idle(parts.costs),
     )
     return assemble_loss(parts.weights or (), points, facts)
 

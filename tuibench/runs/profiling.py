@@ -83,7 +83,7 @@ class ProfileRun:
 
     def _count(self) -> dict[str, int]:
         over = self._parts.done | self._parts.failures.keys()
-        return count_parts(self._asked, over, self._parts.measured)
+        return count_parts(self._asked, over, self._parts.measured, self._parts.changes)
 
     def _failed(self) -> dict[str, Any]:
         """The end of a run that was out of time before it had anything."""

@@ -24,7 +24,7 @@ class Tally(Replay):
         """As `past.count`."""
         profile = self.spec.profile
         if profile is not None:
-            return count_parts(profile, self._told.done, self._told.measured)
+            return count_parts(profile, self._told.done, self._told.measured, self._told.changes)
         tracks = self.tracks.values()
         return {
             "cells": len(tracks),

@@ -162,6 +162,13 @@ def test_classes_are_told_apart_from_other_outputs(tmp_path: Path) -> None:
     assert not plain.begin["classes"] and plain["z", "pruned 0.5"].kl is None
 
 
+def test_data_that_is_one_batch_is_one_sample(tmp_path: Path) -> None:
+    feeds = [{"x": random(5, 4)}]
+    found = sweep(tmp_path, linear(random(4, 2)), feeds, samples=2, batch=5)
+    words = "1 sample instead of 2: the data has no more; a sample is a whole batch, here of 5 items"
+    assert found.result["notes"] == [words]
+
+
 def test_a_batch_may_be_of_any_size_and_samples_may_be_fewer(tmp_path: Path) -> None:
     feeds = [{"x": random(5, 4, seed=n)} for n in range(3)]
     assert sweep(tmp_path, linear(random(4, 2)), feeds, samples=1)["y", "int8"].samples == 1

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from tuibench.core.profile import NodeCost
+from tuibench.core.profile import LIGHTER_BRANCH, NodeCost
 from tuibench.models.cost.site import Scope, Site
-
-_WHY = "the other branch of its If does more"
 
 
 def choose_branches(sites: Sequence[Site], costs: list[NodeCost]) -> None:
@@ -22,7 +20,9 @@ def choose_branches(sites: Sequence[Site], costs: list[NodeCost]) -> None:
         for _, scope in weighed:
             if scope is not heaviest:
                 for index in _inside(scope, last):
-                    costs[index] = replace(costs[index], macs=0, element_flops=0, activation_bytes=0, times=0, why=_WHY)
+                    costs[index] = replace(
+                        costs[index], macs=0, element_flops=0, activation_bytes=0, times=0, why=LIGHTER_BRANCH
+                    )
 
 
 def _ends(sites: Sequence[Site]) -> list[int]:

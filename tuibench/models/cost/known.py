@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
+from tuibench.core.profile import DONE_BEFORE
 from tuibench.models.cost.constant import Constants
 from tuibench.models.cost.site import Scope, Site
 from tuibench.models.cost.tensor import Tensor
@@ -80,7 +81,7 @@ def skip_folded(known: Known, constants: Constants) -> None:
     """What depends on constants alone is computed before the first inference."""
     for index in constants.folded:
         known.times[index], known.variants[index] = 0, []
-        known.reasons[index] = "depends on constants alone: computed beforehand"
+        known.reasons[index] = DONE_BEFORE
 
 
 def _bridge(sites: Sequence[Site], known: Known) -> None:

@@ -51,6 +51,8 @@ class Sweep:
     skip: frozenset[tuple[str, str]] = frozenset()
     """(id, level) that are known already."""
     samples: int = 2
+    batch: int | None = None
+    """Items in each sample."""
     clock: Callable[[], float] = time.perf_counter
 
     def carry_out(self) -> dict[str, Any]:
@@ -102,7 +104,9 @@ class _Sweeping:
         feeds = read_bundle(self.asked.bundle)
         if len(feeds) < self.asked.samples:
             here = count_of(len(feeds), "sample")
-            self.notes.append(f"{here} instead of {self.asked.samples}: the data has no more")
+            batch = self.asked.batch
+            inside = "" if batch is None or batch < 2 else f"; a sample is a whole batch, here of {batch} items"
+            self.notes.append(f"{here} instead of {self.asked.samples}: the data has no more{inside}")
         return feeds[: max(self.asked.samples, 1)]
 
     def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> Outputs:
@@ -230,4 +234,5 @@ def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
         layers=None if chosen is None else frozenset(chosen),
         skip=frozenset((str(node), str(level)) for node, level in request.get("skip") or ()),
         samples=int(request.get("samples") or 2),
+        batch=point.batch,
     ).carry_out()
