@@ -155,3 +155,26 @@ async def test_theory_is_written_to_a_file_from_its_line_and_from_its_page(tmp_p
         assert "is there already" in seen.news and len(seen.answers.exported) == 1
         await seen.press("y")
         assert seen.answers.exported[1:] == [(seen.project, APPROXIMATED, f"{tmp_path}/there.json")]
+
+
+async def test_key_columns_of_a_wide_list_are_in_sight_and_scrolling_is_offered() -> None:
+    async with profiled() as seen:
+        await seen.press("enter", "2", "w")
+        head = next(row for row in seen.rows if " NAME " in row)
+        assert all(f" {word}" in head for word in ("TIME", "±%", "G")), head
+        assert "←→ scroll" in seen.text
+        await seen.press("right", "right")
+        assert " NAME " in next(row for row in seen.rows if " NOTE" in row)
+        # Of another tab nothing is wide.
+        await seen.press("1")
+        assert "←→ scroll" not in seen.text
+
+
+async def test_projects_that_are_shown_wide_scroll_beside_their_names() -> None:
+    async with profiled() as seen:
+        await seen.press("w")
+        assert "←→ scroll" in seen.text
+        await seen.press("right", "right")
+        assert "PROJECT" in seen.text and "SIZE" in seen.text
+        await seen.press("w")
+        assert "←→ scroll" not in seen.text

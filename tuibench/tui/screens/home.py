@@ -29,9 +29,9 @@ SORTS = ("modified", "name", "created")
 _SORT_WORDS = {"modified": "changed", "name": "name", "created": "made"}
 """As the heads of the columns call them."""
 _COLUMNS = (
-    Column("name", "PROJECT", 16, grow=True),
+    Column("name", "PROJECT", 16, grow=True, frozen=True),
     Column("model", "MODEL", 14, grow=True, rank=2),
-    Column("now", "NOW", 14, wide=24),
+    Column("now", "NOW", 14, wide=24, part=5),
     Column("count", "MEASURED", 8, right=True),
     Column("modified", "CHANGED", 7, right=True),
     Column("created", "MADE", 7, right=True, rank=3),
