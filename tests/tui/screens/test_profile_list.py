@@ -178,3 +178,27 @@ async def test_projects_that_are_shown_wide_scroll_beside_their_names() -> None:
         assert "PROJECT" in seen.text and "SIZE" in seen.text
         await seen.press("w")
         assert "←→ scroll" not in seen.text
+
+
+async def test_the_cursor_stays_with_records_where_one_goes_and_comes_back() -> None:
+    async with profiled() as seen:
+        await seen.press("enter", "2", "down")
+        page = seen.app.page
+        assert isinstance(page, ProjectScreen) and page.shown_list is not None
+        table = page.shown_list.table
+        assert table.cursor_key == seen.ids[1]
+        await seen.press("d", "y")
+        assert table.cursor_key == seen.ids[0]
+        await seen.press("d", "y")
+        assert list(table.keys) == [FLOPS]
+        await seen.press("u")
+        assert table.cursor_key == seen.ids[0]
+        # Who goes there stays there.
+        await seen.press("G", "u")
+        assert (len(table.keys), table.cursor_key) == (3, FLOPS)
+
+
+async def test_theory_says_what_becomes_of_a_mark_that_is_to_be_compared_with_it() -> None:
+    async with profiled() as seen:
+        await seen.press("enter", "2", "space", "G", "c")
+        assert f"FLOPS is theoretical, so nothing compares with it; {short_id(seen.ids[0])}" in seen.news
