@@ -387,3 +387,10 @@ async def test_the_log_of_an_empty_one_says_how_it_came_to_be() -> None:
         assert "it is empty" in seen.news
         await seen.press("L")
         assert "cancelled" in seen.text and "nothing was timed" in seen.text
+
+
+async def test_a_long_name_leaves_room_for_what_kind_of_page_it_is() -> None:
+    async with profiled() as seen:
+        seen.bench.store.benchmarks.edit(seen.ids[0], name="a name that somebody has made very long " * 4)
+        await seen.go(route.profile(seen.ids[0]))
+        assert '"a name that somebody ha…" › performance profile › resnet50.onnx' in seen.rows[0]

@@ -202,3 +202,12 @@ async def test_theory_says_what_becomes_of_a_mark_that_is_to_be_compared_with_it
     async with profiled() as seen:
         await seen.press("enter", "2", "space", "G", "c")
         assert f"FLOPS is theoretical, so nothing compares with it; {short_id(seen.ids[0])}" in seen.news
+
+
+async def test_when_a_queued_profile_begins_is_read_to_its_end() -> None:
+    async with profiled() as seen:
+        _, waiting = make_going(seen.project)
+        with_runs(seen.app.desk, replace(waiting, info=replace(waiting.info, kind="performance")))
+        await look(seen.app, seen.pilot)
+        await seen.press("enter", "2")
+        assert "place 1, in ~3m10" in seen.text

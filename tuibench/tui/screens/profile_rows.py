@@ -107,7 +107,8 @@ class ProfileRows(BenchmarkRows):
             engine_word(row.engines),
             row.batches,
             row.cores,
-            run_words(info),
+            # The sign says that it is queued, and the column is narrower than that of benchmarks.
+            run_words(info).removeprefix("queued, "),
             *self._more("", ""),
             row.note,
         )
