@@ -91,6 +91,8 @@ class Page(Calm, Screen[None]):
         self._was_left = True
         if self.is_mounted:
             self.say("")
+            # Below a dialog nothing is told of what goes on, and what was told goes stale within a second.
+            self.query_one("#title", TitleLine).show_place_alone()
 
     def on_screen_resume(self) -> None:
         """Others may have changed things while another screen was shown; when it first appears it loads anyway."""
