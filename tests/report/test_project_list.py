@@ -22,13 +22,13 @@ def make_row(number: int = 1, name: str = "resnet", path: str = "/models/resnet.
     fields = {"description": "", "dims": {}, **changes}
     project = Project(ulid, name, created_utc="2026-11-18T15:14:58Z", modified_utc="2026-11-19T16:00:00Z",
                       versions=(version,), **fields)  # type: ignore[arg-type]  # fmt: skip
-    return ProjectRow(project, 3, 12_345, "2026-11-19T15:59:00Z")
+    return ProjectRow(project, 3, 12_345, "2026-11-19T15:59:00Z", 2)
 
 
 def test_a_list_has_a_line_for_each() -> None:
     lines = project_list([make_row(1), make_row(2, "bert", "/m/bert.onnx")]).splitlines()
-    assert lines[0].split() == ["id", "name", "model", "benchmarks", "size", "modified", "(UTC)"]
-    assert lines[1] == "0001  resnet  /models/resnet.onnx           3  12.3 kB  2026-11-19 16:00"
+    assert lines[0].split() == ["id", "name", "model", "benchmarks", "profiles", "size", "modified", "(UTC)"]
+    assert lines[1] == "0001  resnet  …dels/resnet.onnx           3         2  12.3 kB  2026-11-19 16:00"
     assert len(lines) == 3 and project_list([]) == ""
 
 
@@ -62,7 +62,7 @@ def test_all_about_a_project() -> None:
         "100 MB and 1 file of weights, sha256 cdcdcdcdcdcd…",
         "/models/resnet.onnx is changed",
         "seq=128, \\e[31mred\\nline\\u202e=2",
-        "benchmarks  3, the last 2026-11-19 15:59",
+        "stored      3 benchmarks, 2 profiles, the last 2026-11-19 15:59",
         "on disk     12.3 kB",
     ):
         assert part in text, text
@@ -75,7 +75,11 @@ def test_json_holds_everything_in_ascii() -> None:
     found = json.loads(text)
     assert text.isascii() and found["schema"] == 1 and "\x1b" not in text
     (project,) = found["projects"]
-    assert project["name"] == NASTY and project["short"] == "0001" and project["benchmarks"] == 3
+    assert (
+        project["name"] == NASTY
+        and project["short"] == "0001"
+        and (project["benchmarks"], project["profiles"]) == (3, 2)
+    )
     assert project["versions"][0]["model"]["external"][0]["size"] == 75_000_000
     assert project["versions"][0]["state"] == {"state": "gone", "file": "/m"}
     assert json.loads(projects_json([])) == {"schema": 1, "projects": []}

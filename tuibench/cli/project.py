@@ -12,11 +12,10 @@ from tuibench.cli.parser import Subparsers
 from tuibench.cli.question import confirmed
 from tuibench.cli.session import opened, tell, width
 from tuibench.core.errors import ExitCode, UsageError
-from tuibench.core.project import ProjectRow
+from tuibench.core.project import ProjectRow, held_words
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import short_id, short_ids
 from tuibench.core.text import show
-from tuibench.core.units import count_of
 from tuibench.report.project_list import project_list, project_text, projects_json
 from tuibench.request.model_token import resolve_model
 from tuibench.workbench.projects import Projects
@@ -105,14 +104,13 @@ def remove_projects(args: argparse.Namespace, projects: Projects) -> None:
     """Move projects to the trash after asking, all of them or, where one is not known, none."""
     rows = {row.project.id: row for row in map(projects.get, args.projects)}
     listed = ", ".join(f"{short_id(one)} {show(row.project.name, 80)}" for one, row in rows.items())
-    held = count_of(sum(row.benchmarks for row in rows.values()), "benchmark")
+    held = held_words(rows.values())
     if not args.yes and not confirmed(f"remove {listed} with {held}? [y/N]", "y", "tuibench project remove"):
         tell("nothing was removed")
         return
     entry = projects.remove(*rows)
     if args.json:
         emit(json.dumps({"schema": 1, "removed": [to_plain(entry)]}, indent=2, ensure_ascii=True) + "\n")
-    held = count_of(len(entry.benchmarks), "benchmark")
     tell(f"moved to the trash: {listed} with {held}; tuibench undo brings it back")
 
 

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
+
+from tuibench.core.units import count_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +80,23 @@ class ProjectRow:
     """Of what the store holds for it; -1 where nobody has looked yet."""
     last_run_utc: str
     """'' where nothing was measured yet."""
+    profiles: int = 0
+    """Stored ones of both kinds, which `benchmarks` leaves out."""
+
+    @property
+    def measured(self) -> int:
+        """How much is stored, of whatever kind; -1 where nobody has counted yet."""
+        return self.benchmarks + self.profiles if self.benchmarks >= 0 else -1
+
+    @property
+    def held(self) -> str:
+        """What is stored, in words."""
+        return held_words((self,))
+
+
+def held_words(rows: Iterable[ProjectRow]) -> str:
+    """What is stored for all of them: who has only profiles has not nothing."""
+    counts = [(row.benchmarks, row.profiles) for row in rows]
+    benchmarks, profiles = sum(each for each, _ in counts), sum(each for _, each in counts)
+    words = [count_of(benchmarks, "benchmark")] if benchmarks or not profiles else []
+    return ", ".join([*words, *([count_of(profiles, "profile")] if profiles else [])])

@@ -16,8 +16,8 @@ from tuibench.report.style import fit, fit_end, pad, to_ascii, width_of
 
 WIDTH = 80
 SCHEMA = 1
-_TITLES = ("id", "name", "model", "benchmarks", "size", "modified (UTC)")
-_RIGHT = ("benchmarks", "size")
+_TITLES = ("id", "name", "model", "benchmarks", "profiles", "size", "modified (UTC)")
+_RIGHT = ("benchmarks", "profiles", "size")
 _LONGEST = 200
 _LEAST_NAME, _LEAST_MODEL = 12, 8
 _INDENT = 12
@@ -45,7 +45,7 @@ def project_text(row: ProjectRow, states: Mapping[str, ModelState], short: str, 
     if project.dims:
         lines.append(_named("dims", ", ".join(f"{show(name, 60)}={length}" for name, length in project.dims.items())))
     last = f", the last {_minute(row.last_run_utc)}" if row.last_run_utc else ""
-    lines.append(_named("benchmarks", f"{row.benchmarks}{last}"))
+    lines.append(_named("stored", f"{row.held}{last}"))
     lines.append(_named("on disk", size(row.size_bytes)))
     lines.append(_named("created", _minute(project.created_utc)))
     lines.append(_named("modified", _minute(project.modified_utc)))
@@ -63,7 +63,12 @@ def _plain(row: ProjectRow, short: str, states: Mapping[str, ModelState] | None)
     project: dict[str, Any] = to_plain(row.project)
     for version in project["versions"] if states is not None else ():
         version["state"] = to_plain((states or {}).get(version["id"]))
-    counted = {"benchmarks": row.benchmarks, "size_bytes": row.size_bytes, "last_run_utc": row.last_run_utc}
+    counted = {
+        "benchmarks": row.benchmarks,
+        "profiles": row.profiles,
+        "size_bytes": row.size_bytes,
+        "last_run_utc": row.last_run_utc,
+    }
     return {"short": short, **project, **counted}
 
 
@@ -71,8 +76,8 @@ def _cells(row: ProjectRow, short: str) -> tuple[str, ...]:
     project = row.project
     model = project.versions[-1].model if project.versions else None
     path = "" if model is None else model.asked if ":" in model.asked else model.file.path
-    benchmarks, modified = str(row.benchmarks), _minute(project.modified_utc)
-    return short, show(project.name, _LONGEST), show(path, _LONGEST), benchmarks, size(row.size_bytes), modified
+    counts, modified = (str(row.benchmarks), str(row.profiles)), _minute(project.modified_utc)
+    return short, show(project.name, _LONGEST), show(path, _LONGEST), *counts, size(row.size_bytes), modified
 
 
 def _share(room: Sequence[int], width: int) -> tuple[int, int]:

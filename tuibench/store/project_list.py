@@ -62,6 +62,7 @@ class ProjectList:
             benchmarks=sum(not row.kind for row in benchmarks),
             size_bytes=size,
             last_run_utc=max((row.started_utc for row in benchmarks), default=""),
+            profiles=sum(bool(row.kind) for row in benchmarks),
         )
 
     def _record_bytes(self, row: BenchmarkRow) -> int:

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tuibench.core.project import held_words
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, size
@@ -150,11 +151,11 @@ class Bridge(ProfileBridge):
 
     def remove_projects(self, tokens: Sequence[str]) -> Removed:
         """See Desk."""
-        wanted = {self._projects.get(token).project.id for token in tokens}
+        rows = [self._projects.get(token) for token in tokens]
+        wanted = {row.project.id for row in rows}
         _refuse_going([row.info for row in self._presence.look(self._store.mark()) if row.project in wanted])
         entry = self._projects.remove(*tokens)
-        held = count_of(len(entry.benchmarks), "benchmark")
-        return Removed(f"removed {_held(entry)} with {held}", entry)
+        return Removed(f"removed {_held(entry)} with {held_words(rows)}", entry)
 
     # Benchmarks
 

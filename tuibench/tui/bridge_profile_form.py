@@ -13,6 +13,7 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.profile import ProfileReading, profile_values, read_profile
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.profile_flag import profile_again
+from tuibench.tui.bridge_feed import FeedGlance
 from tuibench.tui.bridge_form import token_of, told
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
@@ -34,6 +35,7 @@ class ProfileStarter:
         """By project, for estimates: as the models are when somebody asks for them."""
         self._repeated: dict[str, Typed] = {}
         """By profile that is to be made again: what the set-up has no field for."""
+        self._feeds = FeedGlance(bench.profiles.check_feeds)
         self._holder = Glance(bench.runs.holder)
 
     def source(self, project: str) -> ModelSource:
@@ -119,6 +121,8 @@ class ProfileStarter:
                 self._bench.profiles.check_engine(reading.spec.engines[0])
             except TuibenchError as error:
                 errors["engine"] = told(error)
+            if (unfit := self._feeds.problem(reading.spec)) and "data" not in errors:
+                errors["data"] = unfit
             sha256 = known.versions[-1].model.sha256 if known is not None else ""
             times[kind] = self._bench.profiles.plan(reading.spec, sha256, self._costs_at(project, reading.spec)).seconds
             commands.append(profile_again(reading.spec))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import re
 import threading
 from collections.abc import Mapping
 from dataclasses import replace
@@ -14,6 +15,7 @@ from tests.tui.frame import check_frame, frame, rows
 from tests.tui.landing import land, landed
 from tests.tui.pilot import look, make_desk, open_app, press, send_key, settle, type_text
 from tests.tui.rest import all_handled
+from tests.tui.screens.profile_stage import stock_profiles
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
 from tuibench.core.short_id import short_id
@@ -312,3 +314,20 @@ async def test_a_filter_that_is_opened_once_more_from_the_palette_gives_the_list
         await type_text(pilot, "list: filter")
         await press(pilot, "enter", "enter")
         assert isinstance(app.focused, RecordTable)
+
+
+async def test_a_project_that_has_only_profiles_is_not_one_where_nothing_is_measured() -> None:
+    project, _ = stock_profiles(Workbench())
+    async with open_app() as (app, pilot):
+        home = app.page
+        assert isinstance(home, HomeScreen)
+        row = home.chosen()
+        assert row is not None and (row.project.id, row.benchmarks, row.profiles) == (project, 0, 3)
+        assert re.search(r"resnet50 .* 3 ", rows(app)[3])
+        for key in ("r", "R", "c"):
+            await press(pilot, key)
+            assert "resnet50 has 3 profiles and no benchmark yet: enter shows" in frame(app)
+        await press(pilot, "d")
+        assert "Remove resnet50 with 3 profiles? u undoes it." in frame(app)
+        await press(pilot, "y")
+        assert "resnet50 with 3 profiles;" in frame(app)

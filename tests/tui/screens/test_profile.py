@@ -174,7 +174,9 @@ async def test_enter_shows_all_of_a_layer() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0], "layers"))
         await seen.press("enter")
-        assert "Layer out0" in seen.text and "INT8, measured alone" in seen.text and "118 M" in seen.text
+        assert "Layer out0" not in seen.text and "INT8, measured alone" in seen.text and "118 M" in seen.text
+        heading = next(row for row in seen.rows if row.endswith("esc back"))
+        assert heading.startswith(" /stage0/block0/Conv"), heading
         await seen.press("escape")
         assert "[2 Layers]" in seen.rows[1]
 
@@ -182,13 +184,13 @@ async def test_enter_shows_all_of_a_layer() -> None:
 async def test_the_cursor_of_the_depth_says_all_of_its_layer() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0], "depth"))
-        assert " 1 of 15  1.31 ms" in seen.text
+        assert " 1 of 12  1.31 ms" in seen.text
         await seen.press("down", "down")
-        assert " 3 of 15  1.05 ms" in seen.text and "/stage0/block2/Conv" in seen.text
+        assert " 3 of 12  1.05 ms" in seen.text and "/stage0/block2/Conv" in seen.text
         await seen.press("G")
-        assert " 15 of 15  20.0 µs" in seen.text
+        assert " 12 of 12  20.0 µs" in seen.text
         await seen.press("g", "enter")
-        assert "Layer out0" in seen.text
+        assert "Layer out0" not in seen.text
 
 
 async def test_environment_and_log_are_those_of_the_record() -> None:
@@ -385,3 +387,10 @@ async def test_the_log_of_an_empty_one_says_how_it_came_to_be() -> None:
         assert "it is empty" in seen.news
         await seen.press("L")
         assert "cancelled" in seen.text and "nothing was timed" in seen.text
+
+
+async def test_a_long_name_leaves_room_for_what_kind_of_page_it_is() -> None:
+    async with profiled() as seen:
+        seen.bench.store.benchmarks.edit(seen.ids[0], name="a name that somebody has made very long " * 4)
+        await seen.go(route.profile(seen.ids[0]))
+        assert '"a name that somebody ha…" › performance profile › resnet50.onnx' in seen.rows[0]

@@ -76,9 +76,9 @@ async def test_only_pairs_in_sight_are_put_into_words(monkeypatch: pytest.Monkey
     made: list[object] = []
     real = profile_pairs._cells
 
-    def cells(pair: LayerPair) -> tuple[str, ...]:
+    def cells(pair: LayerPair, weight: str) -> tuple[str, ...]:
         made.append(pair)
-        return real(pair)
+        return real(pair, weight)
 
     monkeypatch.setattr(profile_pairs, "_cells", cells)
     many = Profile(PERFORMANCE, make_costs(2000), performance=make_performance(2000))
@@ -148,3 +148,24 @@ async def test_profiles_of_two_models_say_so() -> None:
         assert "differs: the models are not the same" in seen.text
         await seen.go(route.profile_comparison(seen.ids[2], seen.ids[1]))
         assert "the models are not the same" not in seen.text
+
+
+async def test_of_two_loss_profiles_each_weight_and_all_levels_are_seen_at_eighty_columns() -> None:
+    one = make_profile(kind=LOSS)
+    async with profiled((80, 24), profile_run(1, 3600, one), profile_run(2, 7200, one)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        table = seen.app.page.query_one(RecordTable)
+        head = next(row for row in seen.rows if " weight " in row)
+        assert head.split() == ["#", "op", "weight", "0.5", "0.8", "0.9", "0.95", "int8"] and not table.dropped
+        lines = seen.rows[seen.rows.index(head) + 1 :]
+        weights = [row.split()[-11] for row in lines if "Conv" in row]
+        assert len(weights) > 3 and len(set(weights)) == len(weights), weights
+        await seen.pilot.resize_terminal(60, 20)
+        assert f"w shows more columns: {table.dropped[0]}" in seen.text
+
+
+def test_names_are_told_apart_by_what_they_do_not_share() -> None:
+    names = ["net.stage0.conv.weight", "net.stage1.conv.weight", "net.stage1.down.conv.weight"]
+    assert profile_pairs.told_apart(names) == ["stage0", "stage1", "stage1.down"]
+    assert profile_pairs.told_apart([*names, ""])[3] == "" and profile_pairs.told_apart(["a.weight"]) == ["a.weight"]
+    assert profile_pairs.told_apart(["a", "a.weight"]) == ["a", "a.weight"]

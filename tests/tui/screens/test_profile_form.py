@@ -70,13 +70,16 @@ async def test_adding_one_kind_leaves_the_other_off(kind: str, on: tuple[bool, b
 
 async def test_with_both_off_there_is_theory_and_nothing_starts() -> None:
     async with profiled() as seen:
+        seen.answers.check = replace(seen.answers.check, busy="run 12ab")
         await seen.go(route.profile_form(seen.project))
+        assert "after run 12ab" in seen.text
         await go_to(seen, "performance")
         await seen.press("right")
         await go_to(seen, "loss")
         await seen.press("right")
         await checked(seen)
         assert "RUN opens the FLOPS profile" in seen.text and "Batch" not in seen.text
+        assert "after run" not in seen.text
         await seen.press("ctrl+r")
         assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS)) and seen.answers.started == []
 

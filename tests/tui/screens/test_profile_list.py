@@ -155,3 +155,59 @@ async def test_theory_is_written_to_a_file_from_its_line_and_from_its_page(tmp_p
         assert "is there already" in seen.news and len(seen.answers.exported) == 1
         await seen.press("y")
         assert seen.answers.exported[1:] == [(seen.project, APPROXIMATED, f"{tmp_path}/there.json")]
+
+
+async def test_key_columns_of_a_wide_list_are_in_sight_and_scrolling_is_offered() -> None:
+    async with profiled() as seen:
+        await seen.press("enter", "2", "w")
+        head = next(row for row in seen.rows if " NAME " in row)
+        assert all(f" {word}" in head for word in ("TIME", "±%", "G")), head
+        assert "←→ scroll" in seen.text
+        await seen.press("right", "right")
+        assert " NAME " in next(row for row in seen.rows if " NOTE" in row)
+        # Of another tab nothing is wide.
+        await seen.press("1")
+        assert "←→ scroll" not in seen.text
+
+
+async def test_projects_that_are_shown_wide_scroll_beside_their_names() -> None:
+    async with profiled() as seen:
+        await seen.press("w")
+        assert "←→ scroll" in seen.text
+        await seen.press("right", "right")
+        assert "PROJECT" in seen.text and "SIZE" in seen.text
+        await seen.press("w")
+        assert "←→ scroll" not in seen.text
+
+
+async def test_the_cursor_stays_with_records_where_one_goes_and_comes_back() -> None:
+    async with profiled() as seen:
+        await seen.press("enter", "2", "down")
+        page = seen.app.page
+        assert isinstance(page, ProjectScreen) and page.shown_list is not None
+        table = page.shown_list.table
+        assert table.cursor_key == seen.ids[1]
+        await seen.press("d", "y")
+        assert table.cursor_key == seen.ids[0]
+        await seen.press("d", "y")
+        assert list(table.keys) == [FLOPS]
+        await seen.press("u")
+        assert table.cursor_key == seen.ids[0]
+        # Who goes there stays there.
+        await seen.press("G", "u")
+        assert (len(table.keys), table.cursor_key) == (3, FLOPS)
+
+
+async def test_theory_says_what_becomes_of_a_mark_that_is_to_be_compared_with_it() -> None:
+    async with profiled() as seen:
+        await seen.press("enter", "2", "space", "G", "c")
+        assert f"FLOPS is theoretical, so nothing compares with it; {short_id(seen.ids[0])}" in seen.news
+
+
+async def test_when_a_queued_profile_begins_is_read_to_its_end() -> None:
+    async with profiled() as seen:
+        _, waiting = make_going(seen.project)
+        with_runs(seen.app.desk, replace(waiting, info=replace(waiting.info, kind="performance")))
+        await look(seen.app, seen.pilot)
+        await seen.press("enter", "2")
+        assert "place 1, in ~3m10" in seen.text

@@ -62,7 +62,7 @@ async def test_stage_parts_and_what_is_left_are_said_in_words() -> None:
 async def test_it_is_cancelled_after_a_question_and_finished_at_once() -> None:
     async with watched(making()) as seen:
         await seen.press("X")
-        assert "1 measurement made so far is kept" in seen.news
+        assert "1 measurement is kept." in seen.news
         await seen.press("y", "p")
         assert ("cancel", RUN) in seen.desk.asked and ("finish", RUN) in seen.desk.asked
 

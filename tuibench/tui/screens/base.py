@@ -91,6 +91,8 @@ class Page(Calm, Screen[None]):
         self._was_left = True
         if self.is_mounted:
             self.say("")
+            # Below a dialog nothing is told of what goes on, and what was told goes stale within a second.
+            self.query_one("#title", TitleLine).show_place_alone()
 
     def on_screen_resume(self) -> None:
         """Others may have changed things while another screen was shown; when it first appears it loads anyway."""
@@ -136,11 +138,11 @@ class Page(Calm, Screen[None]):
 
     @property
     def hints_now(self) -> tuple[str, ...]:
-        """The keys of this screen, with those that scroll a table behind the one that made it wide."""
-        at = self.hints.index("wide") + 1 if "wide" in self.hints else 0
-        if not at or not any(table.wide for table in self.query(RecordTable)):
+        """The keys of this screen; while a table is wide what scrolls it comes early, as key lines are short."""
+        if not any(table.wide and _is_seen(table) for table in self.query(RecordTable)):
             return self.hints
-        return (*self.hints[:at], "scroll-left", "scroll-right", *self.hints[at:])
+        first, *others = (each for each in self.hints if each != "wide")
+        return (first, "wide", "scroll-left", "scroll-right", *others)
 
     def on_record_table_widened(self, message: RecordTable.Widened) -> None:
         """A table may be scrolled from now on, or no longer."""
@@ -273,6 +275,11 @@ class Page(Calm, Screen[None]):
     def action_leave(self) -> None:
         """As `q` says."""
         self.dashboard.leave()
+
+
+def _is_seen(widget: Widget) -> bool:
+    """Not one of another tab."""
+    return all(each.display for each in widget.ancestors_with_self if isinstance(each, Widget))
 
 
 def _call(

@@ -29,9 +29,9 @@ SORTS = ("modified", "name", "created")
 _SORT_WORDS = {"modified": "changed", "name": "name", "created": "made"}
 """As the heads of the columns call them."""
 _COLUMNS = (
-    Column("name", "PROJECT", 16, grow=True),
+    Column("name", "PROJECT", 16, grow=True, frozen=True),
     Column("model", "MODEL", 14, grow=True, rank=2),
-    Column("now", "NOW", 14, wide=24),
+    Column("now", "NOW", 14, wide=24, part=5),
     Column("count", "MEASURED", 8, right=True),
     Column("modified", "CHANGED", 7, right=True),
     Column("created", "MADE", 7, right=True, rank=3),
@@ -285,15 +285,23 @@ class HomeScreen(ProjectActions):
         if row is None:
             self.say(self.why_none(), "warn")
             return
-        one, name = row.project.id, row.project.name
+        one = row.project.id
 
         def take(rows: Sequence[BenchmarkRow]) -> None:
             if rows:
                 then(rows[0].id)
             else:
-                self.say(f"nothing is measured yet in {name}: enter, then n", "warn")
+                self.say(_no_benchmark(row), "warn")
 
         self.ask(lambda: self.desk.benchmarks(one)[:1], take, group="newest", opens=True)
+
+
+def _no_benchmark(row: ProjectRow) -> str:
+    """Why a key has no benchmark to mean here: profiles are none, and they are not nothing."""
+    name = row.project.name
+    if row.profiles:
+        return f"{name} has {row.held} and no benchmark yet: enter shows what there is"
+    return f"nothing is measured yet in {name}: enter, then n"
 
 
 def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Line:
@@ -303,7 +311,7 @@ def _line(row: ProjectRow, run: RunRow | None, now: float, glyphs: Glyphs) -> Li
         project.name,
         asked.rstrip("/").rpartition("/")[2] or asked,
         run_cell(run, glyphs) if run is not None else "",
-        str(row.benchmarks) if row.benchmarks >= 0 else "",
+        str(row.measured) if row.measured >= 0 else "",
         age(project.modified_utc, now),
         age(project.created_utc, now),
         size(row.size_bytes) if row.size_bytes >= 0 else "",

@@ -9,6 +9,7 @@ from textual.binding import BindingType
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import TuibenchError, UnknownId
 from tuibench.core.short_id import short_id
+from tuibench.core.text import show
 from tuibench.report.age import ago_words
 from tuibench.tui import key
 from tuibench.tui.desk import Pulse
@@ -20,8 +21,10 @@ from tuibench.tui.screens.profile_book_performance import PerformanceBook
 from tuibench.tui.screens.profile_page import KEYS, ProfilePage
 from tuibench.tui.screens.record_actions import RecordActions
 from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.row import cut
 from tuibench.tui.widgets.text_block import TextBlock
 
+_NAME = 24
 _WHOLE = 80
 """Columns that the tabs and what stands beside them take."""
 
@@ -43,7 +46,9 @@ class ProfileScreen(ProfilePage, RecordActions):
         stored = self.stored
         if stored is None:
             return (f"profile {short_id(self.profile)}",)
-        name = f' "{stored.card.name}"' if stored.card.name else ""
+        # Of a long name the list has the rest: what kind of page this is must be read, too.
+        name = cut(show(stored.card.name), _NAME, self.dashboard.glyphs.ellipsis)
+        name = f' "{name}"' if name else ""
         return (short_id(self.profile) + name, f"{self.kind} profile", stored.row.models)
 
     def target(self) -> str | None:

@@ -95,6 +95,11 @@ class Book:
         """A layer in two or three lines."""
         raise NotImplementedError
 
+    def name_of(self, key: str, glyphs: Glyphs) -> str:
+        """What a layer is called: the first of its lines."""
+        line = next(iter(self.brief(key, glyphs)), key)
+        return (line if isinstance(line, str) else str(line[0])).strip() or key
+
     def depth(self, kind: str, display: str) -> Depth:
         """The values over the depth of the model."""
         raise NotImplementedError

@@ -106,8 +106,8 @@ class ProfileComparisonScreen(Page):
             return
         self._pairs = pairs
         self.show_title()
-        self._show_whole()
         self._show_pairs()
+        self._show_whole()
 
     def _refuse(self, error: TuibenchError) -> None:
         self.table.empty = (error.message, "", error.hint)
@@ -119,6 +119,8 @@ class ProfileComparisonScreen(Page):
             return
         block, width = self.query_one("#whole", TextBlock), max(self.size.width - 2, 1)
         told: list[LineLike] = [(pairs.head, "title"), *((f"differs: {text}", "warn") for text in pairs.words)]
+        if unseen := self.table.dropped:
+            told.append((f"w shows more columns: {', '.join(unseen)}", "dim"))
         rows = [part for line in told for part in wrapped(block.legible_row(shown(line)), width)]
         most = _MOST_LINES if self.size.height >= _TALL else _LEAST_LINES
         if len(rows) > most:
@@ -134,9 +136,14 @@ class ProfileComparisonScreen(Page):
         self.table.empty = nothing if self.text else ("Neither has any layer.",)
         self.table.show_rows(pairs.columns, pairs.find(self.text), pairs.line)
 
-    def on_resize(self) -> None:
-        """Words are broken at another place."""
+    def on_record_table_widened(self, message: RecordTable.Widened) -> None:
+        """No column is out of sight any more, or some are again."""
+        super().on_record_table_widened(message)
         self._show_whole()
+
+    def on_resize(self) -> None:
+        """Words are broken at another place, and the table has room for other columns, which it knows after this."""
+        self.call_after_refresh(self._show_whole)
 
     # Keys
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 
-from tuibench.core.profile import PerformanceProfile
+from tuibench.core.profile import LAYER, PerformanceProfile
 from tuibench.core.units import ms, percent, scaled, size
 from tuibench.insight.bar import LOG, SHARES
 from tuibench.insight.estimate import layer_gains
@@ -64,8 +64,8 @@ class _Texts(Sequence[str]):
 
 
 def layer_depth(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str, display: str) -> Depth:
-    """Of a performance profile: rows that take time, in the order of the model, work of the engine behind them."""
-    timed = [row for row in rows if row.layer.ms.value is not None]
+    """Of a performance profile: layers that take time, in the order of the model; what is between has no depth."""
+    timed = [row for row in rows if row.layer.kind == LAYER and row.layer.ms.value is not None]
     return over_depth(kind, [row.layer.key for row in timed], _values(profile, timed, kind), unit_of(kind), display)
 
 

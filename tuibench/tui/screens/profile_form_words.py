@@ -29,7 +29,7 @@ def amount_lines(
         words = "that is long: with Performance off there is the FLOPS profile, at once"
         lines.append((f" ! {words}", "warn"))
     lines += [(f" ! {text}", "warn") for text in found.warnings]
-    if found.busy:
+    if found.busy and (values.performance or values.loss):
         lines.append((f" after {found.busy}", "warn"))
     if machine is not None and machine.isa:
         lines.append((f" instruction sets: {isa_words(machine.isa)}", "dim"))

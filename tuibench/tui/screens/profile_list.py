@@ -60,6 +60,15 @@ class ProfileList(BenchmarkList):
         """See profile_rows."""
         return columns(glyphs, self.kind)
 
+    def refresh_lines(self) -> None:
+        """What stands last gets no cursor that another line has lost, and gives it back where it had none beside it."""
+        table, theory = self.table, self._theory
+        was, alone = table.cursor_key, table.keys == (theory,)
+        super().refresh_lines()
+        records = [one for one in table.keys if one != theory]
+        if theory and records and table.cursor_key == theory and (alone or was != theory):
+            table.move_to(records[0 if alone else -1])
+
     def preview_of_theory(self, name: str) -> list[LineLike] | None:
         """What it is, and what more there could be."""
         if name != self._theory:

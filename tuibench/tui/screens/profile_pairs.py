@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from tuibench.core.profile import Profile
+from tuibench.core.profile import INT8, Profile
 from tuibench.core.units import ms, percent, short, table_ms
 from tuibench.insight.comparison import LayerPair, ProfileComparison
 from tuibench.insight.loss import HARM
@@ -65,31 +65,49 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
     whole = f"{_ms(found.old_ms.value)} {glyphs.to} {_ms(found.new_ms.value)}"
     ratio = f", ratio {short(found.ratio)}" if found.ratio is not None else ""
     pairs = found.pairs
+    weights = told_apart([pair.weight for pair in pairs])
     return Pairs(
         head=f"one batch {whole}{ratio}; layers are matched by their nodes",
         words=found.words,
         columns=columns,
         searched=tuple(_searched(pair.op, pair.weight, *pair.nodes) for pair in pairs),
-        cells=lambda n: _cells(pairs[n]),
+        cells=lambda n: _cells(pairs[n], weights[n]),
         facts=lambda n: _facts(pairs[n]),
     )
 
 
-def _named(op: int) -> tuple[Column, ...]:
+def told_apart(names: Sequence[str]) -> list[str]:
+    """Names without the parts that all of them begin or end with: what is left of a narrow column tells them apart."""
+    split = [name.split(".") for name in names]
+    some = [parts for parts in split if parts != [""]]
+    if len(some) < 2:
+        return list(names)
+    least = min(map(len, some)) - 1
+    first = next((n for n in range(least) if len({parts[n] for parts in some}) > 1), least)
+    last = next((n for n in range(least - first) if len({parts[-1 - n] for parts in some}) > 1), least - first)
+    return [".".join(parts[first : len(parts) - last]) for parts in split]
+
+
+def _room(level: str) -> int:
+    """Columns for two figures: those of INT8 are the small ones, with zeros behind the point."""
+    return 11 if level == INT8 else 9
+
+
+def _named(op: int, weight: int = 14) -> tuple[Column, ...]:
     """By what a pair is known: it stays in sight however far the numbers are scrolled."""
     return (
         Column("number", "#", 4, right=True, frozen=True),
         Column("op", "op", op, grow=True, wide=24, part=6, frozen=True),
-        Column("weight", "weight", 14, grow=True, wide=48, part=3, middle=True),
+        Column("weight", "weight", weight, grow=True, wide=48, part=3, middle=True),
     )
 
 
-def _cells(pair: LayerPair) -> tuple[str, ...]:
+def _cells(pair: LayerPair, weight: str) -> tuple[str, ...]:
     delta, ratio = pair.delta_ms, pair.ratio
     clear = {True: "yes", False: "no", None: _NONE}[pair.is_clear]
     return (
         pair.op,
-        pair.weight or _NONE,
+        weight or _NONE,
         table_ms(pair.old_ms.value) if pair.old_ms.value is not None else _NONE,
         table_ms(pair.new_ms.value) if pair.new_ms.value is not None else _NONE,
         _NONE if delta is None else f"{'+' if delta > 0 else ''}{table_ms(delta)}",
@@ -110,16 +128,20 @@ def _facts(pair: LayerPair) -> list[Fact]:
 
 def _losses(found: LossComparison) -> Pairs:
     columns = (
-        *_named(10),
-        *(Column(level, level.removeprefix("pruned "), 11, right=True, rank=n) for n, level in enumerate(found.levels)),
+        *_named(7, 13),
+        *(
+            Column(level, level.removeprefix("pruned "), _room(level), right=True, rank=n, wide=11)
+            for n, level in enumerate(found.levels)
+        ),
     )
     pairs, levels = found.pairs, found.levels
+    weights = told_apart([pair.weight for pair in pairs])
     return Pairs(
         head="noise / signal in %, old and new, where one layer is changed",
         words=(*([found.unlike] if found.unlike else []), *found.words),
         columns=columns,
         searched=tuple(_searched(pair.op, pair.weight, pair.id) for pair in pairs),
-        cells=lambda n: (pairs[n].op, pairs[n].weight or _NONE, *(_both(pairs[n], level) for level in levels)),
+        cells=lambda n: (pairs[n].op, weights[n] or _NONE, *(_both(pairs[n], level) for level in levels)),
         facts=lambda n: _loss_facts(pairs[n], levels),
     )
 

@@ -65,12 +65,14 @@ class ProfilePane(Bare, Vertical):
     def open_layer(self, one: str) -> None:
         """All that is known of one, to be read and closed."""
         app, legible = self.dashboard, self.query(Painted).first().legible
+        # As the panel names it: the key is ours.
+        name = self.book.name_of(one, app.glyphs)
         lines: list[LineLike] = [
             ((" ", ""), *row)
             for fact in self.book.details(one, app.glyphs)
             for row in hung(fact, _INDENT, max(app.size.width - 2, 20), legible)
         ]
-        app.push_screen(Notice(f"Layer {one}", lines))
+        app.push_screen(Notice(name, lines))
 
     def focus_first(self) -> None:
         """Give the focus to what moves."""

@@ -21,11 +21,11 @@ SORTS = ("age", "name", "cores", "best", "grade")
 """What `s` goes through; the first is newest first."""
 _OF_KIND: dict[str, Callable[[Glyphs], tuple[Column, ...]]] = {
     PERFORMANCE: lambda glyphs: (
-        Column("best", "TIME", 20, grow=True, wide=60),
+        Column("best", "TIME", 20, grow=True, wide=60, part=4),
         Column("half", f"{glyphs.plus_minus}%", 4, right=True),
         Column("grade", "G", 1),
     ),
-    LOSS: lambda _: (Column("best", "MOST SENSITIVE", 26, grow=True, wide=60),),
+    LOSS: lambda _: (Column("best", "MOST SENSITIVE", 26, grow=True, wide=60, part=3),),
 }
 _PREFIX = "most sensitive: "
 """Of the headline of a loss profile, which its column says already."""
@@ -39,11 +39,11 @@ THEORIES = {
 def columns(glyphs: Glyphs, kind: str) -> tuple[Column, ...]:
     """Left to right; those of the highest rank go first where room is short."""
     return (
-        Column("state", "", 1),
-        Column("id", "ID", 4),
-        Column("age", "AGE", 4, right=True),
-        Column("name", "NAME", 12, grow=True, wide=30),
-        Column("engine", "ENGINE", 7, rank=3, wide=12),
+        Column("state", "", 1, frozen=True),
+        Column("id", "ID", 4, frozen=True),
+        Column("age", "AGE", 4, right=True, frozen=True),
+        Column("name", "NAME", 12, grow=True, wide=30, part=5, frozen=True),
+        Column("engine", "ENGINE", 7, rank=3, wide=12, part=8),
         Column("batch", "BATCH", 5, rank=2, right=True),
         Column("cores", "CORES", 5, rank=1, right=True),
         *_OF_KIND[kind](glyphs),
@@ -107,7 +107,8 @@ class ProfileRows(BenchmarkRows):
             engine_word(row.engines),
             row.batches,
             row.cores,
-            run_words(info),
+            # The sign says that it is queued, and the column is narrower than that of benchmarks.
+            run_words(info).removeprefix("queued, "),
             *self._more("", ""),
             row.note,
         )

@@ -7,7 +7,6 @@ from functools import partial
 
 from tuibench.core.project import ProjectRow
 from tuibench.core.text import show, too_long
-from tuibench.core.units import count_of
 from tuibench.tui.desk import Removed
 from tuibench.tui.screens.run_actions import RunActions
 from tuibench.tui.widgets.question import ask
@@ -72,7 +71,7 @@ class ProjectActions(RunActions):
             self._with_project(self._ask_remove_project)
 
     def _ask_remove_project(self, row: ProjectRow) -> None:
-        held = f" with {count_of(row.benchmarks, 'benchmark')}" if row.benchmarks else ""
+        held = f" with {row.held}" if row.measured > 0 else ""
         # The model's file is not touched; that u undoes it must be read at 80 columns.
         text = f"Remove {show(row.project.name, 16)}{held}? u undoes it."
         ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)

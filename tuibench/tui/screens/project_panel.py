@@ -28,7 +28,7 @@ def panel_lines(row: ProjectRow, newest: Sequence[BenchmarkRow], now: float) -> 
     lines += [f"{name} = {value}" for name, value in project.dims.items()]
     stored = f", {size(row.size_bytes)}" if row.size_bytes >= 0 else ""
     if row.benchmarks >= 0:
-        lines += ["", (f"{count_of(row.benchmarks, 'benchmark')}{stored}", "dim")]
+        lines += ["", (f"{row.held}{stored}", "dim")]
     for one in newest:
         lines += ["", ((f"{short_id(one.id)} ", "title"), (f"{age(one.started_utc, now)}  {one.name}", "dim"))]
         lines.append(headline_words(one))

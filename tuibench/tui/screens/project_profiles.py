@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+from tuibench.core.short_id import short_id
 from tuibench.tui import route
 from tuibench.tui.desk_profile import APPROXIMATED, FLOPS
 from tuibench.tui.screens.benchmark_list import BenchmarkList
@@ -60,6 +61,16 @@ class ProjectProfiles(TheoryActions, RunActions):
     def targets(self) -> tuple[str, ...]:
         """The marked ones, else the one under the cursor."""
         return self.marked() or super().targets()
+
+    def action_compare(self) -> None:
+        """Of theory there is nothing to compare, which is said of what is marked, too."""
+        marked = self.marked()
+        if self.theory and len(marked) == 1:
+            name, origin, _ = THEORIES[self.theory]
+            other = f"{short_id(marked[0])} is marked: c on another profile, or with two marks, compares"
+            self.say(f"{name} is {origin}, so nothing compares with it; {other}", "warn")
+        else:
+            super().action_compare()
 
     def with_target(self, then: Callable[[str], object]) -> None:
         """Of theory there is nothing to name, measure again or remove."""

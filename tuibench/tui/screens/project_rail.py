@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from tuibench.core.project import ProjectRow
 from tuibench.core.reference import UNCHANGED, ModelState
-from tuibench.core.units import count_of, size
+from tuibench.core.units import size
 from tuibench.report.age import age
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.widgets.row import LineLike
@@ -28,7 +28,7 @@ def rail_lines(
         lines.append((f"{glyphs.differs} {model.state}", "warn"))
     lines += [f"{name} = {value}" for name, value in project.dims.items()]
     last = f"last run {_ago(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
-    return [*lines, "", count_of(row.benchmarks, "benchmark"), last, f"{size(row.size_bytes)} stored"]
+    return [*lines, "", row.held, last, f"{size(row.size_bytes)} stored"]
 
 
 def _file_name(asked: str) -> str:

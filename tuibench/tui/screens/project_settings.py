@@ -12,7 +12,7 @@ from tuibench.core.errors import TuibenchError
 from tuibench.core.model import ModelSummary
 from tuibench.core.project import Project, ProjectRow
 from tuibench.core.reference import CHANGED, GONE, ModelState
-from tuibench.core.units import count_of, size
+from tuibench.core.units import size
 from tuibench.report.age import age, ago_words
 from tuibench.tui.desk import Found
 from tuibench.tui.screens.dim_words import PREFIX, dims_of
@@ -191,7 +191,7 @@ class ProjectSettings(Vertical):
         lines += model_lines(self._model, self.page.dashboard.glyphs) if self._model is not None else []
         last = f"last run {age(row.last_run_utc, now)}" if row.last_run_utc else "never measured"
         lines += self._costs
-        counts = f"{count_of(row.benchmarks, 'benchmark')}, {size(row.size_bytes)} stored, {last}"
+        counts = f"{row.held}, {size(row.size_bytes)} stored, {last}"
         lines.append(((f" {'stored':<10} ", "dim"), (counts, "")))
         ages = [f"made {ago_words(project.created_utc, now)}", f"changed {ago_words(project.modified_utc, now)}"]
         lines.append(((f" {'project':<10} ", "dim"), (", ".join(ages), "")))

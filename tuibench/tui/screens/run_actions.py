@@ -48,8 +48,9 @@ class RunActions(BenchmarkActions):
         kept, noun = sum(bool(cell.executions) for cell in view.cells), "cell"
         if view.info.kind:
             kept, noun = view.info.executions, "measurement"
-        words = f"{count_of(kept, noun)} {'made' if view.info.kind else 'measured'} so far are kept."
-        words = words if kept != 1 else words.replace(" are ", " is ")
+        # Of a profile, whose measurements are many, in fewer words: at 80 columns they are read to their end.
+        done = "" if view.info.kind else " measured so far"
+        words = f"{count_of(kept, noun)}{done} {'is' if kept == 1 else 'are'} kept."
         text = f"Cancel {self.run_name(view)}? {words if kept else 'Nothing is measured yet.'}"
         ask(self, text, {"y": "cancel it"}, lambda answer: self._cancel(view.info.id) if answer == "y" else None)
 

@@ -58,7 +58,7 @@ def part_words(part: str) -> str:
 
 
 def _bar_words(view: RunView, width: int, ascii_only: bool) -> str:
-    """Parts that are done, with what is done of the present one."""
+    """Parts that are done, beside how much of the time is over, or of the parts where that is not known."""
     making = view.making
     parts = making.parts if making is not None else ()
     total = len(parts) or view.info.cells
@@ -70,5 +70,9 @@ def _bar_words(view: RunView, width: int, ascii_only: bool) -> str:
     words += [f"~{seconds(view.eta_s)} left"] if view.eta_s is not None else []
     text = "  ".join(words)
     room = min(max(width - len(text) - 2, 0), _BAR)
-    bar = progress_bar(min(settled + min(share, 1.0), total), total, room, ascii_only) if room > 4 else ""
+    done, of = min(settled + min(share, 1.0), total), float(total)
+    if view.eta_s is not None and view.elapsed_s > 0:
+        # Parts take seconds or minutes.
+        done, of = view.elapsed_s, view.elapsed_s + view.eta_s
+    bar = progress_bar(done, of, room, ascii_only) if room > 4 else ""
     return f"{bar}  {text}".strip()

@@ -27,6 +27,11 @@ class TitleLine(Painted):
         self._ends = (shown(left), shown(right))
         self.repaint()
 
+    def show_place_alone(self) -> None:
+        """Nothing at the right until both are shown again."""
+        self._ends = (self._ends[0], shown(""))
+        self.repaint()
+
     def row(self, y: int) -> Row:
         """Both ends."""
         left, right = (self.legible_row(end) for end in self._ends)

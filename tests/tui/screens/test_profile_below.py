@@ -1,0 +1,29 @@
+"""What a page of a profile shows while a dialog stands over it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+from tests.tui.counting import CountingDriver, bytes_of
+from tests.tui.pilot import look
+from tests.tui.screens.profile_stage import profiled
+from tests.tui.screens.stage import with_runs
+from tests.tui.stock import make_going
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+
+
+async def test_what_goes_on_is_not_told_below_a_dialog_where_it_would_go_stale() -> None:
+    async with profiled(driver=CountingDriver) as seen:
+        running, waiting = make_going(seen.project)
+        with_runs(seen.app.desk, running, waiting)
+        await look(seen.app, seen.pilot)
+        await seen.go(route.profile(seen.ids[0], "layers"))
+        assert "runs ~3m10" in seen.rows[0]
+        await seen.press("enter")
+        assert "runs ~" not in seen.text and seen.rows[0].startswith(f" {short_id(seen.ids[0])}")
+        with_runs(seen.app.desk, replace(running, info=replace(running.info, eta_s=60.0)), waiting)
+        assert await bytes_of(seen.pilot, partial(look, seen.app, seen.pilot)) == 0
+        await seen.press("escape")
+        assert "runs ~60 s" in seen.rows[0]
