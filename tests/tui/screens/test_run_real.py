@@ -249,7 +249,7 @@ async def test_a_run_that_waits_says_for_which_and_begins_by_itself(shell: Shell
         await seen.until_seen("place 1")
         assert f"run {first}" in seen.text and "It begins by itself" in seen.text
         await seen.press("p")
-        assert "! " in seen.news and "is waiting" in seen.news
+        assert "waits and has nothing to finish: X cancels it" in seen.news
         await asyncio.to_thread(end_one, shell, first)
         await seen.until(lambda: seen.measured >= 1)
         await seen.press("X", "y")
