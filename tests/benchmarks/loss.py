@@ -76,7 +76,7 @@ def main() -> None:
         print(figure("approximated, the whole task", took, "s"))
         request = {"path": path, "point": point, "run_dir": directory, "threads": threads, "cpus": cpus, "samples": 2}
         lines, took, cpu = ask("loss", request)
-        begin = lines[0]["begin"]
+        begin = next(line["begin"] for line in lines if "begin" in line)
         print(figure("points", begin["points"], ""))
         print(figure("foretold", begin["points"] * begin["ms_each"] / 1000, "s"))
         print(figure("measured, the whole task", took, "s", AT_MOST_S))
