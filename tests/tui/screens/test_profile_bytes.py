@@ -27,8 +27,7 @@ from tuibench.tui.widgets.record_table import Line
 from tuibench.workbench.hall import Workbench
 
 MANY, KEY, PAGE = 5_000, 1_500, 6_000
-OPEN_S, ROOM = 0.5, 3
-"""The budget, and how much slower the processor of a shared machine is allowed to be before a test fails."""
+OPEN_S = 0.5
 EMPTY = 25
 """So many times what an app without anything takes to begin may opening thousands of layers take; it takes eight."""
 
@@ -69,7 +68,7 @@ def test_five_thousand_layers_open_in_half_a_second_of_the_processor(kind: str) 
         assert book is not None and look_at(book) > MANY // 3
         spent.append(time.process_time() - began)
     print(f"{MANY} layers of {kind} open in {min(spent):.2f} s of the processor, budget {OPEN_S}")
-    assert min(spent) <= ROOM * OPEN_S, spent
+    assert min(spent) <= OPEN_S, spent
 
 
 async def test_opening_thousands_of_layers_takes_a_few_times_what_an_empty_app_takes() -> None:
