@@ -1,8 +1,9 @@
 from __future__ import annotations
 
 import pytest
+from textual.screen import ModalScreen
 
-from tests.tui.counting import bytes_of
+from tests.tui.counting import bytes_of, sent_by
 from tests.tui.rest import settle
 from tests.tui.widgets.stage import CalmFloor, Floor, press, staged
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
@@ -20,3 +21,34 @@ async def test_a_calm_screen_gives_the_focus_away_for_the_bytes_of_two_lines(
         await settle(pilot)
         assert least <= await bytes_of(pilot, lambda: press(pilot, "tab")) <= most
         assert stage.focused is tables[1]
+
+
+class Veil(ModalScreen[None]):
+    """What one can see through."""
+
+    CSS = "Veil { background: transparent; }"
+
+
+async def test_a_calm_screen_that_another_one_covers_sends_nothing_until_it_is_back() -> None:
+    table = RecordTable(classes="rest")
+    async with staged(table, floor=CalmFloor) as (stage, pilot):
+
+        def change_below(text: str) -> None:
+            table.show_lines([Column("a", "A", 70)], [Line(str(n), (text,)) for n in range(10)])
+            below.refresh()
+            for widget in (table, below):
+                widget.check_idle()
+
+        async def sent_below(text: str) -> int:
+            change_below(text)
+            await settle(pilot)
+            return await bytes_of(pilot, below._on_timer_update)
+
+        below = stage.screen
+        await stage.push_screen(CalmFloor(()))
+        await settle(pilot)
+        assert await sent_below("covered") == 0
+        assert "covered" in await sent_by(pilot, stage.pop_screen)
+        await stage.push_screen(Veil())
+        await settle(pilot)
+        assert await sent_below("seen through") > 100

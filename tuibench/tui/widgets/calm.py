@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Self
+from itertools import dropwhile
+from typing import Self, cast
 
 from textual import events
 from textual.geometry import Region, Size
 from textual.reactive import Reactive
+from textual.screen import Screen
 from textual.widget import Widget
 
 
@@ -15,6 +17,14 @@ class Calm:
 
     # Screen declares it with repaint: each tab key would send the whole screen, 5 to 9 kB.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
+
+    def _compositor_refresh(self) -> None:
+        # A screen is marked to be painted when another one covers it; its turn comes a sixtieth of a second later,
+        # and Textual then paints what covers it again, as if one could see through. It is painted when it comes back.
+        me = cast("Screen[object]", self)
+        above = list(dropwhile(lambda one: one is not me, me.app.screen_stack))[1:]
+        if all(one.is_modal for one in above):
+            super()._compositor_refresh()  # type: ignore[misc]
 
 
 class Steady:
