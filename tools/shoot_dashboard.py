@@ -12,12 +12,16 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from textual.pilot import Pilot
 
 FOLDER = Path(__file__).resolve().parent.parent / "screenshots"
 SIZE = (100, 28)
 PATIENCE_S = 240.0
+REST_S = 1.0
 
 
 def main() -> None:
@@ -53,66 +57,74 @@ async def take_all() -> None:
 
     bench = Workbench()
     app = Dashboard(Bridge(bench), Display(), Config(), StateFile(Path(bench.settings.places.state) / STATE))
+    async with app.run_test(size=SIZE) as pilot:
+        photographer = Photographer(pilot)
+        await photographer.go_through_benchmarks()
+        await photographer.go_through_profiles()
+        await photographer.go_through_a_run()
 
-    def seen() -> str:
-        rows = app.screen._compositor.render_strips()
+
+class Photographer:
+    """Presses keys, waits for what they lead to, and draws it."""
+
+    def __init__(self, pilot: Pilot[int]) -> None:
+        self._pilot = pilot
+        self._app = pilot.app
+
+    async def go_through_benchmarks(self) -> None:
+        """What one finds in a project."""
+        await self._until("Projects (1)")
+        await self._press("enter", until="Benchmarks (3)")
+        await self._until("ms/batch b1")
+        self._take("list")
+        await self._press("c", until="no verdict")
+        self._take("comparison")
+        await self._press("escape", "enter", until="[1 Base]")
+        await self._press("2", until="[2 Cores]")
+        self._take("scaling")
+
+    async def go_through_profiles(self) -> None:
+        """Both kinds."""
+        await self._press("escape", "2", until="Performance profiles (1)")
+        await self._press("enter", until="Baseline ms by operator")
+        self._take("profile")
+        await self._press("escape", "3", until="Loss profiles (1)")
+        await self._press("enter", until="Sensitivity by operator")
+        self._take("loss")
+
+    async def go_through_a_run(self) -> None:
+        """From its form to its middle."""
+        await self._press("escape", "1", until="Benchmarks (3)")
+        await self._press("R", until="same as  tuibench")
+        self._take("form")
+        await self._press("ctrl+r", until="2 runs")
+        await self._until("▶")
+        self._take("run")
+        await self._press("X", "y", until="cancelled")
+
+    async def _press(self, *keys: str, until: str) -> None:
+        await self._pilot.press(*keys)
+        await asyncio.sleep(REST_S)
+        await self._until(until)
+
+    async def _until(self, words: str) -> None:
+        deadline = time.monotonic() + PATIENCE_S
+        while words not in self._seen():
+            if time.monotonic() > deadline:
+                raise SystemExit(f"never seen: {words}\n{self._seen()}")
+            await asyncio.sleep(0.1)
+            await self._pilot.pause()
+
+    def _seen(self) -> str:
+        rows = self._app.screen._compositor.render_strips()
         return "\n".join("".join(segment.text for segment in row) for row in rows)
 
-    async with app.run_test(size=SIZE) as pilot:
-
-        async def until(words: str | Callable[[], bool]) -> None:
-            deadline = time.monotonic() + PATIENCE_S
-            while not (words in seen() if isinstance(words, str) else words()):
-                if time.monotonic() > deadline:
-                    raise SystemExit(f"never seen: {words}\n{seen()}")
-                await asyncio.sleep(0.1)
-                await pilot.pause()
-
-        async def press(*keys: str) -> None:
-            await pilot.press(*keys)
-            await asyncio.sleep(1.0)
-            await pilot.pause()
-
-        def take(name: str) -> None:
-            drawing = app.export_screenshot(title="tuibench")
-            # Without the fonts that the picture would fetch from elsewhere: every viewer has a monospaced one.
-            text = re.sub(r"@font-face \{.*?\}\s*", "", drawing, flags=re.DOTALL)
-            (FOLDER / f"{name}.svg").write_text(text, encoding="utf-8")
-            print(f"screenshots/{name}.svg")
-
-        await until("Projects (1)")
-        await press("enter")
-        await until("Benchmarks (3)")
-        await until("ms/batch b1")
-        take("list")
-        await press("c")
-        await until("no verdict")
-        take("comparison")
-        await press("escape", "enter")
-        await until("[1 Base]")
-        await press("2")
-        await until("[2 Cores]")
-        take("scaling")
-        await press("escape", "2")
-        await until("Performance profiles (1)")
-        await press("enter")
-        await until("Baseline ms by operator")
-        take("profile")
-        await press("escape", "3")
-        await until("Loss profiles (1)")
-        await press("enter")
-        await until("Sensitivity by operator")
-        take("loss")
-        await press("escape", "1")
-        await until("Benchmarks (3)")
-        await press("R")
-        await until("same as  tuibench")
-        take("form")
-        await press("ctrl+r")
-        await until(lambda: "▶" in seen() and "2 runs" in seen())
-        take("run")
-        await press("X", "y")
-        await until("cancelled")
+    def _take(self, name: str) -> None:
+        drawing = self._app.export_screenshot(title="tuibench")
+        # Without the fonts that the picture would fetch from elsewhere: every viewer has a monospaced one.
+        text = re.sub(r"@font-face \{.*?\}\s*", "", drawing, flags=re.DOTALL)
+        (FOLDER / f"{name}.svg").write_text(text, encoding="utf-8")
+        print(f"screenshots/{name}.svg")
 
 
 if __name__ == "__main__":
