@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from rich.console import RenderableType
-from textual import events
+from textual import events, on
 from textual.app import App
 from textual.driver import Driver
 from textual.widget import Widget
@@ -111,6 +111,11 @@ class CalmApp(App[int]):
     def on_app_focus(self, event: events.AppFocus) -> None:
         """Likewise: whether another window has the focus makes no difference here."""
         event.prevent_default()
+
+    @on(Driver.SignalResume)
+    def paint_again(self) -> None:
+        """Whoever had the terminal meanwhile has written over it; Textual tells this and paints nothing."""
+        self.screen.refresh()
 
     def _handle_exception(self, error: Exception) -> None:
         """A screen that is still being built while the app ends misses its parts, and nobody misses the screen."""
