@@ -81,17 +81,18 @@ def make_profile_spec(model: Path, *, profile: ProfileSpec | None = None, **chan
     return make_spec(model, engines=("onnxruntime",), check=False, profile=asked, **changes)
 
 
-def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:
+def say_losses(request: dict[str, Any], say: Callable[[dict[str, Any]], Any], *notes: str) -> Any:
     """Every layer at every level that is not to be skipped, each a little worse than the one before."""
     skip = {tuple(one) for one in request["skip"]}
     wanted = request["layers"] if request["layers"] is not None else [layer.id for layer in LOSSES]
     pairs = [(one, level) for one in wanted for level in request["levels"] if (one, level) not in skip]
-    say({"begin": {"points": len(pairs), "ms_each": 5.0, "classes": True, "float32_db": 120.0, "samples": 2}})
+    known = {"classes": True, "float32_db": 120.0, "notes": list(notes)}
+    say({"begin": known | {"points": len(pairs), "ms_each": 5.0, "samples": 2}})
     for one, level in pairs:
         say({"at": {"id": one, "level": level}})
         db = 30.0 - 10 * (one == "fc_out")
         say({"loss": {"id": one, "point": to_plain(LossPoint(level, db, 0.999, 0.01, 1.0, request["samples"]))}})
-    return {"classes": True, "float32_db": 120.0, "notes": []}
+    return known
 
 
 def say_what_if(request: dict[str, Any], say: Callable[[dict[str, Any]], Any]) -> Any:

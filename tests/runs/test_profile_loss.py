@@ -181,13 +181,14 @@ def test_weights_alone_make_an_approximated_profile(bench: Bench) -> None:
 
 def test_a_loss_profile_says_what_it_was_measured_on_and_whether_it_is_whole(bench: Bench) -> None:
     def half(request: dict[str, Any], say: Say) -> Any:
-        say_losses(request | {"layers": ["conv_out"]}, say)
+        say_losses(request | {"layers": ["conv_out"]}, say, "2 samples instead of 8")
         raise Cancelled(BY_WISH)
 
     spec = make_profile_spec(MODEL, profile=LOSSY)
     cut = bench.run(spec, Scripted({"loss": half})).result("").profile
     assert cut is not None and cut.loss is not None
     assert not cut.loss.complete
+    assert "2 samples instead of 8" in cut.loss.notes, "what limits it is said of half of it, too"
     assert [len(layer.points) for layer in cut.loss.layers] == [2, 0]
     whole = bench.run(spec, Scripted()).result("").profile
     assert whole is not None and whole.loss is not None

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from tuibench.core.profile import LAYER, CostProfile, LayerTime, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, size
 from tuibench.insight.bar import VALUES, Amount, Summary, make_bars
 from tuibench.insight.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
-from tuibench.insight.portion import by_operator
+from tuibench.insight.portion import by_operator, time_of, total_ms
 from tuibench.insight.sentence import help_sentence
 
 BASELINE, POTENTIAL, POTENTIAL_SHARE = "baseline ms", "potential ms", "potential %"
@@ -53,8 +53,7 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     measured = any(gain.measured for gain in gains.values())
     if kind == INT8_TIME and not measured:
         return Summary(kind, display, "INT8 ms by operator", (), ("INT8 was not measured (--what-if int8)",))
-    total = math.fsum(gain.ms for gain in gains.values())
-    amounts = [_timed_amount(gain, kind, total) for gain in gains.values()]
+    amounts = [_timed_amount(gain, kind, total_ms(profile)) for gain in gains.values()]
     titles = {
         BASELINE: "Baseline ms by operator",
         POTENTIAL: "Potential ms by operator: what could be saved of each batch",
@@ -62,10 +61,32 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
         INT8_TIME: "INT8 ms by operator",
     }
     unit = percent if kind == POTENTIAL_SHARE else ms
-    # What could be saved is a share of all the time, not of all that could be saved.
-    whole = {POTENTIAL: total, POTENTIAL_SHARE: 1.0}.get(kind)
-    bars = make_bars(amounts, display, unit, whole)
+    bars = make_bars(amounts, display, unit, whole_of(profile, kind))
     return Summary(kind, display, titles[kind], bars, tuple(_timed_words(kind, measured)))
+
+
+def whole_of(profile: PerformanceProfile, kind: str) -> float:
+    """What shares of that kind are shares of.
+
+    What could be saved is a share of all the time, not of all that could be saved.
+    """
+    if kind == POTENTIAL_SHARE:
+        return 1.0
+    if kind in (BASELINE, POTENTIAL):
+        return total_ms(profile)
+    if kind == INT8_TIME:
+        gains = operator_gains(profile).values()
+        return math.fsum(gain.int8_ms if gain.int8_ms is not None else gain.ms for gain in gains)
+    if kind == PRUNED:
+        return math.fsum(map(_pruned_ms(profile), profile.layers))
+    return math.fsum(_amount_of(layer, kind) or 0.0 for layer in profile.layers if layer.kind == LAYER)
+
+
+def _pruned_ms(profile: PerformanceProfile) -> Callable[[LayerTime], float]:
+    """Of a row: matrix operators × what zeros make of them, the others as they are."""
+    effect = profile.zero_effect
+    ratio = effect.ratio.value if effect is not None and effect.exploits else None
+    return lambda layer: time_of(layer) * (ratio if ratio is not None and layer.macs else 1.0)
 
 
 def _timed_amount(gain: Gain, kind: str, total: float) -> Amount:
@@ -98,11 +119,9 @@ def _pruned(profile: PerformanceProfile, display: str) -> Summary:
         return Summary(PRUNED, display, title, (), ("what zeros in weights gain was not measured on this machine",))
     if not effect.exploits or effect.ratio.value is None:
         return Summary(PRUNED, display, title, (), (show(effect.sentence, 300),))
-    ratio = effect.ratio.value
-    amounts = [
-        Amount(op, math.fsum((layer.ms.value or 0.0) * (ratio if layer.macs else 1.0) for layer in layers), len(layers))
-        for op, layers in by_operator(profile.layers).items()
-    ]
+    pruned_ms = _pruned_ms(profile)
+    operators = by_operator(profile.layers).items()
+    amounts = [Amount(op, math.fsum(map(pruned_ms, layers)), len(layers)) for op, layers in operators]
     words = ("estimate: matrix operators × the ratio below, the others as they are", show(effect.sentence, 300))
     return Summary(PRUNED, display, "Pruned 0.9 ms by operator", make_bars(amounts, display, ms), words)
 

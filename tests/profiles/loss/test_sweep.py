@@ -176,6 +176,7 @@ def test_a_batch_may_be_of_any_size_and_samples_may_be_fewer(tmp_path: Path) -> 
     assert found["y", "int8"].samples == 3
     assert found.result["notes"] == ["3 samples instead of 8: the data has no more"]
     assert found.begin["samples"] == 3, "those that were run, not those that were asked for"
+    assert found.begin["notes"] == found.result["notes"], "who is cut short has no end, and the same to say"
 
 
 def test_each_point_is_announced_before_anything_is_done_for_it(tmp_path: Path) -> None:
@@ -199,7 +200,9 @@ def test_a_layer_that_wakes_outputs_of_nothing_but_zeros_is_harmful(tmp_path: Pa
 def test_models_without_weights_are_said_to_have_none(tmp_path: Path) -> None:
     counted = Counted()
     found = sweep(tmp_path, classifier((1, 4)), ONES, load=counted)
-    assert found.begin == {"points": 0, "ms_each": 0.0, "classes": False, "float32_db": None, "samples": 0}
+    assert found.begin == {"points": 0, "ms_each": 0.0, "classes": False, "float32_db": None, "samples": 0} | {
+        "notes": found.result["notes"]
+    }
     assert found.result["notes"] == ["there is no layer whose weights could be changed"]
     assert counted.runs == [], "nothing is loaded for that"
 

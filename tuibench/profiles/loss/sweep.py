@@ -189,8 +189,9 @@ class _Sweeping:
         return changer.compare({name: change(weight, layer, level)}, level)
 
     def _begin(self, points: int, ms_each: float, classes: bool, float32_db: float | None) -> None:
-        told = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
-        told["samples"] = self.ran
+        told: dict[str, Any] = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
+        # All there are to say by now: a profile that is cut short has no end.
+        told |= {"samples": self.ran, "notes": list(self.notes)}
         self.asked.send({"begin": told})
 
     def _end(self, classes: bool, float32_db: float | None) -> dict[str, Any]:

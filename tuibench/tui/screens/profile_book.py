@@ -39,6 +39,8 @@ class Depth:
     """Each value in words."""
     log: bool = False
     """Whether they are shown on a logarithmic axis."""
+    empty: str = ""
+    """Why there is no value of any layer, where that is known."""
 
 
 class Book:

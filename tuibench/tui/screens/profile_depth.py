@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -45,6 +46,8 @@ class DepthFigure(Moving):
         held = self.under
         self._depth = depth
         self._figure = Plotted(depth.values, self.legible(depth.title), log=depth.log)
+        if depth.empty:
+            self._figure = replace(self._figure, empty=self.legible(depth.empty))
         self.at = depth.keys.index(held) if held in depth.keys else 0
         self._drawn_for = None
         self.move(0)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 from tuibench.core.profile import LAYER, PerformanceProfile
 from tuibench.core.units import ms, percent, scaled, size
@@ -20,6 +21,8 @@ from tuibench.insight.summary import (
     POTENTIAL,
     POTENTIAL_SHARE,
     PRUNED,
+    summarize,
+    whole_of,
 )
 from tuibench.tui.screens.profile_book import Depth
 
@@ -34,10 +37,15 @@ def unit_of(kind: str) -> Callable[[float], str]:
 
 
 def over_depth(
-    title: str, keys: Sequence[str], values: Sequence[float | None], unit: Callable[[float], str], display: str
+    title: str,
+    keys: Sequence[str],
+    values: Sequence[float | None],
+    unit: Callable[[float], str],
+    display: str,
+    total: float | None = None,
 ) -> Depth:
-    """Values as they are to be shown: themselves, their logarithms, or shares of their total."""
-    total = math.fsum(value for value in values if value is not None)
+    """Values as they are to be shown: themselves, their logarithms, or shares of `total`, by default of their sum."""
+    total = math.fsum(value for value in values if value is not None) if total is None else total
     shown: list[float | None] = list(values)
     if display == SHARES and total:
         shown = [100 * value / total if value is not None else None for value in values]
@@ -66,7 +74,11 @@ class _Texts(Sequence[str]):
 def layer_depth(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str, display: str) -> Depth:
     """Of a performance profile: layers that take time, in the order of the model; what is between has no depth."""
     timed = [row for row in rows if row.layer.kind == LAYER and row.layer.ms.value is not None]
-    return over_depth(kind, [row.layer.key for row in timed], _values(profile, timed, kind), unit_of(kind), display)
+    keys, values = [row.layer.key for row in timed], _values(profile, timed, kind)
+    found = over_depth(kind, keys, values, unit_of(kind), display, whole_of(profile, kind))
+    if any(value is not None for value in values):
+        return found
+    return replace(found, empty=" ".join(summarize(profile, kind, display).words))
 
 
 def _values(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str) -> list[float | None]:
@@ -90,4 +102,4 @@ def _values(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str) ->
 
 def _saved(gain: object, row: LayerRow) -> float | None:
     saved = getattr(gain, "saved_ms", None)
-    return saved if saved is not None else row.ms
+    return saved if saved is not None and row.ms is not None else row.ms

@@ -1,0 +1,74 @@
+"""Layers over the depth of a model show what table and bars show of them."""
+
+from __future__ import annotations
+
+import math
+import re
+from dataclasses import replace
+
+import pytest
+
+from tests.insight.stock import make_costs, make_performance
+from tuibench.core.profile import LAYER, PerformanceProfile
+from tuibench.insight.bar import SHARES, VALUES
+from tuibench.insight.layer import layer_rows
+from tuibench.insight.summary import (
+    BASELINE,
+    BYTES,
+    FLOPS,
+    INT8_TIME,
+    PARAMETERS,
+    POTENTIAL,
+    POTENTIAL_SHARE,
+    PRUNED,
+    SUMMARY_TYPES,
+    summarize,
+)
+from tuibench.tui.screens.profile_book import Depth
+from tuibench.tui.screens.profile_depth_values import layer_depth
+
+
+def depth(profile: PerformanceProfile, kind: str, display: str = VALUES) -> Depth:
+    return layer_depth(profile, layer_rows(profile, make_costs()), kind, display)
+
+
+def share_of(profile: PerformanceProfile, kind: str, op: str) -> float:
+    found = depth(profile, kind, SHARES)
+    ops = {layer.key: layer.op for layer in profile.layers}
+    return math.fsum(value or 0.0 for key, value in zip(found.keys, found.values, strict=True) if ops[key] == op)
+
+
+@pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, FLOPS, BYTES, PARAMETERS])
+def test_shares_are_of_what_the_shares_of_the_bars_are_of(kind: str) -> None:
+    profile = make_performance(what_if=False)
+    bar = next(bar for bar in summarize(profile, kind, SHARES).bars if bar.label == "Conv")
+    told = re.search(r"[\d.]+(?= %)", bar.text)
+    assert told is not None, bar.text
+    assert share_of(profile, kind, "Conv") == pytest.approx(float(told[0]), abs=0.6)
+
+
+def test_layers_leave_the_share_of_the_runtime_to_the_runtime() -> None:
+    profile = make_performance()
+    found = depth(profile, BASELINE, SHARES)
+    others = math.fsum(row.ms.value or 0.0 for row in profile.layers if row.kind != LAYER)
+    assert math.fsum(value or 0.0 for value in found.values) == pytest.approx(100 * (1 - others / profile.ms.value))  # type: ignore[operator]
+    assert found.texts[0] != "unknown"
+
+
+@pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED])
+def test_below_the_resolution_no_layer_has_a_time_and_the_reason_stands_in_the_figure(kind: str) -> None:
+    below = replace(make_performance(), below_resolution=True)
+    found = depth(below, kind)
+    assert set(found.values) == {None} and found.empty
+    assert found.empty == " ".join(summarize(below, kind).words)
+
+
+def test_what_was_not_measured_is_said_in_the_place_of_the_figure() -> None:
+    assert depth(make_performance(what_if=False), INT8_TIME).empty == "INT8 was not measured (--what-if int8)"
+    assert "zeros" in depth(replace(make_performance(), zero_effect=None), PRUNED).empty
+
+
+@pytest.mark.parametrize("kind", SUMMARY_TYPES)
+def test_what_has_values_has_no_reason_for_lacking_them(kind: str) -> None:
+    found = depth(make_performance(), kind)
+    assert bool(found.empty) == all(value is None for value in found.values)
