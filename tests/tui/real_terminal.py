@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import subprocess
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 
 import pyte
 
@@ -28,13 +30,18 @@ class RealTerminal(Terminal):
     """A Terminal whose bytes become rows of text."""
 
     def __init__(
-        self, shell: Shell, *arguments: str, size: tuple[int, int] = (80, 24), env: Mapping[str, str | None] = {}
+        self,
+        shell: Shell,
+        *arguments: str,
+        size: tuple[int, int] = (80, 24),
+        env: Mapping[str, str | None] = {},
+        wrap: Sequence[str] = (),
     ) -> None:
         self.screen = pyte.Screen(*size)
         self._stream = pyte.Stream(self.screen)
         self._fed = 0
         place = {"COLUMNS": str(size[0]), "LINES": str(size[1]), "TERM": "xterm-256color", "LANG": "C.UTF-8"}
-        super().__init__(shell, *arguments, env={**place, **env})
+        super().__init__(shell, *arguments, env={**place, **env}, wrap=wrap, size=size if wrap else None)
 
     @property
     def rows(self) -> list[str]:
@@ -64,3 +71,20 @@ class RealTerminal(Terminal):
     def see(self, *words: str, patience_s: float = PATIENCE_S) -> str:
         """Read on until all the words stand on the screen."""
         return self.until(lambda text: all(word in text for word in words), ", ".join(words), patience_s)
+
+
+class TmuxTerminal(RealTerminal):
+    """The same with tmux between: the dashboard draws for it, and it for the terminal."""
+
+    def __init__(self, shell: Shell, where: Path) -> None:
+        settings = where / "tmux.conf"
+        settings.write_text("set -g status off\nset -s escape-time 0\n")
+        self._tmux = ("tmux", "-u", "-L", "tuibench", "-f", str(settings))
+        self._place = {"TMUX_TMPDIR": str(where), "TMUX": None}
+        super().__init__(shell, env=self._place, wrap=(*self._tmux, "new-session"))
+        self._environment = shell.environment(self._place)
+
+    def cut(self) -> None:
+        """Who loses a terminal below tmux loses nothing: it is tmux that goes."""
+        subprocess.run([*self._tmux, "kill-server"], env=self._environment, capture_output=True, check=False)
+        super().cut()

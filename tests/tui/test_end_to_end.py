@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+import shutil
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import watched
 from tests.cli.shell import Shell, until
-from tests.tui.real_terminal import RealTerminal
+from tests.tui.real_terminal import RealTerminal, TmuxTerminal
 from tuibench.core import activity
 from tuibench.host.topology import read_topology
 from tuibench.workbench.hall import Workbench
@@ -47,14 +48,26 @@ def benchmarks() -> list[str]:
     return [row.id for row in Workbench().library.list()]
 
 
+@pytest.fixture(params=["a terminal", "tmux"])
+def open_terminal(request: pytest.FixtureRequest, keeper: Shell, tmp_path: Path) -> Callable[[], RealTerminal]:
+    """A terminal with the dashboard in it."""
+    if request.param == "a terminal":
+        return lambda: RealTerminal(keeper)
+    if shutil.which("tmux") is None:
+        pytest.skip("there is no tmux here")
+    return lambda: TmuxTerminal(keeper, tmp_path)
+
+
 @pytest.mark.slow
-def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(keeper: Shell) -> None:
-    terminal = RealTerminal(keeper)
+def test_from_a_fresh_home_to_a_comparison_and_back_to_a_run_that_went_on(
+    keeper: Shell, open_terminal: Callable[[], RealTerminal]
+) -> None:
+    terminal = open_terminal()
     first = measure_a_sweep(terminal)
     second = measure_again_and_compare(terminal, first)
     remove_and_undo(terminal, first, second)
     going = leave_while_a_run_goes_on(terminal)
-    come_back_and_lose_the_terminal(RealTerminal(keeper), going)
+    come_back_and_lose_the_terminal(open_terminal(), going)
     until(lambda: going in benchmarks() or None, "the run is saved", RUN_S)
     until(lambda: not keeper.processes() or None, "its processes have ended")
 
@@ -137,7 +150,7 @@ def come_back_and_lose_the_terminal(terminal: RealTerminal, going: str) -> None:
     terminal.press("g", "enter")
     terminal.see(f"run {going[-4:].lower()}", "gone")
     terminal.cut()
-    assert terminal.wait() in (129, 0)
+    assert terminal.wait() in ((0, 1) if isinstance(terminal, TmuxTerminal) else (129, 0))
 
 
 def test_the_screen_is_given_back_as_it_was(keeper: Shell) -> None:
