@@ -14,6 +14,7 @@ from tests.cli.conftest import watched
 from tests.cli.shell import Shell, until
 from tests.tui.real_terminal import RealTerminal, TmuxTerminal
 from tuibench.core import activity
+from tuibench.core.short_id import short_id
 from tuibench.host.topology import read_topology
 from tuibench.workbench.hall import Workbench
 
@@ -136,9 +137,10 @@ def leave_while_a_run_goes_on(terminal: RealTerminal) -> str:
     terminal.see("Re-run")
     terminal.press("y")
     terminal.see("execution 1")
+    (going,) = [run.id for run in Workbench().runs.every() if run.state in activity.ALIVE]
     terminal.press("ctrl+q")
     assert terminal.end() == 0
-    (going,) = [run.id for run in Workbench().runs.every() if run.state in activity.ALIVE]
+    assert isinstance(terminal, TmuxTerminal) or f"run {short_id(going)} goes on: tuibench attach" in terminal.shown
     return going
 
 

@@ -4,15 +4,17 @@ import os
 import sys
 from collections.abc import Iterable
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 import tuibench.tui.app
+from tuibench.core import activity
 from tuibench.core.place import Places
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk
-from tuibench.tui.start import STATE, check_theme, config_path, look_at_terminal, open_dashboard
+from tuibench.tui.start import STATE, Left, check_theme, config_path, look_at_terminal, open_dashboard
 from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 
@@ -61,6 +63,9 @@ def test_a_theme_is_looked_up_only_where_one_is_named(tmp_path: Path) -> None:
     assert found[0] == "another" and "there is no theme neon; there are ansi-dark" in found[1]
 
 
+STATES = (activity.RUNNING, activity.WAITING, activity.INTERRUPTED)
+
+
 class _Opened:
     """In the place of the app: what it was made of, and what the environment was by then."""
 
@@ -70,6 +75,8 @@ class _Opened:
         self.config, self.path, self.remembered = config, opening.path, state
         self.environ = dict(os.environ)
         self.return_code, self.last_words = 3, "said"
+        runs = [SimpleNamespace(info=SimpleNamespace(id=state.upper(), state=state)) for state in STATES]
+        self.pulse = SimpleNamespace(runs=runs)
         self.mouse: bool | None = None
         _Opened.last = self
 
@@ -84,7 +91,8 @@ def open_it(places: Places, monkeypatch: pytest.MonkeyPatch, display: Display, c
     for name, value in display.environ:
         monkeypatch.setenv(name, value + " before")
     desk: Any = object()
-    assert open_dashboard(lambda: desk, places, display, config, "m.onnx") == (3, "said")
+    left = open_dashboard(lambda: desk, places, display, config, "m.onnx")
+    assert left == Left(3, "said", ("RUNNING", "WAITING")), "what broke off does not go on"
     return _Opened.last
 
 

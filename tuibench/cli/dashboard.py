@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
@@ -11,6 +12,7 @@ from tuibench.cli.output import emit
 from tuibench.cli.session import opened, tell, width
 from tuibench.core.errors import ExitCode, PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.remote import is_remote
+from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.report.listing import NEWEST, hidden_words, listing
 from tuibench.request.model_token import resolve_model
@@ -41,12 +43,22 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
         interruption.check()
         from tuibench.tui.bridge import Bridge  # what only the dashboard needs
 
-        code, last_words = open_dashboard(lambda: Bridge(bench), places, display, config, request.path)
-        if last_words:
+        left = open_dashboard(lambda: Bridge(bench), places, display, config, request.path)
+        if left.last_words:
             if request.debug:
-                tell(last_words)
+                tell(left.last_words)
             raise TuibenchError("internal error: the dashboard broke; runs go on", "--debug shows where")
-        return code
+        if left.going and left.code == ExitCode.OK:
+            tell(_going_words(left.going))
+        return left.code
+
+
+def _going_words(ids: Sequence[str]) -> str:
+    """What who leaves while something runs wants to know."""
+    if len(ids) > 1:
+        return f"{len(ids)} runs go on: tuibench ps lists them, tuibench brings the dashboard back"
+    run = short_id(ids[0])
+    return f"run {run} goes on: tuibench attach {run} watches it, tuibench brings the dashboard back"
 
 
 def _look_at(bench: Workbench, path: str) -> None:

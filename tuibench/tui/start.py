@@ -6,10 +6,11 @@ import gc
 import os
 import sys
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tuibench.core.activity import ALIVE
 from tuibench.core.place import Places
 from tuibench.core.text import show
 from tuibench.tui.config import NAME, Config, read_config
@@ -49,15 +50,29 @@ def check_theme(config: Config, path: Path) -> Config:
     return replace(config, problems=(*config.problems, problem))
 
 
+@dataclass(frozen=True, slots=True)
+class Left:
+    """How a dashboard was left."""
+
+    code: int
+    """To exit with."""
+    last_words: str
+    """A traceback where it broke, else ''."""
+    going: tuple[str, ...]
+    """Ids of the runs that went on at its last look."""
+
+
 def open_dashboard(
     make_desk: Callable[[], Desk], places: Places, display: Display, config: Config, path: str = ""
-) -> tuple[int, str]:
-    """Run the dashboard to its end: its exit code, and a traceback where it broke."""
+) -> Left:
+    """Run the dashboard to its end."""
     app = make_dashboard(make_desk, places, display, config, path)
     app.run(mouse=display.mouse)
     # What was chosen right before the end may not be written yet.
     app.remembered.keep()
-    return app.return_code or 0, app.last_words
+    runs = app.pulse.runs if app.pulse is not None else ()
+    going = tuple(row.info.id for row in runs if row.info.state in ALIVE)
+    return Left(app.return_code or 0, app.last_words, going)
 
 
 def make_dashboard(
