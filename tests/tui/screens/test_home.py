@@ -18,6 +18,7 @@ from tests.tui.rest import all_handled
 from tests.tui.screens.profile_stage import stock_profiles
 from tests.tui.screens.stage import with_runs
 from tests.tui.stock import add, add_project, make_going, rich_project, sweep
+from tuibench.core.errors import StoreBusy
 from tuibench.core.short_id import short_id
 from tuibench.tui.screens.home import HomeScreen
 from tuibench.tui.screens.new_project import NewProjectScreen
@@ -230,6 +231,30 @@ async def test_what_others_save_is_shown_by_the_next_look() -> None:
         line = next(row for row in rows(app) if "bert" in row)
         assert line.split()[3] == "1", line
         assert app.page.table.cursor_key == names["bert"]
+
+
+@pytest.mark.parametrize(
+    ("key", "work", "said"), [("e", "edit_project", "Not saved"), ("D", "copy_project", "Not copied")]
+)
+async def test_what_a_busy_store_refused_is_there_to_be_tried_again(
+    monkeypatch: pytest.MonkeyPatch, key: str, work: str, said: str
+) -> None:
+    bench, names = three_projects()
+    async with open_app((120, 24)) as (app, pilot):
+        assert isinstance(app.page, HomeScreen)
+        app.page.table.move_to(names["bert"])
+
+        def busy(*_: object) -> None:
+            raise StoreBusy("the store is busy")
+
+        with monkeypatch.context() as meanwhile:
+            meanwhile.setattr(app.desk, work, busy)
+            await press(pilot, key)
+            await type_text(pilot, "after")
+            await press(pilot, "enter")
+        assert f"{said}, the store is busy" in frame(app) and "after" in frame(app)
+        await press(pilot, "enter")
+        assert "after" in {project.name for project in bench.store.projects.all()}
 
 
 async def test_a_name_of_a_thousand_letters_is_refused_in_words() -> None:

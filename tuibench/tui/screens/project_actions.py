@@ -30,11 +30,12 @@ class ProjectActions(RunActions):
         else:
             self._with_project(self._ask_edit)
 
-    def _ask_edit(self, row: ProjectRow) -> None:
+    def _ask_edit(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
         from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
 
-        fields = (("name", row.project.name), ("description", row.project.description))
-        question = TextQuestion("Name and description of the project", fields, check=_named)
+        name, description = typed or (row.project.name, row.project.description)
+        heading = f"Not saved, {why}" if why else "Name and description of the project"
+        question = TextQuestion(heading, (("name", name), ("description", description)), check=_named)
         self.app.push_screen(question, partial(self._edit_project, row))
 
     def _edit_project(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
@@ -44,16 +45,20 @@ class ProjectActions(RunActions):
         self.wish(
             lambda: self.desk.edit_project(row.project, name, description, None),
             lambda _: self.went_on("the project is changed"),
+            # What was typed is not lost with it.
+            otherwise=lambda error: self.when_shown(lambda: self._ask_edit(row, answers, error.message)),
         )
 
     def action_copy_project(self) -> None:
         """A second one of the same model."""
         self._with_project(self._ask_copy)
 
-    def _ask_copy(self, row: ProjectRow) -> None:
+    def _ask_copy(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
         from tuibench.tui.widgets.text_question import TextQuestion  # as above
 
-        question = TextQuestion("Name of the copy", (("name", f"{row.project.name} copy"),), check=_named)
+        (name,) = typed or (f"{row.project.name} copy",)
+        heading = f"Not copied, {why}" if why else "Name of the copy"
+        question = TextQuestion(heading, (("name", name),), check=_named)
         self.app.push_screen(question, partial(self._copy, row))
 
     def _copy(self, row: ProjectRow, answers: tuple[str, ...] | None) -> None:
@@ -61,6 +66,7 @@ class ProjectActions(RunActions):
             self.wish(
                 lambda: self.desk.copy_project(row.project.id, answers[0]),
                 lambda made: self.went_on(f"{made.project.name} has the same model; benchmarks stay with the first"),
+                otherwise=lambda error: self.when_shown(lambda: self._ask_copy(row, answers, error.message)),
             )
 
     def action_remove(self) -> None:
