@@ -30,6 +30,7 @@ from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 from tuibench.tui.textual_seam import CalmApp, known_error
 from tuibench.tui.thread import DaemonThreads
+from tuibench.tui.widgets.record_table import RecordTable
 
 LOOK_S = 1.0
 """Between two looks at what others do."""
@@ -281,6 +282,8 @@ class Dashboard(CalmApp):
 
     def _tell_undone(self, words: str) -> None:
         self.page.say(words)
+        for table in self.page.query(RecordTable):
+            table.await_one()
         self.look()
 
 

@@ -181,8 +181,9 @@ async def test_d_asks_and_u_brings_back() -> None:
         await seen.press("d", "y")
         assert seen.keys[0] == seen.ids[1] and "u brings it back" in said(seen)
         assert [row.id for row in Workbench().store.benchmarks.rows()] == list(seen.ids[1:])
-        await seen.press("u")
+        await seen.press("G", "u")
         assert seen.keys == list(seen.ids) and "restored" in said(seen)
+        assert seen.page.benchmarks.table.cursor_key == seen.ids[0], "what came back is looked at"
 
 
 async def test_d_takes_all_that_are_marked_as_one_removal() -> None:

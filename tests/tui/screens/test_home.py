@@ -182,8 +182,9 @@ async def test_a_project_is_removed_after_a_question_and_comes_back() -> None:
         assert len(bench.projects.list()) == 3
         await press(pilot, "d", "y")
         assert len(bench.projects.list()) == 2 and bench.library.list() == ()
-        await press(pilot, "u")
+        await press(pilot, "G", "u")
         assert len(bench.projects.list()) == 3 and len(bench.library.list()) == 7
+        assert app.page.table.cursor_key == names["resnet50"]
 
 
 async def test_keys_of_benchmarks_mean_the_newest_of_the_project(monkeypatch: pytest.MonkeyPatch) -> None:

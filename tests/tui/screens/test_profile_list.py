@@ -193,9 +193,9 @@ async def test_the_cursor_stays_with_records_where_one_goes_and_comes_back() -> 
         assert list(table.keys) == [FLOPS]
         await seen.press("u")
         assert table.cursor_key == seen.ids[0]
-        # Who goes there stays there.
+        # What comes back is looked at, wherever one was.
         await seen.press("G", "u")
-        assert (len(table.keys), table.cursor_key) == (3, FLOPS)
+        assert (len(table.keys), table.cursor_key) == (3, seen.ids[1])
 
 
 async def test_theory_says_what_becomes_of_a_mark_that_is_to_be_compared_with_it() -> None:

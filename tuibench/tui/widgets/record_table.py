@@ -90,6 +90,8 @@ class RecordTable(Moving):
         self._make: Callable[[str], Line] = _no_line
         self._lines: dict[str, Line] = {}
         self._marks: frozenset[str] = frozenset()
+        self._awaits_one = False
+        """Whether what is shown next may hold what was brought back."""
         self._empty = _lines_of(empty)
         self._head = 1 if header else 0
         self._left = 0
@@ -117,12 +119,24 @@ class RecordTable(Moving):
         self._make = render
         self._lines = {}
         self._marks = frozenset(marks)
-        if (new := tuple(keys)) != self._place.keys:
-            if len(new) != len(self._place.keys) and self.styles.is_auto_height:
+        if (new := tuple(keys)) != (old := self._place.keys):
+            if len(new) != len(old) and self.styles.is_auto_height:
                 self.refresh(layout=True)
             self._place.take(new, self.page)
+        if self._awaits_one:
+            self._awaits_one = False
+            self._go_to_first_but(frozenset(old))
         self.repaint()
         self._tell()
+
+    def await_one(self) -> None:
+        """What is shown next may hold a record that was brought back: the cursor goes there."""
+        self._awaits_one = True
+
+    def _go_to_first_but(self, known: Collection[str]) -> None:
+        back = next((key for key in self._place.keys if key not in known), None)
+        if back is not None:
+            self.move_to(back)
 
     def show_marks(self, marks: Collection[str]) -> None:
         """Mark these records and no others."""
