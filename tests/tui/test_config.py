@@ -66,7 +66,7 @@ def test_what_is_right_beside_it_stays(tmp_path: Path) -> None:
     config = read(tmp_path, "[dashboard]\nfps = 99\nmouse = true\n[keys]\nremove = 'ctrl+x'\n")
     assert (config.fps, config.mouse, config.keys) == (None, True, {"remove": "ctrl+x"}) and len(config.problems) == 1
     clash = read(tmp_path, "[dashboard]\nmouse = true\n[keys]\nremove = 'n'\nundo = 'ctrl+z'\n")
-    assert (clash.mouse, clash.keys) == (True, {})
+    assert (clash.mouse, clash.keys, len(clash.problems)) == (True, {}, 1)
     assert clash.problems[-1].endswith("all of [keys] is left out until that is mended")
 
 

@@ -115,7 +115,7 @@ class Preparation:
                 skipped.append(last["id"])
                 # A model that ran and whose reference alone did not end is no model that hangs.
                 if death.kind == "timeout" and candidate["stage"] == "candidate":
-                    prepared.hung[last["id"]] = f"no end of the first inference: {death.message}"
+                    prepared.hung[last["id"]] = death.message
 
     def _ask(
         self, index: int, summary: ModelSummary, skipped: list[str], hear: Callable[[dict[str, Any]], float | None]

@@ -71,8 +71,9 @@ def _check(found: Mapping[str, Any], name: str) -> Config:
     bad = [each for each in _section(found, "keys") if each not in keys]
     problems += [f'{name}: keys of {show(each, 40)} are written "d" or "d,delete"' for each in bad]
     wrong = clashes(keys)
-    problems += [f"{name}: {show(each)}" for each in wrong]
-    problems += [f"{name}: all of [keys] is left out until that is mended"] if wrong else []
+    # The consequence is not one more thing that is wrong.
+    ends = [""] * (len(wrong) - 1) + ["; all of [keys] is left out until that is mended"]
+    problems += [f"{name}: {show(each)}{end}" for each, end in zip(wrong, ends, strict=False)]
     # Two actions on one key would leave one of them without any, and which is meant cannot be guessed.
     own = {} if wrong else {each: ",".join(map(spelled, value.split(","))) for each, value in keys.items()}
     return Config(**values, keys=own, given=frozenset(values), problems=tuple(problems))
