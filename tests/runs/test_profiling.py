@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 from typing import Any
 
@@ -189,6 +190,7 @@ def test_a_profile_without_any_layers_failed_with_the_code_of_its_reason(
     assert past.end["status"] == "failed"
     assert past.end["error"]["exit_code"] == code
     assert str(error) in past.end["reason"]
+    assert re.match(r"no layer was measured: process \d ", past.end["reason"]), past.end["reason"]
     assert bench.saved == []
     assert past.result("").profile is None
 

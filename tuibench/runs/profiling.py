@@ -20,7 +20,7 @@ from tuibench.runs.preparation import Preparation, Prepared
 from tuibench.runs.profile_call import Caller
 from tuibench.runs.profile_loss import LossMaker
 from tuibench.runs.profile_pace import Pace
-from tuibench.runs.profile_part import Parts, count_parts, list_parts
+from tuibench.runs.profile_part import LAYERS, Parts, count_parts, list_parts
 from tuibench.runs.profile_performance import PerformanceMaker
 from tuibench.runs.profile_sitting import NothingMeasured, ProfileSitting, WindUp
 from tuibench.runs.resumption import check_plan, hash_inputs
@@ -114,7 +114,9 @@ class ProfileRun:
         if not lacking:
             return ModelError("this model has no layer with weights that could be changed", "a loss profile needs one")
         name, failure = next(reversed(lacking.items()))
-        return NothingMeasured.because(failure, f"no layer was measured: {name} ")
+        part, _, number = name.partition(" ")
+        place = f"process {number}" if part == LAYERS and number else name
+        return NothingMeasured.because(failure, f"no layer was measured: {place} ")
 
     def _prepare(self) -> None:
         setup, spec = self._setup, self._spec
