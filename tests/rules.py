@@ -11,7 +11,8 @@ from pathlib import PurePosixPath
 ANYTHING = ("*",)
 ENGINES = ("onnxruntime", "openvino")
 """Packages that execute models: deferred wherever they are imported, and each in its own module."""
-BRIDGES = ("bridge", "bridge_fill", "bridge_form", "bridge_profile", "bridge_profile_form", "bridge_start")
+BRIDGES = ("bridge", "bridge_fill", "bridge_form", "bridge_profile", "bridge_profile_again", "bridge_profile_form",
+           "bridge_start")  # fmt: skip
 """What of the dashboard knows the workbench: screens and widgets know the desk alone."""
 BRIDGE_ROOMS = tuple(f"tui/{name}" for name in BRIDGES)
 

@@ -124,7 +124,8 @@ def test_nothing_is_fetched_while_anything_is_wrong() -> None:
         return ModelSource(token, __file__)
 
     values = ProfileValues(model="https://models.example/m.onnx", batch="x")
-    assert read_profile(values, Machine(), fetch).spec is None
+    wrong = read_profile(values, Machine(), fetch)
+    assert wrong.spec is None and set(wrong.errors) == {"batch"}, "that it is not here is nothing to mend"
     assert asked == []
     assert read_profile(replace(values, batch="1"), Machine(), fetch).spec is not None
     assert asked == ["https://models.example/m.onnx"]

@@ -96,8 +96,9 @@ def test_how_much_is_measured_is_checked_by_field_too(sample: tuple[Bridge, str]
 def test_less_of_it_takes_less(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
     bridge.costs(project)
-    usual = bridge.check_profile(ProfileValues(samples="64"), project)
-    less = bridge.check_profile(ProfileValues(processes="1", samples="64", levels=("int8",)), project)
+    values = ProfileValues(samples="64", dims=(("sequence", "64"),))
+    usual = bridge.check_profile(values, project)
+    less = bridge.check_profile(replace(values, processes="1", levels=("int8",)), project)
     assert less.performance_s is not None and usual.performance_s is not None
     assert less.performance_s < usual.performance_s
     assert less.loss_s is not None and usual.loss_s is not None and less.loss_s < usual.loss_s
@@ -113,6 +114,8 @@ def test_a_set_up_comes_to_commands_and_estimates_once_costs_are_known(sample: t
     assert check.performance_s is None
     bridge.costs(project)
     check = bridge.check_profile(values, project)
+    assert (check.performance_s, check.loss_s) == (None, None), "it was counted at another length"
+    check = bridge.check_profile(replace(values, dims=(("sequence", "64"),)), project)
     assert check.performance_s is not None and check.loss_s is not None
 
 
@@ -186,6 +189,16 @@ def test_the_commands_of_theory(sample: tuple[Bridge, str]) -> None:
     assert bridge.theory_command(project, FLOPS) == "tuibench profile --flops --dim=sequence=64 sample:text"
     assert bridge.theory_command(project, APPROXIMATED) == "tuibench profile --loss --approximate sample:text"
     assert bridge.approximated(project).kind == "approximated"
+
+
+def test_the_command_of_theory_names_the_file_wherever_it_is_pasted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bridge = Bridge(Workbench())
+    shutil.copy(bridge.find_model("sample:tiny").source.path, tmp_path / "net.onnx")
+    monkeypatch.chdir(tmp_path)
+    project = bridge.create_project(bridge.find_model("net.onnx"), "net", "", {}).project.id
+    assert bridge.theory_command(project, FLOPS) == f"tuibench profile --flops {tmp_path}/net.onnx"
 
 
 def test_theory_is_written_in_the_form_that_the_name_says(sample: tuple[Bridge, str], tmp_path: Path) -> None:

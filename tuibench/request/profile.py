@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, TIMED_ENGINES, WHAT_IF, ProfileSpec
+from tuibench.core.remote import is_remote
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.text import show
 from tuibench.request import value
@@ -183,8 +184,8 @@ class _Reader:
     def model(self, fetch: Callable[[str], ModelSource] | None) -> ModelSource | None:
         """Fetching takes long, so that everything else should be right before."""
         token = self._values.model
-        if self.errors:
-            fetch = None
+        if self.errors and fetch is not None and is_remote(token):
+            return None
         try:
             source = resolve_model(token, fetch=fetch)
             if source.path.endswith(".ort"):

@@ -93,14 +93,18 @@ class ProfileBridge:
 
     def theory_command(self, project: str, what: str) -> str:
         """See ProfileDesk."""
+        from tuibench.core.spec import ModelSource
+        from tuibench.tui.bridge_form import token_of
+
         known = self._bench.projects.get(project).project
-        asked = known.versions[-1].model.asked
+        model = known.versions[-1].model
+        token = token_of(ModelSource(model.asked, model.file.path))
         words = (
             ["tuibench", "profile", "--flops"] if what == FLOPS else ["tuibench", "profile", "--loss", "--approximate"]
         )
         # Weights are the same at any size.
         words += [f"--dim={name}={value}" for name, value in known.dims.items()] if what == FLOPS else []
-        return shlex.join([*words, *(["--"] if asked.startswith("-") else []), asked])
+        return shlex.join([*words, *(["--"] if token.startswith("-") else []), token])
 
 
 def _written(found: CostProfile | LossProfile, what: str, model: str, path: str) -> str:

@@ -2,27 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import functools
+import os
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tuibench.core.card import Card
-from tuibench.core.errors import StoreError, TuibenchError, UsageError
+from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
 from tuibench.core.project import Project
 from tuibench.core.spec import BenchmarkSpec, ModelSource
-from tuibench.request.profile import ProfileReading, profile_values, read_profile
+from tuibench.core.text import show
+from tuibench.request.profile import ProfileReading, read_profile
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.profile_flag import profile_again
 from tuibench.tui.bridge_feed import FeedGlance
 from tuibench.tui.bridge_form import token_of, told
+from tuibench.tui.bridge_profile_again import Before, recall, values_of
+from tuibench.tui.bridge_profile_cost import Counted
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.workbench.forecast import free_dims
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import theory_spec
 from tuibench.workbench.runs import Wishes
 
 _FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
 """Fields of a request that the set-up calls otherwise."""
+Fetch = Callable[[str], ModelSource]
+
+
+class _NotHere(ModelError):
+    """A model that a start fetches: nothing is wrong with what was typed."""
 
 
 class ProfileStarter:
@@ -31,31 +42,32 @@ class ProfileStarter:
     def __init__(self, bench: Workbench, starter: Starter) -> None:
         self._bench = bench
         self._starter = starter
-        self._costs: dict[str, CostProfile] = {}
+        self._located: dict[str, ModelSource] = {}
+        """By project."""
+        self._counted: dict[str, Counted] = {}
         """By project, for estimates: as the models are when somebody asks for them."""
-        self._repeated: dict[str, Typed] = {}
-        """By profile that is to be made again: what the set-up has no field for."""
+        self._before: dict[str, Before] = {}
+        """By profile that is to be made again."""
         self._feeds = FeedGlance(bench.profiles.check_feeds)
         self._holder = Glance(bench.runs.holder)
 
     def source(self, project: str) -> ModelSource:
         """The newest version's file, where it lies now."""
-        model = self._bench.projects.get(project).project.versions[-1].model
-        return self._starter.locate(token_of(ModelSource(model.asked, model.file.path)))
+        found = self._located[project] = self._starter.locate(token_of(_newest(self._project_of(project))))
+        return found
 
     def costs(self, project: str) -> CostProfile:
         """See ProfileDesk."""
-        dims = self._bench.projects.get(project).project.dims
-        found = self._bench.profiles.costs(self.source(project), None, dims)
-        self._costs[project] = found
+        known, source = self._project_of(project), self.source(project)
+        found = self._bench.profiles.costs(source, None, known.dims)
+        asked = theory_spec(source, PERFORMANCE, None, known.dims)
+        self._counted[project] = Counted(found, known.versions[-1].model.sha256, asked)
         return found
 
     def known_costs(self, project: str) -> CostProfile | None:
         """See ProfileDesk."""
-        known = self._bench.projects.get(project).project
-        model = known.versions[-1].model
-        source = ModelSource(model.asked, model.file.path)
-        return self._bench.profiles.known_costs(source, model.sha256, known.dims)
+        known = self._project_of(project)
+        return self._bench.profiles.known_costs(_newest(known), known.versions[-1].model.sha256, known.dims)
 
     # How it begins
 
@@ -63,48 +75,31 @@ class ProfileStarter:
         """See ProfileDesk."""
         if profile:
             return self._form_of(project, profile)
-        known = self._bench.projects.get(project).project
+        known = self._project_of(project)
         model = known.versions[-1].model
-        values, error = ProfileValues(), ""
+        values, error, note = ProfileValues(), "", ""
         try:
             summary, _, _ = self._bench.projects.look(self.source(project))
         except TuibenchError as problem:
             names, error = tuple(known.dims), told(problem)
         else:
             names = free_dims(summary)
+            if summary.sha256 != model.sha256:
+                note = "the model changed since it was measured: RUN measures it as it is now"
         dims = tuple((name, str(known.dims.get(name, ""))) for name in names)
-        return ProfileStart(replace(values, dims=dims), model.asked, error, project, known.name)
+        return ProfileStart(replace(values, dims=dims), model.asked, error, project, known.name, note)
 
     def _form_of(self, project: str, profile: str) -> ProfileStart:
         stored = self._bench.library.get(profile)
-        spec, card = stored.result.spec, stored.card
-        typed = self._repeated[profile] = profile_values(spec)
-        is_loss = typed.kind == LOSS
-        pairs = (text.rpartition("=") for text in typed.dims)
-        values = ProfileValues(
-            performance=not is_loss,
-            name=card.name if not is_loss else "baseline",
-            batch=typed.batch,
-            cores=typed.cores,
-            engine=typed.engine,
-            sequence=typed.sequence_length,
-            dims=tuple((name, size) for name, _, size in pairs),
-            what_if=bool(typed.what_if),
-            runs=typed.runs,
-            processes=typed.processes,
-            loss=is_loss,
-            loss_name=card.name if is_loss else "baseline",
-            data=typed.inputs_file,
-            samples=typed.samples,
-            levels=typed.levels or LEVELS,
-            budget=typed.budget,
-        )
-        project = project or card.project or ""
+        before = self._before[profile] = recall(stored, self._starter)
+        values = values_of(before.typed, stored.card.name)
+        project = project or stored.card.project or ""
         try:
-            place = self._bench.projects.get(project).project.name if project else ""
+            place = self._project_of(project).name if project else ""
         except TuibenchError:
             project = place = ""
-        return ProfileStart(values, typed.model, "", project, place)
+        error = told(before.lost) if before.lost is not None else ""
+        return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note)
 
     # What it amounts to
 
@@ -112,9 +107,10 @@ class ProfileStarter:
         """See ProfileDesk."""
         errors: dict[str, str] = {}
         times: dict[str, float | None] = {}
-        commands, known = [], self._project(project)
-        for kind, reading in self._readings(values, project, profile):
-            errors |= {_FIELDS.get(name, name): told(error) for name, error in reading.errors.items()}
+        commands = []
+        for kind, reading in self._readings(values, project, profile, lambda address: self._here(project, address)):
+            wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, _NotHere)}
+            errors |= {_FIELDS.get(name, name): told(error) for name, error in wrong.items()}
             if reading.spec is None:
                 continue
             try:
@@ -123,8 +119,7 @@ class ProfileStarter:
                 errors["engine"] = told(error)
             if (unfit := self._feeds.problem(reading.spec)) and "data" not in errors:
                 errors["data"] = unfit
-            sha256 = known.versions[-1].model.sha256 if known is not None else ""
-            times[kind] = self._bench.profiles.plan(reading.spec, sha256, self._costs_at(project, reading.spec)).seconds
+            times[kind] = self._expect(reading.spec, project, profile)
             commands.append(profile_again(reading.spec))
         if errors:
             return ProfileCheck(errors=errors)
@@ -135,26 +130,41 @@ class ProfileStarter:
             busy=self._holder.look(),
         )
 
-    def _costs_at(self, project: str, spec: BenchmarkSpec) -> CostProfile | None:
-        """Of another batch than they were counted at: what most operators cost grows with it."""
-        costs = self._costs.get(project)
-        if costs is None or not spec.batches or not costs.batch:
-            return costs
-        times = spec.batches[0] / costs.batch
-        return replace(costs, macs=round(costs.macs * times), element_flops=round(costs.element_flops * times))
+    def _here(self, project: str, address: str) -> ModelSource:
+        """What was fetched before, as a check fetches nothing."""
+        known = self._located.get(project) or _newest(self._project_of(project))
+        if not os.path.isfile(known.path):
+            raise _NotHere(f"{show(address)} is to be fetched first")
+        return ModelSource(known.asked, known.path)
 
-    def _readings(self, values: ProfileValues, project: str, profile: str) -> Iterator[tuple[str, ProfileReading]]:
+    def _expect(self, spec: BenchmarkSpec, project: str, profile: str) -> float | None:
+        """About how long it takes, None where nothing is known of that model at these sizes."""
+        before, known = self._before.get(profile), self._project(project)
+        newest = known.versions[-1].model.sha256 if known is not None else ""
+        sha256 = before.sha256 if before is not None else newest
+        counted = (before.counted if before is not None else None, self._counted.get(project))
+        costs = (one.at(spec) for one in counted if one is not None and one.sha256 == sha256)
+        return self._bench.profiles.plan(spec, sha256, next(filter(None, costs), None)).seconds
+
+    def _readings(
+        self, values: ProfileValues, project: str, profile: str, fetch: Fetch
+    ) -> Iterator[tuple[str, ProfileReading]]:
+        """Of each kind that is on; `fetch` finds a project's model that lies elsewhere."""
         known, topology = self._project(project), self._bench.topology()
-        before = self._repeated.get(profile, Typed())
-        model = before.model
-        if known is not None and not profile:
-            newest = known.versions[-1].model
-            model = token_of(ModelSource(newest.asked, newest.file.path))
+        before = self._before.get(profile)
+        typed = before.typed if before is not None else Typed()
+        model, find = typed.model, before.find if before is not None else fetch
+        if before is None and known is not None:
+            model = token_of(_newest(known))
         for kind, is_on in ((PERFORMANCE, values.performance), (LOSS, values.loss)):
-            if is_on:
-                base = before if before.kind == kind else Typed()
-                reading = read_profile(self._typed(base, values, kind, model), topology)
-                yield kind, reading if kind != LOSS or values.levels else _without_levels(reading)
+            if not is_on:
+                continue
+            if before is not None and before.lost is not None:
+                yield kind, ProfileReading(None, {"model": before.lost})
+                continue
+            base = typed if typed.kind == kind else Typed()
+            reading = read_profile(self._typed(base, values, kind, model), topology, find)
+            yield kind, reading if kind != LOSS or values.levels else _without_levels(reading)
 
     @staticmethod
     def _typed(base: Typed, values: ProfileValues, kind: str, model: str) -> Typed:
@@ -175,20 +185,30 @@ class ProfileStarter:
         return replace(both, inputs_file=values.data, samples=values.samples, levels=levels, budget=values.budget)
 
     def _project(self, project: str) -> Project | None:
-        return self._bench.projects.get(project).project if project else None
+        return self._project_of(project) if project else None
+
+    def _project_of(self, project: str) -> Project:
+        return self._bench.projects.get(project).project
 
     # Runs
 
     def start(self, values: ProfileValues, project: str, rerun_of: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """See ProfileDesk."""
-        readings = dict(self._readings(values, project, rerun_of))
+        # Both are of one model, which is asked for elsewhere but once.
+        readings = dict(self._readings(values, project, rerun_of, functools.cache(self._bench.fetch)))
         specs = {kind: reading.require() for kind, reading in readings.items()}
+        if not specs:
+            raise UsageError("both profiles are off", "switch one of them on")
+        # Before anything goes on by itself: what is wrong with the model is wrong with all of them.
+        source = next(iter(specs.values())).models[0]
+        project, moved = self._starter.belonging(source, project, rerun_of)
+        before = self._before.get(rerun_of)
         runs: list[str] = []
-        said: list[str] = []
+        said = list(moved)
         for kind, spec in specs.items():
-            again = rerun_of if self._repeated.get(rerun_of, Typed()).kind == kind else None
+            again = rerun_of if before is not None and before.typed.kind == kind else None
             name = values.loss_name if kind == LOSS else values.name
-            card = Card(name.strip(), "", self._belonging(spec, project) or None, again or None)
+            card = Card(name.strip(), "", project or None, again)
             try:
                 run, notes = self._bench.profiles.launch(spec, Wishes(card=card, again=profile_again(spec)))
             except TuibenchError as error:
@@ -201,14 +221,10 @@ class ProfileStarter:
             said += notes
         return tuple(runs), tuple(dict.fromkeys(said))
 
-    def _belonging(self, spec: BenchmarkSpec, project: str) -> str:
-        """Where the result belongs: a model that changed is a new version there."""
-        try:
-            found = self._bench.projects.belonging(spec.models[0], project)
-        except StoreError:
-            # The launch says that the store cannot be written; what is measured is kept with the run.
-            return project
-        return found.id if found is not None else project
+
+def _newest(project: Project) -> ModelSource:
+    model = project.versions[-1].model
+    return ModelSource(model.asked, model.file.path)
 
 
 def _without_levels(reading: ProfileReading) -> ProfileReading:

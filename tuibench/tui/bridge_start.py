@@ -179,14 +179,14 @@ class Starter:
         spec, notes = to_spec(to_request(values, reading), topology, self._bench.fetch)
         partner = self._bench.library.find(values.compare_to).id if values.compare_to.strip() else None
         # Made now and not when it is done, so that the run can be found meanwhile.
-        project, moved = self._belonging(spec.models[0], project, rerun_of)
+        project, moved = self.belonging(spec.models[0], project, rerun_of)
         card = Card(values.name.strip(), values.note, project or None, rerun_of or None, compare_to=partner)
         run, said = self._launch(spec, card, reading.fields)
         if project:
             self.filler.keep(project, values)
         return run, (*notes, *moved, *said)
 
-    def _belonging(self, source: ModelSource, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
+    def belonging(self, source: ModelSource, project: str, rerun_of: str) -> tuple[str, tuple[str, ...]]:
         """Where the result will belong, and what to say where that is not where its form was opened."""
         if project and rerun_of:
             return project, ()
@@ -206,11 +206,13 @@ class Starter:
         error, changed = "", False
         moved: Sources = ()
         try:
-            _, moved = self._settle(stored, changed=False, fetch=False)
+            _, moved = self.settle(stored, changed=False, fetch=False)
         except ModelChanged as problem:
             error, changed = problem.message, True
         except ModelError as problem:
-            error = f"{problem.message}: R takes it from where it lies now"
+            # The set-up of profiles has no field for a model.
+            way = f"; {problem.hint}" if spec.profile is not None else ": R takes it from where it lies now"
+            error = problem.message + way
         except TuibenchError as problem:
             error = problem.message
         busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
@@ -222,7 +224,7 @@ class Starter:
     def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
         """See Desk."""
         stored = self._bench.library.get(benchmark)
-        sources, _ = self._settle(stored, changed=changed, fetch=True)
+        sources, _ = self.settle(stored, changed=changed, fetch=True)
         project = self._bench.projects.kept(stored.card.project)
         if stored.result.spec.profile is not None:
             return self._profile_again(replace(stored.result.spec, models=sources), stored, project)
@@ -239,7 +241,7 @@ class Starter:
         card = Card(stored.card.name, "", project, stored.row.id)
         return self._bench.profiles.launch(spec, Wishes(card=card, again=profile_again(spec)))
 
-    def _settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[Sources, Sources]:
+    def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[Sources, Sources]:
         """What to measure, and which of it are copies that stand in for files that are gone."""
 
         def locate(token: str) -> ModelSource:

@@ -61,11 +61,13 @@ class ProfileStart:
     model: str
     """Of which model, as its user named it."""
     error: str = ""
-    """Why it cannot be profiled now: gone, changed, unreadable; with what to do."""
+    """Why it cannot be profiled now: gone, unreadable; with what to do."""
     project: str = ""
     """The one that it is for, where only the profile was named."""
     place: str = ""
     """What that is called."""
+    note: str = ""
+    """That the model is not as it was, although it can be profiled: changed, or only a copy of it left."""
 
 
 @dataclass(frozen=True, slots=True)

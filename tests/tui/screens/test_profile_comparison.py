@@ -9,6 +9,7 @@ from tests.insight.stock import make_costs, make_loss, make_performance, make_pr
 from tests.report.build import model
 from tests.tui.screens.profile_stage import profile_run, profiled
 from tuibench.core.profile import LOSS, PERFORMANCE, Profile
+from tuibench.core.short_id import short_id
 from tuibench.insight.comparison import LayerPair
 from tuibench.tui import route
 from tuibench.tui.screens import profile_comparison, profile_pairs
@@ -131,7 +132,19 @@ async def test_losses_are_compared_level_by_level() -> None:
 async def test_two_kinds_cannot_be_compared_and_it_says_so() -> None:
     async with profiled() as seen:
         await seen.go(route.profile_comparison(seen.ids[2], seen.ids[0]))
-        assert "cannot be compared" in seen.text
+        assert "loss and performance cannot be compared" in seen.text
+
+
+@pytest.mark.parametrize("empty", [(True, False), (True, True)])
+async def test_one_without_layers_is_told_from_one_of_another_kind(empty: tuple[bool, ...]) -> None:
+    made = [profile_run(n, 3600 * n) for n in (1, 2)]
+    made = [replace(one, profile=None, status="cancelled") if no else one for one, no in zip(made, empty, strict=True)]
+    async with profiled((80, 24), *made) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        names = " and ".join(short_id(seen.ids[n]) for n in (1, 0) if empty[n])
+        are = "are empty: they ended" if all(empty) else "is empty: it ended"
+        assert f"{names} {are} before there was anything to show" in seen.text
+        assert "one kind" not in seen.text
 
 
 async def test_y_copies_the_command() -> None:

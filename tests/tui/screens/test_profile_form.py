@@ -84,6 +84,21 @@ async def test_with_both_off_there_is_theory_and_nothing_starts() -> None:
         assert landed(seen.app)[:2] == ("theory", (seen.project, FLOPS)) and seen.answers.started == []
 
 
+async def test_without_a_project_there_is_no_theory_to_show_in_place_of_both() -> None:
+    async with profiled() as seen:
+        seen.answers.check = replace(seen.answers.check, performance_s=720.0)
+        seen.answers.start = replace(seen.answers.start, values=ProfileValues(loss=False))
+        await seen.go(route.profile_form("", "performance", seen.ids[0]))
+        assert "that is long" in seen.text and "there is the FLOPS" not in seen.text
+        await go_to(seen, "performance")
+        await seen.press("right")
+        await checked(seen)
+        assert "nothing is on: switch one of them on" in seen.text and "RUN opens" not in seen.text
+        await seen.press("ctrl+r")
+        assert "nothing is on" in seen.news and seen.answers.started == []
+        assert isinstance(seen.app.page, ProfileFormScreen)
+
+
 async def test_all_that_is_wrong_is_said_at_once_beside_its_field() -> None:
     async with profiled() as seen:
         wrong = {"batch": "1 to 65536, not 'x'", "cores": "1 to 2, not '99'", "data": "there is no file a.npz"}
@@ -257,3 +272,25 @@ async def test_a_model_that_is_gone_says_so() -> None:
     async with profiled(answers=answers) as seen:
         await seen.go(route.profile_form(seen.project))
         assert "! a.onnx is gone; put it back" in seen.text
+
+
+async def test_what_is_wrong_with_the_model_is_said_whole_at_any_width() -> None:
+    answers = ProfileAnswers()
+    words = f"/{'models/' * 4}a.onnx, which 0001 measured, is gone; tuibench rerun 0001 --model PATH takes it"
+    answers.start = replace(answers.start, error=words)
+    async with profiled((120, 36), answers=answers) as seen:
+        await seen.go(route.profile_form(seen.project))
+        assert f"! {words}" in seen.text
+        await seen.pilot.resize_terminal(80, 24)
+        await settle(seen.pilot)
+        assert f"! {words}" in " ".join(seen.text.split())
+
+
+async def test_a_model_that_changed_says_so() -> None:
+    answers = ProfileAnswers()
+    answers.start = replace(answers.start, note="the model changed since 0001: RUN measures it as it is now")
+    async with profiled(answers=answers) as seen:
+        await seen.go(route.profile_form(seen.project))
+        assert "! the model changed since 0001: RUN measures it as it is now" in seen.text
+        await seen.press("enter")
+        assert len(seen.answers.started) == 1

@@ -10,6 +10,7 @@ from textual.widget import Widget
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import TuibenchError
+from tuibench.core.profile import Profile
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of
 from tuibench.tui import key
@@ -101,8 +102,7 @@ class ProfileComparisonScreen(Page):
     def _show(self, found: Compared) -> None:
         self._sides, pairs, self._turned = found
         if pairs is None:
-            kinds = [each.row.kind or "a benchmark" for each in self._sides]
-            self._refuse(TuibenchError(f"{' and '.join(kinds)} cannot be compared", "mark two profiles of one kind"))
+            self._refuse(_unlike(self._sides))
             return
         self._pairs = pairs
         self.show_title()
@@ -196,3 +196,19 @@ class ProfileComparisonScreen(Page):
     def _show_copied(self, command: str, file: str) -> None:
         self.app.copy_to_clipboard(command)
         self.say(f"copied, and kept in {file}: {command}")
+
+
+def _has_layers(profile: Profile | None) -> bool:
+    return profile is not None and (profile.performance or profile.loss) is not None
+
+
+def _unlike(sides: Sides) -> TuibenchError:
+    """Why there are no pairs."""
+    kinds = [each.row.kind for each in sides]
+    if kinds[0] != kinds[1] or not kinds[0]:
+        names = " and ".join(kind or "a benchmark" for kind in kinds)
+        return TuibenchError(f"{names} cannot be compared", "mark two profiles of one kind")
+    empty = [short_id(each.row.id) for each in sides if not _has_layers(each.result.profile)]
+    are, they = ("is", "it") if len(empty) == 1 else ("are", "they")
+    what = f"{' and '.join(empty)} {are} empty: {they} ended before there was anything to show"
+    return TuibenchError(what, "mark two that have layers; r makes one again")

@@ -56,6 +56,9 @@ class ProfileFormScreen(ProfileSetUp):
         if self._starting or not self.ready or self.begun is None:
             return
         values, project, again = self.values(), self.project_id, self.profile
+        if not (values.performance or values.loss) and not project:
+            self.say("nothing is on: switch one of them on", "warn")
+            return
         if not (values.performance or values.loss):
             self.dashboard.drafts.pop(self.draft, None)
             self.dashboard.go(route.theory(project, FLOPS), replace=True)

@@ -16,18 +16,16 @@ def amount_lines(
     """The most important first: the last ones go where there is no room."""
     dot = f" {glyphs.dot} "
     lines: list[LineLike] = []
-    if start.error:
-        lines.append((f" ! {start.error}", "bad"))
     if found is None:
         lines.append((" working out how long it takes ...", "dim"))
         return lines
     if found.errors:
         lines.append((f" {len(found.errors)} to be mended: what is wrong stands beside each", "bad"))
     else:
-        lines.append((f" {dot.join(_times(values, found))}", "title"))
+        lines.append((f" {dot.join(_times(values, found, start.project))}", "title"))
     if values.performance and (found.performance_s or 0.0) > LONG_S:
-        words = "that is long: with Performance off there is the FLOPS profile, at once"
-        lines.append((f" ! {words}", "warn"))
+        instead = ": with Performance off there is the FLOPS profile, at once" if start.project else ""
+        lines.append((f" ! that is long{instead}", "warn"))
     lines += [(f" ! {text}", "warn") for text in found.warnings]
     if found.busy and (values.performance or values.loss):
         lines.append((f" after {found.busy}", "warn"))
@@ -37,9 +35,11 @@ def amount_lines(
     return lines
 
 
-def _times(values: ProfileValues, found: ProfileCheck) -> list[str]:
+def _times(values: ProfileValues, found: ProfileCheck, project: str) -> list[str]:
     if not (values.performance or values.loss):
-        return ["RUN opens the FLOPS profile: nothing is measured"]
+        # Theory is a project's.
+        theory = "RUN opens the FLOPS profile: nothing is measured"
+        return [theory if project else "nothing is on: switch one of them on"]
     words = []
     for is_on, name, took in (
         (values.performance, "performance", found.performance_s),

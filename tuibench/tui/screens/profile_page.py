@@ -53,6 +53,8 @@ class ProfilePage(Page):
         self._tab = TABS.index(tab) if tab in TABS else 0
         self.book: Book | None = None
         self.stored: StoredBenchmark | None = None
+        self._reasons: tuple[Fact, ...] = ()
+        """Why there is no profile."""
 
     def body(self) -> Iterable[Widget]:
         """Tabs with the filter beside them, what is wrong, and the tab that is shown."""
@@ -71,7 +73,7 @@ class ProfilePage(Page):
 
     def show_book(self, book: Book, stored: StoredBenchmark | None = None) -> None:
         """Show a profile; `stored` is its record where it has one."""
-        self.book, self.stored = book, stored
+        self.book, self.stored, self._reasons = book, stored, ()
         self._tab = min(self._tab, self.tabs - 1)
         self.query_one("#about", TextBlock).show_lines(())
         self.show_title()
@@ -84,9 +86,10 @@ class ProfilePage(Page):
 
     def show_reasons(self, facts: Iterable[Fact]) -> None:
         """In the place of a profile."""
+        self._reasons = tuple(facts)
         about = self.query_one("#about", TextBlock)
         width = max(self.size.width - 1, 20)
-        about.show_lines([row for fact in facts for row in hung(fact, 3, width, about.legible)])
+        about.show_lines([row for fact in self._reasons for row in hung(fact, 3, width, about.legible)])
 
     async def _show_tab(self) -> None:
         book, app = self.book, self.dashboard
@@ -125,9 +128,11 @@ class ProfilePage(Page):
         self.show_around()
 
     def on_resize(self) -> None:
-        """What stands beside the tabs may have room now."""
+        """What stands beside the tabs may have room now, and sentences are broken at another place."""
         if self.book is not None:
             self.show_around()
+        elif self._reasons:
+            self.show_reasons(self._reasons)
 
     # Tabs
 

@@ -16,6 +16,7 @@ from tuibench.core.short_id import short_id
 from tuibench.tui.desk import Pulse
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.screens.base import Page
+from tuibench.tui.screens.detail_fact import Fact, hung
 from tuibench.tui.screens.profile_fields import DIM, OF, OF_BOTH, make_fields, values_of
 from tuibench.tui.screens.profile_form_words import amount_lines
 from tuibench.tui.widgets.field import Field
@@ -85,8 +86,9 @@ class ProfileSetUp(Page):
 
     def _begin(self, opened: tuple[Machine, ProfileStart]) -> None:
         self.say("")
-        self._machine, self.begun = opened
-        self.project_id = self.project_id or self.begun.project
+        self._machine, start = opened
+        self.project_id = self.project_id or start.project
+        self.begun = replace(start, project=self.project_id)
         values = self.begun.values
         if not self.profile:
             kept = self.dashboard.drafts.get(self.draft)
@@ -185,8 +187,15 @@ class ProfileSetUp(Page):
         start = self.begun
         if start is None:
             return
+        block, width = self.query_one("#amount", TextBlock), max(self.size.width - 1, 20)
+        facts = (Fact(" !", start.error, "bad", "bad"), Fact(" !", start.note, "warn", "warn"))
+        about = [row for fact in facts if fact.text for row in hung(fact, 3, width, block.legible)]
         lines = amount_lines(self.values(), self.found, self._machine, start, self.dashboard.glyphs)
-        self.query_one("#amount", TextBlock).show_lines(lines)
+        block.show_lines([*about, *lines])
+
+    def on_resize(self) -> None:
+        """Sentences are broken at another place."""
+        self._show_amount()
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """What is typed stays, whatever others do."""

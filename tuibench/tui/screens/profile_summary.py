@@ -43,6 +43,9 @@ class Below(RuleLine):
 class SummaryPane(ChoicePane):
     """Numbers above, sentence and bars below."""
 
+    _words: tuple[str, ...] = ()
+    """By which method the bars came to be."""
+
     def compose(self) -> ComposeResult:
         """From the whole to its parts."""
         yield Numbers(self.book.facts(self.dashboard.glyphs), _INDENT, id="facts")
@@ -59,6 +62,7 @@ class SummaryPane(ChoicePane):
     def on_resize(self) -> None:
         """Sentences are broken at another place."""
         self._show_said()
+        self._show_words()
 
     def on_numbers_moved(self) -> None:
         """Nothing is hidden without a word."""
@@ -76,11 +80,14 @@ class SummaryPane(ChoicePane):
         """Bars, and by which method they came to be."""
         summed = self.book.summed(self.chosen_kind, self.chosen_display)
         self.query_one(BarList).show_bars(summed.bars, summed.words)
-        block, width = self.query_one("#words", TextBlock), max(self.app.size.width - 2, 1)
-        words = (summed.title, *summed.words) if summed.bars else (summed.title,)
-        told = [part for text in words for part in wrapped(block.legible_row(shown((text, "dim"))), width)]
-        block.show_lines([((" ", ""), *part) for part in told])
+        self._words = (summed.title, *summed.words) if summed.bars else (summed.title,)
+        self._show_words()
         self._show_said()
+
+    def _show_words(self) -> None:
+        block, width = self.query_one("#words", TextBlock), max(self.app.size.width - 2, 1)
+        told = [part for text in self._words for part in wrapped(block.legible_row(shown((text, "dim"))), width)]
+        block.show_lines([((" ", ""), *part) for part in told])
 
     def _show_said(self) -> None:
         width = max(self.app.size.width - 2, 1)

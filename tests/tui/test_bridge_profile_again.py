@@ -1,0 +1,121 @@
+"""Which model is measured where a stored profile is made again with changes."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.tui.screens.profile_stage import profile_run
+from tests.tui.stock import add
+from tests.tui.test_bridge_profile import Launched, launched
+from tests.tui.test_bridge_start import TINY, alter
+from tuibench.core.errors import ModelError
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import ModelSource
+from tuibench.tui.bridge import Bridge
+from tuibench.workbench.hall import Workbench
+
+__all__ = ["launched"]
+
+
+class Stage:
+    """A profile of a model that was named as its directory saw it."""
+
+    def __init__(self, directory: Path) -> None:
+        directory.mkdir()
+        self.model = Path(shutil.copy(TINY, directory / "net.onnx"))
+        self.bench = Workbench()
+        self.bridge = Bridge(self.bench)
+        source = ModelSource("net.onnx", str(self.model))
+        self.project = self.bench.projects.create(source, "net")[0].project.id
+        self.one = self.store(source)
+
+    def store(self, source: ModelSource, number: int = 9) -> str:
+        summary = replace(self.bench.projects.look(ModelSource("net.onnx", str(self.model)))[0], path=source.path)
+        made = profile_run(number, 60, models=(summary,))
+        return add(self.bench, replace(made, spec=replace(made.spec, models=(source,), cores=(1,))), self.project)
+
+    def again(self, one: str = "") -> None:
+        one = one or self.one
+        start = self.bridge.profile_form("", one)
+        self.bridge.start_profile(start.values, start.project, one)
+
+
+@pytest.fixture
+def stage(tmp_path: Path) -> Stage:
+    return Stage(tmp_path / "there")
+
+
+@pytest.fixture
+def other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A model of the same name in the directory that the dashboard was opened in."""
+    (tmp_path / "here").mkdir()
+    monkeypatch.chdir(tmp_path / "here")
+    path = Path(shutil.copy(TINY, "net.onnx")).absolute()
+    alter(path)
+    return path
+
+
+def test_a_relative_name_means_the_file_that_was_measured(stage: Stage, other: Path, launched: Launched) -> None:
+    start = stage.bridge.profile_form("", stage.one)
+    assert (start.model, start.error, start.note) == ("net.onnx", "", "")
+    (command,) = stage.bridge.check_profile(start.values, start.project, stage.one).commands
+    assert str(stage.model) in command
+    stage.again()
+    assert launched[0][0].models[0].path == str(stage.model) != str(other)
+
+
+def test_a_file_that_changed_is_said_to_have(stage: Stage, launched: Launched) -> None:
+    alter(stage.model)
+    start = stage.bridge.profile_form("", stage.one)
+    changed = f"the model changed since {short_id(stage.one)}: RUN measures it as it is now"
+    assert (start.note, start.error) == (changed, "")
+    stage.again()
+    assert launched[0][0].models[0].path == str(stage.model)
+
+
+def test_without_its_model_nothing_starts_and_it_says_what_does(stage: Stage, launched: Launched) -> None:
+    stage.model.unlink()
+    start = stage.bridge.profile_form("", stage.one)
+    assert "is gone; tuibench rerun" in start.error and "--model PATH" in start.error
+    assert stage.bridge.check_profile(start.values, start.project, stage.one).errors == {"model": start.error}
+    with pytest.raises(ModelError, match="is gone"):
+        stage.again()
+    assert launched == []
+    # The key that asks nothing says the same: the set-up has no field for another file.
+    assert stage.bridge.plan_rerun(stage.one).error == start.error
+
+
+def test_a_copy_stands_in_for_a_file_that_is_gone(stage: Stage, launched: Launched) -> None:
+    copy = shutil.copy(stage.model, stage.model.with_name("copy.onnx"))
+    stage.store(ModelSource(str(copy), str(copy)), 8)
+    moved = stage.store(ModelSource("old.onnx", str(stage.model.with_name("old.onnx"))), 7)
+    start = stage.bridge.profile_form("", moved)
+    assert (start.note, start.error) == (f"its model is gone: RUN measures the same from {stage.model}", "")
+    stage.again(moved)
+    assert launched[0][0].models[0].path == str(stage.model)
+
+
+def test_a_record_without_directories_is_of_no_file_here(stage: Stage, other: Path, launched: Launched) -> None:
+    stage.model.unlink()
+    result = stage.bridge.open(stage.one).result
+    spec = replace(result.spec, models=(ModelSource("net.onnx", "net.onnx"),))
+    # As an export has it.
+    one = add(stage.bench, profile_run(6, 60, models=(replace(result.models[0], path="net.onnx"),), spec=spec))
+    assert other.samefile("net.onnx")
+    with pytest.raises(ModelError, match="is gone"):
+        stage.again(one)
+    assert launched == []
+
+
+def test_what_was_fetched_is_not_fetched_anew(
+    stage: Stage, launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[str] = []
+    monkeypatch.setattr(Workbench, "fetch", lambda bench, token, tell=None: asked.append(token))
+    source = ModelSource("hf:org/repo", str(stage.model))
+    stage.again(stage.store(source, 5))
+    assert launched[0][0].models == (source,) and asked == []

@@ -1,0 +1,146 @@
+"""Which model a set-up of profiles measures, how often it is asked for, and where the result goes."""
+
+from __future__ import annotations
+
+import shutil
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from tests.insight.stock import make_profile
+from tests.tui.screens.profile_stage import profile_run
+from tests.tui.stock import add
+from tests.tui.test_bridge_profile import Launched, launched
+from tests.tui.test_bridge_start import TINY, alter
+from tuibench.core.project import Project
+from tuibench.core.spec import ModelSource
+from tuibench.tui.bridge import Bridge
+from tuibench.tui.desk_profile import ProfileValues
+from tuibench.workbench.hall import Workbench
+from tuibench.workbench.projects import Projects
+
+__all__ = ["launched"]
+
+ADDRESS = "hf:org/repo"
+
+
+class Elsewhere:
+    """A server with one model, and a cache that it arrives in."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self.asked: list[str] = []
+
+    def fetch(self, token: str) -> ModelSource:
+        self.asked.append(token)
+        if not self.file.exists():
+            shutil.copy(TINY, self.file)
+        return ModelSource(token, str(self.file))
+
+
+@pytest.fixture
+def elsewhere(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Elsewhere:
+    server = Elsewhere(tmp_path / "fetched.onnx")
+    monkeypatch.setattr(Workbench, "fetch", lambda bench, token, tell=None: server.fetch(token))
+    return server
+
+
+@pytest.fixture
+def fetched(elsewhere: Elsewhere) -> tuple[Bridge, str]:
+    bench = Workbench()
+    source = elsewhere.fetch(ADDRESS)
+    elsewhere.asked.clear()
+    return Bridge(bench), bench.projects.create(source, "far")[0].project.id
+
+
+def test_of_a_model_from_elsewhere_a_check_fetches_nothing_and_a_start_once(
+    fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
+) -> None:
+    bridge, project = fetched
+    check = bridge.check_profile(ProfileValues(), project)
+    assert check.errors == {} and elsewhere.asked == []
+    assert [command.split()[2] for command in check.commands] == [ADDRESS, ADDRESS]
+    assert set(bridge.check_profile(ProfileValues(batch="many"), project).errors) == {"batch"}
+    bridge.start_profile(ProfileValues(), project)
+    assert elsewhere.asked == [ADDRESS]
+    assert {spec.models for spec, _ in launched} == {(ModelSource(ADDRESS, str(elsewhere.file)),)}
+
+
+def test_what_the_cache_has_lost_is_fetched_by_the_start(
+    fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
+) -> None:
+    bridge, project = fetched
+    elsewhere.file.unlink()
+    assert bridge.check_profile(ProfileValues(), project).errors == {}
+    bridge.start_profile(ProfileValues(loss=False), project)
+    assert elsewhere.file.exists() and len(launched) == 1
+
+
+def test_the_result_of_a_model_that_is_another_by_now_is_told_to_go_elsewhere(
+    fetched: tuple[Bridge, str], elsewhere: Elsewhere, launched: Launched
+) -> None:
+    bridge, project = fetched
+    elsewhere.file = Path(shutil.copy(elsewhere.file, elsewhere.file.with_name("newer.onnx")))
+    alter(elsewhere.file)
+    _, said = bridge.start_profile(ProfileValues(), project)
+    (home,) = {wishes.card.project for _, wishes in launched}
+    assert home is not None and home != project
+    assert said == (
+        f"{ADDRESS} is no model of this project: the result belongs to {bridge.project(home).project.name}",
+    )
+
+
+def test_where_both_belong_is_found_out_before_either_starts(
+    fetched: tuple[Bridge, str], launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, asked = Projects.belonging, list[int]()
+
+    def belonging(projects: Projects, source: ModelSource, project: str = "") -> Project | None:
+        asked.append(len(launched))
+        return real(projects, source, project)
+
+    monkeypatch.setattr(Projects, "belonging", belonging)
+    bridge, project = fetched
+    assert len(bridge.start_profile(ProfileValues(), project)[0]) == 2
+    assert asked == [0]
+
+
+def test_a_changed_file_of_a_project_is_said_to_be_one(tmp_path: Path) -> None:
+    path = Path(shutil.copy(TINY, tmp_path / "net.onnx"))
+    bridge = Bridge(Workbench())
+    project = bridge.create_project(bridge.find_model(str(path)), "net", "", {}).project.id
+    assert bridge.profile_form(project).note == ""
+    alter(path)
+    start = bridge.profile_form(project)
+    assert start.note == "the model changed since it was measured: RUN measures it as it is now"
+    assert start.error == ""
+
+
+def test_one_that_is_made_again_takes_as_long_as_its_own_model(launched: Launched) -> None:
+    bench = Workbench()
+    bridge = Bridge(bench)
+    project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
+    bridge.start_profile(ProfileValues(loss=False, batch="1", cores="1"), project)
+    base = make_profile()
+    heavy = replace(base, costs=replace(base.costs, batch=1, macs=10**12))
+    one = add(bench, profile_run(9, 60, heavy, spec=replace(launched[0][0], batches=(1,))), project)
+    bridge.costs(project)
+    values = replace(bridge.profile_form("", one).values, batch="2")
+    light = bridge.check_profile(values, project).performance_s
+    again = bridge.check_profile(values, project, one).performance_s
+    assert light is not None and again is not None and again > 300 > light
+    assert bridge.check_profile(replace(values, sequence="2048"), project, one).performance_s is None
+
+
+def test_one_that_is_made_again_stays_in_its_project(launched: Launched) -> None:
+    bench = Workbench()
+    bridge = Bridge(bench)
+    tiny, text = (
+        bridge.create_project(bridge.find_model(f"sample:{name}"), name, "", {}).project.id for name in ("tiny", "text")
+    )
+    bridge.start_profile(ProfileValues(loss=False), tiny)
+    one = add(bench, profile_run(9, 60, spec=launched[0][0]), text)
+    start = bridge.profile_form("", one)
+    _, said = bridge.start_profile(start.values, start.project, one)
+    assert (launched[1][1].card.project, said) == (text, ())
