@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from tuibench.core.cell import Estimate, Grade, Noise
@@ -369,3 +370,10 @@ class Profile:
     costs: CostProfile
     performance: PerformanceProfile | None = None
     loss: LossProfile | None = None
+
+
+def own_key(name: str, taken: Container[str]) -> str:
+    """By what a row is told that no node of the model gave its name: a model may have a tensor called the same."""
+    while name in taken:
+        name = f"{name} (runtime)"
+    return name

@@ -23,6 +23,7 @@ from tuibench.core.profile import (
     Roofline,
     WhatIf,
     ZeroEffect,
+    own_key,
 )
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -257,7 +258,13 @@ def _unseen(costs: CostProfile, layers: Sequence[LayerTime]) -> list[LayerTime]:
     seen = {name for layer in layers for name in layer.nodes}
     left = tuple(cost.id for cost in costs.nodes if cost.id not in seen)
     nothing = Estimate(None, reason="not seen while it ran")
-    return [LayerTime("not seen", FOLDED, "not seen", left, (), "", "", nothing)] if left else []
+    key = own_key("not seen", _names(layers) | {*left})
+    return [LayerTime(key, FOLDED, "not seen", left, (), "", "", nothing)] if left else []
+
+
+def _names(layers: Sequence[LayerTime]) -> set[str]:
+    """What no other row may be told by."""
+    return {name for layer in layers for name in (layer.key, *layer.nodes)}
 
 
 def _grade(runs: Sequence[LayerRun]) -> Grade | None:
@@ -282,4 +289,5 @@ def _residual(layers: Sequence[LayerTime], total: Estimate, scaling: _Scaling) -
         share = f"{100 * scaling.sum_us / scaling.unprofiled_us:.1f} %" if scaling.unprofiled_us > 0 else "all"
         words = f"the layers were seen to take {share} of the unprofiled time"
         words += f", and were scaled to it by {scaling.factor:.3f}" if scaling.factor != 1 else ""
-    return LayerTime(RESIDUAL, RESIDUAL, _REST, (), (), "", "", Estimate(value, n=total.n, reason=words))
+    key = own_key(RESIDUAL, _names(layers))
+    return LayerTime(key, RESIDUAL, _REST, (), (), "", "", Estimate(value, n=total.n, reason=words))
