@@ -24,6 +24,20 @@ def with_points(places: set[int], **changes: Any) -> LossProfile:
     return replace(loss, layers=tuple(layers))
 
 
+def unchanged_but_first(reason: str) -> LossProfile:
+    """Nothing changed, and of the first layer it is not known."""
+    loss = with_points(EVERY, sqnr_db=None)
+    first = with_points({0}, sqnr_db=None, reason=reason).layers[0]
+    return replace(loss, layers=(first, *loss.layers[1:]))
+
+
+def with_weights(db: float | None, reason: str = "") -> LossProfile:
+    """An approximated profile with one figure at all levels; of the first layer, why there is none."""
+    loss = make_loss(measured=False)
+    layers = [replace(layer, weight_sqnr_db=dict.fromkeys(loss.levels, db)) for layer in loss.layers]
+    return replace(loss, layers=(replace(layers[0], reason=reason), *layers[1:]))
+
+
 EVERY = set(range(7))
 MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
 
@@ -46,6 +60,11 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
         ),
         (with_points(EVERY, sqnr_db=None, reason=ALREADY_INT8), "not known of any layer: already int8"),
         (with_points(EVERY, sqnr_db=None), "no layer loses anything"),
+        (unchanged_but_first(ALREADY_INT8), "no layer loses anything"),
+        (unchanged_but_first("no memory with this layer changed"), "no layer loses anything, where that is known"),
+        (with_weights(None), "no weights change · a proxy"),
+        (with_weights(None, reason="its weights are packed"), "no weights change, where that is known · a proxy"),
+        (replace(with_weights(None), layers=()), "no change of weights is known · a proxy"),
         (
             make_loss(measured=False),
             "largest change of weights: stage0.block10.gemm.weight, 16.0 dB at pruned 0.95 · a proxy",

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tuibench.core.model import Point
 from tuibench.core.profile import (
+    ALREADY_INT8,
     LAYER,
     LOSS,
     CostProfile,
@@ -33,6 +34,7 @@ from tuibench.runs.profile_part import COSTS, Parts, order_levels
 
 _LONGEST = 60
 _MOST_WORDS = 200
+_WHERE_KNOWN = ", where that is known"
 
 
 def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> Profile | None:
@@ -131,10 +133,14 @@ def _loss_words(found: LossProfile) -> list[str]:
     if told:
         db, level, layer = min(told, key=lambda one: one[0])
         return [*words, f"most sensitive{' of the others' * bool(words)}: {_name(layer)}, {_at(db, level)}"]
+    if words:
+        return words
     reasons = [point.reason for point, _ in points if point.reason]
-    if words or not reasons:
-        return words or ["no layer loses anything"]
-    return [f"not known of any layer: {show(reasons[0], _MOST_WORDS)}"]
+    if reasons and len(reasons) == len(points):
+        return [f"not known of any layer: {show(reasons[0], _MOST_WORDS)}"]
+    # Weights that are INT8 already lose nothing by being made that.
+    unsure = any(reason != ALREADY_INT8 for reason in reasons)
+    return ["no layer loses anything" + _WHERE_KNOWN * unsure]
 
 
 def _proxy_words(found: LossProfile) -> list[str]:
@@ -143,7 +149,9 @@ def _proxy_words(found: LossProfile) -> list[str]:
         if db is not None and not layer.reason
     ]  # fmt: skip
     if not told:
-        return ["no change of weights is known", "a proxy"]
+        known = [layer for layer in found.layers if not layer.reason]
+        same = "no weights change" + _WHERE_KNOWN * (len(known) < len(found.layers))
+        return [same if any(layer.weight_sqnr_db for layer in known) else "no change of weights is known", "a proxy"]
     db, level, layer = min(told, key=lambda one: one[0])
     return [f"largest change of weights: {_name(layer)}, {short(db)} dB at {show(level, 20)}", "a proxy"]
 
