@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests.insight.stock import make_costs, make_loss
 from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec, say_losses
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossProfile, Profile
+from tuibench.core.spec import InputSettings
 from tuibench.runs.profile_result import profile_headline
 
 
@@ -88,3 +90,14 @@ def test_data_is_named_with_as_many_samples_as_were_run(tmp_path: Path) -> None:
     profile = bench.run(spec, Scripted({"loss": fewer})).result("").profile
     assert profile is not None and profile.loss is not None
     assert profile.loss.data.startswith("1 sample of synthetic data") and profile.loss.samples == 1
+
+
+def test_a_file_of_data_is_known_by_what_it_holds(tmp_path: Path) -> None:
+    data = tmp_path / "calib.npz"
+    data.write_bytes(b"as if")
+    bench = Bench(tmp_path / "run", str(tmp_path / "cache"))
+    spec = make_profile_spec(MODEL, profile=LOSSY, inputs=InputSettings(file=str(data)))
+    profile = bench.run(spec, Scripted()).result("").profile
+    assert profile is not None and profile.loss is not None
+    assert profile.loss.data == "2 samples from calib.npz"
+    assert profile.loss.data_sha256 == hashlib.sha256(b"as if").hexdigest()

@@ -360,6 +360,8 @@ class LossProfile:
     """How far the form in which layers are changed is from the model as it is measured."""
     complete: bool = True
     notes: tuple[str, ...] = ()
+    data_sha256: str = ""
+    """Of the file that `data` names: those of one name need not hold the same; '' where none was noted."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,15 +37,17 @@ _MOST_WORDS = 200
 _WHERE_KNOWN = ", where that is known"
 
 
-def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> Profile | None:
-    """All of it that there is; None where nothing was measured."""
+def make_profile(
+    spec: BenchmarkSpec, parts: Parts, points: Sequence[Point], inputs_sha256: str | None = None
+) -> Profile | None:
+    """All of it that there is; None where nothing was measured. `inputs_sha256` is of the file of inputs."""
     asked = spec.profile
     if asked is None or not points or not parts.worth(asked):
         return None
     point = points[0]
     costs = parts.costs or _no_costs(point, parts)
     if asked.kind == LOSS:
-        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts, point))
+        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts, point, inputs_sha256 or ""))
     performance = assemble_performance(
         spec=spec,
         point=point,
@@ -65,7 +67,7 @@ def _no_costs(point: Point, parts: Parts) -> CostProfile:
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
 
 
-def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point) -> LossProfile:
+def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point, inputs_sha256: str) -> LossProfile:
     if asked.approximate:
         return assemble_loss(parts.weights or (), None, LossFacts(levels=asked.levels))
     points = [(one, found) for (one, _), found in parts.points.items()]
@@ -75,6 +77,7 @@ def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point) -
     samples = int(told.get("samples") or max((found.samples for _, found in points), default=0))
     facts = LossFacts(
         data=describe_data(samples, spec.inputs.seed, spec.inputs.file and os.path.basename(spec.inputs.file)),
+        data_sha256=inputs_sha256,
         levels=levels,
         samples=samples,
         classes=bool(told.get("classes")),
