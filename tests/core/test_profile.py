@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from tuibench.core.profile import NodeCost
+from tuibench.core.profile import NodeCost, own_key
 
 NODE = NodeCost("n", 0, "MatMul", "", macs=4000, weight_bytes=100, activation_bytes=300)
 
@@ -18,3 +18,9 @@ def test_what_is_not_known_or_moves_nothing_has_no_intensity() -> None:
     assert replace(NODE, activation_bytes=None).intensity is None
     assert replace(NODE, macs=None).intensity is None
     assert replace(NODE, times=0, activation_bytes=0).intensity is None
+
+
+def test_no_row_goes_by_a_name_that_the_model_has_already() -> None:
+    assert own_key("residual", {"a"}) == "residual"
+    assert own_key("residual", {"residual"}) == "residual (runtime)"
+    assert own_key("residual", {"residual", "residual (runtime)"}) == "residual (runtime) (runtime)"

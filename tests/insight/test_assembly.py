@@ -15,6 +15,7 @@ from tuibench.core.profile import (
     FOLDED,
     PERFORMANCE,
     RESIDUAL,
+    RUNTIME,
     UNMAPPED,
     LayerRun,
     LayerTime,
@@ -25,6 +26,8 @@ from tuibench.core.profile import (
 )
 from tuibench.core.record import from_plain, to_plain
 from tuibench.insight.assembly import MOST_SCALED, assemble_performance
+from tuibench.insight.estimate import layer_gains
+from tuibench.insight.sentence import help_sentence
 
 
 def assemble(*runs: LayerRun, **given: Any) -> PerformanceProfile:
@@ -162,6 +165,28 @@ def test_work_of_which_nothing_is_known_is_not_attributed() -> None:
 def test_nodes_that_no_process_told_of_are_still_there() -> None:
     found = assemble(replace(run(), rows=run().rows[:1]))
     assert layer(found, "not seen").nodes == ("gather", "shape")
+
+
+def test_what_was_not_counted_is_unknown_and_no_zero() -> None:
+    none = replace(COSTS, nodes=(), macs=0, notes=("died by SIG\x1bSEGV",))
+    found = assemble(run(), costs=none)
+    for key, op in (("conv", "Relu"), ("gather", "Gather")):
+        one = layer(found, key)
+        assert (one.macs, one.element_flops, one.bytes_moved, one.op) == (None, None, None, op)
+    assert found.notes == ("what the layers cost is not known; died by SIG\\eSEGV",)
+    assert "no matrix operator" not in help_sentence(found)
+    some = assemble(run(), costs=replace(COSTS, nodes=COSTS.nodes[1:]))
+    assert layer(some, "conv").macs is None and layer(some, "gather").bytes_moved == 128
+    assert some.notes == ("what 1 of 2 layers cost is not known: not all their nodes were counted",)
+    assert not assemble(run()).notes
+
+
+def test_a_node_that_is_called_as_a_row_of_ours_has_a_row_of_its_own() -> None:
+    rows = (row(RESIDUAL, 700, RESIDUAL), row("not seen", 250, "not seen", kind=RUNTIME))
+    found = assemble(replace(run(), rows=rows))
+    keys = [one.key for one in found.layers]
+    assert len(set(keys)) == len(keys) == 4 and value(layer(found, RESIDUAL)) == pytest.approx(0.7 * found.scale)
+    assert found.layers[-1].kind == RESIDUAL and set(layer_gains(found)) >= {RESIDUAL, found.layers[-1].key}
 
 
 def test_the_grade_is_that_of_the_processes() -> None:

@@ -42,6 +42,14 @@ def test_differences_come_greatest_first_whichever_way_they_go() -> None:
     assert [pair.delta_ms for pair in found.pairs] == [-1.0, 0.5, pytest.approx(0.1), None]
 
 
+def test_rounding_in_sums_is_no_difference() -> None:
+    split = [layer(0.1, "a"), layer(0.2, "b")]
+    found = compare_performance(profile_of(*split), profile_of(layer(0.3, "a", "b")))
+    assert 0.1 + 0.2 != 0.3 and [pair.delta_ms for pair in found.pairs] == [0.0]
+    least = compare_performance(profile_of(layer(1.0, "a")), profile_of(layer(1.0 + 1e-8, "a")))
+    assert [pair.delta_ms for pair in least.pairs] == [pytest.approx(1e-8)]
+
+
 def test_rows_that_split_and_merge_otherwise_become_one_pair() -> None:
     old = profile_of(layer(1.0, "a", "b"), layer(2.0, "c"), layer(4.0, "d"))
     new = profile_of(layer(0.5, "a"), layer(2.0, "b", "c"), layer(4.0, "d"))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from tuibench.core.profile import CostProfile, NodeCost
 from tuibench.insight.cost_total import activation_words, element_words, flops_words, macs_words, unknown_words
 
@@ -30,6 +32,10 @@ def test_what_is_known_is_a_number_and_nothing_else() -> None:
 
 def test_a_model_without_nodes_costs_nothing() -> None:
     assert words(costs()) == ("0", "0", "0", "0 B")
+
+
+def test_what_could_not_be_counted_is_unknown() -> None:
+    assert words(replace(costs(), shapes_from="", notes=("died by SIGSEGV",))) == ("unknown",) * 4
 
 
 def test_a_sum_of_nothing_known_is_unknown() -> None:

@@ -78,6 +78,13 @@ def test_a_ratio_without_an_interval_gives_an_estimate_without_one() -> None:
     assert int8.ms.value == pytest.approx(2.5) and int8.ms.half_width is None and int8.ms.reason
 
 
+def test_a_time_without_an_interval_gives_an_estimate_without_one() -> None:
+    profile = with_layers(layer("a", 3.0, Estimate(0.5, 0.4, 0.6, 5)), layer("b", 1.0))
+    int8 = model_estimates(replace(profile, ms=Estimate(4.0, reason="2 of at least 3")))[0]
+    assert int8.ms == Estimate(2.5, n=5, reason="no interval: the time has none")
+    assert int8.speedup.low == pytest.approx(4 / 2.8) and int8.speedup.high == pytest.approx(4 / 2.2)
+
+
 def test_below_the_resolution_nothing_is_estimated() -> None:
     assert model_estimates(replace(make_performance(), below_resolution=True)) == ()
 

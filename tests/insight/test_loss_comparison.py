@@ -10,6 +10,7 @@ import pytest
 
 from tests.insight.stock import make_loss
 from tuibench.core.profile import LEVELS, LossProfile
+from tuibench.insight.loss_assembly import describe_data
 from tuibench.insight.loss_comparison import compare_loss
 
 
@@ -63,6 +64,25 @@ def test_noises_of_different_things_have_no_difference_and_both_are_listed(
     assert any(word.startswith(words) for word in found.words)
     assert [pair.id for pair in found.pairs] == [each.id for each in old.layers], "in the order of the model"
     assert all(None not in values for pair in found.pairs for values in pair.noise.values())
+
+
+def test_files_that_differ_behind_a_comma_are_told_with_all_of_their_names() -> None:
+    old, new = (replace(make_loss(), data=f"2 samples from a, {name}.npz") for name in ("old", "new"))
+    found = compare_loss(old, new)
+    assert found.unlike and found.words == ("data 2 samples from a, old.npz / 2 samples from a, new.npz",)
+
+
+@pytest.mark.parametrize("name", ["calib.npz", "c" * 80])
+def test_files_of_one_name_are_the_same_data_only_where_they_hold_the_same(name: str) -> None:
+    data = describe_data(2, 0, name)
+    old = replace(make_loss(), data=data, data_sha256="a" * 64)
+    found = compare_loss(old, replace(old, data_sha256="b" * 64))
+    assert found.unlike.startswith("they were not measured on the same data")
+    assert found.words == (f"data {data} (sha256 aaaaaaaa) / {data} (sha256 bbbbbbbb)",)
+    moved = compare_loss(old, replace(old, data=describe_data(2, 0, "moved.npz")))
+    assert not moved.unlike and moved.words == (), "what it is called makes no difference"
+    assert not compare_loss(old, replace(old, data_sha256="")).unlike, "of an older record the name alone is known"
+    assert compare_loss(old, replace(old, data=describe_data(8, 0, name), samples=8)).unlike
 
 
 def test_what_was_measured_at_another_size_has_no_difference() -> None:

@@ -4,10 +4,22 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+import pytest
+
 from tests.insight.stock import disturbed, make_performance
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import INT8, WhatIf
+from tuibench.core.profile import INT8, PerformanceProfile, WhatIf
 from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
+
+
+def with_ratio(ratio: Estimate, second: Estimate | None = None) -> PerformanceProfile:
+    """The stock profile with what was measured of each convolution in INT8, and of the second one something else."""
+    profile = make_performance()
+    layers = list(profile.layers)
+    for place in (place for place, layer in enumerate(layers) if layer.op == "Conv"):
+        known = second if second is not None and place == 2 else ratio
+        layers[place] = replace(layers[place], what_if=(WhatIf(INT8, known),))
+    return replace(profile, layers=tuple(layers))
 
 
 def test_where_time_goes_what_int8_brings_and_what_nothing_can_be_done_about() -> None:
@@ -18,16 +30,35 @@ def test_where_time_goes_what_int8_brings_and_what_nothing_can_be_done_about() -
 
 
 def test_without_a_measurement_it_is_a_bound_and_says_so() -> None:
-    assert "if it took none, the model would be 4.8× faster (Amdahl bound, nothing measured)" in help_sentence(
+    assert "if it took none, the model would be 4.8× as fast (Amdahl bound, nothing measured)" in help_sentence(
         make_performance(what_if=False)
     )
 
 
 def test_int8_that_is_slower_is_said_to_be() -> None:
-    profile = make_performance()
-    slow = (WhatIf(INT8, Estimate(1.4, 1.3, 1.5, 5)),)
-    layers = tuple(replace(layer, what_if=slow) if layer.op == "Conv" else layer for layer in profile.layers)
-    assert "INT8 measured slower: 0.71×" in help_sentence(replace(profile, layers=layers))
+    assert "; INT8 measured slower: 0.71×;" in help_sentence(with_ratio(Estimate(1.4, 1.3, 1.5, 5)))
+    assert "; INT8 measured slower: 0.71×;" in help_sentence(with_ratio(Estimate(1.4))), "where it has no interval"
+    some = with_ratio(Estimate(1.4, 1.3, 1.5, 5), Estimate(0.5, 0.49, 0.51, 5))
+    assert "; INT8 measured slower: 0.87× (the model 1.1× by those that are faster);" in help_sentence(some)
+
+
+@pytest.mark.parametrize(
+    "ratio",
+    [
+        Estimate(0.997, 0.996, 0.998, 5),
+        Estimate(1.002, 1.001, 1.003, 5),
+        Estimate(0.97),
+        Estimate(0.9, 0.75, 1.1, 5),
+        Estimate(1.1, 0.9, 1.3, 5),
+    ],
+)
+def test_int8_that_brings_nothing_is_no_gain_and_no_loss(ratio: Estimate) -> None:
+    assert "; INT8 measured no faster;" in help_sentence(with_ratio(ratio))
+
+
+def test_of_layers_that_make_up_for_each_other_the_faster_ones_help_the_model() -> None:
+    mixed = with_ratio(Estimate(1.19, 1.18, 1.2, 5), Estimate(0.5, 0.49, 0.51, 5))
+    assert "; INT8 measured no faster (the model 1.1× by those that are faster);" in help_sentence(mixed)
 
 
 def test_a_model_of_integers_and_one_of_transposes() -> None:

@@ -76,6 +76,19 @@ def test_a_tensor_called_as_the_engine_calls_its_own_work_stays_a_layer(tmp_path
     assert {row.key for row in rows if row.kind == RUNTIME} >= {"Transpose (runtime)"}
 
 
+def test_a_tensor_called_as_what_is_done_beforehand_stays_a_layer(tmp_path: Path) -> None:
+    nodes = [
+        helper.make_node("Add", ["w", "w"], ["twice"]),
+        helper.make_node("MatMul", ["x", "twice"], ["done beforehand"]),
+        helper.make_node("Softmax", ["done beforehand"], ["y"]),
+    ]
+    held = [weight("w", np.ones((8, 8), np.float32))]
+    built = model(nodes, [tensor("x", F32, [1, 8])], [tensor("y", F32, [1, 8])], held)
+    rows, original, optimized = rows_of(built, tmp_path)
+    require_each_once(rows, original, optimized)
+    assert [row.key for row in rows if row.kind == FOLDED] == ["done beforehand (runtime)"]
+
+
 def test_what_is_done_beforehand_is_told_apart(tmp_path: Path) -> None:
     found = by_node(rows_of(SHELF["folding"], tmp_path)[0])
     assert found["w2"].kind == found["two"].kind == found["s"].kind == FOLDED

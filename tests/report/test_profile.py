@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from tests.insight.stock import disturbed, make_costs, make_loss, make_performance, make_profile
 from tuibench.core.cell import Estimate
 from tuibench.core.errors import UsageError
-from tuibench.core.profile import LOSS, LayerLoss, LayerTime, LossPoint, NodeCost, Profile
+from tuibench.core.profile import INT8, LOSS, LayerLoss, LayerTime, LossPoint, LossProfile, NodeCost, Profile
 from tuibench.core.text import show
 from tuibench.core.width import width_of
 from tuibench.insight.cost import cost_rows
@@ -113,6 +113,46 @@ def test_a_profile_of_which_nothing_was_measured_says_so() -> None:
 
 def parsed(text: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
+
+
+def compared(old: Profile, new: Profile) -> list[str]:
+    return profile_comparison_lines(old, new, (HEADING, OTHER), top=None)
+
+
+def test_a_difference_without_an_interval_is_not_taken_for_a_clear_one() -> None:
+    profile = make_performance()
+    alone = tuple(replace(layer, ms=Estimate(layer.ms.value, reason=layer.ms.reason)) for layer in profile.layers)
+    lines = compared(replace(make_profile(), performance=replace(profile, layers=alone)), faster())
+    rows = [line for line in lines if " 0.500" in line or " 1.000" in line]
+    assert len(rows) > 10 and all(line.endswith("?") for line in rows)
+    assert not next(line for line in lines if line.startswith("Shape")).endswith("?"), "it takes no time on either side"
+    assert "overlap; ? no interval" in " ".join(" ".join(lines).split())
+    assert "?" not in " ".join(compared(make_profile(), faster()))
+
+
+def budgeted(loss: LossProfile, worst: int) -> Profile:
+    """With INT8 first, at which alone all but the worst layers are known."""
+    levels = (INT8, *(level for level in loss.levels if level != INT8))
+    layers = tuple(
+        layer if place < worst else replace(layer, points=tuple(one for one in layer.points if one.level == INT8))
+        for place, layer in enumerate(loss.layers)
+    )
+    return Profile(LOSS, make_costs(), loss=replace(loss, levels=levels, layers=layers))
+
+
+def test_the_level_that_all_layers_have_is_shown_and_what_is_not_is_named() -> None:
+    profile = budgeted(make_loss(), 2)
+    lines = compared(profile, profile)
+    head = next(line for line in lines if line.startswith("op "))
+    assert head.split()[2:] == ["INT8", "old", "new", "0.9", "old", "new", "0.95", "old", "new"]
+    assert lines[-1] == "Levels not shown: 0.5, 0.8"
+    assert profile.loss is not None
+    known = replace(profile.loss.layers[3], points=make_loss().layers[3].points[:1] + profile.loss.layers[3].points)
+    more = replace(profile.loss, layers=(*profile.loss.layers[:3], known, *profile.loss.layers[4:]))
+    lines = compared(replace(profile, loss=more), replace(profile, loss=more))
+    assert "INT8 old" in " ".join(lines) and " 0.5 old" in " ".join(lines), "it is known of three layers"
+    few = replace(profile.loss, levels=(INT8, "pruned 0.5"))
+    assert not any("not shown" in line for line in compared(replace(profile, loss=few), replace(profile, loss=few)))
 
 
 def test_csv_has_every_row_with_the_numbers_of_the_profile() -> None:

@@ -55,6 +55,8 @@ def test_what_no_layer_is_called_is_refused_with_names_that_are_near() -> None:
     with pytest.raises(UnknownLayer, match="no layer is called '999'") as caught:
         shown_costs(make_costs(), Shown(layer="999"))
     assert "by its number" in caught.value.hint
+    with pytest.raises(UnknownLayer, match="no layer is called 'None'"):
+        shown_layers(make_performance(), make_costs(), Shown(layer="None"))
 
 
 @pytest.mark.parametrize("width", [40, 80, 160])

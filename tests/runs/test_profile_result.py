@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from tests.insight.stock import make_costs, make_loss
 from tests.runs.profile_script import LOSSY, MODEL, Bench, Say, Scripted, make_profile_spec, say_losses
 from tuibench.core.profile import ALREADY_INT8, LOSS, LossProfile, Profile
+from tuibench.core.spec import InputSettings
 from tuibench.runs.profile_result import profile_headline
 
 
@@ -22,6 +24,20 @@ def with_points(places: set[int], **changes: Any) -> LossProfile:
         for n, layer in enumerate(loss.layers)
     )
     return replace(loss, layers=tuple(layers))
+
+
+def unchanged_but_first(reason: str) -> LossProfile:
+    """Nothing changed, and of the first layer it is not known."""
+    loss = with_points(EVERY, sqnr_db=None)
+    first = with_points({0}, sqnr_db=None, reason=reason).layers[0]
+    return replace(loss, layers=(first, *loss.layers[1:]))
+
+
+def with_weights(db: float | None, reason: str = "") -> LossProfile:
+    """An approximated profile with one figure at all levels; of the first layer, why there is none."""
+    loss = make_loss(measured=False)
+    layers = [replace(layer, weight_sqnr_db=dict.fromkeys(loss.levels, db)) for layer in loss.layers]
+    return replace(loss, layers=(replace(layers[0], reason=reason), *layers[1:]))
 
 
 EVERY = set(range(7))
@@ -46,6 +62,11 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
         ),
         (with_points(EVERY, sqnr_db=None, reason=ALREADY_INT8), "not known of any layer: already int8"),
         (with_points(EVERY, sqnr_db=None), "no layer loses anything"),
+        (unchanged_but_first(ALREADY_INT8), "no layer loses anything"),
+        (unchanged_but_first("no memory with this layer changed"), "no layer loses anything, where that is known"),
+        (with_weights(None), "no weights change · a proxy"),
+        (with_weights(None, reason="its weights are packed"), "no weights change, where that is known · a proxy"),
+        (replace(with_weights(None), layers=()), "no change of weights is known · a proxy"),
         (
             make_loss(measured=False),
             "largest change of weights: stage0.block10.gemm.weight, 16.0 dB at pruned 0.95 · a proxy",
@@ -69,3 +90,14 @@ def test_data_is_named_with_as_many_samples_as_were_run(tmp_path: Path) -> None:
     profile = bench.run(spec, Scripted({"loss": fewer})).result("").profile
     assert profile is not None and profile.loss is not None
     assert profile.loss.data.startswith("1 sample of synthetic data") and profile.loss.samples == 1
+
+
+def test_a_file_of_data_is_known_by_what_it_holds(tmp_path: Path) -> None:
+    data = tmp_path / "calib.npz"
+    data.write_bytes(b"as if")
+    bench = Bench(tmp_path / "run", str(tmp_path / "cache"))
+    spec = make_profile_spec(MODEL, profile=LOSSY, inputs=InputSettings(file=str(data)))
+    profile = bench.run(spec, Scripted()).result("").profile
+    assert profile is not None and profile.loss is not None
+    assert profile.loss.data == "2 samples from calib.npz"
+    assert profile.loss.data_sha256 == hashlib.sha256(b"as if").hexdigest()

@@ -353,6 +353,7 @@ def test_costs_that_cannot_be_counted_are_said_and_layers_are_timed(bench: Bench
     assert profile is not None and profile.performance is not None
     assert profile.costs.nodes == ()
     assert profile.costs.notes == ("died by SIGSEGV",)
+    assert "what the layers cost is not known; died by SIGSEGV" in profile.performance.notes
 
 
 def test_a_list_counts_the_parts_without_making_them(bench: Bench) -> None:

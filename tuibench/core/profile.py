@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from dataclasses import dataclass, field
 
 from tuibench.core.cell import Estimate, Grade, Noise
@@ -359,6 +360,8 @@ class LossProfile:
     """How far the form in which layers are changed is from the model as it is measured."""
     complete: bool = True
     notes: tuple[str, ...] = ()
+    data_sha256: str = ""
+    """Of the file that `data` names: those of one name need not hold the same; '' where none was noted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -369,3 +372,10 @@ class Profile:
     costs: CostProfile
     performance: PerformanceProfile | None = None
     loss: LossProfile | None = None
+
+
+def own_key(name: str, taken: Container[str]) -> str:
+    """By what a row is told that no node of the model gave its name: a model may have a tensor called the same."""
+    while name in taken:
+        name = f"{name} (runtime)"
+    return name

@@ -11,6 +11,7 @@ from tuibench.core.cell import Estimate, Grade
 from tuibench.core.model import Point
 from tuibench.core.profile import (
     FOLDED,
+    LAYER,
     RESIDUAL,
     UNMAPPED,
     CostProfile,
@@ -22,9 +23,11 @@ from tuibench.core.profile import (
     Roofline,
     WhatIf,
     ZeroEffect,
+    own_key,
 )
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
+from tuibench.core.units import count_of
 from tuibench.insight.process_row import ProcessRow, unite_rows
 from tuibench.insight.roof import F32, INT8
 from tuibench.insight.row_cost import bytes_moved, least_of, total_of
@@ -65,12 +68,13 @@ def assemble_performance(
     rows = unite_rows(runs)
     scaling = _scale(runs, rows, below)
     layers = _layers(costs, rows, scaling, roofline, what_if or {}, " + ".join(_precisions(runs)))
-    return _profile(spec, point, runs, layers, scaling, below, roofline, zero_effect)
+    return _profile(spec, point, costs, runs, layers, scaling, below, roofline, zero_effect)
 
 
 def _profile(
     spec: BenchmarkSpec,
     point: Point,
+    costs: CostProfile,
     runs: Sequence[LayerRun],
     layers: Sequence[LayerTime],
     scaling: _Scaling,
@@ -112,6 +116,7 @@ def _profile(
                     *scaling.notes,
                     *_beyond_roofs(runs),
                     *_untold_forms(spec, below),
+                    *_uncounted(costs, layers),
                 ]
             )
         ),
@@ -153,6 +158,17 @@ def _untold_forms(spec: BenchmarkSpec, below: bool) -> tuple[str, ...]:
     return (f"{named} is not told, though it was asked for: a layer's ratio applies to its time, and none is known",)
 
 
+def _uncounted(costs: CostProfile, layers: Sequence[LayerTime]) -> tuple[str, ...]:
+    """What to say where it is not known what layers cost, as their nodes were not counted."""
+    own = [layer for layer in layers if layer.kind == LAYER]
+    if own and not costs.nodes:
+        return ("; ".join(["what the layers cost is not known", *(show(note, 200) for note in costs.notes)]),)
+    counted = {cost.id for cost in costs.nodes}
+    missing = sum(not counted.issuperset(layer.nodes) for layer in own)
+    told = f"what {missing} of {count_of(len(own), 'layer')} cost is not known: not all their nodes were counted"
+    return (told,) if missing else ()
+
+
 def is_below_resolution(runs: Sequence[LayerRun]) -> bool:
     """Whether what the profiler adds is so much of an inference that the times of layers mean nothing."""
     whole = statistics.median(run.unprofiled_us for run in runs)
@@ -190,6 +206,8 @@ def _layer(
 ) -> LayerTime:
     row = one.row
     own = [costs[name] for name in row.nodes if name in costs]
+    # What was not counted is no zero.
+    known = row.kind != LAYER or len(own) == len(row.nodes)
     heaviest = max(own, key=_weight_of, default=None)
     multiplies = heaviest is not None and bool(heaviest.macs)
     layer = LayerTime(
@@ -201,11 +219,11 @@ def _layer(
         kernel_op=row.kernel_op,
         weight=heaviest.weight if heaviest is not None else "",
         ms=_ms(row, one.found, scaling),
-        macs=total_of(own, [cost.macs for cost in own]),
-        element_flops=total_of(own, [cost.element_flops for cost in own]),
+        macs=total_of(own, [cost.macs for cost in own]) if known else None,
+        element_flops=total_of(own, [cost.element_flops for cost in own]) if known else None,
         parameters=sum(cost.parameters for cost in own),
         zeros=sum(cost.zeros for cost in own),
-        bytes_moved=bytes_moved(row, own),
+        bytes_moved=bytes_moved(row, own) if known else None,
         integer=row.integer,
         what_if=tuple(found for (name, _), found in what_if.items() if name in row.nodes),
     )
@@ -240,7 +258,13 @@ def _unseen(costs: CostProfile, layers: Sequence[LayerTime]) -> list[LayerTime]:
     seen = {name for layer in layers for name in layer.nodes}
     left = tuple(cost.id for cost in costs.nodes if cost.id not in seen)
     nothing = Estimate(None, reason="not seen while it ran")
-    return [LayerTime("not seen", FOLDED, "not seen", left, (), "", "", nothing)] if left else []
+    key = own_key("not seen", _names(layers) | {*left})
+    return [LayerTime(key, FOLDED, "not seen", left, (), "", "", nothing)] if left else []
+
+
+def _names(layers: Sequence[LayerTime]) -> set[str]:
+    """What no other row may be told by."""
+    return {name for layer in layers for name in (layer.key, *layer.nodes)}
 
 
 def _grade(runs: Sequence[LayerRun]) -> Grade | None:
@@ -265,4 +289,5 @@ def _residual(layers: Sequence[LayerTime], total: Estimate, scaling: _Scaling) -
         share = f"{100 * scaling.sum_us / scaling.unprofiled_us:.1f} %" if scaling.unprofiled_us > 0 else "all"
         words = f"the layers were seen to take {share} of the unprofiled time"
         words += f", and were scaled to it by {scaling.factor:.3f}" if scaling.factor != 1 else ""
-    return LayerTime(RESIDUAL, RESIDUAL, _REST, (), (), "", "", Estimate(value, n=total.n, reason=words))
+    key = own_key(RESIDUAL, _names(layers))
+    return LayerTime(key, RESIDUAL, _REST, (), (), "", "", Estimate(value, n=total.n, reason=words))

@@ -15,6 +15,8 @@ from tuibench.insight.portion import time_of
 OTHER_FILES = "the models are not the same: only layers with the same outputs and operators are compared"
 _NOTHING_SHARED = "models: no node is in both: these are two models, of which nothing but totals compares"
 _LONGEST = 80
+_LEAST_SHARE = 1e-9
+"""Of a time: sums of floats differ by less than that, and no two times do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,8 @@ class LayerPair:
         """New - old; a side that has no such row takes no time for it, None where a time is not known."""
         if _is_unknown(self.old, self.old_ms) or _is_unknown(self.new, self.new_ms):
             return None
-        return (self.new_ms.value or 0.0) - (self.old_ms.value or 0.0)
+        old, new = self.old_ms.value or 0.0, self.new_ms.value or 0.0
+        return 0.0 if abs(new - old) < _LEAST_SHARE * max(old, new) else new - old
 
     @property
     def ratio(self) -> float | None:

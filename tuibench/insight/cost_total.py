@@ -55,6 +55,9 @@ def _missing(costs: CostProfile) -> Iterator[str]:
 
 def _sum(costs: CostProfile, total: int, pick: _Pick, unit: Callable[[float], str] = scaled) -> str:
     """What runs nobody knows how often is counted once, so that such a sum is a least one, too."""
+    # Costs that could not be counted have no nodes and no shapes; a model without nodes costs nothing.
+    if not costs.nodes and not costs.shapes_from:
+        return UNKNOWN
     exact = all(pick(node) is not None and node.times is not None for node in costs.nodes)
     if exact:
         return unit(total)

@@ -145,10 +145,12 @@ def _int8_estimate(profile: PerformanceProfile, total: float, ms: float) -> Mode
         return ModelEstimate(
             MEASURED_INT8, Estimate(ms * value, n=n, reason=why), Estimate(1 / value, n=n, reason=why), words
         )
-    ends = (profile.ms.low or ms) * low, (profile.ms.high or ms) * high
-    return ModelEstimate(
-        MEASURED_INT8, Estimate(ms * value, *ends, n), Estimate(1 / value, 1 / high, 1 / low, n), words
-    )
+    least, most = profile.ms.low, profile.ms.high
+    if least is None or most is None:
+        time = Estimate(ms * value, n=n, reason="no interval: the time has none")
+    else:
+        time = Estimate(ms * value, least * low, most * high, n)
+    return ModelEstimate(MEASURED_INT8, time, Estimate(1 / value, 1 / high, 1 / low, n), words)
 
 
 def _left(found: Sequence[tuple[float, Estimate]], ratios: Sequence[float | None]) -> float:

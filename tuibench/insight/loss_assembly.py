@@ -21,6 +21,8 @@ from tuibench.core.text import show
 
 APPROXIMATED, MEASURED = "approximated", "measured"
 
+MADE_UP = ", which need not rank the layers as real data would"
+"""What is said of data that we made, behind what it is."""
 WORST = 10
 """How many layers a budget looks at with every level."""
 _SLOWER = 1.5
@@ -48,6 +50,8 @@ class LossFacts:
     """Of a budget: the layers that were asked for all levels."""
     idle: frozenset[str] = frozenset()
     """Layers whose nodes did not run, see `find_idle`."""
+    data_sha256: str = ""
+    """Of the file that the data is from; '' where it was made."""
 
 
 def assemble_loss(
@@ -77,6 +81,7 @@ def assemble_loss(
         float32_db=facts.float32_db,
         complete=all(_is_complete(layer, facts) for layer in layers),
         notes=_once((_WEIGHTS_ONLY, *facts.notes)),
+        data_sha256=facts.data_sha256,
     )
 
 
@@ -131,7 +136,7 @@ def describe_data(samples: int, seed: int, file: str | None = None) -> str:
     count = f"{samples} {'sample' if samples == 1 else 'samples'}"
     if file is not None:
         return f"{count} from {show(file, 80)}"
-    return f"{count} of synthetic data (seed {seed}), which need not rank the layers as real data would"
+    return f"{count} of synthetic data (seed {seed}){MADE_UP}"
 
 
 def _ordered(points: dict[str, LossPoint], levels: Sequence[str]) -> tuple[LossPoint, ...]:

@@ -9,8 +9,10 @@ from tuibench.core.profile import LayerLoss, LossProfile
 from tuibench.core.text import show
 from tuibench.insight.comparison import OTHER_FILES
 from tuibench.insight.loss import APPROXIMATED, noise_of
+from tuibench.insight.loss_assembly import MADE_UP
 
-_LONGEST = 80
+_LONGEST = 120
+_DIGITS = 8
 _TWO_MODELS = "no layer with weights is in both: these are two models"
 
 
@@ -84,7 +86,8 @@ def _unlike(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> str:
             "one is the noise of weights (a proxy), the other that of outputs, so no differences are told: "
             "profile both the same way, with or without --approximate"
         )
-    if old.kind != APPROXIMATED and (old.data, old.samples, sizes[0]) != (new.data, new.samples, sizes[1]):
+    same = _is_same_data(old, new) and old.samples == new.samples and sizes[0] == sizes[1]
+    if old.kind != APPROXIMATED and not same:
         return (
             "they were not measured on the same data, so no differences are told: "
             "profile both with the same --inputs or --seed, --samples, -b and --dim"
@@ -99,7 +102,7 @@ def _noise(loss: LossProfile, layer: LayerLoss | None, level: str) -> float | No
 def _settings(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> list[str]:
     pairs = [
         ("kind", old.kind, new.kind),
-        ("data", *(side.data.partition(", ")[0] or "none" for side in (old, new))),
+        ("data", *_data_words(old, new)),
         ("samples", str(old.samples), str(new.samples)),
         ("sizes", sizes[0] or "none", sizes[1] or "none"),
         ("levels", ", ".join(old.levels), ", ".join(new.levels)),
@@ -108,3 +111,20 @@ def _settings(old: LossProfile, new: LossProfile, sizes: tuple[str, str]) -> lis
     for side, name in ((old, "old"), (new, "new")):
         words += [] if side.complete else [f"{name}: stopped before all layers were measured"]
     return words
+
+
+def _is_same_data(old: LossProfile, new: LossProfile) -> bool:
+    """By what the files hold; by name and seed where data was made, or a record is of a time that noted no more."""
+    if old.data_sha256 and new.data_sha256:
+        return old.data_sha256 == new.data_sha256
+    return old.data == new.data
+
+
+def _data_words(old: LossProfile, new: LossProfile) -> tuple[str, str]:
+    """Alike where the data is the same, whatever its files are called."""
+    if _is_same_data(old, new):
+        return "", ""
+    first, second = (side.data.removesuffix(MADE_UP) or "none" for side in (old, new))
+    if first != second:
+        return first, second
+    return f"{first} (sha256 {old.data_sha256[:_DIGITS]})", f"{second} (sha256 {new.data_sha256[:_DIGITS]})"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
+from tuibench.core.cell import Estimate
 from tuibench.core.profile import LAYER, RESIDUAL, LayerTime, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.insight.estimate import Gain, operator_gains
-from tuibench.insight.portion import is_product, time_of, total_ms
+from tuibench.insight.portion import int8_ratio, is_product, time_of, total_ms
 from tuibench.insight.roof import machine_cautions, measured_words
 
 _WORTH_NAMING, _MUCH_LEFT = 0.01, 0.05
@@ -17,6 +19,7 @@ _MOST_NAMED = 3
 _LONGEST = 60
 _LEAST = 3
 """Processes that an interval takes."""
+_EVEN = "1.0×"
 _SHORT_MS = 1.0
 """A batch that takes longer and whose layers cannot be timed has too many of them."""
 
@@ -95,18 +98,34 @@ def _what_helps(gain: Gain, products: list[LayerTime]) -> str:
         return "no matrix operator: smaller number formats and zeros do not help there"
     ratio = gain.int8_speedup
     if ratio is not None:
-        part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
-        whole = f" (the model {_times(gain.speedup)})" if gain.speedup is not None else ""
-        return (
-            f"INT8 measured {_times(ratio)}{part}{whole}"
-            if ratio > 1
-            else f"INT8 measured slower{part}: {_times(ratio)}"
-        )
+        return _int8_words(gain, ratio, products)
     if all(layer.integer for layer in products):
         return "its products are of integers already"
     if gain.bound is None:
         return "nothing was measured of it in another form"
-    return f"if it took none, the model would be {_times(gain.bound)} faster (Amdahl bound, nothing measured)"
+    return f"if it took none, the model would be {_times(gain.bound)} as fast (Amdahl bound, nothing measured)"
+
+
+def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
+    """What INT8 was measured to bring the layers of one operator, and by those that it helps the model."""
+    found = [(time_of(layer), known) for layer in products if (known := int8_ratio(layer)) is not None]
+    part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
+    whole = _times(gain.speedup)
+    is_even = _times(ratio) == _EVEN or _may_be_even(found)
+    if ratio > 1 and not is_even:
+        return f"INT8 measured {_times(ratio)}{part}" + (f" (the model {whole})" if gain.speedup is not None else "")
+    helps = whole != _EVEN and any(known.high is not None and known.high < 1 for _, known in found)
+    some = f" (the model {whole} by those that are faster)" if helps and gain.speedup is not None else ""
+    return f"INT8 measured no faster{part}{some}" if is_even else f"INT8 measured slower{part}: {_times(ratio)}{some}"
+
+
+def _may_be_even(found: Sequence[tuple[float, Estimate]]) -> bool:
+    """Whether all layers, each with its time and ratio, may take together in INT8 what they take as they are."""
+    ends = [(time * known.low, time * known.high) for time, known in found if known.low is not None and known.high]
+    if not ends or len(ends) < len(found):
+        return False
+    least, most = (math.fsum(side) for side in zip(*ends, strict=True))
+    return least <= math.fsum(time for time, _ in found) <= most
 
 
 def _fixed(profile: PerformanceProfile, helped: set[str], heaviest: Gain, total: float) -> list[str]:

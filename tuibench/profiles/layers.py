@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from tuibench.core.errors import TuibenchError
-from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun
+from tuibench.core.profile import FOLDED, RUNTIME, UNMAPPED, KernelRow, LayerRun, own_key
 from tuibench.engines import registry
 from tuibench.engines.layer_timer import LayerOrder, Tell
 from tuibench.engines.protocol import Setting
@@ -15,7 +15,7 @@ from tuibench.profiles.alone import is_of_engine
 from tuibench.profiles.calibration import Bias, calibrate
 from tuibench.profiles.event import CONTROL, Path
 from tuibench.profiles.flat import Flat
-from tuibench.profiles.mapping import Row, map_rows, own_key
+from tuibench.profiles.mapping import Row, map_rows
 from tuibench.profiles.naming import PlainlyNamed, plainly_named
 from tuibench.profiles.optimized import graph_of_names, read_optimized
 from tuibench.profiles.precision import name_precision

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED
+from tuibench.core.profile import FOLDED, LAYER, LAYOUT, RUNTIME, UNMAPPED, own_key
 from tuibench.models.node import op_of
 from tuibench.profiles.anchor import REORDERS, Anchors
 from tuibench.profiles.flat import Flat
@@ -67,13 +67,8 @@ def map_rows(original: Flat, optimized: Flat) -> list[Row]:
     ]
     left = tuple(placed.id for number, placed in enumerate(original.nodes) if owner[number] is None)
     if left:
-        rows.append(Row(_BEFOREHAND, FOLDED, _BEFOREHAND, left, (), "", False))
+        rows.append(Row(own_key(_BEFOREHAND, ids), FOLDED, _BEFOREHAND, left, (), "", False))
     return rows
-
-
-def own_key(name: str, ids: Container[str]) -> str:
-    """By what work of the engine's own is told: a model may have a tensor called as the engine calls such a kernel."""
-    return f"{name} (runtime)" if name in ids else name
 
 
 def is_integer(op: str) -> bool:

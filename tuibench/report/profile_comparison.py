@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import Profile
+from tuibench.core.profile import INT8, Profile
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
 from tuibench.insight.column import NONE
@@ -72,6 +72,7 @@ def _performance(found: ProfileComparison, width: int, top: int | None) -> list[
         "Layers matched by their nodes, in order of |Δ|; ratio new / old (below 1 is faster), measured at different"
         " times; ~ where the intervals overlap"
     )
+    legend += "; ? no interval" if any(_mark(pair) == "?" for pair in kept) else ""
     return [*lines, *wrapped(legend, width)]
 
 
@@ -85,23 +86,49 @@ def _pair_row(pair: LayerPair) -> list[str]:
         NONE if delta is None else f"{'+' if delta > 0 else ''}{short(delta)}",
         NONE if ratio is None else _digits(ratio),
         f"{len(pair.old)}>{len(pair.new)}" if max(len(pair.old), len(pair.new)) > 1 else "",
-        "~" if pair.is_clear is False else "",
+        _mark(pair),
     ]
+
+
+def _mark(pair: LayerPair) -> str:
+    """Whether the difference of a pair, where it has one, may be none."""
+    if pair.delta_ms is None:
+        return ""
+    if pair.is_clear is not None:
+        return "" if pair.is_clear else "~"
+    timed = [side for side in (pair.old_ms, pair.new_ms) if side.value is not None]
+    return "?" if any(side.low is None or side.high is None for side in timed) else ""
 
 
 def _loss(found: LossComparison, width: int, top: int | None) -> list[str]:
     unlike = found.unlike or ("" if found.shared else _NO_LEVEL)
     said = [*([f"Not compared: {unlike}"] if unlike else []), *_differences(found.words)]
     lines = [line for each in said for line in wrapped(each, width)]
-    shown = (found.shared or found.levels)[-_MOST_LEVELS:]
+    shown = _shown_levels(found)
     columns = [Column("op", least=6), Column("weight", least=8, middle=True)]
     for level in shown:
         columns += [Column(f"{level_title(level)} old", right=True), Column("new", right=True)]
     kept = found.pairs if top is None else found.pairs[: max(top, 0)]
     lines += ["", *lay_out(columns, [_loss_row(pair, shown) for pair in kept], width)]
     order = "in the order of the model" if unlike else "in order of the greatest change of noise at any level"
-    legend = f"SQNR in dB, one layer changed at a time, {order}"
-    return [*lines, *left_out(len(kept), len(found.pairs), "--top N"), *wrapped(legend, width)]
+    legend = [f"SQNR in dB, one layer changed at a time, {order}"]
+    hidden = [level_title(level) for level in found.levels if level not in shown]
+    legend += [f"Levels not shown: {', '.join(hidden)}"] if hidden else []
+    lines += left_out(len(kept), len(found.pairs), "--top N")
+    return [*lines, *(line for each in legend for line in wrapped(each, width))]
+
+
+def _shown_levels(found: LossComparison) -> list[str]:
+    """INT8 and those that most layers were measured at on both sides, in their order."""
+    levels = found.shared or found.levels
+
+    def worth(level: str) -> tuple[bool, int, int, int]:
+        known = [sum(side is not None for side in pair.noise[level]) for pair in found.pairs]
+        # The later ones change a layer more.
+        return level == INT8, known.count(2), known.count(1), levels.index(level)
+
+    kept = sorted(levels, key=worth, reverse=True)[:_MOST_LEVELS]
+    return [level for level in levels if level in kept]
 
 
 def _loss_row(pair: LossPair, levels: Sequence[str]) -> list[str]:

@@ -113,7 +113,7 @@ def _picked(
     """Those that go by that name or number, whatever its case where none has it as it is; all where none is asked."""
     if not layer:
         return rows
-    exact = [row for row in rows if str(number(row)) == layer or layer in names(row)]
+    exact = [row for row in rows if _is_number(number(row), layer) or layer in names(row)]
     if exact:
         return exact
     every = [(row, [name for name in names(row) if name]) for row in rows]
@@ -125,3 +125,7 @@ def _picked(
     some = ", ".join(show(name, 60) for name in list(near)[:_NEAR])
     hint = f"such as {some}" if near else "it is called by its number (#), a node that it is made of, or its weight"
     raise UnknownLayer(f"no layer is called '{show(layer, 60)}'", hint)
+
+
+def _is_number(number: int | None, layer: str) -> bool:
+    return number is not None and str(number) == layer

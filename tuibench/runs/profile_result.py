@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tuibench.core.model import Point
 from tuibench.core.profile import (
+    ALREADY_INT8,
     LAYER,
     LOSS,
     CostProfile,
@@ -33,17 +34,20 @@ from tuibench.runs.profile_part import COSTS, Parts, order_levels
 
 _LONGEST = 60
 _MOST_WORDS = 200
+_WHERE_KNOWN = ", where that is known"
 
 
-def make_profile(spec: BenchmarkSpec, parts: Parts, points: Sequence[Point]) -> Profile | None:
-    """All of it that there is; None where nothing was measured."""
+def make_profile(
+    spec: BenchmarkSpec, parts: Parts, points: Sequence[Point], inputs_sha256: str | None = None
+) -> Profile | None:
+    """All of it that there is; None where nothing was measured. `inputs_sha256` is of the file of inputs."""
     asked = spec.profile
     if asked is None or not points or not parts.worth(asked):
         return None
     point = points[0]
     costs = parts.costs or _no_costs(point, parts)
     if asked.kind == LOSS:
-        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts, point))
+        return Profile(asked.kind, costs, loss=_loss(spec, asked, parts, point, inputs_sha256 or ""))
     performance = assemble_performance(
         spec=spec,
         point=point,
@@ -63,7 +67,7 @@ def _no_costs(point: Point, parts: Parts) -> CostProfile:
     return CostProfile((), point.batch, point.items, dict(point.dims), 0, 0, 0, 0, 0, 0, None, 0, "", (why,))
 
 
-def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point) -> LossProfile:
+def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point, inputs_sha256: str) -> LossProfile:
     if asked.approximate:
         return assemble_loss(parts.weights or (), None, LossFacts(levels=asked.levels))
     points = [(one, found) for (one, _), found in parts.points.items()]
@@ -73,6 +77,7 @@ def _loss(spec: BenchmarkSpec, asked: ProfileSpec, parts: Parts, point: Point) -
     samples = int(told.get("samples") or max((found.samples for _, found in points), default=0))
     facts = LossFacts(
         data=describe_data(samples, spec.inputs.seed, spec.inputs.file and os.path.basename(spec.inputs.file)),
+        data_sha256=inputs_sha256,
         levels=levels,
         samples=samples,
         classes=bool(told.get("classes")),
@@ -131,10 +136,14 @@ def _loss_words(found: LossProfile) -> list[str]:
     if told:
         db, level, layer = min(told, key=lambda one: one[0])
         return [*words, f"most sensitive{' of the others' * bool(words)}: {_name(layer)}, {_at(db, level)}"]
+    if words:
+        return words
     reasons = [point.reason for point, _ in points if point.reason]
-    if words or not reasons:
-        return words or ["no layer loses anything"]
-    return [f"not known of any layer: {show(reasons[0], _MOST_WORDS)}"]
+    if reasons and len(reasons) == len(points):
+        return [f"not known of any layer: {show(reasons[0], _MOST_WORDS)}"]
+    # Weights that are INT8 already lose nothing by being made that.
+    unsure = any(reason != ALREADY_INT8 for reason in reasons)
+    return ["no layer loses anything" + _WHERE_KNOWN * unsure]
 
 
 def _proxy_words(found: LossProfile) -> list[str]:
@@ -143,7 +152,9 @@ def _proxy_words(found: LossProfile) -> list[str]:
         if db is not None and not layer.reason
     ]  # fmt: skip
     if not told:
-        return ["no change of weights is known", "a proxy"]
+        known = [layer for layer in found.layers if not layer.reason]
+        same = "no weights change" + _WHERE_KNOWN * (len(known) < len(found.layers))
+        return [same if any(layer.weight_sqnr_db for layer in known) else "no change of weights is known", "a proxy"]
     db, level, layer = min(told, key=lambda one: one[0])
     return [f"largest change of weights: {_name(layer)}, {short(db)} dB at {show(level, 20)}", "a proxy"]
 

@@ -21,7 +21,7 @@ def make_result(past: Replay, again: str | None) -> RunResult:
 def _with_profile(past: Replay, frame: RunResult) -> RunResult:
     from tuibench.runs.profile_result import make_profile, profile_headline  # what a benchmark has no use for
 
-    profile = make_profile(frame.spec, past.parts, past.points)
+    profile = make_profile(frame.spec, past.parts, past.points, past.inputs_sha256)
     return replace(frame, schema=PROFILE, profile=profile, headline=_ended(frame, profile_headline(profile)))
 
 

@@ -30,6 +30,17 @@ async def test_layers_are_paired_and_the_greatest_difference_stands_first() -> N
         assert line.split()[1:3] == ["1", "Conv"] and "1.31" in line and "+0.655" in line and "1.50" in line
 
 
+async def test_a_difference_that_rounds_to_none_has_no_sign() -> None:
+    base = make_performance()
+    conv = base.layers[0]
+    near = replace(conv, ms=replace(conv.ms, value=(conv.ms.value or 0.0) + 2e-6))
+    new = replace(make_profile(), performance=replace(base, layers=(near, *base.layers[1:])))
+    async with profiled((80, 24), profile_run(1, 3600, new), profile_run(2, 7200)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        line = next(row for row in seen.rows if row.startswith(">"))
+        assert line.split()[-4:] == ["1.31", "0", "1.00", "no"]
+
+
 async def test_machines_models_and_versions_that_differ_are_said_as_the_shell_says_them() -> None:
     cpus = [{"cpu": {"brand": name}} for name in ("A CPU", "Another CPU")]
     old = profile_run(2, 7200, environment=cpus[0])

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tuibench.core.profile import PerformanceProfile, Profile
-from tuibench.core.units import count_of, ms, percent, scaled, seconds, short, size
+from tuibench.core.units import count_of, ms, percent, short, size
+from tuibench.insight.cost_total import flops_words
 from tuibench.insight.detail import layer_detail
-from tuibench.insight.estimate import ModelEstimate, model_estimates
+from tuibench.insight.estimate import BOUND, ModelEstimate, model_estimates
 from tuibench.insight.layer import COLUMNS, LayerRow, choose, fused_words, layer_rows, with_sum
 from tuibench.insight.portion import work_of
 from tuibench.insight.roof import roof_lines
@@ -67,9 +68,9 @@ class PerformanceBook(Book):
         known = profile.attributed is not None and not profile.below_resolution
         told = f"{percent(profile.attributed or 0.0)} attributed" if known else ""
         yield Fact("layers", dot.join(filter(None, (made, scale, told, sum_words(profile)))))
-        held = [f"load {seconds(profile.load_ms / 1000)}"] if profile.load_ms is not None else []
+        held = [f"load {ms(profile.load_ms)}"] if profile.load_ms is not None else []
         held += [f"peak {size(profile.peak_bytes)}"] if profile.peak_bytes is not None else []
-        yield Fact("costs", dot.join([*held, f"{scaled(self.costs.flops)} FLOPs"]))
+        yield Fact("costs", dot.join([*held, f"{flops_words(self.costs)} FLOPs"]))
         if profile.roofline is not None:
             yield Fact("roofs", dot.join(roof_lines(profile.roofline)))
         yield Fact("zeros", zeros_sentence(profile))
@@ -133,6 +134,8 @@ def _speed(profile: PerformanceProfile) -> str:
 
 
 def _estimated(estimate: ModelEstimate) -> str:
-    sign = "at best " if estimate.ms.low is None else ""
+    sign = "at best " if estimate.method == BOUND else ""
     time = ms(estimate.ms.value) if estimate.ms.value is not None else "unknown"
-    return f"{sign}{time}/batch, {short(estimate.speedup.value or 0)}× ({estimate.method})"
+    half = estimate.ms.half_width
+    near = f" ±{percent(half)}" if half is not None else ""
+    return f"{sign}{time}/batch{near}, {short(estimate.speedup.value or 0)}× ({estimate.method})"

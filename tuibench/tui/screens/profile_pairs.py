@@ -110,10 +110,15 @@ def _cells(pair: LayerPair, weight: str) -> tuple[str, ...]:
         weight or _NONE,
         table_ms(pair.old_ms.value) if pair.old_ms.value is not None else _NONE,
         table_ms(pair.new_ms.value) if pair.new_ms.value is not None else _NONE,
-        _NONE if delta is None else f"{'+' if delta > 0 else ''}{table_ms(delta)}",
+        _NONE if delta is None else _signed(delta),
         _NONE if ratio is None else short(ratio),
         clear,
     )
+
+
+def _signed(delta: float) -> str:
+    text = table_ms(delta)
+    return f"{'+' if delta > 0 else ''}{text}" if float(text) else "0"
 
 
 def _facts(pair: LayerPair) -> list[Fact]:
