@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import INT8, Profile
+from tuibench.core.profile import INT8, RESIDUAL, Profile
 from tuibench.core.text import show
 from tuibench.core.units import ms, percent, short
 from tuibench.insight.column import NONE
@@ -92,7 +92,8 @@ def _pair_row(pair: LayerPair) -> list[str]:
 
 def _mark(pair: LayerPair) -> str:
     """Whether the difference of a pair, where it has one, may be none."""
-    if pair.delta_ms is None:
+    # What is left of the time is no measurement, and never has an interval.
+    if pair.delta_ms is None or {row.kind for row in (*pair.old, *pair.new)} == {RESIDUAL}:
         return ""
     if pair.is_clear is not None:
         return "" if pair.is_clear else "~"
