@@ -146,6 +146,32 @@ def test_the_ideal_is_shown_whole_where_it_is_near_and_cut_where_it_is_not() -> 
     assert text_of(draw(SCALING, 80, 18)).splitlines()[0].split("┤")[0].strip() == "750"
 
 
+def ratios(*values: float, half: float = 0.02) -> Figure:
+    equal = (Point(CORES[0], 1.0), Point(CORES[len(values) - 1], 1.0))
+    return Figure((line("a", values, half),), TICKS, "cores", "ratio", ideal=equal, from_zero=False, ideal_name="equal")
+
+
+@pytest.mark.parametrize("values", [(1.10, 1.105, 1.11), (0.91, 0.905, 0.9)])
+def test_ratios_are_shown_with_the_line_that_they_are_held_against(values: tuple[float, ...]) -> None:
+    *rows, legend = text_of(draw(ratios(*values), 70, 14)).splitlines()
+    assert sum("·" * 30 in row for row in rows) == 1 and "· equal" in legend
+    assert sum(row.count("┬") for row in rows) == 3 and not {"↑", "↓"} & set("".join(rows)), "no bar is cut"
+
+
+def test_an_ideal_too_far_off_to_be_drawn_is_not_in_the_legend() -> None:
+    assert "·" not in text_of(draw(ratios(3.0, 3.1, 3.2), 70, 14))
+    unsure = text_of(draw(ratios(3.0, 3.1, 3.2, half=0.7), 70, 14)).splitlines()
+    assert sum("·" * 12 in row for row in unsure) == 1 and "· equal" in unsure[-1], "a bar holds it"
+
+
+@pytest.mark.parametrize(("half", "from_zero"), [(0.0, False), (1e-10, False), (0.0, True)])
+def test_values_that_differ_by_noise_are_one_value(half: float, from_zero: bool) -> None:
+    for figure in (ratios(1.1, 1.1 + 1e-10, half=half), ratios(3.1, 3.1 + 1e-10, half=half), ratios(1.0, half=half)):
+        rows = text_of(draw(replace(figure, from_zero=from_zero), 70, 14)).splitlines()
+        names = [row.split("┤")[0] for row in rows if "┤" in row]
+        assert len(set(names)) == len(names) and max(map(len, names)) < 6
+
+
 def test_what_has_no_room_in_the_legend_goes_whole() -> None:
     legends = [text_of(draw(SCALING, width, 12)).splitlines()[-1] for width in (50, 46, 35, 25)]
     assert legends == [

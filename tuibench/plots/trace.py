@@ -105,8 +105,12 @@ def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
     return Drawn(places, brush.signs.band if _draw_band(brush, shown) else "")
 
 
-def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> None:
-    """The ideal as points behind everything: straight in its own values, so curved where the axis is logarithmic."""
+def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> bool:
+    """The ideal as points behind everything: straight in its own values, so curved where the axis is logarithmic.
+
+    Whether any of it lies within the figure.
+    """
+    drawn = False
     for (x0, y0), (x1, y1) in pairwise(ideal):
         if x1 <= x0:
             continue
@@ -116,6 +120,8 @@ def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> None:
             _, row = brush.cell(x, y0 + (y1 - y0) * (x - x0) / (x1 - x0))
             if 0 <= row < brush.canvas.height:
                 brush.canvas.backdrop(column, row, brush.signs.ideal, "ideal")
+                drawn = True
+    return drawn
 
 
 def draw_missing(brush: Brush, x: float) -> None:
