@@ -74,6 +74,17 @@ def test_ratios_go_over_the_axis_one_line_for_each_rest() -> None:
     assert "no pair has a ratio" in text_of(draw(nothing, 60, 5))
 
 
+def test_of_too_many_lines_that_of_the_pair_under_the_cursor_is_the_first() -> None:
+    old = build.run(*(data.rated_cell(1.0, cores=n, batch=b) for b in (1, 2, 4, 8, 16) for n in (1, 2)))
+    side = SideBySide("a", "b", tuple(pair(old, n, b, 1.1) for b in (1, 2, 4, 8, 16) for n in (1, 2)), (), (), ())
+    key = next(c.key for c in old.cells if (c.asked.cores, c.asked.batch) == (2, 16))
+    for near, names in ((key, ["batch 16", "batch 1", "batch 2"]), ("", ["batch 1", "batch 2", "batch 4"])):
+        figure = ratio_figure(old, side, "cores", (near, near))
+        assert [series.name for series in figure.series[:3]] == names and len(figure.series) == 5
+    few = ratio_figure(old, replace(side, pairs=side.pairs[4:]), "cores", (key, key))
+    assert [series.name for series in few.series] == ["batch 4", "batch 8", "batch 16"], "all can be seen as they are"
+
+
 def test_ratios_seen_from_the_other_side_are_their_inverse_and_so_are_their_ends() -> None:
     pairs = (pair(OLD, 1, 32, 0.8), pair(OLD, 2, 32, 1.25))
     side = SideBySide("a", "b", pairs, (), (), ())

@@ -146,6 +146,12 @@ def test_the_ideal_is_shown_whole_where_it_is_near_and_cut_where_it_is_not() -> 
     assert text_of(draw(SCALING, 80, 18)).splitlines()[0].split("┤")[0].strip() == "750"
 
 
+@pytest.mark.parametrize(("extra", "words"), [(0, ""), (1, "1 more line not drawn"), (2, "2 more lines not drawn")])
+def test_lines_that_are_too_many_are_counted_in_the_legend(extra: int, words: str) -> None:
+    legend = text_of(draw(replace(SCALING, series=(ONE, ONE, ONE, *(TWO,) * extra)), 120, 18)).splitlines()[-1]
+    assert words in legend and ("not drawn" in legend) == bool(extra)
+
+
 def ratios(*values: float, half: float = 0.02) -> Figure:
     equal = (Point(CORES[0], 1.0), Point(CORES[len(values) - 1], 1.0))
     return Figure((line("a", values, half),), TICKS, "cores", "ratio", ideal=equal, from_zero=False, ideal_name="equal")

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from tuibench.core.units import count_of
 from tuibench.core.width import fit
 from tuibench.plots.canvas import DOTS_ACROSS, Canvas
 from tuibench.plots.frame import Frame, fitting, frame_rows, make_frame
@@ -64,6 +65,17 @@ class Figure:
     """What stands in place of a figure without points."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What came of a figure, for its legend."""
+
+    bars: str
+    """The sign by which bars can be seen; '' where none can."""
+    has_ideal: bool
+    left_out: int
+    """Series that were too many."""
+
+
 def draw(
     figure: Figure, width: int, height: int, *, ascii_only: bool = False, cursor: tuple[int, int] | None = None
 ) -> tuple[Row, ...]:
@@ -73,7 +85,7 @@ def draw(
     """
     if width < 1 or height < 1:
         return ()
-    figure = _tamed(figure)
+    figure, left_out = _tamed(figure), len(figure.series[MOST_SERIES:])
     points = [point for series in figure.series for point in series.points]
     if not points:
         return message_rows(figure.empty, width, height)
@@ -90,7 +102,7 @@ def draw(
     ticks = [(brush.cell(x, 0.0)[0], label) for x, label in _x_ticks(figure, brush.x, frame)]
     chosen = brush.cell(marked.x, 0.0)[0] if marked is not None else None
     bars = next((each.bars for each in drawn if each.bars), "")
-    legend = _legend(figure, brush, bars, width, has_ideal)
+    legend = _legend(figure, brush, _Seen(bars, has_ideal, left_out), width)
     return frame_rows(frame, canvas.rows(), ticks, legend, chosen)
 
 
@@ -143,19 +155,21 @@ def _is_flat(low: float, high: float) -> bool:
     return high - low <= _NOISE * max(abs(low), abs(high))
 
 
-def _legend(figure: Figure, brush: Brush, bars: str, room: int, has_ideal: bool) -> list[Span]:
+def _legend(figure: Figure, brush: Brush, seen: _Seen, room: int) -> list[Span]:
     """What is shown over what, the sign of each series, and what else can be seen, most needed first."""
     title = " by ".join(filter(None, (figure.y_name, figure.x_name)))
     named = zip(brush.signs.markers, figure.series, SERIES_STYLES, strict=False)
     parts: list[Span] = [
         (f"{sign} {fit(series.name, _LONGEST_NAME)}", style) for sign, series, style in named if series.name
     ]
+    if seen.left_out:
+        parts.append((f"{count_of(seen.left_out, 'more line')} not drawn", "dim"))
     if any(series.missing for series in figure.series):
         parts.append((f"{brush.signs.missing} {figure.missing_name}", "bad"))
-    if has_ideal:
+    if seen.has_ideal:
         parts.append((f"{brush.signs.ideal} {figure.ideal_name}", "ideal"))
-    if bars:
-        parts.append((f"{bars} {figure.bar_name}", "dim"))
+    if seen.bars:
+        parts.append((f"{seen.bars} {figure.bar_name}", "dim"))
     # Of the least use where room is short: ticks at each doubling, evenly spaced, tell it too.
     titles = (f"{title} (log2)", title) if brush.x.log2 and title else (title,)
     legends = [[part for part in ((text, "dim"), *parts) if part[0]] for text in titles]
