@@ -117,8 +117,26 @@ def test_more_points_than_columns_are_a_band_with_a_line_in_it() -> None:
     text = text_of(draw(Figure((many,), None, "s", "ms", from_zero=False, bar_name="least to most"), 60, 14))
     spiked = replace(many, points=tuple(replace(p, high=99.0 if p.x == 50 else 11.0) for p in many.points))
     spike = text_of(draw(Figure((spiked,), None, "s", "ms", from_zero=False), 60, 14)).splitlines()[0]
-    assert spike.count("░") == 1, "no peak is lost among its neighbours"
+    assert spike.count("↑") == 1, "no peak is lost among its neighbours"
     assert "░ least to most" in text and "░" in text.splitlines()[3] and "●" not in text.rpartition("\n")[0]
+
+
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
+def test_a_band_that_goes_beyond_the_figure_ends_in_arrows_and_the_legend_says_so(ascii_only: bool) -> None:
+    calm = Series("p50", tuple(Point(i, 10 + i % 11 / 100, 9.99, 10.11) for i in range(200)))
+    wild = replace(calm, points=tuple(replace(p, high=10.3, low=1.0 if p.x == 50 else p.low) for p in calm.points))
+    up, down, band = ("^", "v", ":") if ascii_only else ("↑", "↓", "░")
+
+    def shown(series: Series) -> tuple[str, str, str]:
+        figure = Figure((series,), None, "s", "ms", from_zero=False, bar_name="range")
+        rows = text_of(draw(figure, 70, 14, ascii_only=ascii_only)).splitlines()
+        return rows[0], rows[-4], rows[-1]
+
+    first, last, legend = shown(wild)
+    assert first.count(up) > 50 and band not in first, "every highest lies above"
+    assert last.count(down) == 1 and legend.endswith(f"{band} range  {up}{down} cut")
+    first, last, legend = shown(calm)
+    assert up not in first and down not in last and legend.endswith(f"{band} range")
 
 
 def test_a_break_is_not_bridged() -> None:

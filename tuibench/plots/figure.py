@@ -71,6 +71,8 @@ class _Seen:
 
     bars: str
     """The sign by which bars can be seen; '' where none can."""
+    cut: str
+    """The arrows in which a band of them ends."""
     has_ideal: bool
     left_out: int
     """Series that were too many."""
@@ -101,8 +103,8 @@ def draw(
         draw_cursor(brush, drawn[cursor[0]].places[cursor[1]])
     ticks = [(brush.cell(x, 0.0)[0], label) for x, label in _x_ticks(figure, brush.x, frame)]
     chosen = brush.cell(marked.x, 0.0)[0] if marked is not None else None
-    bars = next((each.bars for each in drawn if each.bars), "")
-    legend = _legend(figure, brush, _Seen(bars, has_ideal, left_out), width)
+    bars, cut = (next(filter(None, each), "") for each in ([d.bars for d in drawn], [d.cut for d in drawn]))
+    legend = _legend(figure, brush, _Seen(bars, cut, has_ideal, left_out), width)
     return frame_rows(frame, canvas.rows(), ticks, legend, chosen)
 
 
@@ -170,6 +172,8 @@ def _legend(figure: Figure, brush: Brush, seen: _Seen, room: int) -> list[Span]:
         parts.append((f"{brush.signs.ideal} {figure.ideal_name}", "ideal"))
     if seen.bars:
         parts.append((f"{seen.bars} {figure.bar_name}", "dim"))
+    if seen.cut:
+        parts.append((f"{seen.cut} cut", "dim"))
     # Of the least use where room is short: ticks at each doubling, evenly spaced, tell it too.
     titles = (f"{title} (log2)", title) if brush.x.log2 and title else (title,)
     legends = [[part for part in ((text, "dim"), *parts) if part[0]] for text in titles]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from tuibench.plots.canvas import DOTS_ACROSS, DOTS_DOWN, Canvas
 from tuibench.plots.scale import Scale
@@ -88,6 +88,8 @@ class Drawn:
 
     places: tuple[Cell, ...]
     bars: str
+    cut: str = ""
+    """The arrows in which a band of bars ends at the edges that it goes beyond."""
 
 
 def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
@@ -102,7 +104,8 @@ def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
     if stroke.marked and brush.canvas.width > _ROOM_PER_MARK:
         _draw_marks(brush, shown)
     places = tuple(brush.cell(x, y) for x, y, *_ in stroke.values)
-    return Drawn(places, brush.signs.band if _draw_band(brush, shown) else "")
+    has_band, arrows = _draw_band(brush, shown)
+    return Drawn(places, brush.signs.band if has_band else "", arrows)
 
 
 def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> bool:
@@ -181,19 +184,27 @@ def _draw_bar(brush: Brush, column: int, row: int, low: float, high: float, styl
     return top < row or foot > row
 
 
-def _draw_band(brush: Brush, stroke: Stroke) -> bool:
-    """From each value's low to its high, as far as the next value; whether there was anything to draw."""
+def _draw_band(brush: Brush, stroke: Stroke) -> tuple[bool, str]:
+    """From each value's low to its high, as far as the next value; whether there was any, and its arrows where cut."""
     columns = [brush.x.place(value[0]) // DOTS_ACROSS for value in stroke.values]
-    drawn = False
+    last = brush.canvas.height - 1
+    drawn, cut = False, []
     for i, (_, _, low, high) in enumerate(stroke.values):
         if low is None or high is None or high <= low:
             continue
         joined = i + 1 < len(columns) and i + 1 not in stroke.breaks
-        for column in range(columns[i], max(columns[i + 1] if joined else 0, columns[i] + 1)):
-            for row in brush.rows(low, high):
-                brush.canvas.backdrop(column, row, brush.signs.band, "dim")
-                drawn = True
-    return drawn
+        across = range(columns[i], max(columns[i + 1] if joined else 0, columns[i] + 1))
+        for column, row in product(across, brush.rows(low, high)):
+            brush.canvas.backdrop(column, row, brush.signs.band, "dim")
+            drawn = True
+        above, below = brush.y.place(high) < 0, brush.y.place(low) // DOTS_DOWN > last
+        ends = [(0, brush.signs.cut[0])] * above + [(last, brush.signs.cut[1])] * below
+        cut += [(column, row, sign) for column in across for row, sign in ends]
+    # After all of the band: another value in the same column of characters may not be cut.
+    for column, row, sign in cut:
+        brush.canvas.backdrop(column, row, sign, "dim")
+    arrows = "".join(sign for sign in brush.signs.cut if any(sign == each for *_, each in cut))
+    return drawn or bool(cut), arrows
 
 
 def _thinned(brush: Brush, stroke: Stroke) -> Stroke:
