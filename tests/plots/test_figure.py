@@ -102,6 +102,12 @@ def test_sides_at_one_place_stand_beside_each_other() -> None:
     assert text.count("●○") == 5
 
 
+def test_a_third_side_at_the_same_place_hides_neither_of_the_others() -> None:
+    same = tuple(line(name, (10, 20, 30, 40, 50)) for name in "abc")
+    text = text_of(draw(Figure(same, TICKS, "cores", "y", log2_x=True), 80, 18))
+    assert text.count("◆●○") == 5 and [text.count(sign) for sign in "●○◆"] == [6, 6, 6]
+
+
 def test_the_cursor_is_seen_at_its_point_and_in_its_tick() -> None:
     rows = draw(SCALING, 80, 18, cursor=(0, 2))
     marked = [text for row in rows for text, style in row if style == "mark"]

@@ -145,10 +145,7 @@ def _draw_points(brush: Brush, stroke: Stroke) -> Drawn:
     for x, y, low, high in stroke.values:
         column, row = brush.cell(x, y)
         rows = brush.rows(min(y if low is None else low, y), max(y if high is None else high, y))
-        # Beside what an earlier series has there, so that neither hides the other.
-        beside = column + 1 if column + 1 < brush.canvas.width else column - 1
-        if any(brush.canvas.is_taken(column, each) for each in rows):
-            column = max(beside, 0)
+        column = _free_column(brush, column, rows)
         if low is not None and high is not None:
             with_bars |= _draw_bar(brush, column, row, low, high, style)
         places.append((column, row))
@@ -156,6 +153,12 @@ def _draw_points(brush: Brush, stroke: Stroke) -> Drawn:
     for column, row in places:
         brush.canvas.sign(column, row, brush.signs.markers[stroke.number], style)
     return Drawn(tuple(places), brush.signs.caps[0] if with_bars else "")
+
+
+def _free_column(brush: Brush, column: int, rows: range) -> int:
+    """Beside what earlier series have there, so that none hides another; at its own place where there is no room."""
+    near = (each for each in (column, column + 1, column - 1, column + 2) if 0 <= each < brush.canvas.width)
+    return next((each for each in near if not any(brush.canvas.is_taken(each, row) for row in rows)), column)
 
 
 def _draw_marks(brush: Brush, stroke: Stroke) -> None:
