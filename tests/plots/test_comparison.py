@@ -56,6 +56,18 @@ def test_what_was_not_measured_where_the_other_was_has_no_line() -> None:
     assert len(both.lines) == 1 and both.sentences[-1].text == "0002: not measured at batch 1"
 
 
+@pytest.mark.parametrize("dims", [{"sequence": 64}, {}], ids=["another dim", "no dim"])
+def test_lines_over_different_dims_are_not_held_against_each_other(dims: dict[str, int]) -> None:
+    """Two exports of one model may name the same length differently; nobody here knows that it is the same."""
+    old = build.run(*(data.timed_cell(5.0 * s, dims={"seq": s}) for s in (64, 128)), id=make_id(1))
+    others = [{name: size * n for name, size in dims.items()} for n in (1, 2)] if dims else [{}]
+    new = build.run(*(data.timed_cell(5.0, dims=each) for each in others), id=make_id(2))
+    both = together(old, new, Selection("shape"))
+    assert [line.side.label for line in both.lines] == ["0001 onnxruntime"]
+    assert both.sentences[-1].text == "0002: not measured over seq"
+    assert "ratio" not in {sentence.kind for sentence in both.sentences}
+
+
 def test_calls_are_not_held_against_streams() -> None:
     cells = [data.timed_cell(3.0, scenario="async", cores=n, streams=n) for n in (1, 2)]
     both = together(OLD, build.run(*cells, id=make_id(2)), Selection(statistic="floor"))

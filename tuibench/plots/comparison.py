@@ -35,12 +35,19 @@ def together(old: RunResult, new: RunResult, selection: Selection | None = None)
     if second.selection.statistic != first.selection.statistic:
         # What streams do not have cannot be held against what they have.
         first = scaling(old, replace(first.selection, statistic=second.selection.statistic))
-    comparable = _agree(place, _coordinates(new, second))
-    lines = (*_named(first.lines[:1], old), *(_named(second.lines[:1], new) if comparable else ()))
+    lacking = _lacking(first, second, _agree(place, _coordinates(new, second)))
+    lines = (*_named(first.lines[:1], old), *(() if lacking else _named(second.lines[:1], new)))
     said = sentences(lines, first.selection, ())
-    if not comparable:
-        said += (Sentence("missing", f"{show(short_id(new.id), 10)}: not measured {_held(first.selection)}"),)
+    if lacking:
+        said += (Sentence("missing", f"{show(short_id(new.id), 10)}: not measured {lacking}"),)
     return replace(first, lines=lines, sentences=said)
+
+
+def _lacking(first: Scaling, second: Scaling, agree: bool) -> str:
+    """Over what or at what the second one was not measured; '' where its line can be held against the first."""
+    if _over(second) != _over(first) or not any(line.points for line in second.lines[:1]):
+        return f"over {first.axis_name}" if first.axis_name else "over the same dim"
+    return "" if agree else _held(first.selection)
 
 
 def _coordinates(run: RunResult, shown: Scaling) -> dict[str, int]:
@@ -48,8 +55,12 @@ def _coordinates(run: RunResult, shown: Scaling) -> dict[str, int]:
     on_it = {point.cell_key for line in shown.lines[:1] for point in line.points}
     places = [place for place in make_grid(run).places if place.cell.key in on_it]
     values = {key: {place.at.get(key) for place in places} for place in places for key in place.at}
-    over = shown.selection.axis if shown.selection.axis != "shape" else dim_key(shown.selection.dim)
-    return {key: value for key, found in values.items() if len(found) == 1 and key != over for value in found if value}
+    held = {key: found for key, found in values.items() if len(found) == 1 and key != _over(shown)}
+    return {key: value for key, found in held.items() for value in found if value}
+
+
+def _over(shown: Scaling) -> str:
+    return shown.selection.axis if shown.selection.axis != "shape" else dim_key(shown.selection.dim)
 
 
 def _agree(old: dict[str, int], new: dict[str, int]) -> bool:
