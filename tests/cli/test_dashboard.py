@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.shell import Shell, as_shell
 from tests.cli.terminal import Terminal
+from tests.runs.profile_script import make_profile_result
 from tests.store.data import make_small
 from tuibench.core.card import Card
 from tuibench.workbench.hall import Workbench
@@ -43,6 +44,22 @@ def test_an_empty_store_says_how_to_begin(shell: Shell, home: Path) -> None:
         ["Nothing is measured yet: tuibench benchmark sample measures the built-in model."],
     )
     assert not (home / "tuibench").exists(), "looking makes nothing"
+
+
+def test_where_only_profiles_are_stored_it_says_so_as_the_list_does(shell: Shell, home: Path) -> None:
+    Workbench().store.benchmarks.add(make_profile_result(1), Card(name="p"))
+    done = shell.run(env=HERE)
+    assert (done.code, done.lines) == (0, [])
+    assert done.err.splitlines()[1:] == shell.run("list", env=HERE).err.splitlines()
+    assert done.err.endswith("and 1 profile: tuibench list --profiles\n")
+
+
+def test_profiles_are_counted_below_benchmarks(shell: Shell, stored: None) -> None:
+    for number in (3, 4):
+        Workbench().store.benchmarks.add(make_profile_result(number), Card(name="p"))
+    done = shell.run(env=HERE)
+    assert [line.split()[0] for line in done.lines] == ["id", "0002", "0001"]
+    assert done.err.endswith("list of results\nand 2 profiles: tuibench list --profiles\n")
 
 
 @pytest.mark.parametrize(("place", "number"), [("stdin", 0), ("stdout", 1), ("stderr", 2)])

@@ -5,18 +5,22 @@ from __future__ import annotations
 import json
 import os
 import signal
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.shell import Done, Shell, until
-from tests.runs.profile_script import make_profile_result
+from tests.runs.profile_script import make_profile_result, make_profile_spec
 from tests.store.data import make_small
+from tuibench.cli.profile import plan_json
 from tuibench.core.card import Card
 from tuibench.core.errors import EngineError
 from tuibench.core.profile import LOSS, ProfileSpec
+from tuibench.core.spec import ModelSource
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import ProfilePlan
 
 LOSSY = ProfileSpec(LOSS, levels=("pruned 0.5", "int8"))
 SHORT = ("--processes", "1", "--runs", "2", "-ncores", "1")
@@ -244,6 +248,13 @@ def test_help_names_every_flag(quick: Shell) -> None:
 def test_the_built_in_models_are_listed_as_for_a_benchmark(quick: Shell) -> None:
     done = quick.call("profile", "sample:?")  # type: ignore[attr-defined]
     assert done.code == 0 and done.out == quick.call("benchmark", "sample:?").out  # type: ignore[attr-defined]
+
+
+def test_a_plan_for_programs_names_the_model_as_it_was_given() -> None:
+    spec = make_profile_spec(Path("/cache/samples/tiny.onnx"))
+    given = replace(spec, models=(ModelSource("sample:tiny", "/cache/samples/tiny.onnx"),))
+    for each, name in ((given, "sample:tiny"), (spec, "tiny.onnx")):
+        assert json.loads(plan_json(each, ProfilePlan(2.0, (), "")))["model"] == name
 
 
 def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, tmp_path: Path) -> None:

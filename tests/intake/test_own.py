@@ -151,6 +151,8 @@ def _set(*path: Any) -> Callable[[Any], Any]:
         (_set("cells", 0, "executions", 1, "iterations", 0), "tuibench.cells[0].executions[1].iterations is 0"),
         (_set("cells", 0, "executions", 1, "histogram", "ratio", 1e9), "cells[0].executions[1].histogram has bins"),
         (_set("cells", 0, "items", 0), "tuibench.cells[0] has 0 items per call from 1 sittings"),
+        (_set("cells", 0, "asked", "cores", 0), "tuibench.cells[0].asked.cores is 0"),
+        (_set("cells", 0, "asked", "batch", 0), "tuibench.cells[0].asked.batch is 0"),
         (_set("points", 0, "model", -1), "tuibench.points[0].model is -1"),
         (_set("cells", 0, "status", 5), "tuibench.cells[0].status is 5, none of ok"),
         (lambda d: d["tuibench"].pop("spec"), "tuibench.spec is missing"),

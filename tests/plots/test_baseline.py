@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import replace
 
 import numpy as np
@@ -12,6 +13,7 @@ from tests.plots import data, golden
 from tests.report import build
 from tuibench.core.cell import Estimate
 from tuibench.measure.reduction import histogram as reduce_to_bins
+from tuibench.plots import baseline
 from tuibench.plots.baseline import marks_of, merged_histogram, samples_figure
 from tuibench.plots.figure import draw
 from tuibench.plots.histogram import Histogram
@@ -67,6 +69,45 @@ def test_what_is_said_to_lie_outside_does(executions: list[list[int]]) -> None:
     assert both.under + both.perhaps_under >= sum(call < low / 1.0101 for call in every) - 1e-6
 
 
+edges = st.integers(1, 12)
+several = st.lists(st.tuples(edges, edges, *[st.integers(0, 40)] * 3), min_size=1, max_size=8)
+
+
+@given(several)
+def test_the_span_is_the_widest_of_those_that_leave_least_untold(found: list[tuple[int, ...]]) -> None:
+    """As told by trying each."""
+    kept = [baseline._Kept(low, 1.0, (n + 1.0,) * size, under, over) for low, size, n, under, over in found]
+    few = 0.005 * sum(each.under + each.over + sum(each.counts) for each in kept)
+
+    def rank(low: float, high: float) -> tuple[float, float]:
+        untold = sum(each.under * (each.low > low) + each.over * (each.high < high) for each in kept)
+        return max(untold - few, 0.0), low - high
+
+    lows, highs = [each.low for each in kept], [each.high for each in kept]
+    spans = [(low, high) for low in lows for high in highs if low < high and low <= min(highs) and high >= max(lows)]
+    assert rank(*baseline._told(kept)) == pytest.approx(min(rank(*span) for span in spans))
+
+
+def test_the_work_goes_by_the_number_of_executions_not_by_its_square() -> None:
+    def count_calls(executions: int) -> int:
+        kept = [baseline._Kept(13 + n / 1e4, 0.01, (5.0,) * 90, 1.0, 2.0) for n in range(executions)]
+        counted = 0
+
+        def count(_frame: object, event: str, _what: object) -> None:
+            nonlocal counted
+            counted += event in ("call", "c_call")
+
+        before = sys.getprofile()
+        sys.setprofile(count)
+        try:
+            baseline._told(kept)
+        finally:
+            sys.setprofile(before)
+        return counted
+
+    assert count_calls(400) < 3 * count_calls(200)
+
+
 def test_counts_of_different_grids_are_shared_out_and_none_is_lost() -> None:
     executions = (
         build.execution(histogram=binned(1e6, 4.0, [8])),
@@ -83,8 +124,8 @@ def test_what_was_not_kept_is_not_made_up() -> None:
     assert merged_histogram(build.failed_cell()) is None and samples_figure(build.failed_cell()) is None
     bare = build.ok_cell(executions=(build.execution(histogram={}, series=()),))
     assert merged_histogram(bare) is None and samples_figure(bare) is None
-    odd = build.ok_cell(executions=(build.execution(histogram=binned(0.0, 1.0, [1])),))
-    assert merged_histogram(odd) is None
+    for odd in (binned(0.0, 1.0, [1]), binned(1e6, 1.0 + 2**-52, [1])):
+        assert merged_histogram(build.ok_cell(executions=(build.execution(histogram=odd),))) is None
 
 
 def test_samples_go_through_all_executions_in_turn() -> None:

@@ -56,6 +56,18 @@ def test_what_was_not_measured_where_the_other_was_has_no_line() -> None:
     assert len(both.lines) == 1 and both.sentences[-1].text == "0002: not measured at batch 1"
 
 
+@pytest.mark.parametrize("dims", [{"sequence": 64}, {}], ids=["another dim", "no dim"])
+def test_lines_over_different_dims_are_not_held_against_each_other(dims: dict[str, int]) -> None:
+    """Two exports of one model may name the same length differently; nobody here knows that it is the same."""
+    old = build.run(*(data.timed_cell(5.0 * s, dims={"seq": s}) for s in (64, 128)), id=make_id(1))
+    others = [{name: size * n for name, size in dims.items()} for n in (1, 2)] if dims else [{}]
+    new = build.run(*(data.timed_cell(5.0, dims=each) for each in others), id=make_id(2))
+    both = together(old, new, Selection("shape"))
+    assert [line.side.label for line in both.lines] == ["0001 onnxruntime"]
+    assert both.sentences[-1].text == "0002: not measured over seq"
+    assert "ratio" not in {sentence.kind for sentence in both.sentences}
+
+
 def test_calls_are_not_held_against_streams() -> None:
     cells = [data.timed_cell(3.0, scenario="async", cores=n, streams=n) for n in (1, 2)]
     both = together(OLD, build.run(*cells, id=make_id(2)), Selection(statistic="floor"))
@@ -72,6 +84,17 @@ def test_ratios_go_over_the_axis_one_line_for_each_rest() -> None:
     assert {point.y for point in figure.ideal} == {1.0}
     nothing = ratio_figure(OLD, SideBySide("a", "b", (), (), (), ()), "cores")
     assert "no pair has a ratio" in text_of(draw(nothing, 60, 5))
+
+
+def test_of_too_many_lines_that_of_the_pair_under_the_cursor_is_the_first() -> None:
+    old = build.run(*(data.rated_cell(1.0, cores=n, batch=b) for b in (1, 2, 4, 8, 16) for n in (1, 2)))
+    side = SideBySide("a", "b", tuple(pair(old, n, b, 1.1) for b in (1, 2, 4, 8, 16) for n in (1, 2)), (), (), ())
+    key = next(c.key for c in old.cells if (c.asked.cores, c.asked.batch) == (2, 16))
+    for near, names in ((key, ["batch 16", "batch 1", "batch 2"]), ("", ["batch 1", "batch 2", "batch 4"])):
+        figure = ratio_figure(old, side, "cores", (near, near))
+        assert [series.name for series in figure.series[:3]] == names and len(figure.series) == 5
+    few = ratio_figure(old, replace(side, pairs=side.pairs[4:]), "cores", (key, key))
+    assert [series.name for series in few.series] == ["batch 4", "batch 8", "batch 16"], "all can be seen as they are"
 
 
 def test_ratios_seen_from_the_other_side_are_their_inverse_and_so_are_their_ends() -> None:

@@ -102,6 +102,12 @@ def test_sides_at_one_place_stand_beside_each_other() -> None:
     assert text.count("●○") == 5
 
 
+def test_a_third_side_at_the_same_place_hides_neither_of_the_others() -> None:
+    same = tuple(line(name, (10, 20, 30, 40, 50)) for name in "abc")
+    text = text_of(draw(Figure(same, TICKS, "cores", "y", log2_x=True), 80, 18))
+    assert text.count("◆●○") == 5 and [text.count(sign) for sign in "●○◆"] == [6, 6, 6]
+
+
 def test_the_cursor_is_seen_at_its_point_and_in_its_tick() -> None:
     rows = draw(SCALING, 80, 18, cursor=(0, 2))
     marked = [text for row in rows for text, style in row if style == "mark"]
@@ -117,8 +123,26 @@ def test_more_points_than_columns_are_a_band_with_a_line_in_it() -> None:
     text = text_of(draw(Figure((many,), None, "s", "ms", from_zero=False, bar_name="least to most"), 60, 14))
     spiked = replace(many, points=tuple(replace(p, high=99.0 if p.x == 50 else 11.0) for p in many.points))
     spike = text_of(draw(Figure((spiked,), None, "s", "ms", from_zero=False), 60, 14)).splitlines()[0]
-    assert spike.count("░") == 1, "no peak is lost among its neighbours"
+    assert spike.count("↑") == 1, "no peak is lost among its neighbours"
     assert "░ least to most" in text and "░" in text.splitlines()[3] and "●" not in text.rpartition("\n")[0]
+
+
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
+def test_a_band_that_goes_beyond_the_figure_ends_in_arrows_and_the_legend_says_so(ascii_only: bool) -> None:
+    calm = Series("p50", tuple(Point(i, 10 + i % 11 / 100, 9.99, 10.11) for i in range(200)))
+    wild = replace(calm, points=tuple(replace(p, high=10.3, low=1.0 if p.x == 50 else p.low) for p in calm.points))
+    up, down, band = ("^", "v", ":") if ascii_only else ("↑", "↓", "░")
+
+    def shown(series: Series) -> tuple[str, str, str]:
+        figure = Figure((series,), None, "s", "ms", from_zero=False, bar_name="range")
+        rows = text_of(draw(figure, 70, 14, ascii_only=ascii_only)).splitlines()
+        return rows[0], rows[-4], rows[-1]
+
+    first, last, legend = shown(wild)
+    assert first.count(up) > 50 and band not in first, "every highest lies above"
+    assert last.count(down) == 1 and legend.endswith(f"{band} range  {up}{down} cut")
+    first, last, legend = shown(calm)
+    assert up not in first and down not in last and legend.endswith(f"{band} range")
 
 
 def test_a_break_is_not_bridged() -> None:
@@ -144,6 +168,38 @@ def test_the_ideal_is_shown_whole_where_it_is_near_and_cut_where_it_is_not() -> 
     flat = replace(SCALING, ideal=(Point(1, 780.0), Point(16, 780.0)))
     assert "·" * 30 in text_of(draw(flat, 80, 18))
     assert text_of(draw(SCALING, 80, 18)).splitlines()[0].split("┤")[0].strip() == "750"
+
+
+@pytest.mark.parametrize(("extra", "words"), [(0, ""), (1, "1 more line not drawn"), (2, "2 more lines not drawn")])
+def test_lines_that_are_too_many_are_counted_in_the_legend(extra: int, words: str) -> None:
+    legend = text_of(draw(replace(SCALING, series=(ONE, ONE, ONE, *(TWO,) * extra)), 120, 18)).splitlines()[-1]
+    assert words in legend and ("not drawn" in legend) == bool(extra)
+
+
+def ratios(*values: float, half: float = 0.02) -> Figure:
+    equal = (Point(CORES[0], 1.0), Point(CORES[len(values) - 1], 1.0))
+    return Figure((line("a", values, half),), TICKS, "cores", "ratio", ideal=equal, from_zero=False, ideal_name="equal")
+
+
+@pytest.mark.parametrize("values", [(1.10, 1.105, 1.11), (0.91, 0.905, 0.9)])
+def test_ratios_are_shown_with_the_line_that_they_are_held_against(values: tuple[float, ...]) -> None:
+    *rows, legend = text_of(draw(ratios(*values), 70, 14)).splitlines()
+    assert sum("·" * 30 in row for row in rows) == 1 and "· equal" in legend
+    assert sum(row.count("┬") for row in rows) == 3 and not {"↑", "↓"} & set("".join(rows)), "no bar is cut"
+
+
+def test_an_ideal_too_far_off_to_be_drawn_is_not_in_the_legend() -> None:
+    assert "·" not in text_of(draw(ratios(3.0, 3.1, 3.2), 70, 14))
+    unsure = text_of(draw(ratios(3.0, 3.1, 3.2, half=0.7), 70, 14)).splitlines()
+    assert sum("·" * 12 in row for row in unsure) == 1 and "· equal" in unsure[-1], "a bar holds it"
+
+
+@pytest.mark.parametrize(("half", "from_zero"), [(0.0, False), (1e-10, False), (0.0, True)])
+def test_values_that_differ_by_noise_are_one_value(half: float, from_zero: bool) -> None:
+    for figure in (ratios(1.1, 1.1 + 1e-10, half=half), ratios(3.1, 3.1 + 1e-10, half=half), ratios(1.0, half=half)):
+        rows = text_of(draw(replace(figure, from_zero=from_zero), 70, 14)).splitlines()
+        names = [row.split("┤")[0] for row in rows if "┤" in row]
+        assert len(set(names)) == len(names) and max(map(len, names)) < 6
 
 
 def test_what_has_no_room_in_the_legend_goes_whole() -> None:

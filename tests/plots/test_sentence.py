@@ -33,6 +33,13 @@ def test_less_time_is_better() -> None:
     assert words["best"].startswith("16 cores  54.4 ms/batch") and words["worst"].startswith("1 core  473 ms/batch")
 
 
+def test_what_was_measured_on_no_core_says_nothing_of_the_form_of_a_line() -> None:
+    run = data.cores_run()
+    nought = [data.rated_cell(10.0, cores=0, batch=32), data.rated_cell(9.0, cores=0, batch=1)]
+    words = said(build.run(*nought, *run.cells))
+    assert words["knee"].startswith("8 cores") and words["Amdahl"] == said(run)["Amdahl"]
+
+
 @pytest.mark.parametrize("serial", [0.0, 0.05, 0.5])
 def test_the_serial_share_of_a_law_abiding_line_is_found(serial: float) -> None:
     speedups = [(float(n), 1 / (serial + (1 - serial) / n)) for n in (1, 2, 4, 8, 16)]

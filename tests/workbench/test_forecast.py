@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from tests.build import make_spec
+from tuibench.core.dtype import ELEMENT_BITS
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
+from tuibench.models.sample import element_bytes
 from tuibench.workbench.forecast import check_dim, expected_s, forecast, free_dims, item_bytes, limit_s
 
 MB = 1_000_000
@@ -102,7 +104,14 @@ def test_time_follows_the_effort_and_its_bounds() -> None:
 
 
 @pytest.mark.parametrize(
-    ("dtype", "size"), [("float32", 4), ("float16", 2), ("bfloat16", 2), ("int8", 1), ("bool", 1), ("uint4", 1)]
-)
-def test_the_size_of_an_element_is_in_its_name(dtype: str, size: int) -> None:
+    ("dtype", "size"),
+    [("float32", 4), ("float16", 2), ("bfloat16", 2), ("int8", 1), ("bool", 1), ("uint4", 1), ("float8e4m3fn", 1),
+     ("float8e5m2", 1), ("complex128", 16), ("complex64", 8), ("string", 32), ("of tomorrow 64", 1)],
+)  # fmt: skip
+def test_the_size_of_an_element_goes_by_its_type(dtype: str, size: int) -> None:
     assert item_bytes(dtype) == size
+
+
+@pytest.mark.parametrize("dtype", sorted(ELEMENT_BITS))
+def test_the_forecast_knows_what_is_fed_in_the_end(dtype: str) -> None:
+    assert item_bytes(dtype) == element_bytes(dtype)

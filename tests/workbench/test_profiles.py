@@ -217,6 +217,11 @@ def test_a_plan_of_losses_counts_the_layers_that_can_be_changed(home: Path) -> N
     none = plan(spec, costs=replace(COSTS, nodes=(lstm,)))
     assert none.words == ("no layer with weights that could be changed",)
     assert none.seconds is not None and none.seconds < 10
+    bare = replace(spec, limits=Limits(max_time_s=1))
+    no_flops = replace(COSTS, nodes=(), macs=0, element_flops=0)
+    for costs in (replace(COSTS, nodes=(lstm,)), no_flops):
+        assert plan(spec, costs=costs).basis == "having no layer to change"
+    assert plan(bare, costs=no_flops).basis == "having no layer to change; --max-time ends it before all is made"
 
 
 def test_an_engine_without_layer_times_starts_nothing(home: Path) -> None:

@@ -14,7 +14,7 @@ from tuibench.core.errors import ExitCode, PhaseTimeout, TuibenchError, UsageErr
 from tuibench.core.remote import is_remote
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
-from tuibench.report.listing import NEWEST, hidden_words, listing
+from tuibench.report.listing import NEWEST, hidden_words, listing, profile_words
 from tuibench.request.model_token import resolve_model
 from tuibench.request.request import DashboardRequest
 from tuibench.request.sample import SAMPLES
@@ -75,11 +75,13 @@ def _without_screen(bench: Workbench, request: DashboardRequest, display: Displa
         hint = f"tuibench benchmark {show(request.path, 100)} measures from the shell"
         raise UsageError(f"the dashboard needs a terminal: {display.refusal}", hint)
     tell(f"tuibench: the dashboard needs a terminal ({display.refusal}); this is the list of results")
-    rows = bench.library.list()
-    if not rows:
+    rows, profiles = bench.library.list(), bench.library.list_profiles()
+    if not rows and not profiles:
         emit("Nothing is measured yet: tuibench benchmark sample measures the built-in model.\n")
         return int(ExitCode.OK)
     emit(listing(rows, now=time.time(), limit=NEWEST, width=width(), ascii_only=display.ascii_only))
     if words := hidden_words(len(rows), NEWEST):
         tell(words)
+    if profiles:
+        tell(profile_words(len(profiles)))
     return int(ExitCode.OK)

@@ -9,8 +9,7 @@ from tuibench.cli.output import emit
 from tuibench.cli.parser import Subparsers, reads
 from tuibench.cli.session import opened, tell, width
 from tuibench.core.errors import ExitCode
-from tuibench.core.units import count_of
-from tuibench.report.listing import NEWEST, hidden_words, listing, profile_listing, rows_json
+from tuibench.report.listing import NEWEST, hidden_words, listing, profile_listing, profile_words, rows_json
 from tuibench.request import value
 
 _MOST = 10**9
@@ -51,5 +50,5 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
             tell(said)
         others = () if args.profiles else library.list_profiles(args.project, words)
         if others:
-            tell(f"and {count_of(len(others), 'profile')}: tuibench list --profiles")
+            tell(profile_words(len(others)))
     return int(ExitCode.OK)

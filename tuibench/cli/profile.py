@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
@@ -170,6 +169,6 @@ def plan_json(spec: BenchmarkSpec, plan: ProfilePlan) -> str:
     import json
 
     kind = spec.profile.kind if spec.profile is not None else ""
-    model = os.path.basename(spec.models[0].path)
+    model = ", ".join(model_names(spec.models))
     facts = {"expected_s": plan.seconds, "words": list(plan.words), "basis": plan.basis}
     return json.dumps({"schema": 1, "kind": kind, "model": model} | facts, indent=1, ensure_ascii=True) + "\n"

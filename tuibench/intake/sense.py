@@ -52,6 +52,9 @@ def _cell_problems(cell: CellResult, place: str) -> Iterator[str]:
         names = ("items_per_sec", "seconds_ran", "iterations", "median", "mean", "std")
         figures = {name: getattr(pooled, name) for name in names} | pooled.percentiles
         yield from _negative(figures, f"{place}.pooled")
+    for name, count in (("cores", cell.asked.cores), ("batch", cell.asked.batch)):
+        if count is not None and count < 1:
+            yield f"{place}.asked.{name} is {count}"
     if cell.items < 1 or cell.sittings < 1:
         yield f"{place} has {cell.items} items per call from {cell.sittings} sittings"
     for n, execution in enumerate(cell.executions):

@@ -10,14 +10,18 @@ from functools import partial
 import numpy as np
 
 from tuibench.arrays.bundle import Array
+from tuibench.core.dtype import ELEMENT_BITS
 from tuibench.core.model import Port
 from tuibench.models.role import is_image, is_mask, is_rate, is_state
 from tuibench.models.vocabulary import Vocabulary
 
 Draw = Callable[[np.random.Generator, tuple[int, ...]], Array]
 
-RAW_BYTES = {"bfloat16": 2, "float8e4m3fn": 1, "float8e4m3fnuz": 1, "float8e5m2": 1, "float8e5m2fnuz": 1,
-             "float8e8m0": 1, "int4": 1, "uint4": 1, "int2": 1, "uint2": 1, "float4e2m1": 1}  # fmt: skip
+_NOT_IN_NUMPY = (
+    *("bfloat16", "float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "float8e8m0"),
+    *("int4", "uint4", "int2", "uint2", "float4e2m1"),
+)
+RAW_BYTES = {name: max(1, ELEMENT_BITS[name] // 8) for name in _NOT_IN_NUMPY}
 """Types that numpy lacks travel as unsigned integers of this many bytes."""
 _RATE = 16000
 _SMALL = 2

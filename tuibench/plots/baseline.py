@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -76,21 +77,37 @@ def _read(stored: Mapping[str, Any]) -> _Kept | None:
         return None
     low, width = math.log(float(stored["low_ns"])), math.log(float(stored["ratio"]))
     under, over = float(stored.get("under", 0)), float(stored.get("over", 0))
-    return _Kept(low, width, tuple(float(count) for count in counts), under, over)
+    kept = _Kept(low, width, tuple(float(count) for count in counts), under, over)
+    return kept if kept.high > kept.low else None
 
 
 def _told(kept: Sequence[_Kept]) -> tuple[float, float]:
     """The widest span of which nearly all calls are known to lie in, below or above; else that of which most are."""
     few = _UNTOLD * math.fsum(each.under + each.over + math.fsum(each.counts) for each in kept)
-
-    def untold(span: tuple[float, float]) -> float:
-        low, high = span
-        return math.fsum(each.under * (each.low > low) + each.over * (each.high < high) for each in kept)
-
-    lows, highs = {each.low for each in kept}, {each.high for each in kept}
+    below = _sums(sorted(((each.low, each.under) for each in kept), reverse=True))
+    above = _sums(sorted((each.high, each.over) for each in kept))
     # It touches the bins of each, so that what lies beyond these is not below it, nor the other way round.
-    spans = [(low, high) for low in lows for high in highs if low < high and low <= min(highs) and high >= max(lows)]
-    return min(spans, key=lambda span: (max(untold(span) - few, 0.0), span[0] - span[1]))
+    highs = [high for high in above if high >= max(below)]
+    untold = [above[high] for high in highs]
+
+    def furthest(low: float) -> float:
+        """The greatest end at which no more is untold than may be, or else than at the least."""
+        first = bisect_right(highs, low)
+        few_enough = bisect_right(untold, few, first, key=lambda amount: below[low] + amount)
+        return highs[max(few_enough, bisect_right(untold, untold[first], first)) - 1]
+
+    spans = [(low, furthest(low)) for low in below if low <= min(above)]
+    return min(spans, key=lambda span: (max(below[span[0]] + above[span[1]] - few, 0.0), span[0] - span[1]))
+
+
+def _sums(amounts: Sequence[tuple[float, float]]) -> dict[float, float]:
+    """Of each edge what those before it have, all in all."""
+    sums: dict[float, float] = {}
+    total = 0.0
+    for edge, amount in amounts:
+        sums.setdefault(edge, total)
+        total += amount
+    return sums
 
 
 def marks_of(cell: CellResult) -> tuple[tuple[str, float], ...]:

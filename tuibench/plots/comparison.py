@@ -6,16 +6,19 @@ from dataclasses import replace
 
 from tuibench.core.cell import CellResult
 from tuibench.core.comparison import SideBySide
-from tuibench.core.run import RunResult
+from tuibench.core.run import Comparison, RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.plots.baseline import samples_of
-from tuibench.plots.figure import Figure, Point, Series
+from tuibench.plots.figure import MOST_SERIES, Figure, Point, Series
 from tuibench.plots.grid import coordinate_name, dim_key, make_grid
 from tuibench.plots.line import Line, Sentence
 from tuibench.plots.scaling import Scaling, figure_of, scaling
 from tuibench.plots.selection import Selection
 from tuibench.plots.sentence import sentences
+
+_Rest = tuple[tuple[str, str], ...]
+"""All settings of a cell but the one that a figure goes over: (what, in words)."""
 
 
 def together(old: RunResult, new: RunResult, selection: Selection | None = None) -> Scaling:
@@ -32,12 +35,19 @@ def together(old: RunResult, new: RunResult, selection: Selection | None = None)
     if second.selection.statistic != first.selection.statistic:
         # What streams do not have cannot be held against what they have.
         first = scaling(old, replace(first.selection, statistic=second.selection.statistic))
-    comparable = _agree(place, _coordinates(new, second))
-    lines = (*_named(first.lines[:1], old), *(_named(second.lines[:1], new) if comparable else ()))
+    lacking = _lacking(first, second, _agree(place, _coordinates(new, second)))
+    lines = (*_named(first.lines[:1], old), *(() if lacking else _named(second.lines[:1], new)))
     said = sentences(lines, first.selection, ())
-    if not comparable:
-        said += (Sentence("missing", f"{show(short_id(new.id), 10)}: not measured {_held(first.selection)}"),)
+    if lacking:
+        said += (Sentence("missing", f"{show(short_id(new.id), 10)}: not measured {lacking}"),)
     return replace(first, lines=lines, sentences=said)
+
+
+def _lacking(first: Scaling, second: Scaling, agree: bool) -> str:
+    """Over what or at what the second one was not measured; '' where its line can be held against the first."""
+    if _over(second) != _over(first) or not any(line.points for line in second.lines[:1]):
+        return f"over {first.axis_name}" if first.axis_name else "over the same dim"
+    return "" if agree else _held(first.selection)
 
 
 def _coordinates(run: RunResult, shown: Scaling) -> dict[str, int]:
@@ -45,8 +55,12 @@ def _coordinates(run: RunResult, shown: Scaling) -> dict[str, int]:
     on_it = {point.cell_key for line in shown.lines[:1] for point in line.points}
     places = [place for place in make_grid(run).places if place.cell.key in on_it]
     values = {key: {place.at.get(key) for place in places} for place in places for key in place.at}
-    over = shown.selection.axis if shown.selection.axis != "shape" else dim_key(shown.selection.dim)
-    return {key: value for key, found in values.items() if len(found) == 1 and key != over for value in found if value}
+    held = {key: found for key, found in values.items() if len(found) == 1 and key != _over(shown)}
+    return {key: value for key, found in held.items() for value in found if value}
+
+
+def _over(shown: Scaling) -> str:
+    return shown.selection.axis if shown.selection.axis != "shape" else dim_key(shown.selection.dim)
 
 
 def _agree(old: dict[str, int], new: dict[str, int]) -> bool:
@@ -62,31 +76,34 @@ def comparison_figure(old: RunResult, new: RunResult, selection: Selection | Non
     return figure_of(together(old, new, selection))
 
 
-def ratio_figure(old: RunResult, side: SideBySide, axis: str, *, turned: bool = False) -> Figure:
+def ratio_figure(
+    old: RunResult, side: SideBySide, axis: str, near: tuple[str, str] = ("", ""), *, turned: bool = False
+) -> Figure:
     """New / old in time over an axis of the old result: cores, batch or `dim NAME`; a line per rest of the settings.
 
-    `turned` is old / new, as seen from the other side.
+    Where these are more than can be drawn, the first is that of the pair whose cells have the keys `near`. `turned` is
+    old / new, as seen from the other side.
     """
     grid = make_grid(old)
     at = {place.cell.key: place for place in grid.places}
-    groups: dict[tuple[tuple[str, str], ...], list[Point]] = {}
+    groups: dict[_Rest, list[Point]] = {}
     labels = {each.key: each.label for each in grid.sides}
+    nearest: _Rest = ()
     for pair in side.pairs:
         place = at.get(pair.old.key)
-        if place is None or pair.comparison is None or axis not in place.at:
+        if place is None or axis not in place.at:
             continue
         held = [(key, f"{coordinate_name(key)} {place.at[key]}") for key in sorted(place.at) if key != axis]
-        found = pair.comparison
-        point = Point(place.at[axis], found.ratio, found.low, found.high)
-        if turned:
-            if not found.ratio:
-                continue
-            point = Point(place.at[axis], 1 / found.ratio, _inverse(found.high), _inverse(found.low))
-        groups.setdefault((("side", labels[place.side]), *held), []).append(point)
-    lines = [tuple(sorted(points, key=lambda p: p.x)) for points in groups.values()]
+        rest = (("side", labels[place.side]), *held)
+        nearest = rest if {pair.old.key, pair.new.key} == set(near) else nearest
+        point = _ratio_point(place.at[axis], pair.comparison, turned)
+        if point is not None:
+            groups.setdefault(rest, []).append(point)
+    rests = sorted(groups, key=lambda rest: len(groups) > MOST_SERIES and rest != nearest)
+    lines = [tuple(sorted(groups[rest], key=lambda p: p.x)) for rest in rests]
     values = sorted({point.x for points in lines for point in points})
     return Figure(
-        series=tuple(Series(name, points) for name, points in zip(_names(list(groups)), lines, strict=True)),
+        series=tuple(Series(name, points) for name, points in zip(_names(rests), lines, strict=True)),
         x_ticks=tuple((x, f"{x:.0f}") for x in values), x_name=coordinate_name(axis),
         y_name="old / new in time" if turned else "new / old in time",
         from_zero=False, ideal=(Point(values[0], 1.0), Point(values[-1], 1.0)) if values else (), ideal_name="equal",
@@ -94,11 +111,19 @@ def ratio_figure(old: RunResult, side: SideBySide, axis: str, *, turned: bool = 
     )  # fmt: skip
 
 
+def _ratio_point(x: int, found: Comparison | None, turned: bool) -> Point | None:
+    if found is None or (turned and not found.ratio):
+        return None
+    if turned:
+        return Point(x, 1 / found.ratio, _inverse(found.high), _inverse(found.low))
+    return Point(x, found.ratio, found.low, found.high)
+
+
 def _inverse(value: float | None) -> float | None:
     return 1 / value if value else None
 
 
-def _names(rests: list[tuple[tuple[str, str], ...]]) -> list[str]:
+def _names(rests: list[_Rest]) -> list[str]:
     """Each rest by what differs among them; a rest alone by its side."""
     seen = [set(rest) for rest in rests]
     shared = set.intersection(*seen) if len(seen) > 1 else set()

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from tuibench.core.units import count_of
 from tuibench.core.width import fit
 from tuibench.plots.canvas import DOTS_ACROSS, Canvas
 from tuibench.plots.frame import Frame, fitting, frame_rows, make_frame
@@ -17,6 +18,8 @@ MOST_SERIES = 3
 _BAR_LIMIT = 1.5
 """Bars of uncertainty may reach so many times as far as the values; beyond it they end in an arrow."""
 _IDEAL_LIMIT = 1.3
+_NOISE = 1e-6
+"""Values that differ by no more than this share of themselves are one value."""
 _LONGEST_NAME = 32
 
 
@@ -62,6 +65,19 @@ class Figure:
     """What stands in place of a figure without points."""
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """What came of a figure, for its legend."""
+
+    bars: str
+    """The sign by which bars can be seen; '' where none can."""
+    cut: str
+    """The arrows in which a band of them ends."""
+    has_ideal: bool
+    left_out: int
+    """Series that were too many."""
+
+
 def draw(
     figure: Figure, width: int, height: int, *, ascii_only: bool = False, cursor: tuple[int, int] | None = None
 ) -> tuple[Row, ...]:
@@ -71,14 +87,14 @@ def draw(
     """
     if width < 1 or height < 1:
         return ()
-    figure = _tamed(figure)
+    figure, left_out = _tamed(figure), len(figure.series[MOST_SERIES:])
     points = [point for series in figure.series for point in series.points]
     if not points:
         return message_rows(figure.empty, width, height)
     frame = make_frame(width, height, *_span(figure, points), ascii_only)
     canvas = Canvas(frame.columns, frame.lines, ascii_only)
     brush = Brush(canvas, _x_scale(figure, points, frame), frame.y, signs(ascii_only))
-    draw_ideal(brush, [(point.x, point.y) for point in figure.ideal])
+    has_ideal = draw_ideal(brush, [(point.x, point.y) for point in figure.ideal])
     for x in dict.fromkeys(x for series in figure.series for x in series.missing):
         draw_missing(brush, x)
     drawn = [draw_stroke(brush, stroke) for stroke in _strokes(figure)]
@@ -87,7 +103,8 @@ def draw(
         draw_cursor(brush, drawn[cursor[0]].places[cursor[1]])
     ticks = [(brush.cell(x, 0.0)[0], label) for x, label in _x_ticks(figure, brush.x, frame)]
     chosen = brush.cell(marked.x, 0.0)[0] if marked is not None else None
-    legend = _legend(figure, brush, next((each.bars for each in drawn if each.bars), ""), width)
+    bars, cut = (next(filter(None, each), "") for each in ([d.bars for d in drawn], [d.cut for d in drawn]))
+    legend = _legend(figure, brush, _Seen(bars, cut, has_ideal, left_out), width)
     return frame_rows(frame, canvas.rows(), ticks, legend, chosen)
 
 
@@ -114,31 +131,49 @@ def _span(figure: Figure, points: list[Point]) -> tuple[float, float]:
     """From the least to the greatest that the y axis must show."""
     values = [point.y for point in points]
     low, high = min(values), max(values)
-    reach = max(abs(low), abs(high)) if figure.from_zero else (high - low) or abs(high) or 1.0
-    bottom = min([low, *(p.low for p in points if p.low is not None)])
-    top = max([high, *(p.high for p in points if p.high is not None)])
-    bottom, top = max(bottom, low - (_BAR_LIMIT - 1) * reach), min(top, high + (_BAR_LIMIT - 1) * reach)
+    lowest = min([low, *(p.low for p in points if p.low is not None)])
+    highest = max([high, *(p.high for p in points if p.high is not None)])
+    reach = (_BAR_LIMIT - 1) * _reach(figure, low, high)
+    bottom, top = max(lowest, low - reach), min(highest, high + reach)
     if figure.from_zero:
         bottom, top = min(bottom, 0.0) if low < 0 else 0.0, max(top, 0.0)
-    wanted = max((p.y for p in figure.ideal), default=top)
-    if top < wanted <= max(high, top) * _IDEAL_LIMIT:
-        top = wanted
-    return bottom, top
+    least, most = min((p.y for p in figure.ideal), default=bottom), max((p.y for p in figure.ideal), default=top)
+    # Without the zero to hold them against, values are held against the ideal: whether a bar holds it must be seen.
+    if bottom > least and (least >= bottom / _IDEAL_LIMIT or (not figure.from_zero and least >= lowest)):
+        bottom = least
+    if top < most and (most <= max(high, top) * _IDEAL_LIMIT or (not figure.from_zero and most <= highest)):
+        top = most
+    return (top, top) if _is_flat(bottom, top) else (bottom, top)
 
 
-def _legend(figure: Figure, brush: Brush, bars: str, room: int) -> list[Span]:
+def _reach(figure: Figure, low: float, high: float) -> float:
+    """How far the values reach: from zero, from the ideal as well as from one another, or from one another."""
+    if figure.from_zero or figure.ideal:
+        return max(abs(low), abs(high))
+    return abs(high) or 1.0 if _is_flat(low, high) else high - low
+
+
+def _is_flat(low: float, high: float) -> bool:
+    return high - low <= _NOISE * max(abs(low), abs(high))
+
+
+def _legend(figure: Figure, brush: Brush, seen: _Seen, room: int) -> list[Span]:
     """What is shown over what, the sign of each series, and what else can be seen, most needed first."""
     title = " by ".join(filter(None, (figure.y_name, figure.x_name)))
     named = zip(brush.signs.markers, figure.series, SERIES_STYLES, strict=False)
     parts: list[Span] = [
         (f"{sign} {fit(series.name, _LONGEST_NAME)}", style) for sign, series, style in named if series.name
     ]
+    if seen.left_out:
+        parts.append((f"{count_of(seen.left_out, 'more line')} not drawn", "dim"))
     if any(series.missing for series in figure.series):
         parts.append((f"{brush.signs.missing} {figure.missing_name}", "bad"))
-    if figure.ideal:
+    if seen.has_ideal:
         parts.append((f"{brush.signs.ideal} {figure.ideal_name}", "ideal"))
-    if bars:
-        parts.append((f"{bars} {figure.bar_name}", "dim"))
+    if seen.bars:
+        parts.append((f"{seen.bars} {figure.bar_name}", "dim"))
+    if seen.cut:
+        parts.append((f"{seen.cut} cut", "dim"))
     # Of the least use where room is short: ticks at each doubling, evenly spaced, tell it too.
     titles = (f"{title} (log2)", title) if brush.x.log2 and title else (title,)
     legends = [[part for part in ((text, "dim"), *parts) if part[0]] for text in titles]

@@ -90,7 +90,9 @@ def _extreme(points: Sequence[ScalingPoint], metric: str, *, best: bool) -> Scal
 
 def _shape_of(line: Line, selection: Selection) -> Iterator[Sentence]:
     """What the form of the line says, on each axis another thing, from items/s whatever is shown."""
-    known = [point for point in line.points if point.throughput.value and _is_sure(point.throughput)]
+    # A dim may be empty, yet nothing is measured on no core.
+    counted = [point for point in line.points if point.value >= 1 or selection.axis == "shape"]
+    known = [point for point in counted if point.throughput.value and _is_sure(point.throughput)]
     if len(known) < 2:
         return
     if selection.axis == "cores":

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import pairwise, product
 
 from tuibench.plots.canvas import DOTS_ACROSS, DOTS_DOWN, Canvas
 from tuibench.plots.scale import Scale
@@ -88,6 +88,8 @@ class Drawn:
 
     places: tuple[Cell, ...]
     bars: str
+    cut: str = ""
+    """The arrows in which a band of bars ends at the edges that it goes beyond."""
 
 
 def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
@@ -102,11 +104,16 @@ def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
     if stroke.marked and brush.canvas.width > _ROOM_PER_MARK:
         _draw_marks(brush, shown)
     places = tuple(brush.cell(x, y) for x, y, *_ in stroke.values)
-    return Drawn(places, brush.signs.band if _draw_band(brush, shown) else "")
+    has_band, arrows = _draw_band(brush, shown)
+    return Drawn(places, brush.signs.band if has_band else "", arrows)
 
 
-def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> None:
-    """The ideal as points behind everything: straight in its own values, so curved where the axis is logarithmic."""
+def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> bool:
+    """The ideal as points behind everything: straight in its own values, so curved where the axis is logarithmic.
+
+    Whether any of it lies within the figure.
+    """
+    drawn = False
     for (x0, y0), (x1, y1) in pairwise(ideal):
         if x1 <= x0:
             continue
@@ -116,6 +123,8 @@ def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> None:
             _, row = brush.cell(x, y0 + (y1 - y0) * (x - x0) / (x1 - x0))
             if 0 <= row < brush.canvas.height:
                 brush.canvas.backdrop(column, row, brush.signs.ideal, "ideal")
+                drawn = True
+    return drawn
 
 
 def draw_missing(brush: Brush, x: float) -> None:
@@ -136,10 +145,7 @@ def _draw_points(brush: Brush, stroke: Stroke) -> Drawn:
     for x, y, low, high in stroke.values:
         column, row = brush.cell(x, y)
         rows = brush.rows(min(y if low is None else low, y), max(y if high is None else high, y))
-        # Beside what an earlier series has there, so that neither hides the other.
-        beside = column + 1 if column + 1 < brush.canvas.width else column - 1
-        if any(brush.canvas.is_taken(column, each) for each in rows):
-            column = max(beside, 0)
+        column = _free_column(brush, column, rows)
         if low is not None and high is not None:
             with_bars |= _draw_bar(brush, column, row, low, high, style)
         places.append((column, row))
@@ -147,6 +153,12 @@ def _draw_points(brush: Brush, stroke: Stroke) -> Drawn:
     for column, row in places:
         brush.canvas.sign(column, row, brush.signs.markers[stroke.number], style)
     return Drawn(tuple(places), brush.signs.caps[0] if with_bars else "")
+
+
+def _free_column(brush: Brush, column: int, rows: range) -> int:
+    """Beside what earlier series have there, so that none hides another; at its own place where there is no room."""
+    near = (each for each in (column, column + 1, column - 1, column + 2) if 0 <= each < brush.canvas.width)
+    return next((each for each in near if not any(brush.canvas.is_taken(each, row) for row in rows)), column)
 
 
 def _draw_marks(brush: Brush, stroke: Stroke) -> None:
@@ -175,19 +187,27 @@ def _draw_bar(brush: Brush, column: int, row: int, low: float, high: float, styl
     return top < row or foot > row
 
 
-def _draw_band(brush: Brush, stroke: Stroke) -> bool:
-    """From each value's low to its high, as far as the next value; whether there was anything to draw."""
+def _draw_band(brush: Brush, stroke: Stroke) -> tuple[bool, str]:
+    """From each value's low to its high, as far as the next value; whether there was any, and its arrows where cut."""
     columns = [brush.x.place(value[0]) // DOTS_ACROSS for value in stroke.values]
-    drawn = False
+    last = brush.canvas.height - 1
+    drawn, cut = False, []
     for i, (_, _, low, high) in enumerate(stroke.values):
         if low is None or high is None or high <= low:
             continue
         joined = i + 1 < len(columns) and i + 1 not in stroke.breaks
-        for column in range(columns[i], max(columns[i + 1] if joined else 0, columns[i] + 1)):
-            for row in brush.rows(low, high):
-                brush.canvas.backdrop(column, row, brush.signs.band, "dim")
-                drawn = True
-    return drawn
+        across = range(columns[i], max(columns[i + 1] if joined else 0, columns[i] + 1))
+        for column, row in product(across, brush.rows(low, high)):
+            brush.canvas.backdrop(column, row, brush.signs.band, "dim")
+            drawn = True
+        above, below = brush.y.place(high) < 0, brush.y.place(low) // DOTS_DOWN > last
+        ends = [(0, brush.signs.cut[0])] * above + [(last, brush.signs.cut[1])] * below
+        cut += [(column, row, sign) for column in across for row, sign in ends]
+    # After all of the band: another value in the same column of characters may not be cut.
+    for column, row, sign in cut:
+        brush.canvas.backdrop(column, row, sign, "dim")
+    arrows = "".join(sign for sign in brush.signs.cut if any(sign == each for *_, each in cut))
+    return drawn or bool(cut), arrows
 
 
 def _thinned(brush: Brush, stroke: Stroke) -> Stroke:

@@ -103,6 +103,11 @@ def hidden_words(total: int, limit: int | None = NEWEST, noun: str = "benchmark"
     return f"and {count_of(more, f'older {noun}')} (-n {total} or --all)" if more > 0 else ""
 
 
+def profile_words(count: int) -> str:
+    """What stands below a list of benchmarks where there are profiles, too."""
+    return f"and {count_of(count, 'profile')}: tuibench list --profiles"
+
+
 def rows_json(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
     """The rows as they are stored, each with its short id; ASCII, so that no name can drive what prints it."""
     names = short_ids(row.id for row in rows)

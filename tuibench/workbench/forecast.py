@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from tuibench.core.dtype import unpacked_bytes
 from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Point, Reference
 from tuibench.core.spec import BenchmarkSpec
@@ -18,7 +19,7 @@ _START_S = 0.8
 """What an execution takes beside its timed part: a process, imports, load, warm-up."""
 _BARE_WORKER_BYTES = 60_000_000
 _COPIES = 3
-_OTHER_BYTES = {"string": 32}
+_WORD_BYTES = 32
 _MOST_POINTS = 4096
 """Longer sweeps than anybody waits for are counted, not laid out."""
 
@@ -53,9 +54,8 @@ def worker_bytes(model: ModelSummary, input_bytes: int) -> int:
 
 
 def item_bytes(dtype: str) -> int:
-    """Bytes of one element, by the number in the name of its type; a word of text is guessed."""
-    digits = "".join(c for c in dtype if c.isdigit())
-    return max(1, int(digits[:2]) // 8) if digits else _OTHER_BYTES.get(dtype, 1)
+    """Bytes of one element as it is fed; a word of text is guessed, and so is what is not known."""
+    return _WORD_BYTES if dtype == "string" else unpacked_bytes(dtype) or 1
 
 
 def free_dims(model: ModelSummary, batch_dim: str | None = None) -> tuple[str, ...]:

@@ -230,7 +230,7 @@ def _plan_performance(
 def _plan_loss(asked: ProfileSpec, costs: CostProfile | None, each_ms: float | None, told: str) -> ProfilePlan:
     layers = _count_layers(costs) if costs is not None else None
     if layers == 0:
-        return ProfilePlan(_BEFORE_S, ("no layer with weights that could be changed",), told)
+        return ProfilePlan(_BEFORE_S, ("no layer with weights that could be changed",), "having no layer to change")
     words = [f"{count_of(len(asked.levels), 'level')} on {count_of(asked.samples, 'sample')}"]
     words += [f"the {WORST} worst layers at every level, the others at one"] if asked.budget else []
     if layers is None or each_ms is None:

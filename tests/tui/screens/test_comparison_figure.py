@@ -41,6 +41,14 @@ def test_both_sides_over_an_axis_are_held_where_the_pair_is() -> None:
     assert first[0] == 121.7
 
 
+def test_of_too_many_ratios_those_of_the_pair_are_shown() -> None:
+    runs = [make(n, 1.0, *(sweep_cell(c, b) for b in (1, 2, 4, 8) for c in (1, 2))) for n in (1, 2)]
+    material = stored(*runs)
+    pair = next(pair for pair in material.pairs if "batch 8" in pair.name)
+    for seen in (pair, pair.turned()):
+        assert make_figure(material, "ratio over cores", seen, "latency").series[0].name == "batch 8"
+
+
 def test_the_sides_of_one_benchmark_are_two_lines() -> None:
     material = inside()
     assert figures_of(material) == ("over cores", "samples")

@@ -5,18 +5,10 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from tuibench.core.dtype import ELEMENT_BITS
+
 Shape = tuple[int, ...]
 
-_BITS = {
-    **dict.fromkeys(("float64", "int64", "uint64", "complex64"), 64),
-    **dict.fromkeys(("float32", "int32", "uint32"), 32),
-    **dict.fromkeys(("float16", "bfloat16", "int16", "uint16"), 16),
-    **dict.fromkeys(("int8", "uint8", "bool"), 8),
-    **dict.fromkeys(("float8e4m3fn", "float8e4m3fnuz", "float8e5m2", "float8e5m2fnuz", "float8e8m0"), 8),
-    **dict.fromkeys(("int4", "uint4", "float4e2m1"), 4),
-    **dict.fromkeys(("int2", "uint2"), 2),
-    "complex128": 128,
-}
 _PROFILER_NAMES = {"float": "float32", "double": "float64"}
 
 QUANTIZED = ("int8", "uint8", "int16", "uint16", "int4", "uint4", "int2", "uint2")
@@ -44,7 +36,7 @@ class Tensor:
 
 def size_of(dtype: str, shape: Shape | None) -> int | None:
     """Bytes of so many elements of a type, those of less than a byte packed."""
-    bits = _BITS.get(dtype)
+    bits = ELEMENT_BITS.get(dtype)
     return None if bits is None or shape is None else (math.prod(shape) * bits + 7) // 8
 
 

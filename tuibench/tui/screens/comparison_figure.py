@@ -58,7 +58,8 @@ def make_figure(material: Material, name: str, pair: Pair | None, metric: str, *
     if pair is None:
         return Figure((), None, "", "", empty="no pair of cells")
     if name.startswith(_RATIO) and material.side is not None:
-        return ratio_figure(material.old, material.side, name.removeprefix(_RATIO), turned=turned)
+        near = pair.base.key, pair.new.key
+        return ratio_figure(material.old, material.side, name.removeprefix(_RATIO), near, turned=turned)
     if has_metric(name):
         return _over(material, name.removeprefix(_OVER), pair, metric)
     cells = material.cells
