@@ -18,7 +18,6 @@ from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
 
 if TYPE_CHECKING:
-    from tuibench.core.activity import RunInfo
     from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.comparison import SideBySide
     from tuibench.core.machine import Machine
@@ -152,8 +151,6 @@ class Bridge(ProfileBridge):
     def remove_projects(self, tokens: Sequence[str]) -> Removed:
         """See Desk."""
         rows = [self._projects.get(token) for token in tokens]
-        wanted = {row.project.id for row in rows}
-        _refuse_going([row.info for row in self._presence.look(self._store.mark()) if row.project in wanted])
         entry = self._projects.remove(*tokens)
         return Removed(f"removed {_held(entry)} with {held_words(rows)}", entry)
 
@@ -288,13 +285,3 @@ def _held(entry: TrashEntry) -> str:
     from tuibench.report.trash_list import held_words
 
     return held_words(entry)
-
-
-def _refuse_going(runs: Sequence[RunInfo]) -> None:
-    """What is still measured for a project would come back into a list without it."""
-    from tuibench.core.activity import ALIVE
-    from tuibench.core.errors import UsageError
-
-    going = [short_id(run.id) for run in runs if run.state in ALIVE]
-    if going:
-        raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
