@@ -143,11 +143,7 @@ class Runs:
 
     def attach(self, token: str) -> AttachedRun:
         """Follow a run of this machine from its beginning."""
-        directory = self._find(token)
-        info = read_state(directory, self._observer())
-        if info.state == activity.ELSEWHERE:
-            age = seconds(info.heartbeat_age_s or 0.0)
-            raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
+        directory = self._find_here(token)
         from tuibench.workbench.attached_run import AttachedRun  # as above
 
         return AttachedRun(directory)
@@ -249,7 +245,7 @@ class Runs:
         from tuibench.workbench.belonging import find_project  # as above
         from tuibench.workbench.watching import RunWatch
 
-        directory = self.attach(token).directory
+        directory = self._find_here(token)
         request = _read(directory)
         models = (request.get("spec") or {}).get("models") or [{}]
         asked = str((request.get("card") or {}).get("project") or "")
@@ -279,6 +275,15 @@ class Runs:
                 raise
             return named[0]
         return next(run for run in found if run.id == wanted)
+
+    def _find_here(self, token: str) -> RunDirectory:
+        """The same of a run of this machine; UsageError for another's."""
+        directory = self._find(token)
+        info = read_state(directory, self._observer())
+        if info.state == activity.ELSEWHERE:
+            age = seconds(info.heartbeat_age_s or 0.0)
+            raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
+        return directory
 
     def _directories(self) -> list[RunDirectory]:
         store = str(self._settings.places.data)
