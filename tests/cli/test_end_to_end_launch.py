@@ -105,7 +105,11 @@ def test_a_run_whose_directory_cannot_be_made_is_told(keeper: Shell, runs: Runs)
 
 @pytest.mark.parametrize(
     ("script", "words"),
-    [("echo last words >&2; exit 3", r"ended with code 3 .*\(last words\)"), ("kill -9 $$", "died by SIGKILL")],
+    [
+        ("echo last words >&2; exit 3", r"ended with code 3 .*\(last words\)"),
+        ("kill -9 $$", "died by SIGKILL"),
+        ("kill -40 $$", "died by signal 40"),
+    ],
 )
 def test_how_a_runner_died_before_its_run_began_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str

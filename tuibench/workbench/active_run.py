@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,6 +12,7 @@ from pathlib import Path
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
+from tuibench.core.signal_name import signal_name
 from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import Follower
 from tuibench.runs.past import head_of, is_headless
@@ -136,7 +136,7 @@ class ActiveRun:
     def _how_it_ended(self) -> str:
         code = self._process.wait()
         if code < 0:
-            return f"the runner died by {signal.Signals(-code).name}"
+            return f"the runner died by {signal_name(-code)}"
         tail = self._last_words()
         return f"the runner ended with code {code}" + (f" ({tail})" if tail else "")
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import threading
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import IO, Any
 
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.short_id import short_id
+from tuibench.core.signal_name import signal_name
 from tuibench.runs.directory import LOG
 from tuibench.runs.task import read_tail
 from tuibench.workbench.launch import no_room, start_runner
@@ -54,5 +54,5 @@ def _why_dead(run_dir: Path, code: int, words: str | None) -> TuibenchError:
         return HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
     if code == ExitCode.STORE:
         return no_room(run_dir.parent, words)
-    how = f"died by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+    how = f"died by {signal_name(-code)}" if code < 0 else f"ended with code {code}"
     return TuibenchError(f"the runner {how} before the run began" + (f" ({words})" if words else ""))
