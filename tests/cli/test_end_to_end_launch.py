@@ -31,13 +31,13 @@ from tuibench.workbench import lone_runner
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
 
-def send_and_die(lifeline, line, send=lone_runner._send):
+def send_and_die(lifeline, line, send=lone_runner.send_request):
     send(lifeline, line)
     os.kill(os.getpid(), signal.SIGKILL)
 
 when, token = sys.argv[1:]
 if when == "sent":
-    lone_runner._send = send_and_die
+    lone_runner.send_request = send_and_die
 runs = Workbench().runs
 runs.take_up(token) if token else runs.launch(brief(), Wishes())
 os.kill(os.getpid(), signal.SIGKILL)

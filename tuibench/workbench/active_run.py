@@ -19,7 +19,7 @@ from tuibench.runs.past import head_of, is_headless
 from tuibench.runs.replay import Replay
 from tuibench.runs.stopping import DETACH
 from tuibench.runs.task import read_tail
-from tuibench.workbench.launch import no_room
+from tuibench.workbench.launch import no_room, send_request
 from tuibench.workbench.watched_run import Event, end_error
 
 _LOOK_S = 0.25
@@ -57,10 +57,7 @@ class ActiveRun:
         self._first_seq = first_seq
         self._follower = Follower(run_dir)
         self._lifeline, self._done = process.stdin, process.stdout
-        try:
-            self._lifeline.write(request)
-        except BrokenPipeError:
-            return  # it is dead already, and how it died is found by waiting for it
+        send_request(self._lifeline, request)
 
     @property
     def id(self) -> str:
