@@ -18,6 +18,7 @@ from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
 
 if TYPE_CHECKING:
+    from tuibench.core.activity import RunInfo
     from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.comparison import SideBySide
     from tuibench.core.machine import Machine
@@ -246,8 +247,7 @@ class Bridge(ProfileBridge):
 
     def finish(self, run: str) -> str:
         """See Desk."""
-        info = self._bench.runs.finish(run)
-        return f"{short_id(info.id)}: the execution that goes on is the last"
+        return _finish_words(self._bench.runs.finish(run))
 
     def extend(self, run: str) -> str:
         """See Desk."""
@@ -285,3 +285,11 @@ def _held(entry: TrashEntry) -> str:
     from tuibench.report.trash_list import held_words
 
     return held_words(entry)
+
+
+def _finish_words(info: RunInfo) -> str:
+    from tuibench.core.activity import ALIVE, ELSEWHERE
+
+    if info.state not in (*ALIVE, ELSEWHERE):
+        return f"{short_id(info.id)} has ended meanwhile: it is {info.state}"
+    return f"{short_id(info.id)}: the execution that goes on is the last"
