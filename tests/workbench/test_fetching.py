@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.shell import until
 from tests.fetch.server import Handler, Loopback, file_route, serve
 from tuibench.core.errors import ExitCode, ModelError, TuibenchError, UsageError, WriteError
 from tuibench.core.place import Places
@@ -78,7 +79,7 @@ def test_an_interruption_ends_the_child_and_keeps_what_arrived(loopback: Loopbac
     finally:
         released.set()
     # Two of the switch are given back beside those of the child and its log.
-    assert len(os.listdir("/proc/self/fd")) <= descriptors
+    until(lambda: len(os.listdir("/proc/self/fd")) <= descriptors, "no descriptor of it, nor of its server")
     loopback.routes["/m.onnx"] = file_route(BODY)
     again = ModelFetch(loopback.url("/m.onnx"), places, bounds={"spare_bytes": 0}).carry_out(lambda _: None)
     assert Path(again.source.path).read_bytes() == BODY
