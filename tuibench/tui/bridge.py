@@ -175,7 +175,7 @@ class Bridge(ProfileBridge):
     def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
         """See Desk."""
         removal = self._library.remove(ids, cancel=cancel, discard=discard)
-        said = [f"cancelled {short_id(run.id)}" for run in removal.cancelled]
+        said = [_removed_words(run, run in removal.unsaved) for run in removal.cancelled]
         said += [f"removed {short_id(run.id)} for good" for run in removal.discarded]
         said += [f"removed {_held(removal.entry)}"] if removal.entry is not None else []
         return Removed("; ".join(said) or "there was nothing to remove", removal.entry)
@@ -293,3 +293,9 @@ def _finish_words(info: RunInfo) -> str:
     if info.state not in (*ALIVE, ELSEWHERE):
         return f"{short_id(info.id)} has ended meanwhile: it is {info.state}"
     return f"{short_id(info.id)}: the execution that goes on is the last"
+
+
+def _removed_words(run: RunInfo, unsaved: bool) -> str:
+    from tuibench.report.run_list import cancel_words
+
+    return cancel_words(run) if unsaved else f"cancelled {short_id(run.id)}"

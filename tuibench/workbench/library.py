@@ -75,6 +75,11 @@ class Removal:
     discarded: tuple[RunInfo, ...] = ()
     """Gone for good."""
 
+    @property
+    def unsaved(self) -> tuple[RunInfo, ...]:
+        """Those cancelled whose result could not be saved: they are still there, and listed as such."""
+        return tuple(run for run in self.cancelled if run.state == activity.UNSAVED)
+
 
 class Library:
     """Everything about what the store holds, but for projects; a token is any form of an id, or a unique name."""
