@@ -31,13 +31,13 @@ from tuibench.workbench import lone_runner
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
 
-def send_and_die(lifeline, line, send=lone_runner._send):
+def send_and_die(lifeline, line, send=lone_runner.send_request):
     send(lifeline, line)
     os.kill(os.getpid(), signal.SIGKILL)
 
 when, token = sys.argv[1:]
 if when == "sent":
-    lone_runner._send = send_and_die
+    lone_runner.send_request = send_and_die
 runs = Workbench().runs
 runs.take_up(token) if token else runs.launch(brief(), Wishes())
 os.kill(os.getpid(), signal.SIGKILL)
@@ -105,7 +105,11 @@ def test_a_run_whose_directory_cannot_be_made_is_told(keeper: Shell, runs: Runs)
 
 @pytest.mark.parametrize(
     ("script", "words"),
-    [("echo last words >&2; exit 3", r"ended with code 3 .*\(last words\)"), ("kill -9 $$", "died by SIGKILL")],
+    [
+        ("echo last words >&2; exit 3", r"ended with code 3 .*\(last words\)"),
+        ("kill -9 $$", "died by SIGKILL"),
+        ("kill -40 $$", "died by signal 40"),
+    ],
 )
 def test_how_a_runner_died_before_its_run_began_is_told(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, script: str, words: str

@@ -12,6 +12,7 @@ from tests.cli.terminal import on_terminal
 from tests.fetch.server import file_route, serve
 from tests.models.factory import encoder, save
 from tests.store.data import make_small
+from tests.workbench.script import ScriptedRun
 from tuibench.core.card import Card
 from tuibench.workbench.hall import Workbench
 
@@ -62,6 +63,19 @@ def test_a_project_goes_only_where_somebody_agrees(shell: Shell) -> None:
     code, seen = on_terminal(shell, "y\n", "project", "remove", "one")
     assert code == 0 and f"moved to the trash: {short} one with 1 benchmark; tuibench undo" in seen
     assert names(shell.run("project", "--json")) == []
+
+
+def test_a_project_that_is_measured_is_refused_before_it_is_asked_about(shell: Shell, home: Path) -> None:
+    shell.run("project", "new", "sample:tiny", "--name", "one")
+    (project,) = Workbench().store.projects.all()
+    run = ScriptedRun(home / "tuibench" / "state" / "runs", card={"project": project.id})
+    run.hold()
+    run.begin()
+    code, seen = on_terminal(shell, "", "project", "remove", "one")
+    assert code == 2 and "0001: still measured for it" in seen and "[y/N]" not in seen
+    assert "cancel what goes on first" in seen
+    run.let_go()
+    assert shell.run("project", "remove", "one", "-y").code == 0
 
 
 def test_what_the_store_met_is_said_though_the_command_fails(shell: Shell, home: Path) -> None:

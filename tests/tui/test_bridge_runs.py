@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
 from tests.cli.shell import until
+from tests.store.data import make_small
 from tests.tui.test_bridge_start import HANGING, bridge, brief, follow, model, project
+from tests.workbench.script import ScriptedRun
 from tuibench.core import activity
+from tuibench.core.card import Card
 from tuibench.core.errors import UsageError
 from tuibench.tui.bridge import Bridge
+from tuibench.workbench.hall import Workbench
 
 __all__ = ["bridge", "model", "project"]
 
@@ -50,3 +55,15 @@ def test_a_run_that_broke_off_is_taken_up_and_saved_without_this_process(bridge:
     assert (view.status, view.saved) == ("interrupted", True)
     assert [row.id for row in bridge.benchmarks(project)] == [run]
     assert bridge.pulse().runs == ()
+
+
+def test_a_run_that_finished_meanwhile_is_not_said_to_go_on(
+    bridge: Bridge, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = ScriptedRun(home / "tuibench" / "state" / "runs")
+    run.hold()
+    run.begin(pid=None, host_id="")
+    run.plan()
+    Workbench().store.benchmarks.add(make_small(1), Card())
+    monkeypatch.setattr("tuibench.workbench.intervention._knock", lambda *_: run.end(saved=True))
+    assert bridge.finish(run.id) == "0001 has ended meanwhile: it is finished"

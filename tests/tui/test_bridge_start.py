@@ -24,7 +24,8 @@ from tuibench.core import activity
 from tuibench.core.card import Card
 from tuibench.core.cell import Failure
 from tuibench.core.errors import ModelError, UsageError
-from tuibench.core.spec import EFFORTS, ModelSource
+from tuibench.core.profile_spec import LOSS, ProfileSpec
+from tuibench.core.spec import EFFORTS, InputSettings, ModelSource
 from tuibench.core.watch import RunView
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.bridge_start import Glance
@@ -324,6 +325,18 @@ def test_what_is_asked_before_a_start_tells_how_quiet_the_machine_is(
     other = Bridge(hidden=True)
     start = other.form(project)
     assert other.plan_rerun(first).load == other.check_form(start.values, start.summary, project).load == "quiet"
+
+
+@pytest.mark.parametrize("profile", [None, ProfileSpec(LOSS)])
+def test_what_was_fed_must_be_there_to_measure_again(
+    bridge: Bridge, project: str, tmp_path: Path, profile: ProfileSpec | None
+) -> None:
+    fed = tmp_path / "fed.npz"
+    first = stored(bridge, project, inputs=InputSettings(file=str(fed)), profile=profile)
+    plan = bridge.plan_rerun(first)
+    assert plan.error == f"its inputs: {fed} is gone: R takes it from where it lies now"
+    fed.touch()
+    assert bridge.plan_rerun(first).error == ""
 
 
 @pytest.mark.slow

@@ -12,7 +12,7 @@ from tuibench.core.project import FileStamp
 from tuibench.core.run import RunResult
 from tuibench.store.projects import Projects
 from tuibench.store.store import Store
-from tuibench.workbench.belonging import place
+from tuibench.workbench.belonging import find_project, place
 
 
 @pytest.fixture
@@ -95,3 +95,15 @@ def test_what_a_file_of_a_named_project_has_become_is_a_version_of_it(store: Sto
     assert placed == card and "measured as v2 of servers" in said
     (project,) = store.projects.all()
     assert [version.model.sha256[0] for version in project.versions] == ["a", "b"]
+
+
+def test_a_project_that_is_gone_is_no_name_for_a_new_one(store: Store) -> None:
+    card, _ = place(store, measured(), Card(project="servers"))
+    gone = card.project or ""
+    store.trash.remove([], [gone])
+    made, said = place(store, measured(), card)
+    assert said.startswith("a project was made for it: resnet50") and made.project != gone
+    assert place(store, measured(), card) == (made, ""), "twice is once"
+    assert find_project(store, gone, sha256="a" * 64) == made.project
+    assert find_project(store, gone, path="/models/resnet50.onnx") == made.project
+    assert find_project(store, "servers", sha256="a" * 64) == ""

@@ -32,6 +32,9 @@ class Runs:
             raise UnknownId("no such run")
         return self.run
 
+    def finder(self) -> Runs:
+        return self
+
     def directory(self, _: str) -> RunDirectory:
         return RunDirectory(self.place)
 

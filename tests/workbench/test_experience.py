@@ -60,15 +60,24 @@ def test_only_what_is_asked_again_is_warned_of() -> None:
         spec(scenarios=("async",)),
         spec(precision="bf16"),
         spec(dims=(("seq", (32,)),)),
+        spec(sequence_lengths=(32,)),
     ):
         assert known.warnings(other) == ()
-    assert known.warnings(spec(dims=(("seq", (32, 64)),)))
+    assert known.warnings(spec(dims=(("seq", (32, 64)),))) and known.warnings(spec(sequence_lengths=(32, 64)))
 
 
 def test_what_was_measured_since_is_no_failure_any_more() -> None:
     failed, measured = cell(MEMORY, batch=1), cell(batch=1)
     assert learn([result(2, measured), result(1, failed)]).warnings(spec()) == ()
     assert learn([result(2, failed), result(1, measured)]).warnings(spec())
+
+
+def test_what_was_measured_in_another_size_or_precision_leaves_a_failure_as_it_is() -> None:
+    short, long = cell(batch=1, dims={"seq": 64}), cell(MEMORY, batch=1, dims={"seq": 512})
+    assert learn([result(1, short, long)]).warnings(spec())
+    measured, failed = cell(batch=1, precision="f32"), cell(MEMORY, batch=1, precision="bf16")
+    known = learn([result(2, measured), result(1, failed)])
+    assert known.warnings(spec(precision="bf16")) and not known.warnings(spec(precision="f32"))
 
 
 def test_many_failures_are_counted_and_not_listed() -> None:

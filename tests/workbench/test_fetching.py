@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.shell import until
 from tests.fetch.server import Handler, Loopback, file_route, serve
 from tuibench.core.errors import ExitCode, ModelError, TuibenchError, UsageError, WriteError
 from tuibench.core.place import Places
 from tuibench.core.remote import FetchProgress
-from tuibench.runs.stopping import Cancelled
 from tuibench.workbench.fetching import ModelFetch
 
 BODY = b"0123456789" * 20_000
@@ -60,7 +60,7 @@ def test_a_name_that_means_nothing_is_refused(places: Places) -> None:
         ModelFetch("hf:nothing", places).carry_out(lambda _: None)
 
 
-def test_cancelling_ends_the_child_and_keeps_what_arrived(loopback: Loopback, places: Places) -> None:
+def test_an_interruption_ends_the_child_and_keeps_what_arrived(loopback: Loopback, places: Places) -> None:
     released = threading.Event()
 
     def stall(handler: Handler) -> None:
@@ -68,15 +68,18 @@ def test_cancelling_ends_the_child_and_keeps_what_arrived(loopback: Loopback, pl
         released.wait(60)
 
     loopback.routes["/m.onnx"] = stall
-    fetch = ModelFetch(loopback.url("/m.onnx"), places, bounds={"spare_bytes": 0})
+
+    def interrupt(_: FetchProgress) -> None:
+        raise KeyboardInterrupt
+
     descriptors = len(os.listdir("/proc/self/fd"))
     try:
-        with pytest.raises(Cancelled):
-            fetch.carry_out(lambda _: fetch.cancel())
+        with pytest.raises(KeyboardInterrupt):
+            ModelFetch(loopback.url("/m.onnx"), places, bounds={"spare_bytes": 0}).carry_out(interrupt)
     finally:
         released.set()
     # Two of the switch are given back beside those of the child and its log.
-    assert len(os.listdir("/proc/self/fd")) <= descriptors
+    until(lambda: len(os.listdir("/proc/self/fd")) <= descriptors, "no descriptor of it, nor of its server")
     loopback.routes["/m.onnx"] = file_route(BODY)
     again = ModelFetch(loopback.url("/m.onnx"), places, bounds={"spare_bytes": 0}).carry_out(lambda _: None)
     assert Path(again.source.path).read_bytes() == BODY

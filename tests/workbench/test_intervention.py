@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.build import make_spec
+from tests.workbench.script import ScriptedRun
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.errors import UsageError, WriteError
@@ -106,3 +107,23 @@ def test_a_wish_that_cannot_be_written_is_told(directory: RunDirectory) -> None:
     (directory.path / "wishes").touch()
     with pytest.raises(WriteError, match="cannot be asked: "):
         finish(directory, info_of(directory))
+
+
+def test_a_run_that_has_just_broken_off_is_not_said_to_be_finishing(tmp_path: Path) -> None:
+    run = ScriptedRun(tmp_path)
+    run.begin()
+    run.plan()
+    info = info_of(run.directory)
+    run.end("interrupted", saved=False)
+    with pytest.raises(UsageError, match="ended before it could be finished"):
+        finish(run.directory, replace(info, pid=os.getpid()))
+    assert not WishBox(run.directory.path).finish_asked
+
+
+def test_a_run_that_has_just_finished_is_as_was_wished_and_keeps_no_wish(tmp_path: Path) -> None:
+    run = ScriptedRun(tmp_path)
+    run.begin()
+    run.plan()
+    run.end(saved=True)
+    finish(run.directory, info_of(run.directory))
+    assert not WishBox(run.directory.path).finish_asked

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Collection
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -9,12 +10,19 @@ import pytest
 
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
+from tests.workbench.script import ScriptedRun
 from tuibench.core.activity import CANCELLED, ELSEWHERE, FINISHED, INTERRUPTED, RUNNING, UNSAVED, WAITING, RunInfo
 from tuibench.core.card import Card
 from tuibench.core.errors import UnknownId
+from tuibench.core.place import Places
 from tuibench.core.project import FileStamp, ModelReference
+from tuibench.runs.directory import RunDirectory
+from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.store import Store
+from tuibench.store.trash import Trash
+from tuibench.workbench import runs as workbench_runs
 from tuibench.workbench.library import Library, NeverSaved, StillRunning
+from tuibench.workbench.setting import Settings
 
 
 def info(number: int, state: str, name: str = "", executions: int = 0, resumable: bool = False) -> RunInfo:
@@ -38,6 +46,9 @@ class Runs:
             if run.id.endswith(token.upper()) or run.name == token:
                 return run
         raise UnknownId("no such run")
+
+    def finder(self) -> Runs:
+        return self
 
     def discard(self, token: str) -> RunInfo:
         self.discarded.append(token)
@@ -182,6 +193,37 @@ def test_the_journal_of_what_is_stored_or_removed_is_not_discarded(store: Store)
         with pytest.raises(UnknownId, match=words):
             library.remove([token], discard=True)
     assert not runs.discarded
+
+
+def test_many_are_looked_for_with_one_look_at_what_there_is(
+    store: Store, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    places = Places(tmp_path, *(tmp_path / name for name in ("state", "cache", "config")))
+    going = [ScriptedRun(places.runs, number, card={"name": f"run {number}"}) for number in range(5, 9)]
+    for run in going:
+        run.begin(host_id="")
+    real = workbench_runs.Runs(Settings(places, "nobody"), store)
+    counts = Counter[str]()
+
+    def count(kind: type, name: str) -> None:
+        call = getattr(kind, name)
+
+        def counted(*given: Any, **options: Any) -> Any:
+            counts[name] += 1
+            return call(*given, **options)
+
+        monkeypatch.setattr(kind, name, counted)
+
+    for kind, name in ((Benchmarks, "rows"), (workbench_runs.Runs, "_directories"), (Trash, "entries")):
+        count(kind, name)
+    count(RunDirectory, "request")
+    library = Library(store, lambda: real)
+    saved = [make_id(number) for number in (1, 2, 3)]
+    names = [f"run {number}" for number in (5, 6)]
+    targets = library.targets([*saved, "0004", *names, *(run.id for run in going[2:])])
+    assert targets.ids == (*saved, make_id(4), *(run.id for run in going))
+    # Rows also tell the observer what is saved; names are read once, and how each run stands.
+    assert counts == {"rows": 2, "_directories": 1, "entries": 1, "request": 4 + 4}
 
 
 def test_a_name_means_the_benchmark_before_it_means_a_run(store: Store) -> None:

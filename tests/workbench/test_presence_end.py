@@ -9,8 +9,10 @@ import pytest
 
 from tests.cli.running import FAKE, SCRIPT, detach
 from tests.cli.shell import Shell, until
+from tests.store.data import make_small
 from tests.workbench.script import ScriptedRun
 from tuibench.core import activity
+from tuibench.core.card import Card
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.presence import Presence
 
@@ -54,3 +56,22 @@ def test_a_run_that_is_just_being_started_is_not_taken_for_one_that_broke_off(ho
     )
     assert (goes_on.info.id, goes_on.info.state) == (begun.id, activity.RUNNING)
     begun.let_go()
+
+
+def test_a_run_that_is_saved_between_mark_and_look_ended_well(home: Path) -> None:
+    bench = Workbench()
+    run, done = (ScriptedRun(home / "tuibench" / "state" / "runs", number) for number in (1, 2))
+    for one in (run, done):
+        one.hold()
+        one.begin(pid=None, host_id="")
+        one.plan()
+    done.end("interrupted", reason="x")
+    presence = Presence(bench.runs, bench.store)
+    mark = bench.store.mark()
+    assert [row.info.state for row in presence.look(mark)] == [activity.INTERRUPTED, activity.RUNNING]
+    bench.store.benchmarks.add(make_small(1), Card())
+    run.end(saved=True)
+    assert [row.info.id for row in presence.look(mark)] == [done.id]
+    assert [(info.id, info.state) for info in presence.ended] == [(run.id, activity.FINISHED)]
+    assert look(presence, bench) == [activity.INTERRUPTED]
+    assert [(info.id, info.state) for info in presence.ended] == [(run.id, activity.FINISHED)]

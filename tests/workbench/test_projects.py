@@ -7,12 +7,15 @@ import pytest
 
 from tests.models.factory import encoder, save
 from tests.store.build import make_id, make_result, make_store
+from tests.workbench.script import ScriptedRun
 from tuibench.core.card import Card
 from tuibench.core.errors import ModelError, UnknownId, UsageError
 from tuibench.core.place import Places
 from tuibench.core.spec import ModelSource
 from tuibench.store.store import Store
 from tuibench.workbench.projects import SORTS, Projects
+from tuibench.workbench.runs import Runs
+from tuibench.workbench.setting import Settings
 
 
 @pytest.fixture
@@ -22,7 +25,8 @@ def store(tmp_path: Path) -> Store:
 
 @pytest.fixture
 def projects(tmp_path: Path, store: Store) -> Projects:
-    return Projects(Places(*(tmp_path / name for name in ("data", "state", "cache", "config"))), store)
+    places = Places(*(tmp_path / name for name in ("data", "state", "cache", "config")))
+    return Projects(places, store, lambda: Runs(Settings(places, "nobody"), store))
 
 
 @pytest.fixture
@@ -107,3 +111,16 @@ def test_a_name_can_be_used_again_and_undo_keeps_both(projects: Projects, store:
         projects.get("one")
     assert first.id[-4:].lower() in caught.value.hint and second.id[-4:].lower() in caught.value.hint
     assert projects.get(first.id).project.name == "one"
+
+
+def test_a_project_that_is_measured_is_not_removed(projects: Projects, source: ModelSource) -> None:
+    project = projects.create(source, name="mine")[0].project.id
+    other = projects.duplicate("mine", "other").project.id
+    run = ScriptedRun(projects.places.runs, 7, card={"project": project})
+    run.hold()
+    run.begin()
+    with pytest.raises(UsageError, match="0007: still measured for it"):
+        projects.remove("other", "mine")
+    projects.remove(other)
+    run.let_go()
+    assert projects.remove("mine").projects == (project,)

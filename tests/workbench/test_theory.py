@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,6 +15,7 @@ from tests.runs.profile_script import LOSSES, USUAL
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import PERFORMANCE
 from tuibench.core.record import from_plain, to_compact
+from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.shelf import Shelf
 from tuibench.workbench import theory
 from tuibench.workbench.hall import Workbench
@@ -74,3 +78,36 @@ def test_costs_that_cannot_be_kept_are_known_for_the_session(home: Path, asked: 
     for _ in range(3):
         assert bench.profiles.costs(str(MODEL)) == LARGE
     assert asked == ["cost"]
+
+
+def test_a_file_of_inputs_is_read_once_as_long_as_it_stays(
+    home: Path, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read: list[str | None] = []
+
+    def count(path: str | None) -> str | None:
+        read.append(path)
+        return hash_inputs(path)
+
+    monkeypatch.setattr(theory, "hash_inputs", count)
+    file = tmp_path / "fed.npz"
+    file.write_bytes(b"first")
+    plain = theory_spec(str(MODEL), PERFORMANCE)
+    spec = replace(plain, inputs=replace(plain.inputs, file=str(file)))
+    profiles = Workbench().profiles
+    for _ in range(3):
+        assert profiles.plan(spec, "a" * 64).seconds is None
+    assert read == [str(file)]
+    file.write_bytes(b"second of another size")
+    profiles.plan(spec, "a" * 64)
+    assert len(read) == 2
+
+
+@pytest.mark.parametrize("make", [lambda _: None, os.mkfifo, Path.mkdir])
+def test_what_is_fed_to_a_model_may_be_gone(
+    home: Path, asked: list[str], tmp_path: Path, make: Callable[[Path], None]
+) -> None:
+    make(tmp_path / "fed.npz")
+    plain = theory_spec(str(MODEL), PERFORMANCE)
+    spec = replace(plain, inputs=replace(plain.inputs, file=str(tmp_path / "fed.npz")))
+    assert Workbench().profiles.plan(spec, "a" * 64).seconds is None and asked == []

@@ -11,7 +11,7 @@ from tests.build import QUIET
 from tests.workbench.script import HERE, SECOND_NS, SHA, ScriptedRun
 from tuibench.core import activity
 from tuibench.core.cell import Noise
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.core.watch import Live, RunView
 from tuibench.runs import journal as journal_module
 from tuibench.runs.state import Observer
@@ -322,12 +322,30 @@ def test_the_log_of_a_long_run_stays_bounded(run: ScriptedRun, monkeypatch: pyte
 
 @pytest.mark.parametrize(
     ("ev", "fields"),
-    [("plan", {"models": 3, "points": [], "cells": []}), ("waiting", {}), ("run_start", {"spec": "of another kind"})],
+    [
+        ("plan", {"models": 3, "points": [], "cells": []}),
+        ("waiting", {}),
+        ("run_start", {"spec": "of another kind"}),
+        ("extended", {"limit_s": 10**400, "executions": 1, "cells": {}}),
+    ],
 )
 def test_a_journal_of_another_version_is_an_error_with_words(
     run: ScriptedRun, ev: str, fields: dict[str, object]
 ) -> None:
     run.begin()
+    eyes = watch(run)
+    eyes.look()
     run.say(ev, **fields)
-    with pytest.raises(StoreError, match="journal of run 0001 cannot be understood"):
-        watch(run).look()
+    for _ in range(2):
+        with pytest.raises(StoreError, match="journal of run 0001 cannot be understood"):
+            eyes.look()
+
+
+def test_a_run_that_a_newer_version_took_up_is_not_shown_as_it_was(run: ScriptedRun) -> None:
+    begun(run)
+    eyes = watch(run)
+    eyes.look()
+    run.say("sitting", v=3, versions={"tuibench": "9.9"})
+    for _ in range(2):
+        with pytest.raises(StoreNewer, match=r"tuibench 9\.9"):
+            eyes.look()

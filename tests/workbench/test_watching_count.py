@@ -9,19 +9,24 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
+from unittest.mock import patch
 
 import pytest
 
 from tests.build import make_cell, make_execution, make_spec
 from tuibench.core.cell import Cell
 from tuibench.core.model import Point, Reference
+from tuibench.core.place import Places
 from tuibench.core.record import to_plain
 from tuibench.runs import journal as journal_module
-from tuibench.runs import replay, summary
+from tuibench.runs import past, replay, summary
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
 from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer
+from tuibench.workbench.opening import open_store
+from tuibench.workbench.runs import Runs
+from tuibench.workbench.setting import Settings
 from tuibench.workbench.watching import RunWatch
 
 RUN = "01M7QJXH866DK1S3FNRAFAA4P6"
@@ -104,6 +109,22 @@ def test_a_look_parses_what_is_new_and_makes_the_cells_that_changed(going: Going
     assert counts == {"lines": 6, "cells": 2}
     changed = [n for n in range(CELLS) if first.cells[n] is not second.cells[n]]
     assert changed == [7, 9]
+
+
+def test_to_open_an_ended_run_parses_its_journal_once(going: Going, counts: Counter[str]) -> None:
+    for number in range(5):
+        going.measure(number)
+    fields = {"cells": 5, "cells_done": 5, "executions": 5}
+    going.end(status="finished", saved=False, why="the disk is full", **fields)
+    places = Places(*(going.directory.path.parent / name for name in ("data", "state", "cache", "config")))
+    places.runs.mkdir(parents=True)
+    going.directory.path.rename(places.runs / RUN)
+    runs = Runs(Settings(places, "nobody"), open_store(places.data))
+    counts.clear()
+    with patch.object(past, "decode", journal_module.decode):
+        view = runs.watch(RUN).look()
+    # First and last line once more, to tell that it is of this machine, and the first to tell that it is there.
+    assert len(view.cells) == CELLS and counts["lines"] == 2 + 5 * 3 + 1 + 3
 
 
 def test_figures_over_all_iterations_are_made_when_it_has_ended(going: Going, counts: Counter[str]) -> None:

@@ -52,8 +52,8 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
     with opened() as bench:
         active = bench.runs.attach(args.id)
         quiet = args.quiet or args.json
-        cpus, plan = bench.topology().allowed, bench.plan_run
-        view: View[AttachedRun] = View(active, cpus, quiet=quiet, ascii_only=args.ascii, plan=plan)
+        # No CPUs: those of this process say nothing of a runner that was started elsewhere.
+        view: View[AttachedRun] = View(active, (), quiet=quiet, ascii_only=args.ascii, plan=bench.plan_run)
         try:
             if args.json:
                 return _stream(active, first, interruption)

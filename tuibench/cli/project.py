@@ -103,6 +103,7 @@ def copy_project(args: argparse.Namespace, projects: Projects) -> None:
 def remove_projects(args: argparse.Namespace, projects: Projects) -> None:
     """Move projects to the trash after asking, all of them or, where one is not known, none."""
     rows = {row.project.id: row for row in map(projects.get, args.projects)}
+    projects.refuse_measured(rows)
     listed = ", ".join(f"{short_id(one)} {show(row.project.name, 80)}" for one, row in rows.items())
     held = held_words(rows.values())
     if not args.yes and not confirmed(f"remove {listed} with {held}? [y/N]", "y", "tuibench project remove"):

@@ -12,6 +12,7 @@ from tuibench.core.activity import RunInfo
 from tuibench.core.errors import ExitCode
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of
+from tuibench.report.run_list import cancel_words
 from tuibench.report.trash_list import held_words, listed_words
 from tuibench.workbench.library import Targets
 
@@ -39,12 +40,12 @@ def remove(args: argparse.Namespace, interruption: object = None) -> int:  # noq
             return int(ExitCode.OK)
         removal = bench.library.remove(targets.ids, cancel=True, discard=True)
         for run in removal.cancelled:
-            tell(f"cancelled {short_id(run.id)}")
+            tell(cancel_words(run) if run in removal.unsaved else f"cancelled {short_id(run.id)}")
         for run in removal.discarded:
             tell(f"removed {short_id(run.id)} for good: {_executions([run])}")
         if removal.entry is not None:
             tell(f"removed {held_words(removal.entry)}; tuibench undo brings it back")
-        elif not removal.discarded:
+        elif not removal.discarded and not removal.unsaved:
             tell("nothing of it was saved, so there is nothing to remove")
     return int(ExitCode.OK)
 

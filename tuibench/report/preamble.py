@@ -83,7 +83,7 @@ def preamble_lines(preamble: Preamble) -> list[str]:
 
 def pinning_line(pin: str, cpus: Sequence[int]) -> str:
     """Where the workers may run."""
-    where = f"CPU {cpu_ranges(cpus)}" if cpus else "the CPUs of this process"
+    where = f"CPU {cpu_ranges(cpus)}" if cpus else "the CPUs of its process"
     how = "each engine thread on one CPU" if pin == "core" else "threads move among them"
     return f"Pinning: {show(pin, 20)}, {where}, {how} (-pin none|core)"
 

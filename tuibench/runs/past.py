@@ -59,10 +59,15 @@ def read_ends(run: RunDirectory) -> tuple[dict[str, Any], dict[str, Any]] | None
 
 
 def is_headless(run: RunDirectory) -> bool:
-    """Whether damage took the first line of a journal."""
+    """Whether damage took the first line of a journal; the others are read only where it did."""
     try:
+        with os.fdopen(open_regular(run.path / NAME), "rb") as handle:
+            line = handle.readline()
+        first = decode(line) if line.endswith(b"\n") else None
+        if first is not None and first["ev"] == "run_start":
+            return False
         return _lacks_head(read_history(run.path))
-    except StoreError:
+    except (OSError, StoreError):
         return False
 
 

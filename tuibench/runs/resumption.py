@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import math
+import os
 from collections.abc import Sequence
+from pathlib import Path
 
 from tuibench.core.cell import Cell
 from tuibench.core.errors import ExitCode, ModelError, TuibenchError
 from tuibench.core.text import show
 from tuibench.core.units import percent
 from tuibench.runs.preparation import Prepared
+from tuibench.runs.regular import open_regular
 from tuibench.runs.replay import Replay, Track
 from tuibench.runs.schedule import Progress, Schedule
 from tuibench.stats.interval import LEAST, mean_and_deviation
@@ -29,11 +32,14 @@ class Disagreement(TuibenchError):
 
 
 def hash_inputs(path: str | None) -> str | None:
-    """The sha256 of a file of inputs, by which a later sitting knows it again; None where inputs are made."""
+    """The sha256 of a file of inputs, by which a later sitting knows it again; None where inputs are made.
+
+    OSError where it is not there, or no regular file.
+    """
     if path is None:
         return None
     digest = hashlib.sha256()
-    with open(path, "rb") as handle:
+    with os.fdopen(open_regular(Path(os.path.realpath(path))), "rb") as handle:
         while block := handle.read(_BLOCK):
             digest.update(block)
     return digest.hexdigest()

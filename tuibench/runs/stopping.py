@@ -10,6 +10,8 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from types import FrameType
 
+from tuibench.core.signal_name import signal_name
+
 DETACH = b"detach\n"
 """What a client says on the lifeline before it goes, when the run is to go on without it."""
 BEGUN = b"begun\n"
@@ -120,7 +122,7 @@ class StopSwitch:
 
     def _hear(self, number: int, _: FrameType | None) -> None:
         # Whoever asks for the end of a run leaves a note, and then a signal so that it is read at once.
-        self.trip(BY_WISH if self._is_unwanted() else signal.Signals(number).name)
+        self.trip(BY_WISH if self._is_unwanted() else signal_name(number))
 
     def _hear_knocking(self, number: int, _: FrameType | None) -> None:
         with suppress(BlockingIOError):  # thousands did before, and will be heard

@@ -16,6 +16,7 @@ from typing import Any
 
 from tuibench.core.cell import Execution, Failure
 from tuibench.core.record import from_plain, to_plain
+from tuibench.core.signal_name import signal_name
 from tuibench.core.units import seconds
 from tuibench.measure import worker
 from tuibench.measure.channel import Assembler, send
@@ -185,18 +186,11 @@ class Supervision:
 
     def _death(self, code: int | None, oom: bool) -> Failure:
         if code is not None and code < 0:
-            name = _signal_name(-code)
+            name = signal_name(-code)
             if oom and name == "SIGKILL":
                 return self._failure("memory", "killed by the kernel: out of memory", name)
             return self._failure("signal", f"the worker died by {name}", name)
         return self._failure("exit", f"the worker ended with code {code} and no result")
-
-
-def _signal_name(number: int) -> str:
-    try:
-        return signal.Signals(number).name
-    except ValueError:
-        return f"signal {number}"
 
 
 def _end(process: SpawnProcess, *, gently: bool) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import signal
 import subprocess
 import sys
 import time
@@ -15,6 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tuibench.core.errors import EngineError, ExitCode, ModelError, PhaseTimeout, TuibenchError, UsageError, WriteError
+from tuibench.core.signal_name import signal_name
 from tuibench.core.text import show
 from tuibench.runs.stopping import StopSwitch
 
@@ -149,7 +149,7 @@ def _answer(last: dict[str, Any] | None, child: subprocess.Popen[bytes], log_pat
         raise kind(str(error["message"]), str(error.get("hint") or ""))
     tail = read_tail(log_path)
     if code < 0:
-        name = signal.Signals(-code).name
+        name = signal_name(-code)
         raise ChildDeath("signal", f"died by {name}", name, tail)
     raise ChildDeath("exit", f"ended with code {code} and no answer", None, tail)
 

@@ -152,8 +152,6 @@ class Bridge(ProfileBridge):
     def remove_projects(self, tokens: Sequence[str]) -> Removed:
         """See Desk."""
         rows = [self._projects.get(token) for token in tokens]
-        wanted = {row.project.id for row in rows}
-        _refuse_going([row.info for row in self._presence.look(self._store.mark()) if row.project in wanted])
         entry = self._projects.remove(*tokens)
         return Removed(f"removed {_held(entry)} with {held_words(rows)}", entry)
 
@@ -177,7 +175,7 @@ class Bridge(ProfileBridge):
     def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
         """See Desk."""
         removal = self._library.remove(ids, cancel=cancel, discard=discard)
-        said = [f"cancelled {short_id(run.id)}" for run in removal.cancelled]
+        said = [_removed_words(run, run in removal.unsaved) for run in removal.cancelled]
         said += [f"removed {short_id(run.id)} for good" for run in removal.discarded]
         said += [f"removed {_held(removal.entry)}"] if removal.entry is not None else []
         return Removed("; ".join(said) or "there was nothing to remove", removal.entry)
@@ -249,8 +247,7 @@ class Bridge(ProfileBridge):
 
     def finish(self, run: str) -> str:
         """See Desk."""
-        info = self._bench.runs.finish(run)
-        return f"{short_id(info.id)}: the execution that goes on is the last"
+        return _finish_words(self._bench.runs.finish(run))
 
     def extend(self, run: str) -> str:
         """See Desk."""
@@ -290,11 +287,15 @@ def _held(entry: TrashEntry) -> str:
     return held_words(entry)
 
 
-def _refuse_going(runs: Sequence[RunInfo]) -> None:
-    """What is still measured for a project would come back into a list without it."""
-    from tuibench.core.activity import ALIVE
-    from tuibench.core.errors import UsageError
+def _finish_words(info: RunInfo) -> str:
+    from tuibench.core.activity import ALIVE, ELSEWHERE
 
-    going = [short_id(run.id) for run in runs if run.state in ALIVE]
-    if going:
-        raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
+    if info.state not in (*ALIVE, ELSEWHERE):
+        return f"{short_id(info.id)} has ended meanwhile: it is {info.state}"
+    return f"{short_id(info.id)}: the execution that goes on is the last"
+
+
+def _removed_words(run: RunInfo, unsaved: bool) -> str:
+    from tuibench.report.run_list import cancel_words
+
+    return cancel_words(run) if unsaved else f"cancelled {short_id(run.id)}"

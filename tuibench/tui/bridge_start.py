@@ -15,6 +15,7 @@ from tuibench.core.machine import Machine
 from tuibench.core.model import ModelSummary
 from tuibench.core.remote import FetchProgress, is_remote
 from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.core.text import show
 from tuibench.core.units import size
 from tuibench.request.model_token import resolve_model
 from tuibench.request.recall import repeat
@@ -215,6 +216,9 @@ class Starter:
             error = problem.message + way
         except TuibenchError as problem:
             error = problem.message
+        fed = spec.inputs.file
+        if fed is not None and not os.path.isfile(fed) and (changed or not error):
+            error, changed = f"its inputs: {show(fed)} is gone: R takes it from where it lies now", False
         busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
         took = expected_s(spec, cells)
         if spec.profile is not None:

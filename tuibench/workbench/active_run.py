@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import select
 import shutil
-import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,13 +12,14 @@ from pathlib import Path
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
+from tuibench.core.signal_name import signal_name
 from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import Follower
 from tuibench.runs.past import head_of, is_headless
 from tuibench.runs.replay import Replay
 from tuibench.runs.stopping import DETACH
 from tuibench.runs.task import read_tail
-from tuibench.workbench.launch import no_room
+from tuibench.workbench.launch import no_room, send_request
 from tuibench.workbench.watched_run import Event, end_error
 
 _LOOK_S = 0.25
@@ -57,10 +57,7 @@ class ActiveRun:
         self._first_seq = first_seq
         self._follower = Follower(run_dir)
         self._lifeline, self._done = process.stdin, process.stdout
-        try:
-            self._lifeline.write(request)
-        except BrokenPipeError:
-            return  # it is dead already, and how it died is found by waiting for it
+        send_request(self._lifeline, request)
 
     @property
     def id(self) -> str:
@@ -136,7 +133,7 @@ class ActiveRun:
     def _how_it_ended(self) -> str:
         code = self._process.wait()
         if code < 0:
-            return f"the runner died by {signal.Signals(-code).name}"
+            return f"the runner died by {signal_name(-code)}"
         tail = self._last_words()
         return f"the runner ended with code {code}" + (f" ({tail})" if tail else "")
 

@@ -18,12 +18,11 @@ def ask_child(
     what: str,
     timeout_s: float,
     hint: str = "",
-    stop: StopSwitch | None = None,
     hear: Callable[[dict[str, Any]], float | None] | None = None,
     kind: type[TuibenchError] = ModelError,
 ) -> Any:
     """The answer of a child; `what` is said of it where it dies, as a `kind`; `hint` where it leaves no last words."""
-    switch = stop or StopSwitch()
+    switch = StopSwitch()
     log = os.memfd_create(f"{task}.log")
     try:
         return call_child(
@@ -39,5 +38,4 @@ def ask_child(
         raise error(f"{what} {death.message}", death.log_tail or hint) from death
     finally:
         os.close(log)
-        if stop is None:
-            switch.close()
+        switch.close()

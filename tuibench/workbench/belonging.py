@@ -10,6 +10,7 @@ from tuibench.core.project import ModelReference
 from tuibench.core.reference import refer
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
+from tuibench.store.layout import is_ulid
 from tuibench.store.store import Store
 
 
@@ -36,8 +37,12 @@ def find_project(store: Store, asked: str, sha256: str = "", path: str = "") -> 
     `asked` is what its card names, `sha256` and `path` are of its first model.
     """
     try:
-        if asked.strip():
-            return store.projects.resolve(asked.strip())
+        try:
+            if asked.strip():
+                return store.projects.resolve(asked.strip())
+        except UnknownId:
+            if not is_ulid(asked.strip()):
+                raise
         if sha256:
             found = store.projects.find(sha256)
             return found.id if found is not None else ""
@@ -72,5 +77,8 @@ def _named(store: Store, wanted: str, model: ModelReference | None, rerun_of: st
     except UnknownId:
         if model is None:
             raise
+        if is_ulid(wanted):
+            # A project that is gone, for which the run was begun: only what somebody typed is a name.
+            return _adopted(store, model)
         made = store.projects.create(wanted, model)
         return made.id, f"a project was made for it: {show(made.name, 80)}"

@@ -16,8 +16,8 @@ from tuibench.core.units import count_of
 _MOST_FAILURES = 3
 _LONGEST = 60
 
-_Place = tuple[str, str, int, int | None]
-"""Engine, scenario, cores, batch."""
+_Place = tuple[str, str, int, int | None, str, tuple[tuple[str, int], ...]]
+"""Engine, scenario, cores, batch, precision, sizes of dims."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +54,7 @@ def learn(results: Iterable[RunResult], sha256: str = "") -> Experience:
             asked = cell.asked
             if sha256 and asked.model_sha256 != sha256:
                 continue
-            place = (asked.engine, asked.scenario, asked.cores, asked.batch)
+            place = _place(asked)
             if cell.memory_bytes:
                 known = peaks.get((asked.engine, asked.batch), 0)
                 peaks[asked.engine, asked.batch] = max(known, *cell.memory_bytes.values())
@@ -67,8 +67,14 @@ def learn(results: Iterable[RunResult], sha256: str = "") -> Experience:
     return Experience(peaks, failures)
 
 
+def _place(asked: Asked) -> _Place:
+    dims = tuple(sorted(asked.dims.items()))
+    return asked.engine, asked.scenario, asked.cores, asked.batch, asked.precision, dims
+
+
 def _is_asked(asked: Asked, spec: BenchmarkSpec) -> bool:
     dims = dict(spec.dims)
+    lengths = {size for name, size in asked.dims.items() if name not in dims}
     return (
         asked.engine in spec.engines
         and asked.scenario in spec.scenarios
@@ -76,6 +82,7 @@ def _is_asked(asked: Asked, spec: BenchmarkSpec) -> bool:
         and (asked.batch in spec.batches or (not spec.batches and asked.batch in (None, 1)))
         and asked.precision == spec.precision
         and all(size in dims.get(name, (size,)) for name, size in asked.dims.items())
+        and (not lengths or not spec.sequence_lengths or not lengths.isdisjoint(spec.sequence_lengths))
     )
 
 

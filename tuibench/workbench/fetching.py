@@ -9,7 +9,6 @@ from tuibench.core.place import Places
 from tuibench.core.remote import FetchedModel, FetchProgress, public_name
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
-from tuibench.runs.stopping import StopSwitch
 from tuibench.workbench.asking import ask_child
 
 _SILENCE_S = 150.0
@@ -18,7 +17,7 @@ _AGAIN = "the same command again goes on from there"
 
 
 class ModelFetch:
-    """One model on its way here; `cancel` ends it from any thread, and what has arrived stays for the next time."""
+    """One model on its way here; what has arrived stays for the next time, however this one ends."""
 
     def __init__(
         self, token: str, places: Places, *, refetch: bool = False, bounds: Mapping[str, Any] | None = None
@@ -27,10 +26,9 @@ class ModelFetch:
         self._shown = show(public_name(token), 120)
         # `bounds` are the child's own: stall_s, most_bytes, spare_bytes.
         self._request = {"address": token, "cache": str(places.cache), "refetch": refetch, **(bounds or {})}
-        self._stop = StopSwitch()
 
     def carry_out(self, tell: Callable[[FetchProgress], None]) -> FetchedModel:
-        """Have the model here; once. `tell` hears how far it is, a few times a second; Cancelled after `cancel`."""
+        """Have the model here; `tell` hears how far it is, a few times a second, and ends it with what it raises."""
         progress = FetchProgress(0, None)
 
         def hear(line: dict[str, Any]) -> float:
@@ -42,18 +40,9 @@ class ModelFetch:
                 tell(FetchProgress(progress.fetched, progress.total, waiting=True))
             return _SILENCE_S
 
-        try:
-            what = f"fetching {self._shown}"
-            answer = ask_child(
-                "fetch", self._request, what=what, timeout_s=_SILENCE_S, hint=_AGAIN, stop=self._stop, hear=hear
-            )
-        finally:
-            self._stop.close()
+        what = f"fetching {self._shown}"
+        answer = ask_child("fetch", self._request, what=what, timeout_s=_SILENCE_S, hint=_AGAIN, hear=hear)
         source = ModelSource(public_name(self._token), str(answer["path"]))
         return FetchedModel(
             source, str(answer["name"]), str(answer["sha256"]), int(answer["bytes"]), int(answer["fetched"])
         )
-
-    def cancel(self) -> None:
-        """End it now."""
-        self._stop.trip("cancelled")

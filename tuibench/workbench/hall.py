@@ -145,7 +145,7 @@ class Workbench:
         """What keeps benchmarks of one model together."""
         from tuibench.workbench.projects import Projects  # with the store, as above
 
-        return Projects(self.settings.places, self.store)
+        return Projects(self.settings.places, self.store, lambda: self.runs)
 
     @cached_property
     def runs(self) -> Runs:

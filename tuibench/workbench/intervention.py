@@ -17,6 +17,7 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import seconds
 from tuibench.host.process import start_ticks
 from tuibench.runs.directory import RunDirectory
+from tuibench.runs.past import read_ends
 from tuibench.runs.stopping import KNOCK
 from tuibench.runs.wish import LONGEST_S, WishBox
 
@@ -55,9 +56,14 @@ def finish(directory: RunDirectory, info: RunInfo) -> None:
         )
     if info.state != activity.ELSEWHERE:
         _require_alive(info, f"tuibench resume {short} --finish saves what it has" if info.resumable else "")
+    box = WishBox(directory.path)
     with _reaching(info):
-        WishBox(directory.path).ask_to_finish()
+        box.ask_to_finish()
     _knock(directory, info)
+    if info.state != activity.ELSEWHERE and not directory.is_held():
+        box.forget_finish()
+        if not _is_finished(directory):
+            raise UsageError(f"run {short} ended before it could be finished", "tuibench ps --all says how")
 
 
 def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | None) -> None:
@@ -88,6 +94,12 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
     if info.state != activity.ELSEWHERE and not directory.is_held():
         box.withdraw(ticket)
         raise UsageError(f"run {short} ended before it could be given more", f"tuibench rerun {short} measures it anew")
+
+
+def _is_finished(directory: RunDirectory) -> bool:
+    """Whether a run has ended as was wished, by itself or by the wish."""
+    ends = read_ends(directory)
+    return ends is not None and ends[1].get("status") == "finished"
 
 
 def _require_alive(info: RunInfo, hint: str) -> None:

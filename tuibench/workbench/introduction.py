@@ -15,7 +15,7 @@ from tuibench.workbench.forecast import expected_s, limit_s
 
 
 def introduce(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] = ()) -> Preamble:
-    """The beginning of a run that has a plan; `cpus` are those of its machine where its journal does not say."""
+    """The beginning of a run that has a plan; `cpus` for who started its runner, else its journal says which."""
     spec = replay.spec
     dead = {point.id for point in replay.points if point.failure is not None}
     ahead = sum(cell.point not in dead for cell in replay.cells)

@@ -9,6 +9,7 @@ import stat
 import subprocess
 import tempfile
 from pathlib import Path
+from typing import IO
 
 from tuibench.core.errors import WriteError
 from tuibench.core.text import show
@@ -31,6 +32,15 @@ def start_runner(run_dir: Path, log: int) -> subprocess.Popen[bytes]:
         env=child_environment(),
         start_new_session=True,
     )
+
+
+def send_request(lifeline: IO[bytes], line: bytes) -> None:
+    """Tell a runner what to do; the pipe may take the line in parts, and its runner may be dead already."""
+    while line:
+        try:
+            line = line[lifeline.write(line) :]
+        except BrokenPipeError:
+            return  # how it died is found by waiting for it
 
 
 def engine_probe() -> tuple[list[str], dict[str, str]]:

@@ -10,11 +10,10 @@ from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import BenchmarkRow, StoredBenchmark
 from tuibench.core.errors import StoreError, UnknownId, UsageError
-from tuibench.core.short_id import LENGTH, resolve, short_id
-from tuibench.core.text import show
+from tuibench.core.short_id import resolve, short_id
 from tuibench.core.trash import StoreReport, TrashEntry
 from tuibench.store.store import Store
-from tuibench.workbench.naming import find_row
+from tuibench.workbench.meaning import Meaning
 
 if TYPE_CHECKING:
     from tuibench.workbench.experience import Experience
@@ -76,6 +75,11 @@ class Removal:
     discarded: tuple[RunInfo, ...] = ()
     """Gone for good."""
 
+    @property
+    def unsaved(self) -> tuple[RunInfo, ...]:
+        """Those cancelled whose result could not be saved: they are still there, and listed as such."""
+        return tuple(run for run in self.cancelled if run.state == activity.UNSAVED)
+
 
 class Library:
     """Everything about what the store holds, but for projects; a token is any form of an id, or a unique name."""
@@ -120,10 +124,11 @@ class Library:
 
     def find(self, token: str) -> BenchmarkRow:
         """The row of the benchmark that is meant; UnknownId says what it may be, or where it is if not here."""
+        meaning = Meaning(self._store, self._runs)
         try:
-            return find_row(token, self._store.benchmarks.rows())
+            return meaning.row(token)
         except UnknownId as error:
-            raise self._look_elsewhere(token.strip()) or error from None
+            raise meaning.elsewhere(token.strip()) or error from None
 
     def get(self, token: str) -> StoredBenchmark:
         """The whole benchmark that is meant."""
@@ -160,18 +165,19 @@ class Library:
         """What `remove` would take for these tokens."""
         rows: dict[str, BenchmarkRow] = {}
         runs: dict[str, RunInfo] = {}
+        meaning = Meaning(self._store, self._runs)
         for token in map(str.strip, tokens):
-            run = self._run(token)
+            run = meaning.run(token)
             if run is not None and run.state in activity.ALIVE:
                 runs[run.id] = run
                 continue
             try:
-                row = find_row(token, self._store.benchmarks.rows())
+                row = meaning.row(token)
                 rows[row.id] = row
             except UnknownId as error:
-                run = self._run(token, by_name=True)
-                if run is None or run.state == activity.ELSEWHERE or self._in_trash(token):
-                    raise self._look_elsewhere(token) or error from None
+                run = meaning.run(token, by_name=True)
+                if run is None or run.state == activity.ELSEWHERE or meaning.in_trash(token):
+                    raise meaning.elsewhere(token) or error from None
                 runs[run.id] = run
         going = tuple(run for run in runs.values() if run.state in activity.ALIVE)
         unsaved = tuple(run for run in runs.values() if run.state not in activity.ALIVE)
@@ -234,44 +240,3 @@ class Library:
     def migrate(self) -> StoreReport:
         """Bring files of an older form into the present one, all or none."""
         return self._store.migrate()
-
-    def _look_elsewhere(self, typed: str) -> UnknownId | None:
-        if (trashed := self._in_trash(typed)) is not None:
-            hint = f"tuibench trash restore {short_id(trashed)} brings it back"
-            named = short_id(trashed) if typed == trashed else show(typed, 40)
-            return UnknownId(f"{named} is in the trash", hint)
-        run = self._run(typed, by_name=True)
-        if run is None:
-            return None
-        return UnknownId(f"{show(typed, 40)} is a run that is not in the store: it is {run.state}", _what_to_do(run))
-
-    def _in_trash(self, typed: str) -> str | None:
-        """The id of the removed benchmark whose name on screen that is."""
-        if len(typed) < LENGTH:
-            return None
-        held = (one for entry in self._store.trash.entries() for one in entry.benchmarks)
-        return next((one for one in held if one.endswith(typed.upper())), None)
-
-    def _run(self, typed: str, by_name: bool = False) -> RunInfo | None:
-        """The run whose id on screen that is, or its name, where no benchmark could be meant instead."""
-        if len(typed) < LENGTH and not by_name:
-            return None
-        try:
-            found = self._runs().info(typed)
-        except UnknownId:
-            return None
-        named = by_name and found.name == typed
-        return found if named or (len(typed) >= LENGTH and found.id.endswith(typed.upper())) else None
-
-
-def _what_to_do(run: RunInfo) -> str:
-    """With a run that is in no list."""
-    short = short_id(run.id)
-    if run.state in activity.ALIVE:
-        return f"tuibench attach {short} follows it to its end"
-    if run.state == activity.ELSEWHERE:
-        return "tuibench ps says where it ran"
-    if run.resumable:
-        resume = "saves it" if run.state == activity.UNSAVED else "goes on with what is missing"
-        return f"tuibench export {short} -x FILE writes what there is, tuibench resume {short} " + resume
-    return f"tuibench ps --all says more; tuibench remove {short} removes it"

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-import signal
 import subprocess
 import threading
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from tuibench.core.errors import ExitCode, HostBusy, TuibenchError
 from tuibench.core.short_id import short_id
+from tuibench.core.signal_name import signal_name
 from tuibench.runs.directory import LOG
 from tuibench.runs.task import read_tail
-from tuibench.workbench.launch import no_room, start_runner
+from tuibench.workbench.launch import no_room, send_request, start_runner
 
 
 def start_lone_runner(run_dir: Path, request: dict[str, Any]) -> None:
@@ -36,16 +36,8 @@ def _hand_over(process: subprocess.Popen[bytes], line: bytes) -> bool:
     if process.stdin is None or process.stdout is None:
         raise RuntimeError("the runner has no channel")
     with process.stdin as lifeline, process.stdout as answer:
-        _send(lifeline, line)
+        send_request(lifeline, line)
         return bool(answer.read(1))
-
-
-def _send(lifeline: IO[bytes], line: bytes) -> None:
-    while line:
-        try:
-            line = line[lifeline.write(line) :]
-        except BrokenPipeError:
-            return  # it is dead already, and the missing answer says so
 
 
 def _why_dead(run_dir: Path, code: int, words: str | None) -> TuibenchError:
@@ -54,5 +46,5 @@ def _why_dead(run_dir: Path, code: int, words: str | None) -> TuibenchError:
         return HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
     if code == ExitCode.STORE:
         return no_room(run_dir.parent, words)
-    how = f"died by {signal.Signals(-code).name}" if code < 0 else f"ended with code {code}"
+    how = f"died by {signal_name(-code)}" if code < 0 else f"ended with code {code}"
     return TuibenchError(f"the runner {how} before the run began" + (f" ({words})" if words else ""))

@@ -92,6 +92,9 @@ class Presence:
             return
         # In this order: what was written before the lock was free is read after it.
         held = known.directory.is_held()
+        if known.held and not held:
+            # It may have been saved behind the mark: what the store had before tells nothing of it.
+            observer = self._observer = self._runs.observer()
         same = held and known.mark == mark
         known.stamp, known.mark, known.held = stamp, mark, held
         known.judged = _basis(known.directory, observer)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING
 
-from tuibench.core.errors import ModelError
+from tuibench.core.activity import ALIVE
+from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.place import Places
 from tuibench.core.project import ModelReference, Project, ProjectRow, Version
 from tuibench.core.reference import ModelState, refer
+from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.trash import TrashEntry
 from tuibench.store.project_file import name_after
@@ -19,6 +21,7 @@ from tuibench.store.store import Store
 if TYPE_CHECKING:  # lists need none of it
     from tuibench.core.model import ModelSummary
     from tuibench.core.spec import ModelSource
+    from tuibench.workbench.runs import Runs
 
 _LONG_BYTES = 500_000
 """About a thousand benchmarks, which take 5 ms to read."""
@@ -29,9 +32,10 @@ SORTS = tuple(ORDERS)
 class Projects:
     """Every action on projects; a project is named by its name, short id or id."""
 
-    def __init__(self, places: Places, store: Store) -> None:
+    def __init__(self, places: Places, store: Store, runs: Callable[[], Runs]) -> None:
         self.places = places
         self._store = store
+        self._runs = runs
 
     def list(self, by: str = "modified", text: str = "", weigh: bool = True) -> tuple[ProjectRow, ...]:
         """The projects that have every word of `text` somewhere, sorted; looking up sizes takes its time."""
@@ -113,10 +117,23 @@ class Projects:
         return projects.row(projects.duplicate(projects.resolve(token), name).id)
 
     def remove(self, *tokens: str) -> TrashEntry:
-        """Move projects with their versions and benchmarks to the trash, from where one undo brings all back."""
+        """Move projects with their versions and benchmarks to the trash, from where one undo brings all back.
+
+        UsageError where something is still measured for one of them.
+        """
         found = list(dict.fromkeys(self._store.projects.resolve(token) for token in tokens))
+        self.refuse_measured(found)
         benchmarks = [row.id for row in self._store.benchmarks.rows() if row.project in found]
         return self._store.trash.remove(benchmarks, found)
+
+    def refuse_measured(self, projects: Collection[str]) -> None:
+        """UsageError where a run goes on for one of these ids: its result would come into a list without it."""
+        from tuibench.workbench.presence import Presence  # the runner's side: 20 ms
+
+        rows = Presence(self._runs(), self._store).look(self._store.mark())
+        going = [short_id(row.info.id) for row in rows if row.project in projects and row.info.state in ALIVE]
+        if going:
+            raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
 
     def model_state(self, version: Version) -> ModelState:
         """Whether the model of a version is what it was."""

@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import Card
-from tuibench.core.errors import ModelError, StoreError, StoreNewer, UnknownId, UsageError
+from tuibench.core.errors import ModelError, StoreError, StoreNewer, UsageError
 from tuibench.core.form import form_of
 from tuibench.core.record import to_plain
-from tuibench.core.short_id import resolve, short_id
+from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.ulid import make_ulid
 from tuibench.core.units import seconds
@@ -27,6 +27,7 @@ from tuibench.runs.past import read_past
 from tuibench.runs.state import Observer, read_state, resume_refusal, states_of, this_boot
 from tuibench.runs.wish import WishBox
 from tuibench.workbench.launch import passing_directory, spare_runs, start_runner, usable_root
+from tuibench.workbench.run_finder import RunFinder, read_request
 from tuibench.workbench.saved import remember_saved
 from tuibench.workbench.setting import Settings
 
@@ -139,15 +140,15 @@ class Runs:
 
     def info(self, token: str) -> RunInfo:
         """One run, by any part of its id that means only one."""
-        return read_state(self._find(token), self._observer())
+        return self.finder().info(token)
+
+    def finder(self) -> RunFinder:
+        """The same for many of them, for which the runs there are now are looked at once."""
+        return RunFinder(self._directories(), self._observer())
 
     def attach(self, token: str) -> AttachedRun:
         """Follow a run of this machine from its beginning."""
-        directory = self._find(token)
-        info = read_state(directory, self._observer())
-        if info.state == activity.ELSEWHERE:
-            age = seconds(info.heartbeat_age_s or 0.0)
-            raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
+        directory = self._find_here(token)
         from tuibench.workbench.attached_run import AttachedRun  # as above
 
         return AttachedRun(directory)
@@ -249,8 +250,8 @@ class Runs:
         from tuibench.workbench.belonging import find_project  # as above
         from tuibench.workbench.watching import RunWatch
 
-        directory = self.attach(token).directory
-        request = _read(directory)
+        directory = self._find_here(token)
+        request = read_request(directory)
         models = (request.get("spec") or {}).get("models") or [{}]
         asked = str((request.get("card") or {}).get("project") or "")
         project = find_project(self._store, asked, path=str(models[0].get("path", "")))
@@ -270,20 +271,21 @@ class Runs:
 
     def _find(self, token: str) -> RunDirectory:
         """By id, else by a name that only one run has."""
-        found = self._directories()
-        try:
-            wanted = resolve(token, [run.id for run in found], {}, noun="run")
-        except UnknownId:
-            named = [run for run in found if _name(run) == token]
-            if len(named) != 1:
-                raise
-            return named[0]
-        return next(run for run in found if run.id == wanted)
+        return self.finder().find(token)
+
+    def _find_here(self, token: str) -> RunDirectory:
+        """The same of a run of this machine; UsageError for another's."""
+        directory = self._find(token)
+        info = read_state(directory, self._observer())
+        if info.state == activity.ELSEWHERE:
+            age = seconds(info.heartbeat_age_s or 0.0)
+            raise UsageError(f"run {short_id(info.id)} is {info.detail}, last heard of {age} ago", "attach to it there")
+        return directory
 
     def _directories(self) -> list[RunDirectory]:
         store = str(self._settings.places.data)
         # The spare place is one for all stores of a user.
-        spare = [run for run in spare_runs() if _read(run).get("store") == store]
+        spare = [run for run in spare_runs() if read_request(run).get("store") == store]
         every = [*list_runs(self._settings.places.runs), *spare]
         return sorted(every, key=lambda run: run.id, reverse=True)
 
@@ -318,18 +320,6 @@ def _instead(info: RunInfo) -> str:
     if info.state in (activity.FINISHED, activity.CANCELLED):
         return f"tuibench rerun {short} measures it anew"
     return f"tuibench export {short} -x FILE writes what it has" if info.executions else ""
-
-
-def _name(run: RunDirectory) -> str:
-    return str((_read(run).get("card") or {}).get("name", ""))
-
-
-def _read(run: RunDirectory) -> dict[str, Any]:
-    """The request, empty where it cannot be read."""
-    try:
-        return run.request()
-    except StoreError:
-        return {}
 
 
 def _require_models(request: dict[str, Any]) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import shutil
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar, cast
@@ -57,10 +58,12 @@ class Theory:
         """What was inferred of models whose run failed."""
         self._last: tuple[str, Any] = ("", None)
         """What was asked for last: forms ask with every key."""
+        self._hashed: dict[object, str | None] = {}
+        """What files of inputs hold, by what each was when it was read."""
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
         """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
-        name = self._name("costs", spec, _feeding(spec))
+        name = self._name("costs", spec, self._feeding(spec))
         if name not in self._unrun:
             try:
                 return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
@@ -77,7 +80,11 @@ class Theory:
 
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """The same where it was found out before; nothing is started for it."""
-        return self._known(_digest("costs", sha256, _feeding(spec)), lambda plain: from_plain(CostProfile, plain))
+        try:
+            fed = self._feeding(spec)
+        except OSError:
+            return None  # what it was fed is not here any more
+        return self._known(_digest("costs", sha256, fed), lambda plain: from_plain(CostProfile, plain))
 
     def weights(self, spec: BenchmarkSpec) -> LossProfile:
         """The approximated loss profile."""
@@ -119,6 +126,19 @@ class Theory:
         finally:
             shutil.rmtree(run_dir, ignore_errors=True)
 
+    def _feeding(self, spec: BenchmarkSpec) -> list[object]:
+        """All that decides the shapes; OSError where its file of inputs cannot be read."""
+        inputs = spec.inputs
+        file = self._hash(inputs.file) if inputs.file is not None else None
+        return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, inputs.seed, file]
+
+    def _hash(self, path: str) -> str | None:
+        found = os.stat(path)
+        stamp = found.st_dev, found.st_ino, found.st_size, found.st_mtime_ns
+        if stamp not in self._hashed:
+            self._hashed[stamp] = hash_inputs(path)
+        return self._hashed[stamp]
+
     def _name(self, task: str, spec: BenchmarkSpec, fed: object) -> str:
         return _digest(task, self.sha256(spec), fed)
 
@@ -140,13 +160,6 @@ class Theory:
 
     def _shelf(self, make: Callable[[Any], T]) -> Shelf[T]:
         return Shelf(self._places.cache / _PLACE, _FORM, make)
-
-
-def _feeding(spec: BenchmarkSpec) -> list[object]:
-    """All that decides the shapes."""
-    inputs = spec.inputs
-    file = hash_inputs(inputs.file)
-    return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, inputs.seed, file]
 
 
 def _digest(task: str, sha256: str, fed: object) -> str:

@@ -22,7 +22,7 @@ from tuibench.report.run_list import reason_words
 from tuibench.report.run_log import RunLog, cell_line, phase_words
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Follower
-from tuibench.runs.past import count, head_of, is_headless
+from tuibench.runs.past import NONSENSE, count, head_of, is_headless
 from tuibench.runs.replay import Replay
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.stats.interval import LEAST, half_width
@@ -71,9 +71,13 @@ class RunWatch:
         """Seconds since 1970, and what the journal's clock showed then."""
         self._alive = True
         self._view: RunView | None = None
+        self._broken: StoreError | None = None
+        """Why nothing can be told any more: what came of the events before that is no view of the run as it stands."""
 
     def look(self) -> RunView:
         """The run as it stands, the very same view where nothing happened; StoreError where it makes no sense."""
+        if self._broken is not None:
+            raise self._broken.with_traceback(None)
         # In this order: what was written before the lock was free is read after it.
         alive = self._directory.is_held()
         events = self._follower.read()
@@ -84,10 +88,15 @@ class RunWatch:
             for event in events:
                 self._take(event)
             self._view = self._make()
-        except (KeyError, ValueError, TypeError, IndexError, AttributeError, StopIteration) as error:
+        except StoreError as error:
+            self._broken = error
+            raise
+        except (*NONSENSE, StopIteration) as error:
             # Each line is whole, and yet they do not make sense: another version wrote them.
             short, what = short_id(self._directory.id), type(error).__name__
-            raise StoreError(f"the journal of run {short} cannot be understood: {what} {show(error, 80)}") from error
+            told = f"the journal of run {short} cannot be understood: {what} {show(error, 80)}"
+            self._broken = StoreError(told)
+            raise self._broken from error
         return self._view
 
     def close(self) -> None:

@@ -1,0 +1,28 @@
+"""`tuibench attach` on runs that were played: what is said of a machine is what their runner wrote down."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.cli.quick import QuickShell
+from tests.workbench.script import ScriptedRun
+
+
+@pytest.mark.parametrize(
+    ("host", "where"),
+    [({"affinity": {"cpus": "64-67", "usable_cores": 4}}, "CPU 64-67"), ({}, "the CPUs of its process")],
+)
+def test_the_cpus_of_a_run_are_those_of_its_runner(
+    quick: QuickShell, home: Path, host: dict[str, Any], where: str
+) -> None:
+    run = ScriptedRun(home / "tuibench" / "state" / "runs")
+    run.hold()
+    run.begin(host=host, host_id="")
+    run.plan()
+    run.done(0, 1)
+    run.end(saved=False)
+    done = quick.call("attach", run.id)
+    assert f"Pinning: core, {where}, each engine thread on one CPU" in done.err

@@ -1,0 +1,28 @@
+"""What is made of the end of a child."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+
+from tuibench.runs import task
+from tuibench.runs.stopping import StopSwitch
+from tuibench.runs.task import ChildDeath, call_child
+
+
+@pytest.fixture
+def switch() -> Iterator[StopSwitch]:
+    made = StopSwitch()
+    yield made
+    made.close()
+
+
+@pytest.mark.parametrize(("number", "name"), [(11, "SIGSEGV"), (40, "signal 40")])
+def test_who_dies_by_a_signal_of_any_kind_is_told(
+    switch: StopSwitch, monkeypatch: pytest.MonkeyPatch, number: int, name: str
+) -> None:
+    monkeypatch.setattr(task, "python_command", lambda *_: ["sh", "-c", f"kill -{number} $$"])
+    with pytest.raises(ChildDeath) as caught:
+        call_child("inspect", {}, timeout_s=60, stop=switch)
+    assert (caught.value.kind, caught.value.message, caught.value.signal) == ("signal", f"died by {name}", name)

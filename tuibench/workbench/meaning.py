@@ -1,0 +1,89 @@
+"""What a user means by a token: a benchmark, else a run that is in no list, or what is in the trash."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tuibench.core import activity
+from tuibench.core.activity import RunInfo
+from tuibench.core.card import BenchmarkRow
+from tuibench.core.errors import UnknownId
+from tuibench.core.short_id import LENGTH, short_id
+from tuibench.core.text import show
+from tuibench.store.store import Store
+from tuibench.workbench.naming import find_row
+
+if TYPE_CHECKING:
+    from tuibench.workbench.run_finder import RunFinder
+    from tuibench.workbench.runs import Runs
+
+
+class Meaning:
+    """What there is now: rows, runs and trash are read at most once, for however many tokens."""
+
+    def __init__(self, store: Store, runs: Callable[[], Runs]) -> None:
+        self._store = store
+        self._runs = runs
+
+    def row(self, token: str) -> BenchmarkRow:
+        """The benchmark that is meant; UnknownId says what it may be."""
+        return self._by_id.get(token) or find_row(token, self._rows)
+
+    def elsewhere(self, typed: str) -> UnknownId | None:
+        """Where something is that is no benchmark of the list; None where nobody knows it."""
+        if (trashed := self.in_trash(typed)) is not None:
+            hint = f"tuibench trash restore {short_id(trashed)} brings it back"
+            named = short_id(trashed) if typed == trashed else show(typed, 40)
+            return UnknownId(f"{named} is in the trash", hint)
+        run = self.run(typed, by_name=True)
+        if run is None:
+            return None
+        return UnknownId(f"{show(typed, 40)} is a run that is not in the store: it is {run.state}", _what_to_do(run))
+
+    def in_trash(self, typed: str) -> str | None:
+        """The id of the removed benchmark whose name on screen that is."""
+        if len(typed) < LENGTH:
+            return None
+        return next((one for one in self._trashed if one.endswith(typed.upper())), None)
+
+    def run(self, typed: str, by_name: bool = False) -> RunInfo | None:
+        """The run whose id on screen that is, or its name, where no benchmark could be meant instead."""
+        if len(typed) < LENGTH and not by_name:
+            return None
+        try:
+            found = self._finder.info(typed)
+        except UnknownId:
+            return None
+        named = by_name and found.name == typed
+        return found if named or (len(typed) >= LENGTH and found.id.endswith(typed.upper())) else None
+
+    @cached_property
+    def _rows(self) -> tuple[BenchmarkRow, ...]:
+        return self._store.benchmarks.rows()
+
+    @cached_property
+    def _by_id(self) -> dict[str, BenchmarkRow]:
+        return {row.id: row for row in self._rows}
+
+    @cached_property
+    def _trashed(self) -> tuple[str, ...]:
+        return tuple(one for entry in self._store.trash.entries() for one in entry.benchmarks)
+
+    @cached_property
+    def _finder(self) -> RunFinder:
+        return self._runs().finder()
+
+
+def _what_to_do(run: RunInfo) -> str:
+    """With a run that is in no list."""
+    short = short_id(run.id)
+    if run.state in activity.ALIVE:
+        return f"tuibench attach {short} follows it to its end"
+    if run.state == activity.ELSEWHERE:
+        return "tuibench ps says where it ran"
+    if run.resumable:
+        resume = "saves it" if run.state == activity.UNSAVED else "goes on with what is missing"
+        return f"tuibench export {short} -x FILE writes what there is, tuibench resume {short} " + resume
+    return f"tuibench ps --all says more; tuibench remove {short} removes it"

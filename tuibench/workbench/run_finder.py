@@ -1,0 +1,60 @@
+"""Which run a token means, asked for any number of them: what lies on disk is read once."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import cached_property
+from typing import Any
+
+from tuibench.core.activity import RunInfo
+from tuibench.core.errors import StoreError, UnknownId
+from tuibench.core.short_id import resolve
+from tuibench.runs.directory import RunDirectory
+from tuibench.runs.state import Observer, read_state
+
+
+class RunFinder:
+    """The runs there are now, newest first, and who looks at them."""
+
+    def __init__(self, directories: Sequence[RunDirectory], observer: Observer) -> None:
+        self._by_id = {run.id: run for run in directories}
+        self._observer = observer
+        self._infos: dict[str, RunInfo] = {}
+
+    def find(self, token: str) -> RunDirectory:
+        """By id, else by a name that only one run has; UnknownId where it is neither."""
+        if token in self._by_id:
+            return self._by_id[token]
+        try:
+            return self._by_id[resolve(token, list(self._by_id), {}, noun="run")]
+        except UnknownId:
+            named = self._named.get(token, [])
+            if len(named) != 1:
+                raise
+            return named[0]
+
+    def info(self, token: str) -> RunInfo:
+        """How the run stood that is meant when it was first asked for."""
+        run = self.find(token)
+        if run.id not in self._infos:
+            self._infos[run.id] = read_state(run, self._observer)
+        return self._infos[run.id]
+
+    @cached_property
+    def _named(self) -> dict[str, list[RunDirectory]]:
+        named: dict[str, list[RunDirectory]] = {}
+        for run in self._by_id.values():
+            named.setdefault(_name(run), []).append(run)
+        return named
+
+
+def read_request(run: RunDirectory) -> dict[str, Any]:
+    """What was asked of a run, empty where it cannot be read."""
+    try:
+        return run.request()
+    except StoreError:
+        return {}
+
+
+def _name(run: RunDirectory) -> str:
+    return str((read_request(run).get("card") or {}).get("name", ""))
