@@ -108,4 +108,4 @@ def test_a_wrong_file_is_explained_and_ends_with_2(shell: Shell, file: Path) -> 
         assert "n means both new and remove" in done.err
         assert "\x1b" not in done.out + done.err
     done = config(shell, "--json")
-    assert done.code == 2 and len(json.loads(done.out)["problems"]) == len(done.err.splitlines()) == 5
+    assert done.code == 2 and len(json.loads(done.out)["problems"]) == len(done.err.splitlines()) == 4

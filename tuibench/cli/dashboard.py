@@ -56,9 +56,9 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
 def _going_words(ids: Sequence[str]) -> str:
     """What who leaves while something runs wants to know."""
     if len(ids) > 1:
-        return f"{len(ids)} runs go on: tuibench ps lists them, tuibench brings the dashboard back"
+        return f"{len(ids)} runs go on: tuibench ps lists them"
     run = short_id(ids[0])
-    return f"run {run} goes on: tuibench attach {run} watches it, tuibench brings the dashboard back"
+    return f"run {run} goes on: tuibench attach {run} watches it"
 
 
 def _look_at(bench: Workbench, path: str) -> None:

@@ -31,7 +31,7 @@ HOLD_S = 3.0
 """How long keys wait for an answer."""
 ALWAYS = ("escape", "ctrl+c", "ctrl+q")
 """They wait for no answer."""
-_LOOK_S = 0.005
+_LOOK_S = 0.01
 
 
 class CalmApp(App[int]):
@@ -189,8 +189,15 @@ class Typed:
             self._done(number)
 
         # Who has gone does nothing any more, and what takes long keeps nobody from typing.
-        asyncio.get_running_loop().call_later(PATIENCE_S, self._done, number)
+        self._be_patient(number, _looks())
         step()
+
+    def _be_patient(self, number: int, left: int) -> None:
+        """In many short waits: where the processor is taken away all of one passes, and nothing was done in it."""
+        if not left:
+            self._done(number)
+        elif number == self._at_work:
+            asyncio.get_running_loop().call_later(_LOOK_S, self._be_patient, number, left - 1)
 
     def _done(self, number: int) -> None:
         if number == self._at_work:
@@ -201,16 +208,19 @@ class Typed:
         if self._waiting and not self._at_work and self._hold is None:
             # Before those that come in later: they find a key at work.
             self._at_work = self._count = self._count + 1
-            self._app.call_later(self._go_on, asyncio.get_running_loop().time() + PATIENCE_S)
+            self._app.call_later(self._go_on, _looks())
 
-    async def _go_on(self, deadline: float) -> None:
-        loop = asyncio.get_running_loop()
-        if not _takes_keys(self._app) and loop.time() < deadline:
-            loop.call_later(_LOOK_S, self._app.call_later, self._go_on, deadline)
+    async def _go_on(self, left: int) -> None:
+        if left and not _takes_keys(self._app):
+            asyncio.get_running_loop().call_later(_LOOK_S, self._app.call_later, self._go_on, left - 1)
             return
         self._at_work = 0
         if self._waiting:
             await self._app.on_event(self._waiting.popleft())
+
+
+def _looks() -> int:
+    return round(PATIENCE_S / _LOOK_S)
 
 
 def _takes_keys(app: App[int]) -> bool:

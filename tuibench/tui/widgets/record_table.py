@@ -125,18 +125,13 @@ class RecordTable(Moving):
             self._place.take(new, self.page)
         if self._awaits_one:
             self._awaits_one = False
-            self._go_to_first_but(frozenset(old))
+            self.move_to(next((key for key in self._place.keys if key not in frozenset(old)), ""))
         self.repaint()
         self._tell()
 
     def await_one(self) -> None:
         """What is shown next may hold a record that was brought back: the cursor goes there."""
         self._awaits_one = True
-
-    def _go_to_first_but(self, known: Collection[str]) -> None:
-        back = next((key for key in self._place.keys if key not in known), None)
-        if back is not None:
-            self.move_to(back)
 
     def show_marks(self, marks: Collection[str]) -> None:
         """Mark these records and no others."""
