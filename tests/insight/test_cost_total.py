@@ -48,6 +48,11 @@ def test_a_sum_that_leaves_something_out_is_a_least_one_and_says_of_what() -> No
     assert unknown_words(some) == "operations of 1 node, bytes of 1 node (Rank: nobody counts it)"
 
 
+def test_the_reason_is_of_what_is_unknown() -> None:
+    folded = NodeCost("c", 0, "Constant", "", macs=0, element_flops=0, activation_bytes=0, why="done beforehand")
+    assert unknown_words(costs(folded, RANK)) == "operations of 1 node, bytes of 1 node (Rank: nobody counts it)"
+
+
 def test_what_runs_nobody_knows_how_often_is_counted_once_and_so_the_least() -> None:
     assert macs_words(costs(LOOPED, LOOPED)) == "at least 1.00 k"
     assert unknown_words(costs(LOOPED, LOOPED)) == "how often 2 nodes run"

@@ -210,6 +210,15 @@ def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
     assert ("Amdahl bound", "the model 1.28× as fast at most, if it took no time") in shown
 
 
+def test_a_row_has_the_shapes_of_the_node_that_it_is_called_by() -> None:
+    profile, costs = make_performance(), make_costs()
+    turned = tuple(replace(layer, nodes=layer.nodes[::-1]) for layer in profile.layers)
+    named = [[row.cost.op if row.cost else "" for row in layer_rows(one, costs)] for one in (
+        profile, replace(profile, layers=turned)
+    )]  # fmt: skip
+    assert named[0] == named[1] and named[0][3] == "Conv"
+
+
 @given(st.text(max_size=60), st.text(max_size=60))
 def test_no_name_reaches_a_cell_as_it_is(name: str, other: str) -> None:
     bad = f"\x1b[2J{name}\n"

@@ -48,12 +48,22 @@ def test_int8_that_is_slower_is_said_to_be() -> None:
         Estimate(0.997, 0.996, 0.998, 5),
         Estimate(1.002, 1.001, 1.003, 5),
         Estimate(0.97),
-        Estimate(0.9, 0.75, 1.1, 5),
-        Estimate(1.1, 0.9, 1.3, 5),
     ],
 )
 def test_int8_that_brings_nothing_is_no_gain_and_no_loss(ratio: Estimate) -> None:
     assert "; INT8 measured no faster;" in help_sentence(with_ratio(ratio))
+
+
+@pytest.mark.parametrize("ratio", [Estimate(0.9, 0.5, 1.3, 5), Estimate(1.1, 0.7, 1.5, 5)])
+def test_int8_that_may_bring_nothing_is_too_disturbed_to_tell(ratio: Estimate) -> None:
+    times = f"{1 / (ratio.value or 1):.2g}×"
+    said = help_sentence(with_ratio(ratio))
+    assert f"; INT8 measured {times}, with intervals that hold 1: too disturbed to tell;" in said, said
+
+
+def test_errors_of_layers_that_were_measured_alone_do_not_all_add_up() -> None:
+    # Each interval holds 1, and all of them at their ends would.
+    assert "; INT8 measured 2.0× (the model 1.7×);" in help_sentence(with_ratio(Estimate(0.5, 0.1, 1.05, 5)))
 
 
 def test_of_layers_that_make_up_for_each_other_the_faster_ones_help_the_model() -> None:

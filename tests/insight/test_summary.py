@@ -45,6 +45,18 @@ def test_baseline_bars_add_up_to_the_time_of_the_model_heaviest_first() -> None:
     assert "Shape" not in amounts(shown), "what runs beforehand takes no time"
 
 
+def test_why_nothing_is_known_of_int8_is_said() -> None:
+    profile = make_performance(what_if=False)
+    integer = replace(profile, layers=tuple(replace(layer, integer=True) for layer in profile.layers))
+    others = replace(profile, layers=tuple(replace(layer, macs=0) for layer in profile.layers))
+    said = [summarize(one, INT8_TIME).words for one in (profile, integer, others)]
+    assert said == [
+        ("INT8 was not measured (--what-if int8)",),
+        ("all products are of integers already: there is nothing to make INT8",),
+        ("no layer multiplies matrices: INT8 would change none",),
+    ]
+
+
 def test_shares_add_up_to_all() -> None:
     texts = [bar.text for bar in summarize(make_performance(), BASELINE, SHARES).bars]
     assert sum(float(text.removesuffix(" %")) for text in texts) == pytest.approx(100, abs=2)

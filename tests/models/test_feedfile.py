@@ -110,6 +110,12 @@ def test_what_is_no_number_is_found_in_sequences_and_not_asked_of_strings(tmp_pa
     assert load(tmp_path, ports, arrays).notes == ("input 's\\e' has 3 values that are NaN or infinite",)
 
 
+def test_of_a_wrong_shape_it_is_said_how_samples_stand(tmp_path: Path) -> None:
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path, (Port("x", "tensor", "float32", (1, 3), "x"),), {"x": np.ones((5, 2, 7), np.float32)})
+    assert caught.value.hint == "samples stand on one more axis in front: [N, 1, 3]"
+
+
 def test_different_counts_of_samples(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"different counts of samples: \[2, 3\]"):
         load(tmp_path, (X, IDS), {"x": np.ones((3, 1, 4), np.float32), "a/0": np.ones((2, 1), np.int64)})

@@ -14,5 +14,10 @@ def test_a_row_is_filled_or_cut_to_its_width() -> None:
     assert sum(width_of(text) for text, _ in filled([("日本語", "dim")], 4)) == 4
 
 
+def test_a_message_takes_the_lines_that_it_needs() -> None:
+    assert text_of(message_rows("no layer has a value", 8, 5)) == "\nno layer\n has a\n value\n"
+    assert text_of(message_rows("no layer has a value", 8, 1)) == "no layer"
+
+
 def test_text_has_no_trailing_blanks() -> None:
     assert text_of(message_rows("none", 10, 3)) == "\n   none\n"

@@ -80,6 +80,13 @@ def test_a_request_that_differs_in_one_setting_is_paired_and_says_so(asks: dict[
     assert pair.comparison is not None and bar in str(pair.comparison.why_no_verdict)
 
 
+def test_a_pair_of_other_cores_or_streams_is_named_by_both() -> None:
+    assert only(side([cell()], [cell(cores=4)])).name == "sync, 2→4 cores, batch 1"
+    streams = [cell(scenario="async", streams=count) for count in (2, 4)]
+    assert "2→4 streams" in only(side(streams[:1], streams[1:])).name
+    assert only(side([cell()], [cell(2.0)])).name == "sync, 2 cores, batch 1"
+
+
 @pytest.mark.parametrize(
     "asks", [{"batch": 8}, {"dims": {"seq": 8}}, {"scenario": "async"}, {"engine": "x", "pin": "none"}]
 )

@@ -24,6 +24,7 @@ from tuibench.request.translation import to_spec
 from tuibench.workbench.active_run import ActiveRun
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
+from tuibench.workbench.watched_run import Event
 
 SCHEMA = 1
 
@@ -116,10 +117,20 @@ def stay_or_let_go(
     return Following(bench, view, request, partner, shown).follow(interruption)
 
 
+_TELLING = frozenset({"plan", "waiting", "execution_start", "profile_part", "run_end"})
+"""Events behind which nothing is left that could be wrong with what was asked."""
+
+
 def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
     """Stay until the run stands in line or has a plan: what is wrong with a model should be said now."""
     active = view.active
-    view.watch_until(interruption, ("plan", "waiting", "execution_start", "run_end"))
+
+    def tells(event: Event) -> bool:
+        # A profile that is taken up has its plan from before.
+        is_profile = event["ev"] == "sitting" and active.replay.spec.profile is not None
+        return is_profile or event["ev"] in _TELLING
+
+    view.watch_until(interruption, tells)
     with held_back():
         active.detach()
     if not active.detached:

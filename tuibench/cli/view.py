@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -13,7 +13,7 @@ from tuibench.cli.interruption import Interruption
 from tuibench.core.cell import Asked
 from tuibench.core.label import name_cell, varying_axes
 from tuibench.core.units import ms
-from tuibench.core.wish import extension_words
+from tuibench.core.wish import extension_words, finishing_words
 from tuibench.report.dry_run import DryRun
 from tuibench.report.preamble import preamble_text
 from tuibench.report.profile_plan import left_line, time_lines
@@ -72,14 +72,14 @@ class View(Generic[Watched]):
                 interruption.answered()
         self.painter.clear()
 
-    def watch_until(self, interruption: Interruption, kinds: Collection[str]) -> None:
-        """Follow the run until the first event of some kind, or to its end."""
+    def watch_until(self, interruption: Interruption, tells: Callable[[Event], bool]) -> None:
+        """Follow the run until the first event that tells enough, or to its end."""
         for events in self.active.events():
             interruption.check()
             for event in events:
                 if not self._quiet:
                     self._take(event)
-            if self.active.begun and any(event["ev"] in kinds for event in events):
+            if self.active.begun and any(map(tells, events)):
                 return
 
     def plan(self) -> DryRun:
@@ -109,8 +109,8 @@ class View(Generic[Watched]):
         elif kind == "warning":
             self.painter.say(str(event["message"]))
         elif kind == "finish_asked":
-            at = "part" if self.active.replay.spec.profile is not None else "execution"
-            self.painter.say(f"finishing on request: the {at} that goes on is the last")
+            words = finishing_words(self.active.replay.spec.profile is not None)
+            self.painter.say(f"finishing on request: {words}")
         elif kind == "extended":
             self._done -= set(event["cells"])
             self.painter.say(extension_words(float(event["limit_s"]), int(event["executions"])))

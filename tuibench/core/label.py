@@ -22,25 +22,38 @@ def varying_axes(cells: Iterable[Asked]) -> tuple[str, ...]:
 
 
 def name_cell(
-    asked: Asked, axes: Collection[str], *, model: str = "", streams: int | None = None, brief: bool = False
+    asked: Asked,
+    axes: Collection[str],
+    *,
+    model: str = "",
+    streams: int | None = None,
+    brief: bool = False,
+    was: Asked | None = None,
 ) -> str:
     """A cell in words: scenario, cores, batch and streams always, the rest where it is among the `axes` that vary.
 
     `model` is its name for people, `streams` what was really used; `brief`, for the headline, leaves cores and batch of
-    streams to where they vary.
+    streams to where they vary; `was` is what it is held against, which may have had other cores or streams.
     """
     alone = asked.scenario == "sync"
     words = [show(model, _LONGEST)] if "model" in axes and model else []
     words += [show(asked.engine, _LONGEST)] if "engine" in axes else []
     words.append(show(asked.scenario, _LONGEST))
-    words += [count_of(asked.cores, "core")] if alone or not brief or "cores" in axes else []
+    if alone or not brief or "cores" in axes:
+        words.append(_from(was, asked, "cores") + count_of(asked.cores, "core"))
     if asked.batch is not None and (alone or not brief or "batch" in axes):
         words.append(f"batch {asked.batch}")
-    words += [] if alone else [count_of(asked.streams if streams is None else streams, "stream")]
+    shown = asked.streams if streams is None else streams
+    words += [] if alone else [_from(was, asked, "streams") + count_of(shown, "stream")]
     words += [f"{show(name, _LONGEST)}={size}" for name, size in asked.dims.items() if "dims" in axes]
     words += [show(getattr(asked, axis), _LONGEST) for axis in ("precision", "pin") if axis in axes]
     words += [show(f"{name}={value}", _LONGEST) for name, value in asked.options.items() if "options" in axes]
     return ", ".join(words)
+
+
+def _from(was: Asked | None, asked: Asked, axis: str) -> str:
+    before = getattr(was, axis, None)
+    return f"{before}→" if before and before != getattr(asked, axis) else ""
 
 
 def model_names(sources: Sequence[ModelSource]) -> list[str]:

@@ -11,6 +11,11 @@ AS_FAR = "saved as far as it was measured"
 """How a run ended that broke off and was saved as it was."""
 
 
+def finishing_words(profile: bool) -> str:
+    """What a run still does that is to end; a profile goes on to the first part that it is worth anything with."""
+    return "it ends as soon as it has something to show" if profile else "the execution that goes on is the last"
+
+
 def extension_words(more_s: float, executions: int) -> str:
     """That every cell without its target got more time, and how many executions go with it."""
     return f"more time on request: {seconds(more_s)} and up to {count_of(executions, 'execution')} more per cell"

@@ -37,7 +37,8 @@ def unknown_words(costs: CostProfile) -> str:
     parts = list(_missing(costs))
     if not parts:
         return ""
-    reason = next((f"{show(node.op, 40)}: {show(node.why, 200)}" for node in costs.nodes if node.why), "")
+    unknown = [node for node in costs.nodes if node.why and None in (node.flops, node.activation_bytes, node.times)]
+    reason = next((f"{show(node.op, 40)}: {show(node.why, 200)}" for node in unknown), "")
     return ", ".join(parts) + (f" ({reason})" if reason else "")
 
 

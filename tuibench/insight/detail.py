@@ -42,7 +42,7 @@ def cost_detail(row: CostRow) -> tuple[Pair, ...]:
         ("FLOP/byte", "" if node.intensity is None else short(node.intensity)),
         ("runs", _runs(node.times)),
         ("shapes", shapes_words(node)),
-        ("unknown because", show(node.why, _LONGEST)),
+        ("unknown because" if None in (node.flops, node.activation_bytes) else "note", show(node.why, _LONGEST)),
     ]
     return tuple(pair for pair in pairs if pair[1])
 

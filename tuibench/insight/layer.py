@@ -27,7 +27,7 @@ class LayerRow:
     number: int | None
     """Its place in the model, from 1; None for work that no node of the model stands for."""
     name: str
-    """Of its first node, as in the file."""
+    """Of the node that it is called by, as in the file."""
     cost: NodeCost | None
     ms: float | None
     share: float | None
@@ -111,7 +111,8 @@ def fused_words(row: LayerRow, nodes: Mapping[str, NodeCost]) -> str:
 def _row(
     profile: PerformanceProfile, layer: LayerTime, number: int | None, nodes: Mapping[str, NodeCost], total: float
 ) -> LayerRow:
-    cost = nodes.get(layer.nodes[0]) if layer.nodes else None
+    own = [nodes[id_] for id_ in layer.nodes if id_ in nodes]
+    cost = max(own, key=lambda node: (node.op == layer.op, node.weight == layer.weight, node.macs or 0), default=None)
     named = [text for id_ in layer.nodes for text in (id_, nodes[id_].name if id_ in nodes else "")]
     words = (layer.op, layer.kernel_op, layer.weight, *named, *layer.kernels)
     value = layer.ms.value

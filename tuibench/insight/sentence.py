@@ -111,7 +111,10 @@ def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
     found = [(time_of(layer), known) for layer in products if (known := int8_ratio(layer)) is not None]
     part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
     whole = _times(gain.speedup)
-    is_even = _times(ratio) == _EVEN or _may_be_even(found)
+    is_even = _times(ratio) == _EVEN
+    unsure = not is_even and _may_be_even(found)
+    if unsure:
+        return f"INT8 measured {_times(ratio)}{part}, with intervals that hold 1: too disturbed to tell"
     if ratio > 1 and not is_even:
         return f"INT8 measured {_times(ratio)}{part}" + (f" (the model {whole})" if gain.speedup is not None else "")
     helps = whole != _EVEN and any(known.high is not None and known.high < 1 for _, known in found)
@@ -120,12 +123,15 @@ def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
 
 
 def _may_be_even(found: Sequence[tuple[float, Estimate]]) -> bool:
-    """Whether all layers, each with its time and ratio, may take together in INT8 what they take as they are."""
+    """Whether all layers, each with its time and ratio, may take together in INT8 what they take as they are.
+
+    Each was measured alone, so that their errors are not all at one end.
+    """
     ends = [(time * known.low, time * known.high) for time, known in found if known.low is not None and known.high]
     if not ends or len(ends) < len(found):
         return False
-    least, most = (math.fsum(side) for side in zip(*ends, strict=True))
-    return least <= math.fsum(time for time, _ in found) <= most
+    gained = math.fsum(time * (1 - (known.value or 1.0)) for time, known in found)
+    return abs(gained) <= math.hypot(*((most - least) / 2 for least, most in ends))
 
 
 def _fixed(profile: PerformanceProfile, helped: set[str], heaviest: Gain, total: float) -> list[str]:

@@ -10,7 +10,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, size
 from tuibench.insight.bar import VALUES, Amount, Summary, make_bars
 from tuibench.insight.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
-from tuibench.insight.portion import by_operator, time_of, total_ms
+from tuibench.insight.portion import by_operator, int8_of, is_product, time_of, total_ms
 from tuibench.insight.sentence import help_sentence
 
 BASELINE, POTENTIAL, POTENTIAL_SHARE = "baseline ms", "potential ms", "potential %"
@@ -52,7 +52,7 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     gains = operator_gains(profile)
     measured = any(gain.measured for gain in gains.values())
     if kind == INT8_TIME and not measured:
-        return Summary(kind, display, "INT8 ms by operator", (), ("INT8 was not measured (--what-if int8)",))
+        return Summary(kind, display, "INT8 ms by operator", (), (_why_no_int8(profile),))
     amounts = [_timed_amount(gain, kind, total_ms(profile)) for gain in gains.values()]
     titles = {
         BASELINE: "Baseline ms by operator",
@@ -63,6 +63,18 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     unit = percent if kind == POTENTIAL_SHARE else ms
     bars = make_bars(amounts, display, unit, whole_of(profile, kind))
     return Summary(kind, display, titles[kind], bars, tuple(_timed_words(kind, measured)))
+
+
+def _why_no_int8(profile: PerformanceProfile) -> str:
+    products = [layer for layer in profile.layers if is_product(layer)]
+    if not products:
+        return "no layer multiplies matrices: INT8 would change none"
+    if all(layer.integer for layer in products):
+        return "all products are of integers already: there is nothing to make INT8"
+    asked = [form.reason for layer in products if (form := int8_of(layer)) is not None and form.reason]
+    return (
+        f"INT8 was measured of no layer: {show(asked[0], 200)}" if asked else "INT8 was not measured (--what-if int8)"
+    )
 
 
 def whole_of(profile: PerformanceProfile, kind: str) -> float:

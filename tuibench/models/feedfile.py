@@ -192,8 +192,12 @@ def _split(port: Port, array: Array, path: str) -> list[Array]:
     got = "[" + ", ".join(str(d) for d in array.shape) + "]"
     raise UsageError(
         f"--inputs {show(path)}: input '{show(port.name, 60)}' is {got}, the model takes {describe_shape(port)}",
-        "one more leading axis holds samples",
+        f"samples stand on one more axis in front: {_several(port)}",
     )
+
+
+def _several(port: Port) -> str:
+    return "[" + ", ".join(["N", *(describe_shape(port)[1:-1].split(", ") if port.shape else [])]) + "]"
 
 
 def _fits(shape: tuple[int | str | None, ...], found: Shape) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from textwrap import wrap
 
 from tuibench.core.width import fit, width_of
 
@@ -46,8 +47,13 @@ def filled(spans: Iterable[Span], width: int) -> Row:
 
 
 def message_rows(message: str, width: int, height: int) -> tuple[Row, ...]:
-    """A figure that has nothing to draw and says so in its middle."""
-    text = fit(message, width)
-    left = " " * ((width - width_of(text)) // 2)
-    middle = (height - 1) // 2
-    return tuple(filled([(left + text, "dim")] if i == middle else [], width) for i in range(height))
+    """A figure that has nothing to draw and says so in its middle, in as many lines as that takes."""
+    lines = [fit(line, width) for line in wrap(message, max(width, 1))[:height]]
+    first = (height - len(lines)) // 2 if len(lines) > 1 else (height - 1) // 2
+    texts = {first + number: line for number, line in enumerate(lines)}
+    rows = []
+    for at in range(height):
+        line = texts.get(at, "")
+        left = " " * ((width - width_of(line)) // 2)
+        rows.append(filled([(left + line, "dim")] if line else [], width))
+    return tuple(rows)

@@ -8,7 +8,7 @@ from typing import Any
 from tuibench.core.cell import CellResult
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, seconds
-from tuibench.core.wish import extension_words
+from tuibench.core.wish import extension_words, finishing_words
 from tuibench.report.label import failure_text, plus_minus
 from tuibench.report.run_list import reason_words
 
@@ -50,6 +50,7 @@ class RunLog:
         self._round = 0
         self._place: object = None
         self._activity = ""
+        self._is_profile = False
 
     def words(self, event: Event) -> str:
         """What it means, '' where nobody needs to know."""
@@ -57,6 +58,7 @@ class RunLog:
         return show(teller(event), _LONGEST) if teller is not None else ""
 
     def _on_run_start(self, event: Event) -> str:
+        self._is_profile = bool((event.get("spec") or {}).get("profile"))
         return f"the run begins: pid {event.get('pid')}"
 
     def _on_sitting(self, event: Event) -> str:
@@ -110,7 +112,7 @@ class RunLog:
         return f"{name}: {event['message']}" if name else str(event["message"])
 
     def _on_finish_asked(self, _: Event) -> str:
-        return "finishing on request: the execution that goes on is the last"
+        return f"finishing on request: {finishing_words(self._is_profile)}"
 
     def _on_extended(self, event: Event) -> str:
         words = extension_words(float(event["limit_s"]), int(event["executions"]))

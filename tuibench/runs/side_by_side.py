@@ -65,7 +65,7 @@ def _pair(match: Match, book: _Book) -> CellPair:
     bars = tuple(dict.fromkeys([*bars_between(old, new, match.axis), *match.differs, *_conditions(book)]))
     comparison, reason = _compare(match, bars, book, whole)
     return CellPair(
-        name=_name(new, book, 1, but=match.axis),
+        name=_name(new, book, 1, but=match.axis, was=old),
         bars=bars,
         unit="ms" if metric == LATENCY else "items/s",
         old=figures[0],
@@ -145,11 +145,12 @@ def _environment(book: _Book) -> Iterator[str]:
         yield from environment_changes(old.environment, old.versions, new.environment, new.versions)
 
 
-def _name(cell: CellResult, book: _Book, side: int, but: str = "") -> str:
-    """The settings; what the sides of a pair differ in is said beside them."""
+def _name(cell: CellResult, book: _Book, side: int, but: str = "", was: CellResult | None = None) -> str:
+    """The settings; what the sides of a pair differ in is said beside them, of cores and streams in their place."""
     axes = [axis for axis in book.axes if axis != but]
     model = book.names[side].get(cell.asked.model_sha256, cell.asked.model_sha256[:12])
-    return name_cell(cell.asked, axes, model=model, streams=cell.used.streams if cell.used else None)
+    streams = cell.used.streams if cell.used else None
+    return name_cell(cell.asked, axes, model=model, streams=streams, was=was.asked if was is not None else None)
 
 
 def _names(run: RunResult) -> dict[str, str]:

@@ -15,7 +15,7 @@ from tuibench.core.activity import RESUMABLE, Holder, RunInfo
 from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.core.label import model_names
 from tuibench.core.units import count_of, seconds
-from tuibench.core.wish import AS_FAR, ON_REQUEST
+from tuibench.core.wish import AS_FAR, ON_REQUEST, finishing_words
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME
@@ -93,7 +93,7 @@ def judge_run(
     if state != activity.RUNNING:
         return replace(info, eta_s=None, pid=None)
     if past.finishing:
-        info = replace(info, detail=f"finishing: the {'part' if info.kind else 'execution'} that goes on is its last")
+        info = replace(info, detail=f"finishing: {finishing_words(bool(info.kind))}")
     stopped = info.pid is not None and is_stopped(info.pid)
     return replace(info, detail=f"its runner is stopped: kill -CONT {info.pid}") if stopped else info
 

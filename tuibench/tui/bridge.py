@@ -289,10 +289,11 @@ def _held(entry: TrashEntry) -> str:
 
 def _finish_words(info: RunInfo) -> str:
     from tuibench.core.activity import ALIVE, ELSEWHERE
+    from tuibench.core.wish import finishing_words
 
     if info.state not in (*ALIVE, ELSEWHERE):
         return f"{short_id(info.id)} has ended meanwhile: it is {info.state}"
-    return f"{short_id(info.id)}: the execution that goes on is the last"
+    return f"{short_id(info.id)}: {finishing_words(bool(info.kind))}"
 
 
 def _removed_words(run: RunInfo, unsaved: bool) -> str:

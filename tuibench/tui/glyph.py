@@ -42,7 +42,7 @@ UNICODE = Glyphs(
     before="‹", after="›", ellipsis="…", place="›", enter="⏎", micro="µ", to="→",
 )  # fmt: skip
 ASCII = Glyphs(
-    running="R", waiting="~", failed="X", interrupted="=", differs="!", done=" ", cursor=">", mark="*", rule="-",
+    running="R", waiting="~", failed="X", interrupted="#", differs="!", done=" ", cursor=">", mark="*", rule="-",
     upright="|", times="x", plus_minus="+-", dot="|", chosen="(o)", open_choice="( )", ticked="[x]", open_tick="[ ]",
     before="<", after=">", ellipsis="~", place=">", enter="enter", micro="u", to="->",
 )  # fmt: skip

@@ -84,6 +84,12 @@ def test_a_loop_that_may_stop_early(tmp_path: Path, going: str, trips: int) -> N
     assert guessed == (3 if going == "always" else None)
 
 
+def test_a_limit_beyond_all_measure_is_none(tmp_path: Path) -> None:
+    built = looping(2**63 - 1, loop("limit", rows=2))
+    (product,) = by_op(infer(built, tmp_path, {"x": (2, 4)}), "MatMul")
+    assert (product.times, product.macs) == (None, 2 * ONE), "a while loop is no loop of so many trips"
+
+
 def test_no_trip_costs_nothing(tmp_path: Path) -> None:
     built = looping(0, loop("limit"))
     for profile in (trace(built, tmp_path, batch=1), infer(built, tmp_path, {"x": (1, 4)})):

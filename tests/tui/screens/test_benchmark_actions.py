@@ -378,7 +378,7 @@ async def test_a_name_that_could_not_be_saved_is_there_to_be_saved_again() -> No
         await seen.press("e")
         await type_text(seen.pilot, "after")
         await seen.press("enter")
-        assert "Not saved, the store is busy" in frame(seen.app) and "after" in frame(seen.app)
+        assert f"{short_id(seen.ids[0])} not saved, the store is busy" in frame(seen.app) and "after" in frame(seen.app)
         seen.app.desk.edit = real  # type: ignore[method-assign]
         await seen.press("enter")
         assert {row.id: row.name for row in seen.bench.store.benchmarks.rows()}[seen.ids[0]] == "after"

@@ -235,7 +235,7 @@ async def test_what_others_save_is_shown_by_the_next_look() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "work", "said"), [("e", "edit_project", "Not saved"), ("D", "copy_project", "Not copied")]
+    ("key", "work", "said"), [("e", "edit_project", "bert not saved"), ("D", "copy_project", "bert not copied")]
 )
 async def test_what_a_busy_store_refused_is_there_to_be_tried_again(
     monkeypatch: pytest.MonkeyPatch, key: str, work: str, said: str

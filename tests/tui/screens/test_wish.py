@@ -66,7 +66,7 @@ async def test_a_removal_that_is_refused_is_told_though_another_was_wished_for_m
         seen.app.desk.remove = lambda *_, **__: Removed("removed it", None)  # type: ignore[method-assign]
         await type_at(seen, "down", "d", "y")
         await slow.end()
-        assert "! the store is busy; removed it" in frame(seen.app)
+        assert "! removed it; but before: the store is busy" in frame(seen.app)
         await seen.press("up")
         assert "busy" not in frame(seen.app)
 

@@ -8,6 +8,9 @@ from onnx import numpy_helper
 from tuibench.models.cost.site import Scope, Site
 from tuibench.models.graph import text
 
+_ENDLESS = 2**31
+"""A limit beyond this is how exporters write that there is none."""
+
 
 def count_trips(site: Site) -> int | None:
     """Of the subgraphs of a node; 1 for branches, None where only a run could tell."""
@@ -26,6 +29,8 @@ def _loop_trips(site: Site) -> int | None:
     begins = _scalar(site.scope, site.inputs[1]) if len(site.inputs) > 1 and site.inputs[1] else 1
     if begins == 0 or (limit is not None and limit <= 0):
         return 0
+    if limit is not None and limit > _ENDLESS:
+        return None
     return limit if begins == 1 and site.inner and _goes_on(site) else None
 
 

@@ -182,10 +182,10 @@ class Page(Calm, Screen[None]):
         self.query_one("#news", StatusLine).say(text, kind)
 
     def say_behind_errors(self, text: str) -> None:
-        """News that must not take away what another wish was refused for: nobody has pressed a key since."""
+        """News, before what another wish was refused for: nobody pressed a key since, and lines are cut at the end."""
         line = self.query_one("#news", StatusLine)
         if line.kind == "bad" and line.said:
-            self.say(f"{line.said.removeprefix('! ')}; {text}", "bad")
+            self.say(f"{text}; but before: {line.said.removeprefix('! ')}", "bad")
         else:
             self.say(text)
 

@@ -20,6 +20,9 @@ from tuibench.tui.widgets.question import Notice, ask
 
 _NOTHING = "there is no benchmark under the cursor: n measures one"
 
+_NAMED = 3
+"""How many records are named in a line."""
+
 
 class BenchmarkActions(Page):
     """To be inherited before `Page`: the screen says by `target` which benchmark is meant."""
@@ -178,6 +181,8 @@ class BenchmarkActions(Page):
 
         desk = self.desk
         work = self.dashboard.removals.removing(lambda: desk.remove(wanted, cancel=cancel, discard=discard))
+        others = " and others" if len(wanted) > _NAMED else ""
+        self.say(f"removing {', '.join(map(short_id, wanted[:_NAMED]))}{others} ...")
         self.wish(work, done, otherwise=self._not_removed)
 
     def _not_removed(self, error: TuibenchError) -> None:
@@ -203,7 +208,7 @@ class BenchmarkActions(Page):
         from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
 
         name, note = typed or (row.name, row.note)
-        heading = f"Not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
+        heading = f"{short_id(row.id)} not saved, {why}" if why else f"Name and note of {short_id(row.id)}"
         question = TextQuestion(heading, (("name", name), ("note", note)), check=_name_words)
         self.app.push_screen(question, lambda answers: self._edit(row, answers))
 

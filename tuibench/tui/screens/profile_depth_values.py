@@ -50,6 +50,10 @@ def over_depth(
     if display == SHARES and total:
         shown = [100 * value / total if value is not None else None for value in values]
         title = f"{title}, % of total"
+    elif unit is percent:
+        # The axis has the numbers that the words have.
+        shown = [100 * value if value is not None else None for value in values]
+        title = title if "%" in title else f"{title}, %"
     return Depth(title, tuple(keys), tuple(shown), _Texts(values, unit, total, display), display == LOG)
 
 

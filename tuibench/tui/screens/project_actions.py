@@ -34,7 +34,7 @@ class ProjectActions(RunActions):
         from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
 
         name, description = typed or (row.project.name, row.project.description)
-        heading = f"Not saved, {why}" if why else "Name and description of the project"
+        heading = f"{show(row.project.name, 16)} not saved, {why}" if why else "Name and description of the project"
         question = TextQuestion(heading, (("name", name), ("description", description)), check=_named)
         self.app.push_screen(question, partial(self._edit_project, row))
 
@@ -57,7 +57,7 @@ class ProjectActions(RunActions):
         from tuibench.tui.widgets.text_question import TextQuestion  # as above
 
         (name,) = typed or (f"{row.project.name} copy",)
-        heading = f"Not copied, {why}" if why else "Name of the copy"
+        heading = f"{show(row.project.name, 16)} not copied, {why}" if why else "Name of the copy"
         question = TextQuestion(heading, (("name", name),), check=_named)
         self.app.push_screen(question, partial(self._copy, row))
 
@@ -84,6 +84,7 @@ class ProjectActions(RunActions):
 
     def _remove_project(self, row: ProjectRow) -> None:
         desk, one = self.desk, row.project.id
+        self.say(f"removing {show(row.project.name, 40)} ...")
         self.wish(self.dashboard.removals.removing(lambda: desk.remove_projects((one,))), self._show_gone)
 
     def _show_gone(self, removed: Removed) -> None:
