@@ -1,6 +1,6 @@
 """How much of what layers lack of an inference is the processor, whose speed changes between the two stretches.
 
-python -m tests.benchmarks.profile_drift CORES MODEL [PROCESSES]
+python -m tests.benchmarks.profile_drift [CORES MODEL [PROCESSES]]
 
 Each process profiles, ends that, and times the same session, as a profile does; here a fixed loop of Python stands
 between the blocks of both stretches. The sum of the layers over the unprofiled time is printed as it was found, and
@@ -21,6 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.benchmarks.calibration import figure
+from tests.benchmarks.loss import network
+from tests.models.factory import save
 from tests.models.spec import make_spec
 from tests.test_child import call
 from tuibench.core.model import Point
@@ -71,9 +73,16 @@ def probe(request: dict[str, Any]) -> dict[str, float]:
 
 
 def main(arguments: list[str]) -> None:
-    """So many processes on one model."""
-    cores, path = int(arguments[0]), arguments[1]
-    processes = int(arguments[2]) if len(arguments) > 2 else PROCESSES
+    """One model, or one that is made on the spot."""
+    if arguments:
+        measure(int(arguments[0]), arguments[1], int(arguments[2]) if len(arguments) > 2 else PROCESSES)
+        return
+    with tempfile.TemporaryDirectory() as directory:
+        measure(1, save(network(), Path(directory) / "network.onnx"), PROCESSES)
+
+
+def measure(cores: int, path: str, processes: int) -> None:
+    """So many processes, one after the other."""
     with tempfile.TemporaryDirectory() as directory:
         asked = {"spec": to_plain(make_spec(path)), "model": 0, "run_dir": directory, "skip_trial": ()}
         (point,) = call("prepare", asked).result["points"]
