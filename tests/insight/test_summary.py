@@ -45,6 +45,13 @@ def test_baseline_bars_add_up_to_the_time_of_the_model_heaviest_first() -> None:
     assert "Shape" not in amounts(shown), "what runs beforehand takes no time"
 
 
+def test_layers_that_take_more_than_the_whole_are_said_to() -> None:
+    profile = make_performance()
+    assert not any("add up" in words for words in summarize(profile, POTENTIAL).words)
+    less = replace(profile, ms=Estimate((profile.ms.value or 0) / 1.25))
+    assert any(words.startswith("the layers add up to 125 % of a batch's time") for words in summarize(less).words)
+
+
 def test_why_nothing_is_known_of_int8_is_said() -> None:
     profile = make_performance(what_if=False)
     integer = replace(profile, layers=tuple(replace(layer, integer=True) for layer in profile.layers))

@@ -20,6 +20,8 @@ SUMMARY_TYPES = (BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED, FLOPS,
 COST_TYPES = (FLOPS, BYTES, PARAMETERS)
 """What is known without measuring."""
 
+_MOST_SUM = 1.02
+"""Of the time of a batch, beyond which bars in ms mislead."""
 FLOPS_WORDS = "FLOPs = 2 × MACs of matrix operators + operations on single elements (estimated)"
 
 
@@ -62,7 +64,7 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     }
     unit = percent if kind == POTENTIAL_SHARE else ms
     bars = make_bars(amounts, display, unit, whole_of(profile, kind))
-    return Summary(kind, display, titles[kind], bars, tuple(_timed_words(kind, measured)))
+    return Summary(kind, display, titles[kind], bars, (*_timed_words(kind, measured), *_beyond(profile)))
 
 
 def _why_no_int8(profile: PerformanceProfile) -> str:
@@ -121,6 +123,13 @@ def _timed_words(kind: str, measured: bool) -> Iterable[str]:
         if measured:
             yield f"{MEASURED_INT8}: each layer's ratio in isolation × its time in the model, where it is faster"
         yield f"≤ {BOUND}: as if it took no time; nothing was measured of it"
+
+
+def _beyond(profile: PerformanceProfile) -> Iterable[str]:
+    """What to say where the layers were seen to take more than all of them take without the profiler."""
+    total, whole = total_ms(profile), profile.ms.value
+    if whole and total > _MOST_SUM * whole:
+        yield f"the layers add up to {percent(total / whole)} of a batch's time: shares are of their sum"
 
 
 def _pruned(profile: PerformanceProfile, display: str) -> Summary:
