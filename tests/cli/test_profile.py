@@ -339,8 +339,8 @@ def test_a_profile_whose_runner_was_killed_goes_on_where_it_broke_off(shell: She
     kept = layers()
     taken = shell.run("resume", "last", "--mixed", "--detach")
     assert taken.code == 0 and layers() < 6, "who detaches does not stay to the end"
-    until(lambda: not plain(shell.run("ps", "--json"))["runs"], "the end of the run")
-    performance = plain(shell.run("show", "last", "--json"))["tuibench"]["profile"]["performance"]
+    until(lambda: not plain(shell.run("ps", "--json"))["runs"], "the end of the run", 120)
+    performance = plain(shell.run("show", "last", "--json"))["benchmark"]["tuibench"]["profile"]["performance"]
     assert performance["processes"] == 6
     after = (directory / "journal.jsonl").read_bytes()
     assert after.startswith(before.rsplit(b"\n", 1)[0])
