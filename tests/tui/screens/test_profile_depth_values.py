@@ -55,6 +55,13 @@ def test_layers_leave_the_share_of_the_runtime_to_the_runtime() -> None:
     assert found.texts[0] != "unknown"
 
 
+def test_the_axis_has_the_numbers_that_the_words_have() -> None:
+    found = depth(make_performance(), POTENTIAL_SHARE)
+    for value, text in zip(found.values, found.texts, strict=True):
+        assert value is not None and value == pytest.approx(float(text.removesuffix(" %")), rel=0.05, abs=0.05)
+    assert "%" in found.title
+
+
 @pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED])
 def test_below_the_resolution_no_layer_has_a_time_and_the_reason_stands_in_the_figure(kind: str) -> None:
     below = replace(make_performance(), below_resolution=True)

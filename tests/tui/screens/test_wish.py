@@ -63,6 +63,7 @@ async def test_a_removal_that_is_refused_is_told_though_another_was_wished_for_m
     async with shown() as seen:
         slow = Slow(seen, "remove", StoreBusy("the store is busy"))
         await type_at(seen, "d", "y")
+        assert f"removing {short_id(seen.ids[0])} ..." in frame(seen.app), "a store that is held takes its time"
         seen.app.desk.remove = lambda *_, **__: Removed("removed it", None)  # type: ignore[method-assign]
         await type_at(seen, "down", "d", "y")
         await slow.end()
