@@ -146,8 +146,22 @@ class Shell:
         return found
 
     def pids(self, word: str) -> list[int]:
-        """Those whose command holds a word."""
-        return [pid for pid, command in self.processes().items() if word in command]
+        """Those whose command holds a word.
+
+        A child has its parent's until it becomes another program, and is not meant.
+        """
+        found = {pid: command for pid, command in self.processes().items() if word in command}
+        return [pid for pid, command in found.items() if found.get(parent_of(pid)) != command]
+
+
+def parent_of(pid: int) -> int:
+    """Of whom a process is the child; 0 where it has ended meanwhile."""
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_bytes()
+    except (FileNotFoundError, ProcessLookupError):
+        return 0
+    # The name before it is in brackets, and may hold anything.
+    return int(stat.rpartition(b")")[2].split()[1])
 
 
 def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE_S) -> T:

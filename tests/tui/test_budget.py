@@ -14,6 +14,7 @@ from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.stock import rich_project
 from tests.tui.tour import visit_all
 from tuibench.tui import route
+from tuibench.tui.bridge import Bridge
 from tuibench.workbench.hall import Workbench
 
 SAMPLE = Path(__file__).resolve().parents[2] / "tuibench" / "data" / "samples" / "tiny.onnx"
@@ -41,6 +42,35 @@ def project() -> tuple[str, tuple[str, ...]]:
 async def test_the_start_sends_little(project: tuple[str, tuple[str, ...]]) -> None:
     async with open_app(headless=False, driver=CountingDriver) as (app, _):
         assert 1000 < len(counter_of(app).take().encode()) <= START
+
+
+@pytest.mark.usefixtures("project")
+async def test_nothing_else_is_asked_before_the_first_rows_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A thread that reads beside takes its turns of the interpreter, and the rows come later for it."""
+    sent: list[str] = []
+    asked: list[tuple[str, bool]] = []
+
+    class Ear(CountingDriver):
+        def write(self, data: str) -> None:
+            sent.append(data)
+            super().write(data)
+
+    def note(name: str) -> None:
+        method = getattr(Bridge, name)
+
+        def noted(*arguments: object) -> object:
+            asked.append((name, any("resnet50" in data for data in sent)))
+            return method(*arguments)
+
+        monkeypatch.setattr(Bridge, name, noted)
+
+    for name in ("projects", "benchmarks", "pulse"):
+        note(name)
+    async with open_app(headless=False, driver=Ear):
+        pass
+    assert asked[0] == ("projects", False)
+    assert {name for name, _ in asked[1:]} >= {"benchmarks", "pulse"}
+    assert all(painted for _, painted in asked[1:]), asked
 
 
 @pytest.mark.slow

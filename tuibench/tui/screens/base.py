@@ -245,7 +245,7 @@ class Page(Calm, Screen[None]):
             return
         message.then(message.value)
         self.dashboard.typed.let_go(message.mark)
-        self.dashboard.begin_to_look()
+        self.call_after_refresh(self.dashboard.begin_to_look)
 
     def on_refused(self, message: Refused) -> None:
         """What a thread could not do."""
@@ -257,7 +257,7 @@ class Page(Calm, Screen[None]):
         else:
             self.explain(message.error)
         self.dashboard.typed.let_go(message.mark, drop=True)
-        self.dashboard.begin_to_look()
+        self.call_after_refresh(self.dashboard.begin_to_look)
 
     def copy_text(self, text: str) -> None:
         """To the clipboard, which not every terminal has, and to a file."""

@@ -127,8 +127,11 @@ class HomeScreen(ProjectActions):
             self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
         self.show_title()
         self._show_panel()
-        # Behind the first rows, which nobody should wait for.
-        if any(row.benchmarks < 0 for row in found):
+        # Once the first rows are painted: a thread beside that takes its turns of the interpreter.
+        self.call_after_refresh(self._read_on, any(row.benchmarks < 0 for row in found))
+
+    def _read_on(self, uncounted: bool) -> None:
+        if uncounted:
             self.load()
         self.ask(lambda: len(self.desk.benchmarks(LOOSE)), self._show_loose, group="loose")
 
