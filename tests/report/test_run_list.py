@@ -26,9 +26,9 @@ def test_a_run_is_a_line_with_what_is_left() -> None:
     waiting = info(id="01J000000000000000000077ZZ", state="waiting", cells=0, cells_done=0, executions=0, eta_s=None,
                    place=2, holder=Holder(41, "jo", "01J0000000000000000000K3F9", 62.0))  # fmt: skip
     assert run_list([info(), waiting], NOW, width=None).splitlines() == [
-        "id    state    age  name           cells  executions  left  pid  why",
-        "k3f9  running   4m  resnet50.onnx    1/4           7  62 s   41",
-        "77zz  waiting   4m  resnet50.onnx      -           0         41  place 2 · behind run k3f9 of jo, 62 s left",
+        "id    state    age  name           done  executions  left  pid  why",
+        "k3f9  running   4m  resnet50.onnx   1/4           7  62 s   41",
+        "77zz  waiting   4m  resnet50.onnx     -           0         41  place 2 · behind run k3f9 of jo, 62 s left",
     ]
     narrow = run_list([info(), waiting], NOW).splitlines()
     assert max(map(width_of, narrow)) <= 80 and "behind run k3f9" in narrow[2]
@@ -36,7 +36,7 @@ def test_a_run_is_a_line_with_what_is_left() -> None:
 
 def test_a_run_that_is_over_has_no_pid_and_nothing_left() -> None:
     over = run_list([info(state="finished")], NOW).splitlines()
-    assert over[0].split() == ["id", "state", "age", "name", "cells", "executions", "left", "why"]
+    assert over[0].split() == ["id", "state", "age", "name", "done", "executions", "left", "why"]
     assert over[1].split() == ["k3f9", "finished", "4m", "resnet50.onnx", "1/4", "7"]
 
 

@@ -23,7 +23,7 @@ _COLUMNS = (
     Column("state"),
     Column("age", right=True),
     Column("name", least=12),
-    Column("cells", right=True),
+    Column("done", right=True),
     Column("executions", right=True, rank=2),
     Column("left", right=True),
     Column("pid", right=True, rank=1),

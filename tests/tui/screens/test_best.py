@@ -28,6 +28,7 @@ STREAMS = "4310 items/s ±1.4 % (async, 16 cores, batch 8, 4 streams)"
         (f"{SYNC} · grade A · outputs differ", "outputs differ · 1.92 ms @16×1", "0.7"),
         ("85.0 µs (sync, 1 core, batch 1) · grade A", "85.0 µs @1×1", ""),
         ("1.02 s (sync, 1 core, batch 1)", "1.02 s @1×1", ""),
+        ("85.0 µs (sync, 2 cores, batch 8, seq=128, past=0, int8)", "85.0 µs @2×8 seq=128 past=0", ""),
         ("died by SIGSEGV in load: boom (and 2 more)", "died by SIGSEGV in load: boom", ""),
         (
             f"{SYNC} · openvino is faster than onnxruntime: 15 % less time (−16 to −14 %); ratio 0.85 [0.8, 0.9]",

@@ -212,9 +212,13 @@ async def test_a_run_that_could_not_be_saved_says_so_and_why_and_how_it_is_saved
         assert "o save it" in seen.text and "save what there is" not in seen.text
 
 
-async def test_a_run_that_broke_off_counts_its_cells_as_lists_do() -> None:
+async def test_a_run_that_broke_off_counts_what_is_done_and_one_that_was_ended_what_has_a_number() -> None:
     async with watched(make_broken()) as seen:
         assert "9 of 15 cells done, 6 begun" in seen.text
+    # What lists say of a record, which an ended run has: cells with a number.
+    info = make_info(activity.CANCELLED, eta_s=None, pid=None)
+    async with watched(make_broken(info=info, status="cancelled", reason="cancelled on request")) as seen:
+        assert "14 of 15 cells measured, 6 of them cut short, 1 failed" in seen.text
 
 
 async def test_what_is_gone_already_is_left_when_it_is_to_be_removed() -> None:

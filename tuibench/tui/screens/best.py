@@ -18,6 +18,8 @@ _EQUIVALENT = re.compile(r"(.+?) and (.+?) are equivalent within (.+?) in")
 _DIFFERS = "outputs differ"
 _NUMBER = re.compile(r"(\d+) (core|stream)s?\b")
 _BATCH = re.compile(r"batch (\d+)")
+_DIM = re.compile(r"(?:^|, )([^,=]+=\d+)(?=,|$)")
+"""Named in a headline where it varied."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +91,8 @@ def _number(row: BenchmarkRow, amount: str, unit: str, cell: str, times: str) ->
     place = {noun: count for count, noun in _NUMBER.findall(cell)}
     batch = _BATCH.search(cell)
     at = times.join(filter(None, (place.get("core", ""), batch[1] if batch else "")))
-    return f"{text} @{at}" if several and at else text
+    where = [f"@{at}"] if several and at else []
+    return " ".join([text, *where, *_DIM.findall(cell)])
 
 
 def _verdict(part: str) -> str:

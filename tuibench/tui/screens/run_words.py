@@ -121,11 +121,13 @@ def _end_words(view: RunView) -> str:
     if not total:
         return words
     measured, done = sum(bool(cell.executions) for cell in view.cells), view.info.cells_done
-    if view.status == "finished" or done >= measured + lost:
-        return f"{words}: {measured} of {count_of(total, 'cell')} measured" + (f", {lost} failed" if lost else "")
-    # As lists count: a cell that has only begun is not done.
-    begun = measured + lost - done
-    return f"{words}: {done} of {count_of(total, 'cell')} done, {begun} begun" + (f", {lost} failed" if lost else "")
+    cut = max(0, measured + lost - done)
+    failed = f", {lost} failed" if lost else ""
+    if view.status == "interrupted" and cut:
+        # It is taken up where it broke off, and what has only begun is not done.
+        return f"{words}: {done} of {count_of(total, 'cell')} done, {cut} begun{failed}"
+    short = f", {cut} of them cut short" if cut and view.status != "finished" else ""
+    return f"{words}: {measured} of {count_of(total, 'cell')} measured{short}{failed}"
 
 
 def past_words(side: SideBySide, shown_key: Callable[[str], str]) -> str:
