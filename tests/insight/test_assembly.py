@@ -26,8 +26,11 @@ from tuibench.core.profile import (
 )
 from tuibench.core.record import from_plain, to_plain
 from tuibench.insight.assembly import MOST_SCALED, assemble_performance
+from tuibench.insight.detail import layer_detail
 from tuibench.insight.estimate import layer_gains
+from tuibench.insight.layer import layer_rows
 from tuibench.insight.sentence import help_sentence
+from tuibench.insight.summary import PARAMETERS, summarize
 
 
 def assemble(*runs: LayerRun, **given: Any) -> PerformanceProfile:
@@ -173,10 +176,17 @@ def test_what_was_not_counted_is_unknown_and_no_zero() -> None:
     for key, op in (("conv", "Relu"), ("gather", "Gather")):
         one = layer(found, key)
         assert (one.macs, one.element_flops, one.bytes_moved, one.op) == (None, None, None, op)
+        assert (one.parameters, one.zeros) == (None, None)
+        (shown,) = [row for row in layer_rows(found, none) if row.layer is one]
+        assert shown.zeros is None and ("parameters", "unknown") in layer_detail(found, shown)
+    assert not any(bar.text == "0" for bar in summarize(found, PARAMETERS).bars)
+    beforehand = [one for one in found.layers if one.kind == FOLDED and one.nodes]
+    assert beforehand and all(one.flops is None and one.bytes_moved is None for one in beforehand)
     assert found.notes == ("what the layers cost is not known; died by SIG\\eSEGV",)
     assert "no matrix operator" not in help_sentence(found)
     some = assemble(run(), costs=replace(COSTS, nodes=COSTS.nodes[1:]))
     assert layer(some, "conv").macs is None and layer(some, "gather").bytes_moved == 128
+    assert layer(some, "conv").parameters is None and layer(some, "gather").parameters is not None
     assert some.notes == ("what 1 of 2 layers cost is not known: not all their nodes were counted",)
     assert not assemble(run()).notes
 

@@ -25,7 +25,7 @@ from tuibench.plots.quantity import scaled
 from tuibench.report import profile_csv
 from tuibench.report.profile_choice import check_sort
 from tuibench.report.profile_comparison import profile_comparison_lines
-from tuibench.report.profile_costs import cost_lines
+from tuibench.report.profile_costs import cost_lines, total_lines
 from tuibench.report.profile_heading import ProfileHeading
 from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
@@ -117,6 +117,14 @@ def parsed(text: str) -> list[dict[str, str]]:
 
 def compared(old: Profile, new: Profile) -> list[str]:
     return profile_comparison_lines(old, new, (HEADING, OTHER), top=None)
+
+
+def test_neither_parameters_nor_shapes_are_told_of_what_could_not_be_counted() -> None:
+    nothing = replace(make_costs(), nodes=(), parameters=0, weight_bytes=0, shapes_from="", notes=("died by SIGSEGV",))
+    told = list(total_lines(nothing))
+    assert "Parameters: unknown" in told and "Shapes from: unknown" in told
+    bare = list(total_lines(replace(nothing, shapes_from="one run")))
+    assert "Parameters: 0 (shared ones once), 0 B" in bare and "Shapes from: one run" in bare
 
 
 def test_a_difference_without_an_interval_is_not_taken_for_a_clear_one() -> None:

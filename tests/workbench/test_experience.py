@@ -2,6 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tests.build import make_asked, make_spec
 from tests.store.data import make_id
@@ -14,8 +15,8 @@ from tuibench.workbench.experience import Experience, learn
 MEMORY = Failure("memory", "first", "out of memory: 8 GB")
 
 
-def result(number: int, *cells: CellResult, foreign: str = "") -> RunResult:
-    spec = make_spec(Path("/m.onnx"))
+def result(number: int, *cells: CellResult, foreign: str = "", **asks: Any) -> RunResult:
+    spec = replace(make_spec(Path("/m.onnx")), **asks)
     return RunResult(make_id(number), "finished", spec, (), (), cells, {}, {}, "", 1.0, "", foreign=foreign)
 
 
@@ -78,6 +79,27 @@ def test_what_was_measured_in_another_size_or_precision_leaves_a_failure_as_it_i
     measured, failed = cell(batch=1, precision="f32"), cell(MEMORY, batch=1, precision="bf16")
     known = learn([result(2, measured), result(1, failed)])
     assert known.warnings(spec(precision="bf16")) and not known.warnings(spec(precision="f32"))
+
+
+def test_a_size_that_was_asked_for_is_named_and_is_not_what_the_model_runs_at_by_itself() -> None:
+    usual, long = cell(batch=1, dims={"seq": 128}), cell(MEMORY, batch=1, dims={"seq": 9999})
+    for asks in ({"dims": (("seq", (9999,)),)}, {"sequence_lengths": (9999,)}):
+        known = learn([result(2, usual), result(1, long, **asks)])
+        assert known.warnings(spec()) == ()
+        assert known.warnings(spec(**asks)) == (
+            "fake sync on 1 core × batch 1, seq=9999 failed in 0001: out of memory in the first inference: 8 GB",
+        )
+    failed = learn([result(1, cell(MEMORY, batch=1, dims={"seq": 128, "past": 0}, precision="bf16"))])
+    assert "batch 1, seq=128, past=0, bf16 failed" in failed.warnings(spec(precision="bf16"))[0]
+    # Its past is as long as the text is to be, which says nothing.
+    assert not failed.warnings(spec(precision="bf16", sequence_lengths=(0,)))
+
+
+def test_a_size_that_came_with_a_shape_was_asked_for() -> None:
+    inputs = replace(spec().inputs, shapes=((1, 3, 900, 900),))
+    known = learn([result(1, cell(MEMORY, batch=1, dims={"h": 900, "w": 900}), inputs=inputs)])
+    assert known.warnings(spec(inputs=inputs)) and not known.warnings(spec())
+    assert not known.warnings(spec(inputs=replace(inputs, shapes=((1, 3, 224, 224),))))
 
 
 def test_many_failures_are_counted_and_not_listed() -> None:

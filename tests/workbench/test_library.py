@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, cast
@@ -186,6 +186,19 @@ def test_what_was_never_saved_goes_for_good_only_where_that_is_wanted(store: Sto
     assert runs.discarded == [make_id(9)] and [run.id for run in removal.discarded] == [make_id(9)]
 
 
+def test_what_saves_itself_while_others_are_looked_up_is_no_journal_to_throw_away(store: Store) -> None:
+    library, runs = open_library(store, info(9, FINISHED, executions=5))
+
+    def tokens() -> Iterator[str]:
+        yield "0001"  # the list is read for this one
+        store.benchmarks.add(make_small(9), Card(name="just saved"))
+        yield "0009"
+
+    removal = library.remove(tokens(), discard=True)
+    assert removal.entry is not None and removal.entry.benchmarks == (make_id(1), make_id(9))
+    assert not runs.discarded and not removal.discarded
+
+
 def test_the_journal_of_what_is_stored_or_removed_is_not_discarded(store: Store) -> None:
     library, runs = open_library(store, info(1, FINISHED), info(2, FINISHED), info(9, ELSEWHERE, "away"))
     assert library.remove(["0001"], discard=True).entry is not None
@@ -222,8 +235,8 @@ def test_many_are_looked_for_with_one_look_at_what_there_is(
     names = [f"run {number}" for number in (5, 6)]
     targets = library.targets([*saved, "0004", *names, *(run.id for run in going[2:])])
     assert targets.ids == (*saved, make_id(4), *(run.id for run in going))
-    # Rows also tell the observer what is saved; names are read once, and how each run stands.
-    assert counts == {"rows": 2, "_directories": 1, "entries": 1, "request": 4 + 4}
+    # Rows also tell the observer what is saved, and in the end what has saved itself meanwhile; names are read once.
+    assert counts == {"rows": 3, "_directories": 1, "entries": 1, "request": 4 + 4}
 
 
 def test_a_name_means_the_benchmark_before_it_means_a_run(store: Store) -> None:

@@ -217,6 +217,9 @@ def test_a_plan_of_losses_counts_the_layers_that_can_be_changed(home: Path) -> N
     none = plan(spec, costs=replace(COSTS, nodes=(lstm,)))
     assert none.words == ("no layer with weights that could be changed",)
     assert none.seconds is not None and none.seconds < 10
+    # Static counting may know no products of a layer that has them.
+    uncounted = replace(COSTS, nodes=(replace(gemm, macs=None), lstm))
+    assert plan(spec, costs=uncounted).words[0].startswith("1 layer, ")
     bare = replace(spec, limits=Limits(max_time_s=1))
     no_flops = replace(COSTS, nodes=(), macs=0, element_flops=0)
     for costs in (replace(COSTS, nodes=(lstm,)), no_flops):

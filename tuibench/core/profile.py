@@ -245,8 +245,8 @@ class LayerTime:
     """Per batch, over the processes; no value in rows that cost nothing while the model runs."""
     macs: int | None = 0
     element_flops: int | None = 0
-    parameters: int = 0
-    zeros: int = 0
+    parameters: int | None = 0
+    zeros: int | None = 0
     bytes_moved: int | None = 0
     integer: bool = False
     roof_ms: float | None = None

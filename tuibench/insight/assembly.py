@@ -207,7 +207,7 @@ def _layer(
     row = one.row
     own = [costs[name] for name in row.nodes if name in costs]
     # What was not counted is no zero.
-    known = row.kind != LAYER or len(own) == len(row.nodes)
+    known = len(own) == len(row.nodes)
     heaviest = max(own, key=_weight_of, default=None)
     multiplies = heaviest is not None and bool(heaviest.macs)
     layer = LayerTime(
@@ -221,8 +221,8 @@ def _layer(
         ms=_ms(row, one.found, scaling),
         macs=total_of(own, [cost.macs for cost in own]) if known else None,
         element_flops=total_of(own, [cost.element_flops for cost in own]) if known else None,
-        parameters=sum(cost.parameters for cost in own),
-        zeros=sum(cost.zeros for cost in own),
+        parameters=sum(cost.parameters for cost in own) if known else None,
+        zeros=sum(cost.zeros for cost in own) if known else None,
         bytes_moved=bytes_moved(row, own) if known else None,
         integer=row.integer,
         what_if=tuple(found for (name, _), found in what_if.items() if name in row.nodes),

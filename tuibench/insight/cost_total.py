@@ -12,6 +12,11 @@ from tuibench.insight.column import UNKNOWN
 _Pick = Callable[[NodeCost], int | None]
 
 
+def is_counted(costs: CostProfile) -> bool:
+    """Whether the nodes were looked at: else there are no nodes and no shapes; a model without nodes costs nothing."""
+    return bool(costs.nodes or costs.shapes_from)
+
+
 def macs_words(costs: CostProfile) -> str:
     """Multiply-accumulates of all nodes."""
     return _sum(costs, costs.macs, lambda node: node.macs)
@@ -56,8 +61,7 @@ def _missing(costs: CostProfile) -> Iterator[str]:
 
 def _sum(costs: CostProfile, total: int, pick: _Pick, unit: Callable[[float], str] = scaled) -> str:
     """What runs nobody knows how often is counted once, so that such a sum is a least one, too."""
-    # Costs that could not be counted have no nodes and no shapes; a model without nodes costs nothing.
-    if not costs.nodes and not costs.shapes_from:
+    if not is_counted(costs):
         return UNKNOWN
     exact = all(pick(node) is not None and node.times is not None for node in costs.nodes)
     if exact:

@@ -132,7 +132,9 @@ def _count(value: int | None) -> str:
     return UNKNOWN if value is None else scaled(value)
 
 
-def _parameters(count: int, zeros: int) -> str:
+def _parameters(count: int | None, zeros: int | None) -> str:
+    if count is None or zeros is None:
+        return UNKNOWN
     return f"{scaled(count)}, {percent(zeros / count)} of them zero" if count else ""
 
 

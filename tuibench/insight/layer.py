@@ -66,8 +66,9 @@ class LayerRow:
 
     @property
     def zeros(self) -> float | None:
-        """Share of its parameters that are zero; None where it has none."""
-        return self.layer.zeros / self.layer.parameters if self.layer.parameters else None
+        """Share of its parameters that are zero; None where it has none, or they are not known."""
+        zeros, parameters = self.layer.zeros, self.layer.parameters
+        return zeros / parameters if zeros is not None and parameters else None
 
 
 def layer_rows(profile: PerformanceProfile, costs: CostProfile | None = None) -> tuple[LayerRow, ...]:

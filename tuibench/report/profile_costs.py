@@ -11,7 +11,14 @@ from tuibench.core.units import count_of, percent, scaled, size
 from tuibench.insight.bar import VALUES
 from tuibench.insight.column import UNKNOWN
 from tuibench.insight.cost import COST_COLUMNS
-from tuibench.insight.cost_total import activation_words, element_words, flops_words, macs_words, unknown_words
+from tuibench.insight.cost_total import (
+    activation_words,
+    element_words,
+    flops_words,
+    is_counted,
+    macs_words,
+    unknown_words,
+)
 from tuibench.insight.summary import FLOPS, FLOPS_WORDS, summarize_costs
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_rows import cost_details, cut, shown_costs
@@ -62,12 +69,13 @@ def total_lines(costs: CostProfile) -> Iterator[str]:
     yield f"FLOPs: {flops_words(costs)}{of_which}"
     yield f"Convention: {FLOPS_WORDS}"
     zeros = f", {percent(costs.zeros / costs.parameters)} of them zero" if costs.parameters else ""
-    yield f"Parameters: {scaled(costs.parameters)} (shared ones once{zeros}), {size(costs.weight_bytes)}"
+    told = f"{scaled(costs.parameters)} (shared ones once{zeros}), {size(costs.weight_bytes)}"
+    yield f"Parameters: {told if is_counted(costs) else UNKNOWN}"
     peak = costs.peak_activation_bytes
     most = f" read and written, at most {size(peak)} at one time" if peak is not None else " read and written"
     moved = activation_words(costs)
     yield f"Activations: {moved}{most if moved != UNKNOWN else ''}"
     if unknown := unknown_words(costs):
         yield f"Unknown: {unknown}; the totals are of what is known"
-    yield f"Shapes from: {show(costs.shapes_from, 300)}"
+    yield f"Shapes from: {show(costs.shapes_from, 300) or UNKNOWN}"
     yield from (f"Note: {show(note, 500)}" for note in costs.notes)

@@ -15,9 +15,20 @@ from tuibench.core.units import count_of
 
 _MOST_FAILURES = 3
 _LONGEST = 60
+_USUAL = "f32"
 
 _Place = tuple[str, str, int, int | None, str, tuple[tuple[str, int], ...]]
 """Engine, scenario, cores, batch, precision, sizes of dims."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failed:
+    """A cell that failed when it was tried last."""
+
+    asked: Asked
+    chosen: frozenset[str]
+    """Dims whose sizes somebody asked for; the others had those that the model runs at by itself."""
+    words: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +37,8 @@ class Experience:
 
     peaks: Mapping[tuple[str, int | None], int] = field(default_factory=dict)
     """Bytes of the largest worker, by engine and batch."""
-    failures: Mapping[_Place, tuple[Asked, str]] = field(default_factory=dict)
-    """Why such a cell has no result, in words."""
+    failures: Mapping[_Place, Failed] = field(default_factory=dict)
+    """Cells that have no result."""
 
     def peak(self, spec: BenchmarkSpec) -> int | None:
         """The most that a cell of `spec` is known to have taken."""
@@ -37,7 +48,7 @@ class Experience:
 
     def warnings(self, spec: BenchmarkSpec) -> tuple[str, ...]:
         """Cells of `spec` that failed the last time, at most three of them by name."""
-        met = [words for asked, words in self.failures.values() if _is_asked(asked, spec)]
+        met = [failed.words for failed in self.failures.values() if _is_asked(failed, spec)]
         more = len(met) - _MOST_FAILURES
         return (*met[:_MOST_FAILURES], *([f"{count_of(more, 'more cell')} failed before"] if more > 0 else ()))
 
@@ -45,7 +56,7 @@ class Experience:
 def learn(results: Iterable[RunResult], sha256: str = "") -> Experience:
     """What some results say, newest first; of the model of that content where one is given."""
     peaks: dict[tuple[str, int | None], int] = {}
-    failures: dict[_Place, tuple[Asked, str]] = {}
+    failures: dict[_Place, Failed] = {}
     seen: set[_Place] = set()
     for result in results:
         if result.foreign:
@@ -59,10 +70,8 @@ def learn(results: Iterable[RunResult], sha256: str = "") -> Experience:
                 known = peaks.get((asked.engine, asked.batch), 0)
                 peaks[asked.engine, asked.batch] = max(known, *cell.memory_bytes.values())
             if place not in seen and cell.failure is not None:
-                failures[place] = (
-                    asked,
-                    f"{_call(asked)} failed in {short_id(result.id)}: {failure_words(cell.failure)}",
-                )
+                words = f"{_call(asked)} failed in {short_id(result.id)}: {failure_words(cell.failure)}"
+                failures[place] = Failed(asked, _chosen(asked, result.spec), words)
             seen.add(place)
     return Experience(peaks, failures)
 
@@ -72,20 +81,42 @@ def _place(asked: Asked) -> _Place:
     return asked.engine, asked.scenario, asked.cores, asked.batch, asked.precision, dims
 
 
-def _is_asked(asked: Asked, spec: BenchmarkSpec) -> bool:
-    dims = dict(spec.dims)
-    lengths = {size for name, size in asked.dims.items() if name not in dims}
+def _chosen(asked: Asked, spec: BenchmarkSpec) -> frozenset[str]:
+    named, sizes = dict(spec.dims), _unnamed_sizes(spec)
+    return frozenset(name for name, size in asked.dims.items() if name in named or size in sizes)
+
+
+def _is_asked(failed: Failed, spec: BenchmarkSpec) -> bool:
+    asked = failed.asked
     return (
         asked.engine in spec.engines
         and asked.scenario in spec.scenarios
         and asked.cores in spec.cores
         and (asked.batch in spec.batches or (not spec.batches and asked.batch in (None, 1)))
         and asked.precision == spec.precision
-        and all(size in dims.get(name, (size,)) for name, size in asked.dims.items())
-        and (not lengths or not spec.sequence_lengths or not lengths.isdisjoint(spec.sequence_lengths))
+        and _are_sizes(failed, spec)
     )
 
 
+def _are_sizes(failed: Failed, spec: BenchmarkSpec) -> bool:
+    """Whether the dims would have these sizes again; which of them count tokens is not known here."""
+    named, sizes = dict(spec.dims), failed.asked.dims
+    if any(sizes[name] not in named[name] for name in sizes.keys() & named.keys()):
+        return False
+    others = sizes.keys() - named.keys()
+    if lengths := _unnamed_sizes(spec):
+        # An empty past is not among the lengths that somebody asks for.
+        return all(sizes[name] in lengths for name in others if sizes[name])
+    return others.isdisjoint(failed.chosen)
+
+
+def _unnamed_sizes(spec: BenchmarkSpec) -> set[int]:
+    """What -seq_len and -shapes ask for, of whichever dim."""
+    return {*spec.sequence_lengths, *(size for shape in spec.inputs.shapes for size in shape)}
+
+
 def _call(asked: Asked) -> str:
-    batch = "" if asked.batch is None else f" × batch {asked.batch}"
-    return f"{show(asked.engine, _LONGEST)} {show(asked.scenario, _LONGEST)} on {count_of(asked.cores, 'core')}{batch}"
+    words = f"{show(asked.engine, _LONGEST)} {show(asked.scenario, _LONGEST)} on {count_of(asked.cores, 'core')}"
+    words += "" if asked.batch is None else f" × batch {asked.batch}"
+    sizes = [f"{show(name, _LONGEST)}={size}" for name, size in asked.dims.items()]
+    return ", ".join([words, *sizes, *([show(asked.precision, _LONGEST)] if asked.precision != _USUAL else [])])

@@ -180,8 +180,12 @@ class Library:
                     raise meaning.elsewhere(token) or error from None
                 runs[run.id] = run
         going = tuple(run for run in runs.values() if run.state in activity.ALIVE)
-        unsaved = tuple(run for run in runs.values() if run.state not in activity.ALIVE)
-        return Targets(tuple(rows.values()), going, unsaved)
+        unsaved = [run for run in runs.values() if run.state not in activity.ALIVE]
+        if unsaved:
+            # One may have saved itself since the list was read, which it does before it ends.
+            now = {row.id: row for row in self._store.benchmarks.rows()}
+            rows |= {run.id: now[run.id] for run in unsaved if run.id in now}
+        return Targets(tuple(rows.values()), going, tuple(run for run in unsaved if run.id not in rows))
 
     def remove(self, tokens: Iterable[str], *, cancel: bool = False, discard: bool = False) -> Removal:
         """Move benchmarks to the trash as one removal.

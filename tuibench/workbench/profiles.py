@@ -249,4 +249,4 @@ def _many(costs: CostProfile) -> str:
 
 def _count_layers(costs: CostProfile) -> int:
     """Those that a loss profile changes; of nodes that share a weight the first."""
-    return len({node.weight for node in costs.nodes if node.weight and node.macs and node.op not in RECURRENT})
+    return len({node.weight for node in costs.nodes if node.weight and node.macs != 0 and node.op not in RECURRENT})

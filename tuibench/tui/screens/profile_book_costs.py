@@ -7,8 +7,16 @@ from collections.abc import Iterator, Sequence
 from tuibench.core.profile import CostProfile
 from tuibench.core.units import count_of, percent, scaled, short, size
 from tuibench.insight.bar import label_of
+from tuibench.insight.column import UNKNOWN
 from tuibench.insight.cost import COST_COLUMNS, CostRow, choose_costs, cost_rows, with_sum
-from tuibench.insight.cost_total import activation_words, element_words, flops_words, macs_words, unknown_words
+from tuibench.insight.cost_total import (
+    activation_words,
+    element_words,
+    flops_words,
+    is_counted,
+    macs_words,
+    unknown_words,
+)
 from tuibench.insight.detail import cost_detail
 from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
 from tuibench.tui.glyph import Glyphs
@@ -52,12 +60,15 @@ class CostBook(Book):
         yield Fact(_THEORETICAL, f"{flops_words(costs)} FLOPs{dot}{macs_words(costs)} MACs", "title")
         yield Fact("element-wise", f"{element_words(costs)} operations, estimated, in the FLOPs above")
         zeros = f", {percent(costs.zeros / costs.parameters)} zeros" if costs.parameters else ""
-        yield Fact("parameters", f"{scaled(costs.parameters)}{zeros}{dot}weights {size(costs.weight_bytes)}")
+        told = f"{scaled(costs.parameters)}{zeros}{dot}weights {size(costs.weight_bytes)}"
+        yield Fact("parameters", told if is_counted(costs) else UNKNOWN)
         peak = f", at once {size(costs.peak_activation_bytes)}" if costs.peak_activation_bytes is not None else ""
         yield Fact("activations", f"{activation_words(costs)} read and written{peak}")
         sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
         sizes += [f"{name} {value}" for name, value in costs.dims.items()]
-        yield Fact("at", f"{dot.join([*sizes, count_of(costs.items, 'item')])}; shapes from {costs.shapes_from}")
+        yield Fact(
+            "at", f"{dot.join([*sizes, count_of(costs.items, 'item')])}; shapes from {costs.shapes_from or UNKNOWN}"
+        )
         if unknown := unknown_words(costs):
             yield Fact("unknown", f"{unknown}: not in the totals", "warn")
         yield from (Fact("note", text) for text in costs.notes)

@@ -1,0 +1,22 @@
+"""What the dashboard tells of costs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.insight.stock import make_costs
+from tuibench.tui.glyph import glyphs_of
+from tuibench.tui.screens.profile_book_costs import CostBook
+
+GLYPHS = glyphs_of(False)
+
+
+def test_nothing_is_zero_of_a_model_that_could_not_be_counted() -> None:
+    nothing = replace(
+        make_costs(), nodes=(), macs=0, element_flops=0, parameters=0, zeros=0, weight_bytes=0, activation_bytes=0,
+        shapes_from="", notes=("died by SIGSEGV",),
+    )  # fmt: skip
+    facts = {fact.label: fact.text for fact in CostBook(nothing).facts(GLYPHS)}
+    assert facts["parameters"] == "unknown" and facts["at"].endswith("shapes from unknown")
+    counted = {fact.label: fact.text for fact in CostBook(make_costs()).facts(GLYPHS)}
+    assert "weights" in counted["parameters"] and "unknown" not in counted["at"]
