@@ -18,6 +18,10 @@ def test_streams_are_those_used_and_a_model_without_batch_has_none() -> None:
     streams = asked(scenario="async", streams=4, batch=None, cores=1)
     assert name_cell(streams, ()) == "async, 1 core, 4 streams"
     assert name_cell(streams, (), streams=1) == "async, 1 core, 1 stream"
+    was = asked(scenario="async", streams=2, batch=None, cores=1)
+    assert name_cell(streams, (), was=was) == "async, 1 core, 2→4 streams"
+    assert name_cell(streams, (), streams=2, was=was) == "async, 1 core, 2 streams"
+    assert name_cell(streams, (), streams=3, was=was, was_streams=3) == "async, 1 core, 3 streams"
 
 
 def test_the_headline_leaves_cores_and_batch_of_streams_to_where_they_vary() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tuibench.core.width import fit, fit_apart, fit_end, fit_middle, pad, width_of
+from tuibench.core.width import fit, fit_apart, fit_end, fit_middle, pad, width_of, wrapped
 
 
 def test_wide_and_joined_characters_take_their_columns() -> None:
@@ -22,6 +22,24 @@ def test_the_end_is_kept_where_it_counts() -> None:
     assert fit("name=32", 5) == "name…"
     assert fit_end("name=32", 5) == "…e=32"
     assert fit("name", 4) == "name"
+
+
+def test_the_sign_of_a_cut_can_be_one_of_ascii() -> None:
+    assert fit("name=32", 5, "~") == "name~" and fit("name", 4, "~") == "name"
+
+
+def test_lines_are_broken_by_columns() -> None:
+    assert wrapped("no layer has a value", 8) == ["no layer", "has a", "value"]
+    assert wrapped("値がありません 層", 7) == ["値があ", "りませ", "ん 層"]
+    assert wrapped("a longest b", 4) == ["a", "long", "est", "b"]
+    assert wrapped("  ", 4) == [] and wrapped("日x", 1) == ["日", "x"]
+
+
+@given(st.text(st.sampled_from("ab 宽é\u0301"), max_size=30), st.integers(2, 12))
+def test_no_line_is_wider_than_its_room_and_nothing_but_blanks_is_lost(text: str, room: int) -> None:
+    lines = wrapped(text, room)
+    assert all(line and width_of(line) <= room for line in lines)
+    assert "".join(lines).replace(" ", "") == "".join(text.split())
 
 
 def test_padding_counts_columns() -> None:

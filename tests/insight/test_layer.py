@@ -217,6 +217,8 @@ def test_a_row_has_the_shapes_of_the_node_that_it_is_called_by() -> None:
         profile, replace(profile, layers=turned)
     )]  # fmt: skip
     assert named[0] == named[1] and named[0][3] == "Conv"
+    names = [[row.name for row in layer_rows(replace(profile, layers=one), costs)] for one in (profile.layers, turned)]
+    assert names[0] == names[1] and names[0][3] == "/stage0/block3/Conv"
 
 
 @given(st.text(max_size=60), st.text(max_size=60))

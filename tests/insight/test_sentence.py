@@ -43,22 +43,54 @@ def test_int8_that_is_slower_is_said_to_be() -> None:
 
 
 @pytest.mark.parametrize(
-    "ratio",
+    ("ratio", "said"),
     [
-        Estimate(0.997, 0.996, 0.998, 5),
-        Estimate(1.002, 1.001, 1.003, 5),
-        Estimate(0.97),
+        (Estimate(0.954, 0.951, 0.957, 5), "1.05× (the model 1.04×)"),
+        (Estimate(0.97, 0.969, 0.971, 5), "1.03× (the model 1.02×)"),
+        (Estimate(0.997, 0.996, 0.998, 5), "1.003× (the model 1.002×)"),
+        (Estimate(1.002, 1.001, 1.003, 5), "slower: 0.998×"),
+        (Estimate(1.04, 1.03, 1.05, 5), "slower: 0.96×"),
     ],
 )
-def test_int8_that_brings_nothing_is_no_gain_and_no_loss(ratio: Estimate) -> None:
-    assert "; INT8 measured no faster;" in help_sentence(with_ratio(ratio))
+def test_a_small_gain_or_loss_that_is_clear_is_told_with_the_digits_that_it_takes(ratio: Estimate, said: str) -> None:
+    assert f"; INT8 measured {said};" in help_sentence(with_ratio(ratio))
 
 
-@pytest.mark.parametrize("ratio", [Estimate(0.9, 0.5, 1.3, 5), Estimate(1.1, 0.7, 1.5, 5)])
-def test_int8_that_may_bring_nothing_is_too_disturbed_to_tell(ratio: Estimate) -> None:
-    times = f"{1 / (ratio.value or 1):.2g}×"
-    said = help_sentence(with_ratio(ratio))
-    assert f"; INT8 measured {times}, with intervals that hold 1: too disturbed to tell;" in said, said
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (Estimate(0.99, 0.97, 1.02, 5), "1.01× (0.99× to 1.02×)"),
+        (Estimate(1.01, 0.985, 1.03, 5), "0.99× (0.98× to 1.003×)"),
+        (Estimate(1.0001, 1.00005, 1.0002, 5), "1.000× (1.000× to 1.000×)"),
+        (Estimate(0.97), "1.03× (no interval)"),
+        (Estimate(1.0), "1.000× (no interval)"),
+    ],
+)
+def test_int8_that_brings_nothing_is_no_gain_and_no_loss(ratio: Estimate, said: str) -> None:
+    assert f"; INT8 measured {said}: no clear difference;" in help_sentence(with_ratio(ratio))
+
+
+@pytest.mark.parametrize(
+    ("ratio", "said"),
+    [
+        (Estimate(0.9, 0.5, 1.3, 5), "1.1× (0.90× to 1.5×)"),
+        (Estimate(1.1, 0.7, 1.5, 5), "0.91× (0.76× to 1.1×)"),
+        (Estimate(1.0, 0.6, 1.4, 5), "1.000× (0.83× to 1.3×)"),
+    ],
+)
+def test_int8_that_may_bring_nothing_is_too_disturbed_to_tell(ratio: Estimate, said: str) -> None:
+    """The interval is that of all layers together, beside the words that speak of it."""
+    assert f"; INT8 measured {said}: too disturbed to tell;" in help_sentence(with_ratio(ratio))
+
+
+def test_a_clear_gain_of_one_layer_is_not_lost_in_the_doubt_about_all() -> None:
+    unsure = help_sentence(with_ratio(Estimate(1.35, 1.05, 1.9, 5), Estimate(0.5, 0.49, 0.51, 5)))
+    assert (
+        "; INT8 measured 0.90× (0.74× to 1.02×): too disturbed to tell (the model 1.1× by those that are faster);"
+        in unsure
+    )
+    gain = help_sentence(with_ratio(Estimate(1.1, 1.09, 1.11, 5), Estimate(0.5, 0.49, 0.51, 5)))
+    assert "; INT8 measured 1.07× (the model 1.1× by those that are faster);" in gain
 
 
 def test_errors_of_layers_that_were_measured_alone_do_not_all_add_up() -> None:
@@ -68,7 +100,8 @@ def test_errors_of_layers_that_were_measured_alone_do_not_all_add_up() -> None:
 
 def test_of_layers_that_make_up_for_each_other_the_faster_ones_help_the_model() -> None:
     mixed = with_ratio(Estimate(1.19, 1.18, 1.2, 5), Estimate(0.5, 0.49, 0.51, 5))
-    assert "; INT8 measured no faster (the model 1.1× by those that are faster);" in help_sentence(mixed)
+    said = "1.002× (0.997× to 1.01×): no clear difference (the model 1.1× by those that are faster)"
+    assert f"; INT8 measured {said};" in help_sentence(mixed)
 
 
 def test_a_model_of_integers_and_one_of_transposes() -> None:

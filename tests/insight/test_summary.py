@@ -49,7 +49,22 @@ def test_layers_that_take_more_than_the_whole_are_said_to() -> None:
     profile = make_performance()
     assert not any("add up" in words for words in summarize(profile, POTENTIAL).words)
     less = replace(profile, ms=Estimate((profile.ms.value or 0) / 1.25))
-    assert any(words.startswith("the layers add up to 125 % of a batch's time") for words in summarize(less).words)
+    told = [words for words in summarize(less).words if words.startswith("the layers add up to")]
+    assert told == ["the layers add up to 125 % of a batch's time: shares are of their sum"]
+
+
+@pytest.mark.parametrize("kind", [BASELINE, POTENTIAL, POTENTIAL_SHARE, INT8_TIME, PRUNED])
+def test_layers_that_take_more_than_the_whole_have_shares_of_the_sum_that_is_told(kind: str) -> None:
+    """Of those bars that show other times than the layers', it is the sum of the bars."""
+    profile = make_performance()
+    gains = replace(NO_GAIN, exploits=True, ratio=Estimate(0.5, 0.49, 0.51, 5))
+    less = replace(profile, ms=Estimate((profile.ms.value or 0) / 1.25), zero_effect=gains)
+    shown = summarize(less, kind, SHARES)
+    told = next(words for words in shown.words if words.startswith("the layers add up to 125 %"))
+    shares = math.fsum(float(bar.text.removeprefix("≤ ").partition(" %")[0]) for bar in shown.bars)
+    own = kind in (INT8_TIME, PRUNED)
+    assert told.endswith("shares are of the sum of these bars" if own else "shares are of their sum")
+    assert shares == pytest.approx(100, abs=2) or kind in (POTENTIAL, POTENTIAL_SHARE)
 
 
 def test_why_nothing_is_known_of_int8_is_said() -> None:

@@ -161,6 +161,7 @@ def test_one_point_and_equal_values_and_none_are_figures_too() -> None:
     equal = text_of(draw(Figure((Series("a", tuple(Point(x, 5.0) for x in range(4))),), None, "x", "y"), 40, 10))
     assert next(row.count("●") for row in equal.splitlines() if "●" in row) == 4
     assert text_of(draw(Figure((), None, "x", "y"), 40, 3)).strip() == "nothing measured"
+    assert text_of(draw(Figure((), None, "x", "y"), 9, 1, ascii_only=True)) == "nothing ~"
     assert draw(SCALING, 0, 5) == draw(SCALING, 5, 0) == ()
 
 
@@ -186,6 +187,17 @@ def test_ratios_are_shown_with_the_line_that_they_are_held_against(values: tuple
     *rows, legend = text_of(draw(ratios(*values), 70, 14)).splitlines()
     assert sum("·" * 30 in row for row in rows) == 1 and "· equal" in legend
     assert sum(row.count("┬") for row in rows) == 3 and not {"↑", "↓"} & set("".join(rows)), "no bar is cut"
+
+
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["braille", "ascii"])
+def test_a_single_ratio_is_held_against_the_line_too(ascii_only: bool) -> None:
+    dot, cap = (".", "+") if ascii_only else ("·", "┬")
+    *rows, legend = text_of(draw(ratios(1.04, half=0.07), 70, 14, ascii_only=ascii_only)).splitlines()
+    level = next(number for number, row in enumerate(rows) if dot * 20 in row)
+    assert rows[level].count(dot) > 55 and f"{dot} equal" in legend
+    assert sum(dot * 20 in row for row in rows) == 1 and min(n for n, row in enumerate(rows) if cap in row) < level
+    far = text_of(draw(ratios(3.0), 70, 14, ascii_only=ascii_only))
+    assert "equal" not in far and dot * 3 not in far
 
 
 def test_an_ideal_too_far_off_to_be_drawn_is_not_in_the_legend() -> None:

@@ -16,7 +16,19 @@ def test_a_row_is_filled_or_cut_to_its_width() -> None:
 
 def test_a_message_takes_the_lines_that_it_needs() -> None:
     assert text_of(message_rows("no layer has a value", 8, 5)) == "\nno layer\n has a\n value\n"
-    assert text_of(message_rows("no layer has a value", 8, 1)) == "no layer"
+
+
+def test_a_message_without_the_room_that_it_needs_is_seen_to_be_cut() -> None:
+    assert text_of(message_rows("no layer has a value", 8, 1)) == "no laye…"
+    assert text_of(message_rows("no layer has a value", 8, 2)) == "no layer\nhas a v…"
+    assert text_of(message_rows("no layer has a value", 8, 2, ascii_only=True)) == "no layer\nhas a v~"
+    assert message_rows("no layer has a value", 8, 0) == ()
+
+
+def test_a_message_of_wide_characters_keeps_its_middle() -> None:
+    rows = message_rows("層のどれにも値がありません。もう一度", 12, 3)
+    assert text_of(rows) == "層のどれにも\n値がありませ\nん。もう一度"
+    assert {sum(width_of(text) for text, _ in row) for row in message_rows("層のどれにも値が", 7, 2)} == {7}
 
 
 def test_text_has_no_trailing_blanks() -> None:

@@ -88,6 +88,40 @@ def test_a_pair_of_other_cores_or_streams_is_named_by_both() -> None:
 
 
 @pytest.mark.parametrize(
+    ("asked", "used", "name"),
+    [
+        ((4, 8), (4, 4), "4 streams"),
+        ((4, 8), (4, 6), "4→6 streams"),
+        ((8, 8), (8, 4), "8→4 streams"),
+        ((8, 8), (4, 4), "4 streams"),
+        ((8, 4), (6, 4), "6→4 streams"),
+        ((4, 8), (4, None), "4→8 streams"),
+        ((4, 8), (None, 6), "4→6 streams"),
+        ((4, 8), (None, None), "4→8 streams"),
+    ],
+)
+def test_streams_that_were_used_are_held_against_streams_that_were_used(
+    asked: tuple[int, int], used: tuple[int | None, int | None], name: str
+) -> None:
+    """Those asked for stand only where nobody knows how many were used."""
+    old, new = (
+        replace(cell(scenario="async", streams=n), used=None if real is None else build.used(streams=real))
+        for n, real in zip(asked, used, strict=True)
+    )
+    pair = only(side([old], [new]))
+    assert pair.name == f"async, 2 cores, batch 1, {name}"
+
+
+def test_of_streams_that_were_not_all_used_the_bars_tell_what_was_asked_for() -> None:
+    old, new = (
+        replace(cell(scenario="async", streams=n), used=build.used(streams=real)) for n, real in ((4, 4), (8, 6))
+    )
+    bars = only(side([old], [new])).bars
+    assert "streams: 4 against 6" in bars and "streams asked for: 4 against 8" in bars
+    assert "streams: 4 against 8" not in bars
+
+
+@pytest.mark.parametrize(
     "asks", [{"batch": 8}, {"dims": {"seq": 8}}, {"scenario": "async"}, {"engine": "x", "pin": "none"}]
 )
 def test_other_work_or_two_settings_leave_cells_alone_and_named(asks: dict[str, Any]) -> None:

@@ -29,31 +29,33 @@ def name_cell(
     streams: int | None = None,
     brief: bool = False,
     was: Asked | None = None,
+    was_streams: int | None = None,
 ) -> str:
     """A cell in words: scenario, cores, batch and streams always, the rest where it is among the `axes` that vary.
 
     `model` is its name for people, `streams` what was really used; `brief`, for the headline, leaves cores and batch of
-    streams to where they vary; `was` is what it is held against, which may have had other cores or streams.
+    streams to where they vary; `was` is what it is held against, which may have had other cores or streams, and
+    `was_streams` how many of them it really used.
     """
     alone = asked.scenario == "sync"
     words = [show(model, _LONGEST)] if "model" in axes and model else []
     words += [show(asked.engine, _LONGEST)] if "engine" in axes else []
     words.append(show(asked.scenario, _LONGEST))
     if alone or not brief or "cores" in axes:
-        words.append(_from(was, asked, "cores") + count_of(asked.cores, "core"))
+        words.append(_from(was.cores if was is not None else None, asked.cores) + count_of(asked.cores, "core"))
     if asked.batch is not None and (alone or not brief or "batch" in axes):
         words.append(f"batch {asked.batch}")
     shown = asked.streams if streams is None else streams
-    words += [] if alone else [_from(was, asked, "streams") + count_of(shown, "stream")]
+    before = was.streams if was is not None and was_streams is None else was_streams
+    words += [] if alone else [_from(before, shown) + count_of(shown, "stream")]
     words += [f"{show(name, _LONGEST)}={size}" for name, size in asked.dims.items() if "dims" in axes]
     words += [show(getattr(asked, axis), _LONGEST) for axis in ("precision", "pin") if axis in axes]
     words += [show(f"{name}={value}", _LONGEST) for name, value in asked.options.items() if "options" in axes]
     return ", ".join(words)
 
 
-def _from(was: Asked | None, asked: Asked, axis: str) -> str:
-    before = getattr(was, axis, None)
-    return f"{before}→" if before and before != getattr(asked, axis) else ""
+def _from(before: int | None, now: int) -> str:
+    return f"{before}→" if before and before != now else ""
 
 
 def model_names(sources: Sequence[ModelSource]) -> list[str]:

@@ -19,8 +19,8 @@ def width_of(text: str) -> int:
     return sum(_columns(char) for char in text)
 
 
-def fit(text: str, width: int) -> str:
-    """Cut `text` to `width` columns, with an ellipsis where something is lost."""
+def fit(text: str, width: int, ellipsis: str = "…") -> str:
+    """Cut `text` to `width` columns, with an ellipsis, of one column, where something is lost."""
     if width_of(text) <= width:
         return text
     kept, used = [], 0
@@ -29,7 +29,7 @@ def fit(text: str, width: int) -> str:
         if used > width - 1:
             break
         kept.append(char)
-    return "".join(kept) + "…" if width > 0 else ""
+    return "".join(kept) + ellipsis if width > 0 else ""
 
 
 def fit_end(text: str, width: int) -> str:
@@ -71,6 +71,35 @@ def _shared(first: str, last: str) -> int:
     """How many characters both begin with: of the least and the greatest of many that is what all begin with."""
     ends = (at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
     return next(ends, min(len(first), len(last)))
+
+
+def wrapped(text: str, width: int) -> list[str]:
+    """Lines of at most `width` columns: broken between words, and within one only where it is wider than a line.
+
+    Some scripts have no blanks between words, and two columns per character.
+    """
+    lines: list[str] = []
+    line = ""
+    for word in text.split():
+        if line and width_of(line) + 1 + width_of(word) <= width:
+            line = f"{line} {word}"
+            continue
+        *whole, last = _pieces(word, width)
+        lines += [line, *whole] if line else whole
+        line = last
+    return [*lines, line] if line else lines
+
+
+def _pieces(word: str, width: int) -> list[str]:
+    """The word in parts of at most `width` columns, or of one character where that is wider."""
+    pieces, room = [""], width
+    for char in word:
+        room -= _columns(char)
+        if room < 0 and pieces[-1]:
+            pieces.append("")
+            room = width - _columns(char)
+        pieces[-1] += char
+    return pieces
 
 
 def pad(text: str, width: int, right: bool = False) -> str:

@@ -19,7 +19,11 @@ _MOST_NAMED = 3
 _LONGEST = 60
 _LEAST = 3
 """Processes that an interval takes."""
-_EVEN = "1.0×"
+_EVEN = "1.000×"
+_CLOSE = 1.05
+"""As far from 1 a speedup may be, to either side, that is about none."""
+_NEAR = 0.1
+"""From 1, within which a speedup is told to the hundredth: of 1.04 no more than 0.04 is gained."""
 _SHORT_MS = 1.0
 """A batch that takes longer and whose layers cannot be timed has too many of them."""
 
@@ -110,28 +114,46 @@ def _int8_words(gain: Gain, ratio: float, products: Sequence[LayerTime]) -> str:
     """What INT8 was measured to bring the layers of one operator, and by those that it helps the model."""
     found = [(time_of(layer), known) for layer in products if (known := int8_ratio(layer)) is not None]
     part = f" on {gain.measured} of its {gain.layers} layers" if gain.measured < gain.layers else ""
+    times, span = _times(ratio), _span(found)
+    doubt = _doubt(ratio, span)
+    if doubt:
+        between = f"{_times(span[0])} to {_times(span[1])}" if span is not None else "no interval"
+        return f"INT8 measured {times} ({between}){part}: {doubt}{_by_faster(gain, found)}"
+    if ratio < 1:
+        return f"INT8 measured slower{part}: {times}{_by_faster(gain, found)}"
+    some = " by those that are faster" if any((known.value or 0.0) > 1 for _, known in found) else ""
+    return f"INT8 measured {times}{part}" + (f" (the model {_times(gain.speedup)}{some})" if gain.speedup else "")
+
+
+def _by_faster(gain: Gain, found: Sequence[tuple[float, Estimate]]) -> str:
+    """What becomes of the model where only the layers that are faster are in INT8; '' where none is for sure."""
     whole = _times(gain.speedup)
-    is_even = _times(ratio) == _EVEN
-    unsure = not is_even and _may_be_even(found)
-    if unsure:
-        return f"INT8 measured {_times(ratio)}{part}, with intervals that hold 1: too disturbed to tell"
-    if ratio > 1 and not is_even:
-        return f"INT8 measured {_times(ratio)}{part}" + (f" (the model {whole})" if gain.speedup is not None else "")
     helps = whole != _EVEN and any(known.high is not None and known.high < 1 for _, known in found)
-    some = f" (the model {whole} by those that are faster)" if helps and gain.speedup is not None else ""
-    return f"INT8 measured no faster{part}{some}" if is_even else f"INT8 measured slower{part}: {_times(ratio)}{some}"
+    return f" (the model {whole} by those that are faster)" if helps and gain.speedup else ""
 
 
-def _may_be_even(found: Sequence[tuple[float, Estimate]]) -> bool:
-    """Whether all layers, each with its time and ratio, may take together in INT8 what they take as they are.
+def _doubt(ratio: float, span: tuple[float, float] | None) -> str:
+    """Why a speedup is neither a gain nor a loss; '' where it is one of them, however small."""
+    low, high = span or (ratio, ratio)
+    is_close = max(high, 1 / low) <= _CLOSE
+    holds = low <= 1 <= high if span is not None else is_close
+    if not holds and _times(ratio) != _EVEN:
+        return ""
+    return "no clear difference" if is_close else "too disturbed to tell"
+
+
+def _span(found: Sequence[tuple[float, Estimate]]) -> tuple[float, float] | None:
+    """The 95 % interval of the speedup of all layers together, each with its time and ratio; None without one of each.
 
     Each was measured alone, so that their errors are not all at one end.
     """
-    ends = [(time * known.low, time * known.high) for time, known in found if known.low is not None and known.high]
-    if not ends or len(ends) < len(found):
-        return False
-    gained = math.fsum(time * (1 - (known.value or 1.0)) for time, known in found)
-    return abs(gained) <= math.hypot(*((most - least) / 2 for least, most in ends))
+    terms = [(time, known.low, known.value or 1.0, known.high) for time, known in found]
+    whole, left = math.fsum(time for time, *_ in terms), math.fsum(time * value for time, _, value, _ in terms)
+    least = [time * (value - low) for time, low, value, _ in terms if low is not None and low > 0]
+    most = [time * (high - value) for time, _, value, high in terms if high is not None]
+    if not whole or len(least) < len(terms) or len(most) < len(terms):
+        return None
+    return whole / (left + math.hypot(*most)), whole / (left - math.hypot(*least))
 
 
 def _fixed(profile: PerformanceProfile, helped: set[str], heaviest: Gain, total: float) -> list[str]:
@@ -154,4 +176,10 @@ def _named(op: str) -> str:
 
 
 def _times(ratio: float | None) -> str:
-    return "–" if ratio is None else f"{short(ratio, 2)}×"
+    """A speedup, with as many digits as tell it from 1, up to a thousandth."""
+    if ratio is None:
+        return "–"
+    if abs(ratio - 1) >= _NEAR:
+        return f"{short(ratio, 2)}×"
+    near = f"{ratio:.2f}"
+    return f"{ratio:.3f}×" if near == "1.00" else f"{near}×"

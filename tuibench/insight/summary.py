@@ -64,7 +64,7 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     }
     unit = percent if kind == POTENTIAL_SHARE else ms
     bars = make_bars(amounts, display, unit, whole_of(profile, kind))
-    return Summary(kind, display, titles[kind], bars, (*_timed_words(kind, measured), *_beyond(profile)))
+    return Summary(kind, display, titles[kind], bars, (*_timed_words(kind, measured), *_beyond(profile, kind)))
 
 
 def _why_no_int8(profile: PerformanceProfile) -> str:
@@ -125,11 +125,13 @@ def _timed_words(kind: str, measured: bool) -> Iterable[str]:
         yield f"≤ {BOUND}: as if it took no time; nothing was measured of it"
 
 
-def _beyond(profile: PerformanceProfile) -> Iterable[str]:
+def _beyond(profile: PerformanceProfile, kind: str) -> Iterable[str]:
     """What to say where the layers were seen to take more than all of them take without the profiler."""
     total, whole = total_ms(profile), profile.ms.value
     if whole and total > _MOST_SUM * whole:
-        yield f"the layers add up to {percent(total / whole)} of a batch's time: shares are of their sum"
+        # What is made of these times is as much too long, and has a sum of its own.
+        of = "the sum of these bars" if kind in (INT8_TIME, PRUNED) else "their sum"
+        yield f"the layers add up to {percent(total / whole)} of a batch's time: shares are of {of}"
 
 
 def _pruned(profile: PerformanceProfile, display: str) -> Summary:
@@ -144,7 +146,8 @@ def _pruned(profile: PerformanceProfile, display: str) -> Summary:
     operators = by_operator(profile.layers).items()
     amounts = [Amount(op, math.fsum(map(pruned_ms, layers)), len(layers)) for op, layers in operators]
     words = ("estimate: matrix operators × the ratio below, the others as they are", show(effect.sentence, 300))
-    return Summary(PRUNED, display, "Pruned 0.9 ms by operator", make_bars(amounts, display, ms), words)
+    bars = make_bars(amounts, display, ms, whole_of(profile, PRUNED))
+    return Summary(PRUNED, display, "Pruned 0.9 ms by operator", bars, (*words, *_beyond(profile, PRUNED)))
 
 
 def _amount_of(layer: LayerTime, kind: str) -> float | None:

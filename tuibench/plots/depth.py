@@ -53,7 +53,7 @@ def draw_depth(
     values = [_tamed(value, depth.log) for value in depth.values]
     known = [value for value in values if value is not None]
     if not known:
-        return message_rows(depth.empty, width, height)
+        return message_rows(depth.empty, width, height, ascii_only)
     low, high = _span(known, depth.log)
     frame = make_frame(width, height, low, high, ascii_only, _powers if depth.log else tick_labels)
     across = 1 if ascii_only else DOTS_ACROSS

@@ -90,7 +90,7 @@ def draw(
     figure, left_out = _tamed(figure), len(figure.series[MOST_SERIES:])
     points = [point for series in figure.series for point in series.points]
     if not points:
-        return message_rows(figure.empty, width, height)
+        return message_rows(figure.empty, width, height, ascii_only)
     frame = make_frame(width, height, *_span(figure, points), ascii_only)
     canvas = Canvas(frame.columns, frame.lines, ascii_only)
     brush = Brush(canvas, _x_scale(figure, points, frame), frame.y, signs(ascii_only))

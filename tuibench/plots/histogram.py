@@ -56,7 +56,7 @@ def draw_histogram(
     if width < 1 or height < 1:
         return ()
     if not any(count > 0 for count in histogram.counts):
-        return message_rows("nothing measured", width, height)
+        return message_rows("nothing measured", width, height, ascii_only)
     low, high = _range(histogram)
     with_marks = height >= _MARKS_FROM and bool(marks)
     frame, shares = _fitted(histogram, low, high, width, height - with_marks, ascii_only)

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from textwrap import wrap
 
-from tuibench.core.width import fit, width_of
+from tuibench.core.width import fit, width_of, wrapped
 
 Span = tuple[str, str]
 """(text, style)."""
@@ -46,9 +45,14 @@ def filled(spans: Iterable[Span], width: int) -> Row:
     return joined([*row, (" " * room, "plain")])
 
 
-def message_rows(message: str, width: int, height: int) -> tuple[Row, ...]:
+def message_rows(message: str, width: int, height: int, ascii_only: bool = False) -> tuple[Row, ...]:
     """A figure that has nothing to draw and says so in its middle, in as many lines as that takes."""
-    lines = [fit(line, width) for line in wrap(message, max(width, 1))[:height]]
+    ellipsis = "~" if ascii_only else "…"
+    lines = wrapped(message, width)
+    if len(lines) > height > 0:
+        # All that has no room of its own in the last line, so that it is seen to go on.
+        lines = [*lines[: height - 1], " ".join(lines[height - 1 :])]
+    lines = [fit(line, width, ellipsis) for line in lines]
     first = (height - len(lines)) // 2 if len(lines) > 1 else (height - 1) // 2
     texts = {first + number: line for number, line in enumerate(lines)}
     rows = []

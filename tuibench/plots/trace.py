@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
 
@@ -111,19 +111,19 @@ def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
 def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> bool:
     """The ideal as points behind everything: straight in its own values, so curved where the axis is logarithmic.
 
-    Whether any of it lies within the figure.
+    On an axis of a single value it is level there. Whether any of it lies within the figure.
     """
+    if brush.x.high <= brush.x.low:
+        columns = range(brush.x.first // DOTS_ACROSS, brush.x.last // DOTS_ACROSS + 1)
+        return _draw_dots(brush, product(columns, [y for x, y in ideal if x == brush.x.low][:1]))
     drawn = False
     for (x0, y0), (x1, y1) in pairwise(ideal):
         if x1 <= x0:
             continue
         first, last = brush.x.place(x0) // DOTS_ACROSS, brush.x.place(x1) // DOTS_ACROSS
-        for column in range(max(first, 0), min(last, brush.canvas.width - 1) + 1):
-            x = min(max(brush.x.value(column * DOTS_ACROSS), x0), x1)
-            _, row = brush.cell(x, y0 + (y1 - y0) * (x - x0) / (x1 - x0))
-            if 0 <= row < brush.canvas.height:
-                brush.canvas.backdrop(column, row, brush.signs.ideal, "ideal")
-                drawn = True
+        columns = range(max(first, 0), min(last, brush.canvas.width - 1) + 1)
+        places = ((column, min(max(brush.x.value(column * DOTS_ACROSS), x0), x1)) for column in columns)
+        drawn |= _draw_dots(brush, ((column, y0 + (y1 - y0) * (x - x0) / (x1 - x0)) for column, x in places))
     return drawn
 
 
@@ -137,6 +137,17 @@ def draw_missing(brush: Brush, x: float) -> None:
 def draw_cursor(brush: Brush, place: Cell) -> None:
     """The point that the reader is at."""
     brush.canvas.sign(*place, brush.signs.cursor, "mark")
+
+
+def _draw_dots(brush: Brush, places: Iterable[tuple[int, float]]) -> bool:
+    """Dots of the ideal at (column, y); whether any lies within the figure."""
+    drawn = False
+    for column, y in places:
+        row = brush.y.place(y) // DOTS_DOWN
+        if 0 <= row < brush.canvas.height:
+            brush.canvas.backdrop(column, row, brush.signs.ideal, "ideal")
+            drawn = True
+    return drawn
 
 
 def _draw_points(brush: Brush, stroke: Stroke) -> Drawn:

@@ -104,7 +104,12 @@ def _words(old: CellResult, new: CellResult, axis: str, names: tuple[Names, Name
     left, right = _value(old.asked, axis, names[0]), _value(new.asked, axis, names[1])
     if axis == "model" and left == right:
         left, right = (f"{left} {cell.asked.model_sha256[:8]}" for cell in (old, new))
-    return f"{_NOUNS.get(axis, axis)}: {left} against {right}"
+    noun = _NOUNS.get(axis, axis)
+    if axis == "streams" and any(
+        cell.used is not None and cell.used.streams != cell.asked.streams for cell in (old, new)
+    ):
+        noun = "streams asked for"
+    return f"{noun}: {left} against {right}"
 
 
 def _foreign_words(old: CellResult, new: CellResult, names: tuple[Names, Names]) -> tuple[str, ...]:

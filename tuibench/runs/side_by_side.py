@@ -149,8 +149,13 @@ def _name(cell: CellResult, book: _Book, side: int, but: str = "", was: CellResu
     """The settings; what the sides of a pair differ in is said beside them, of cores and streams in their place."""
     axes = [axis for axis in book.axes if axis != but]
     model = book.names[side].get(cell.asked.model_sha256, cell.asked.model_sha256[:12])
-    streams = cell.used.streams if cell.used else None
-    return name_cell(cell.asked, axes, model=model, streams=streams, was=was.asked if was is not None else None)
+    asked = was.asked if was is not None else None
+    return name_cell(cell.asked, axes, model=model, streams=_streams(cell), was=asked, was_streams=_streams(was))
+
+
+def _streams(cell: CellResult | None) -> int | None:
+    """How many were really used, where that is known."""
+    return cell.used.streams if cell is not None and cell.used is not None else None
 
 
 def _names(run: RunResult) -> dict[str, str]:

@@ -291,7 +291,7 @@ class Desk(ProfileDesk, Protocol):
         """End it, keeping what is measured; waits until it has ended. In words."""
 
     def finish(self, run: str) -> str:
-        """End it after the present execution, as finished. In words."""
+        """End it after the present execution, a profile once it can be shown, as finished. In words."""
 
     def extend(self, run: str) -> str:
         """Give what is not yet precise enough its time once more. In words."""

@@ -90,7 +90,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
     ),
     "run": (
         Key("cancel", "X", "cancel", "End the run, keeping what is measured; asks."),
-        Key("finish", "p", "finish now", "End the run after the present execution, with what there is."),
+        Key("finish", "p", "finish now", "End the run after the present execution, a profile once it can be shown."),
         Key("extend", "plus", "more time", "Give what is not yet precise enough its time once more."),
         Key("resume", "o", "resume", "Take up a run that broke off where it broke off."),
     ),

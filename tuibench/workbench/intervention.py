@@ -48,7 +48,7 @@ def cancel(directory: RunDirectory, info: RunInfo) -> None:
 
 
 def finish(directory: RunDirectory, info: RunInfo) -> None:
-    """Ask for the end of a run behind the execution that goes on."""
+    """Ask for the end of a run behind the execution that goes on, of a profile once it can be shown."""
     short = short_id(info.id)
     if info.state == activity.WAITING:
         raise UsageError(

@@ -179,7 +179,8 @@ class Runs:
     def finish(self, token: str) -> RunInfo:
         """Have a run end behind the execution that goes on, as finished; comes back once that is asked.
 
-        Cells that were measured at least once count as measured. UsageError where it waits, or goes on nowhere.
+        Cells that were measured at least once count as measured; a profile ends as soon as it has something to show.
+        UsageError where it waits, or goes on nowhere.
         """
         directory = self._find(token)
         from tuibench.workbench import intervention  # as above

@@ -165,7 +165,7 @@ def draw_cell(cell: CellResult, figure: str, width: int, height: int, ascii_only
         histogram = merged_histogram(cell)
         if histogram is not None:
             return draw_histogram(histogram, width, height, marks=marks_of(cell), ascii_only=ascii_only)
-    return message_rows("no samples were kept", width, height)
+    return message_rows("no samples were kept", width, height, ascii_only)
 
 
 def advice_facts(run: RunResult) -> Iterator[Fact]:

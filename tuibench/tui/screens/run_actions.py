@@ -59,7 +59,7 @@ class RunActions(BenchmarkActions):
         self._wish(lambda: self.desk.cancel(run))
 
     def action_finish(self) -> None:
-        """End it after the present execution; of one that broke off, save what there is."""
+        """End it as soon as it can end well; of one that broke off, save what there is."""
         self.with_run(self._finish)
 
     def _finish(self, view: RunView) -> None:

@@ -1,0 +1,40 @@
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import SimpleNamespace
+
+import pytest
+
+from tests.cli.test_arguments import info as help_of
+from tests.report.test_run_list import info
+from tuibench.cli import finish
+from tuibench.cli.interruption import Interruption
+from tuibench.core.activity import RunInfo
+
+
+def told(asked: RunInfo, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> str:
+    """What the command prints where the run is in that state behind the wish."""
+
+    @contextmanager
+    def opened() -> Iterator[SimpleNamespace]:
+        yield SimpleNamespace(runs=SimpleNamespace(finish=lambda token: asked))
+
+    monkeypatch.setattr(finish, "opened", opened)
+    assert finish.run(SimpleNamespace(id="k3f9"), Interruption()) == 0  # type: ignore[arg-type]
+    return capsys.readouterr().out
+
+
+def test_what_a_run_still_does_is_said_of_a_benchmark_and_of_a_profile(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = [told(info(kind=kind), monkeypatch, capsys) for kind in ("", "performance")]
+    assert said == [
+        "k3f9: ends with the execution that goes on; 7 executions so far\n",
+        "k3f9: it ends as soon as it has something to show; 7 measurements so far\n",
+    ]
+
+
+def test_the_help_tells_how_a_profile_ends() -> None:
+    text = " ".join(help_of("help", "finish").split())
+    assert "A profile ends as soon as it has something to show." in text
