@@ -32,6 +32,8 @@ def test_lines_are_broken_by_columns() -> None:
     assert wrapped("no layer has a value", 8) == ["no layer", "has a", "value"]
     assert wrapped("値がありません 層", 7) == ["値があ", "りませ", "ん 層"]
     assert wrapped("a longest b", 4) == ["a", "long", "est", "b"]
+    assert wrapped("a number 5\u00a0% and more", 11, "  ") == ["a number", "  5\u00a0% and", "  more"]
+    assert wrapped("abcdef", 6, "  ") == ["abcdef"] and wrapped("abcdefghi", 6, "  ") == ["abcd", "  efgh", "  i"]
     assert wrapped("  ", 4) == [] and wrapped("日x", 1) == ["日", "x"]
 
 

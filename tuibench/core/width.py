@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Sequence
 from functools import lru_cache
 
+_BLANKS = str.maketrans("\t\n\r", "   ")
 _TRIES = 4
 """How often names that were cut are told apart: each time by a place further behind."""
 
@@ -73,21 +74,21 @@ def _shared(first: str, last: str) -> int:
     return next(ends, min(len(first), len(last)))
 
 
-def wrapped(text: str, width: int) -> list[str]:
+def wrapped(text: str, width: int, indent: str = "") -> list[str]:
     """Lines of at most `width` columns: broken between words, and within one only where it is wider than a line.
 
-    Some scripts have no blanks between words, and two columns per character.
+    Some scripts have no blanks between words, and two columns per character. Lines after the first begin with `indent`;
+    a no-break space is none to break at.
     """
     lines: list[str] = []
-    line = ""
-    for word in text.split():
-        if line and width_of(line) + 1 + width_of(word) <= width:
-            line = f"{line} {word}"
+    for word in filter(None, text.translate(_BLANKS).split(" ")):
+        if lines and width_of(lines[-1]) + 1 + width_of(word) <= width:
+            lines[-1] = f"{lines[-1]} {word}"
             continue
-        *whole, last = _pieces(word, width)
-        lines += [line, *whole] if line else whole
-        line = last
-    return [*lines, line] if line else lines
+        alone = not lines and width_of(word) <= width
+        for piece in _pieces(word, width if alone else width - len(indent)):
+            lines.append(f"{indent if lines else ''}{piece}")
+    return lines
 
 
 def _pieces(word: str, width: int) -> list[str]:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Sequence
 from typing import TypeVar
 
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.core.width import wrapped as by_columns
 from tuibench.insight.bar import Summary
 from tuibench.insight.column import Column
 from tuibench.plots.bar import draw_bars
@@ -68,7 +68,7 @@ def detail_lines(details: Sequence[LayerDetail], heading: ProfileHeading, shown:
 def _pair_lines(label: str, value: str, width: int) -> list[str]:
     """A label, and beside it the value on as many lines as it needs."""
     room = max(width - _LABEL - 2, _NARROWEST)
-    first, *more = textwrap.wrap(value, room, break_on_hyphens=False) or [""]
+    first, *more = by_columns(value, room) or [""]
     return [f"  {label:<{_LABEL}}{first}", *(f"{'':<{_LABEL + 2}}{line}" for line in more)]
 
 
@@ -91,7 +91,7 @@ def wrapped(text: str, width: int) -> list[str]:
     """A sentence over as many lines as it needs, those after the first set in."""
     # A number and its per cent stay on one line.
     whole = text.replace(" %", "\u00a0%")
-    lines = textwrap.wrap(whole, max(width, _NARROWEST), subsequent_indent="  ", break_on_hyphens=False)
+    lines = by_columns(whole, max(width, _NARROWEST), "  ")
     return [line.replace("\u00a0", " ") for line in lines] or [""]
 
 

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from tuibench.core.width import width_of, wrapped
 from tuibench.tui.widgets.row import LineLike
 
 _LEAST = 20
@@ -31,12 +31,12 @@ def lay_out(paragraphs: Iterable[Paragraph], width: int) -> list[LineLike]:
 
 def _lines(paragraph: Paragraph, width: int) -> Iterator[LineLike]:
     label, indent = paragraph.label, paragraph.indent
-    above = label and (len(label) >= indent or width - indent < _LEAST)
+    above = label and (width_of(label) >= indent or width - indent < _LEAST)
     if above:
         yield (label, paragraph.label_style)
     if width - indent < _LEAST:
         indent = min(2, width - 1)
-    lines = textwrap.wrap(paragraph.text, max(width - indent, 1), break_on_hyphens=False)
+    lines = wrapped(paragraph.text, max(width - indent, 1))
     for number, line in enumerate(lines or ([""] if not above else [])):
         first = label if number == 0 and not above else ""
         yield ((first.ljust(indent), paragraph.label_style), (line, paragraph.style))
