@@ -13,6 +13,7 @@ from tuibench.core.activity import RunInfo
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.core.wish import finishing_words
 
 
 def add_parser(subparsers: Any) -> None:
@@ -21,7 +22,8 @@ def add_parser(subparsers: Any) -> None:
         "finish",
         help="end a run well, with what it has",
         description="Have a run end once the execution that goes on is done, and save it as finished. Cells that were "
-        "measured at least once count as measured, all others as skipped. tuibench cancel ends a run at once.",
+        "measured at least once count as measured, all others as skipped. A profile goes on until it has something to "
+        "show. tuibench cancel ends a run at once.",
     )
     parser.add_argument(
         "id", metavar="ID", help="a name that only one run has, or any part of its id; last is the newest"
@@ -43,5 +45,5 @@ def _outcome(info: RunInfo) -> str:
         return f"{short}: {show(info.detail)}; its runner there will see the wish within seconds"
     if info.state not in activity.ALIVE:
         return f"{short}: {info.state}"
-    at = "part" if info.kind else "execution"
-    return f"{short}: ends with the {at} that goes on; {count_of(info.executions, at)} so far"
+    so_far = count_of(info.executions, "part" if info.kind else "execution")
+    return f"{short}: {finishing_words(bool(info.kind))}; {so_far} so far"
