@@ -48,7 +48,7 @@ def test_finishing_keeps_the_execution_that_goes_on(keeper: Shell) -> None:
     short = detach(keeper)
     keeper.wait_for("progress", phase="timed", n=1)
     done = run(keeper, "finish", short)
-    assert (done.code, "ends with the execution that goes on" in done.out) == (0, True), done.err
+    assert (done.code, "the execution that goes on is the last" in done.out) == (0, True), done.err
     asked = keeper.wait_for("finish_asked")
     until(lambda: state(short) == "finished", "the end")
     until(lambda: not keeper.processes(), "no process")

@@ -117,7 +117,7 @@ def stay_or_let_go(
     return Following(bench, view, request, partner, shown).follow(interruption)
 
 
-_TELLING = frozenset({"plan", "waiting", "execution_start", "profile_part", "run_end"})
+_TELLING = frozenset({"waiting", "execution_start", "profile_part"})
 """Events behind which nothing is left that could be wrong with what was asked."""
 
 
@@ -126,9 +126,11 @@ def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, 
     active = view.active
 
     def tells(event: Event) -> bool:
-        # A profile that is taken up has its plan from before.
-        is_profile = event["ev"] == "sitting" and active.replay.spec.profile is not None
-        return is_profile or event["ev"] in _TELLING
+        # A profile may be refused behind its plan, and one that is taken up has it from before: its first part begins
+        # behind all that is looked at.
+        is_begun = event["ev"] == "progress" and bool(event.get("stage"))
+        is_planned = event["ev"] == "plan" and active.replay.spec.profile is None
+        return is_begun or is_planned or event["ev"] in _TELLING
 
     view.watch_until(interruption, tells)
     with held_back():

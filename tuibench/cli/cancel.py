@@ -8,6 +8,8 @@ from typing import Any
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
 from tuibench.cli.session import opened
+from tuibench.core.activity import UNSAVED
+from tuibench.core.errors import ExitCode
 from tuibench.report.run_list import cancel_words
 
 
@@ -26,8 +28,12 @@ def add_parser(subparsers: Any) -> None:
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
     """Cancel one after the other; what is wrong with one of them stops before the next."""
+    code = ExitCode.OK
     with opened() as bench:
         for token in args.ids:
-            emit(cancel_words(bench.runs.cancel(token)) + "\n")
+            ended = bench.runs.cancel(token)
+            emit(cancel_words(ended) + "\n")
+            if ended.state == UNSAVED:
+                code = ExitCode.STORE
             interruption.check()
-    return 0
+    return int(code)

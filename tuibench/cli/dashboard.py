@@ -48,8 +48,10 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
             if request.debug:
                 tell(left.last_words)
             raise TuibenchError("internal error: the dashboard broke; runs go on", "--debug shows where")
-        if left.going and left.code == ExitCode.OK:
-            tell(_going_words(left.going))
+        # The last look of the dashboard is up to a second old, and a run may have ended since.
+        going = bench.runs.still_going(left.going) if left.going and left.code == ExitCode.OK else ()
+        if going:
+            tell(_going_words(going))
         return left.code
 
 

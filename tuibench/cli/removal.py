@@ -47,7 +47,8 @@ def remove(args: argparse.Namespace, interruption: object = None) -> int:  # noq
             tell(f"removed {held_words(removal.entry)}; tuibench undo brings it back")
         elif not removal.discarded and not removal.unsaved:
             tell("nothing of it was saved, so there is nothing to remove")
-    return int(ExitCode.OK)
+    # What could not be saved is still there, whatever else was removed.
+    return int(ExitCode.STORE if removal.unsaved else ExitCode.OK)
 
 
 def undo(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told

@@ -79,7 +79,8 @@ class View(Generic[Watched]):
             for event in events:
                 if not self._quiet:
                     self._take(event)
-            if self.active.begun and any(map(tells, events)):
+            # What has ended needs nobody to let it go: its runner is gone in an instant.
+            if self.active.begun and not self.active.replay.end and any(map(tells, events)):
                 return
 
     def plan(self) -> DryRun:

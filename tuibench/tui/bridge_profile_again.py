@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from dataclasses import dataclass, replace
 
 from tuibench.core.card import StoredBenchmark
-from tuibench.core.errors import TuibenchError
+from tuibench.core.errors import ModelError, TuibenchError
 from tuibench.core.profile import LEVELS, LOSS
+from tuibench.core.project import ModelReference
+from tuibench.core.reference import refer
+from tuibench.core.remote import is_remote
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
@@ -19,6 +23,10 @@ from tuibench.tui.desk_profile import ProfileValues
 from tuibench.workbench.repetition import ModelChanged
 
 
+class NotHere(ModelError):
+    """A model that a start fetches: nothing is wrong with what was typed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Before:
     """What the set-up has no field for."""
@@ -27,38 +35,62 @@ class Before:
     source: ModelSource
     """Where its model lies now."""
     sha256: str
+    """Of what was measured."""
+    reference: ModelReference | None
+    """To that, where its files are known."""
     counted: Counted | None
     lost: TuibenchError | None = None
-    """Why there is no such model any more."""
+    """Why there was no such model at the last look."""
     note: str = ""
     """What became of the model, where it can be measured all the same."""
 
-    def find(self, _address: str) -> ModelSource:
+    @property
+    def is_settled(self) -> bool:
+        """Whether the model is there; one that is not may be at the next look."""
+        return self.lost is None and os.path.isfile(self.source.path)
+
+    def find(self, address: str) -> ModelSource:
         """What it was fetched as: at the same address another one may lie by now."""
+        if not os.path.isfile(self.source.path):
+            raise NotHere(f"{show(address)} is to be fetched first")
         return self.source
 
 
-def recall(stored: StoredBenchmark, starter: Starter) -> Before:
-    """What was measured; the model is looked for, and fetched again where it is gone from the cache."""
+def recall(stored: StoredBenchmark, starter: Starter, *, fetch: bool = False) -> Before:
+    """What was measured; the model is looked for, and only with `fetch` fetched where it is gone from the cache."""
     result, sha256 = stored.result, stored.row.model_sha256
     lost: TuibenchError | None = None
     source, note = result.spec.models[0], ""
     try:
-        source, note = _find(stored, starter)
+        source, note = _find(stored, starter, fetch)
     except TuibenchError as problem:
         lost = problem
     counted = Counted(result.profile.costs, sha256, result.spec) if result.profile is not None else None
+    reference = refer(source.asked, result.models[0]) if result.models else None
     typed = replace(profile_values(result.spec), model=token_of(source))
-    return Before(typed, source, sha256, counted, lost, note)
+    return Before(typed, source, sha256, reference, counted, lost, note)
 
 
-def _find(stored: StoredBenchmark, starter: Starter) -> tuple[ModelSource, str]:
+def _find(stored: StoredBenchmark, starter: Starter, fetch: bool) -> tuple[ModelSource, str]:
+    source = stored.result.spec.models[0]
+    if not fetch and is_away(source):
+        return source, "its model is not in the cache any more: RUN fetches it"
+    # Behind RUN nobody is told what RUN will do.
+    measures = "it is measured as it is now" if fetch else "RUN measures it as it is now"
     try:
-        sources, moved = starter.settle(stored, changed=False, fetch=True)
+        sources, moved = starter.settle(stored, changed=False, fetch=fetch)
     except ModelChanged:
-        sources, _ = starter.settle(stored, changed=True, fetch=True)
-        return sources[0], f"the model changed since {short_id(stored.row.id)}: RUN measures it as it is now"
-    return sources[0], f"its model is gone: RUN measures the same from {show(moved[0].path)}" if moved else ""
+        sources, _ = starter.settle(stored, changed=True, fetch=fetch)
+        return sources[0], f"the model changed since {short_id(stored.row.id)}: {measures}"
+    if not moved:
+        return sources[0], ""
+    measures = "the same is measured" if fetch else "RUN measures the same"
+    return sources[0], f"its model is gone: {measures} from {show(moved[0].path)}"
+
+
+def is_away(source: ModelSource) -> bool:
+    """Whether a model would have to be fetched before anything can be said of it."""
+    return is_remote(source.asked) and not os.path.isfile(source.path)
 
 
 def values_of(typed: Typed, name: str) -> ProfileValues:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from tuibench.core.card import Card
-from tuibench.core.errors import ModelError, TuibenchError, UsageError
+from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
 from tuibench.core.project import Project
 from tuibench.core.spec import BenchmarkSpec, ModelSource
@@ -16,9 +16,10 @@ from tuibench.core.text import show
 from tuibench.request.profile import ProfileReading, read_profile
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.profile_flag import profile_again
+from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_feed import FeedGlance
 from tuibench.tui.bridge_form import token_of, told
-from tuibench.tui.bridge_profile_again import Before, recall, values_of
+from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, values_of
 from tuibench.tui.bridge_profile_cost import Counted
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
@@ -30,10 +31,6 @@ from tuibench.workbench.runs import Wishes
 _FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
 """Fields of a request that the set-up calls otherwise."""
 Fetch = Callable[[str], ModelSource]
-
-
-class _NotHere(ModelError):
-    """A model that a start fetches: nothing is wrong with what was typed."""
 
 
 class ProfileStarter:
@@ -48,6 +45,7 @@ class ProfileStarter:
         """By project, for estimates: as the models are when somebody asks for them."""
         self._before: dict[str, Before] = {}
         """By profile that is to be made again."""
+        self._contents = ContentGlance(lambda source: bench.projects.look(source)[0])
         self._feeds = FeedGlance(bench.profiles.check_feeds)
         self._holder = Glance(bench.runs.holder)
 
@@ -59,9 +57,9 @@ class ProfileStarter:
     def costs(self, project: str) -> CostProfile:
         """See ProfileDesk."""
         known, source = self._project_of(project), self.source(project)
-        found = self._bench.profiles.costs(source, None, known.dims)
         asked = theory_spec(source, PERFORMANCE, None, known.dims)
-        self._counted[project] = Counted(found, known.versions[-1].model.sha256, asked)
+        found, sha256 = self._bench.profiles.count(asked)
+        self._counted[project] = Counted(found, sha256, asked)
         return found
 
     def known_costs(self, project: str) -> CostProfile | None:
@@ -99,7 +97,8 @@ class ProfileStarter:
         except TuibenchError:
             project = place = ""
         error = told(before.lost) if before.lost is not None else ""
-        return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note)
+        away = bool(project) and is_away(_newest(self._project_of(project)))
+        return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note, away)
 
     # What it amounts to
 
@@ -108,8 +107,10 @@ class ProfileStarter:
         errors: dict[str, str] = {}
         times: dict[str, float | None] = {}
         commands = []
-        for kind, reading in self._readings(values, project, profile, lambda address: self._here(project, address)):
-            wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, _NotHere)}
+        before = self._look_anew(profile)
+        note = before.note if before is not None else None
+        for kind, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
+            wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, NotHere)}
             errors |= {_FIELDS.get(name, name): told(error) for name, error in wrong.items()}
             if reading.spec is None:
                 continue
@@ -119,39 +120,49 @@ class ProfileStarter:
                 errors["engine"] = told(error)
             if (unfit := self._feeds.problem(reading.spec)) and "data" not in errors:
                 errors["data"] = unfit
-            times[kind] = self._expect(reading.spec, project, profile)
+            times[kind] = self._expect(reading.spec, project, before)
             commands.append(profile_again(reading.spec))
         if errors:
-            return ProfileCheck(errors=errors)
+            return ProfileCheck(errors=errors, note=note)
         return ProfileCheck(
             performance_s=times.get(PERFORMANCE),
             loss_s=times.get(LOSS),
             commands=tuple(commands),
             busy=self._holder.look(),
+            note=note,
         )
+
+    def _look_anew(self, profile: str, *, fetch: bool = False) -> Before | None:
+        """What is made again; a model that could not be had at the last look may be there by now."""
+        before = self._before.get(profile)
+        if before is not None and not before.is_settled:
+            before = recall(self._bench.library.get(profile), self._starter, fetch=fetch)
+            self._before[profile] = before
+        return before
 
     def _here(self, project: str, address: str) -> ModelSource:
         """What was fetched before, as a check fetches nothing."""
         known = self._located.get(project) or _newest(self._project_of(project))
         if not os.path.isfile(known.path):
-            raise _NotHere(f"{show(address)} is to be fetched first")
+            raise NotHere(f"{show(address)} is to be fetched first")
         return ModelSource(known.asked, known.path)
 
-    def _expect(self, spec: BenchmarkSpec, project: str, profile: str) -> float | None:
-        """About how long it takes, None where nothing is known of that model at these sizes."""
-        before, known = self._before.get(profile), self._project(project)
-        newest = known.versions[-1].model.sha256 if known is not None else ""
-        sha256 = before.sha256 if before is not None else newest
+    def _expect(self, spec: BenchmarkSpec, project: str, before: Before | None) -> float | None:
+        """About how long it takes, None where nothing is known of that content at these sizes."""
+        known, sha256 = self._project(project), ""
+        if before is not None:
+            sha256 = self._contents.sha256(spec.models[0], before.reference) if before.reference else before.sha256
+        elif known is not None:
+            sha256 = self._contents.sha256(spec.models[0], known.versions[-1].model)
         counted = (before.counted if before is not None else None, self._counted.get(project))
         costs = (one.at(spec) for one in counted if one is not None and one.sha256 == sha256)
         return self._bench.profiles.plan(spec, sha256, next(filter(None, costs), None)).seconds
 
     def _readings(
-        self, values: ProfileValues, project: str, profile: str, fetch: Fetch
+        self, values: ProfileValues, project: str, before: Before | None, fetch: Fetch
     ) -> Iterator[tuple[str, ProfileReading]]:
         """Of each kind that is on; `fetch` finds a project's model that lies elsewhere."""
         known, topology = self._project(project), self._bench.topology()
-        before = self._before.get(profile)
         typed = before.typed if before is not None else Typed()
         model, find = typed.model, before.find if before is not None else fetch
         if before is None and known is not None:
@@ -194,17 +205,20 @@ class ProfileStarter:
 
     def start(self, values: ProfileValues, project: str, rerun_of: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """See ProfileDesk."""
+        told_before = self._before.get(rerun_of)
+        before = self._look_anew(rerun_of, fetch=True)
         # Both are of one model, which is asked for elsewhere but once.
-        readings = dict(self._readings(values, project, rerun_of, functools.cache(self._bench.fetch)))
+        readings = dict(self._readings(values, project, before, functools.cache(self._bench.fetch)))
         specs = {kind: reading.require() for kind, reading in readings.items()}
         if not specs:
             raise UsageError("both profiles are off", "switch one of them on")
         # Before anything goes on by itself: what is wrong with the model is wrong with all of them.
         source = next(iter(specs.values())).models[0]
         project, moved = self._starter.belonging(source, project, rerun_of)
-        before = self._before.get(rerun_of)
         runs: list[str] = []
         said = list(moved)
+        if before is not None and before is not told_before and before.note:
+            said.append(before.note)
         for kind, spec in specs.items():
             again = rerun_of if before is not None and before.typed.kind == kind else None
             name = values.loss_name if kind == LOSS else values.name

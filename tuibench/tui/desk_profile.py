@@ -68,6 +68,8 @@ class ProfileStart:
     """What that is called."""
     note: str = ""
     """That the model is not as it was, although it can be profiled: changed, or only a copy of it left."""
+    away: bool = False
+    """Whether the project's model would have to be fetched before its costs can be counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +86,8 @@ class ProfileCheck:
     warnings: tuple[str, ...] = ()
     busy: str = ""
     """Who measures on this machine now, in words; '' for a free machine."""
+    note: str | None = None
+    """What became of the model by now, as ProfileStart has it; None where that is not looked at again."""
 
 
 class ProfileDesk(Protocol):

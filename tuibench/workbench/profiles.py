@@ -91,6 +91,10 @@ class Profiles:
         """The same as a specification asks for it."""
         return self._theory.costs(spec)
 
+    def count(self, spec: BenchmarkSpec) -> tuple[CostProfile, str]:
+        """The same, with the content that was counted."""
+        return self._theory.count(spec)
+
     def known_costs(self, model: ModelSource, sha256: str, dims: Mapping[str, int] | None = None) -> CostProfile | None:
         """The same where it was counted before, of the content named; nothing is started for it."""
         return self._theory.known_costs(theory_spec(model, PERFORMANCE, None, dims), sha256)

@@ -102,7 +102,7 @@ class Repetition:
         model.source, model.state = source, ModelState(UNCHANGED)
 
     def _require(self, model: _Model, changed: bool) -> None:
-        name = show(model.state.file or model.source.path)
+        name = show(model.state.file or model.source.path or model.source.asked)
         elsewhere = f"tuibench rerun {self._short} --model PATH takes it from where it lies now"
         if model.state.state == GONE:
             raise ModelError(f"{name}, which {self._short} measured, is gone", elsewhere)

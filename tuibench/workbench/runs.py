@@ -138,6 +138,11 @@ class Runs:
         """Every run there is a trace of, newest first."""
         return states_of(self._directories(), self._observer())
 
+    def still_going(self, ids: Collection[str]) -> tuple[str, ...]:
+        """Those of them that measure or wait now, by their locks alone: no journal is read."""
+        held = {run.id for run in self._directories() if run.id in ids and run.is_held()}
+        return tuple(one for one in ids if one in held)
+
     def info(self, token: str) -> RunInfo:
         """One run, by any part of its id that means only one."""
         return self.finder().info(token)

@@ -63,10 +63,17 @@ class Theory:
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
         """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
-        name = self._name("costs", spec, self._feeding(spec))
+        return self.count(spec)[0]
+
+    def count(self, spec: BenchmarkSpec) -> tuple[CostProfile, str]:
+        """The same, with the content that they are of."""
+        sha256 = self.sha256(spec)
+        return self._costs_of(spec, _digest("costs", sha256, self._feeding(spec))), sha256
+
+    def _costs_of(self, spec: BenchmarkSpec, name: str) -> CostProfile:
         if name not in self._unrun:
             try:
-                return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._count(spec))
+                return self._kept(name, lambda plain: from_plain(CostProfile, plain), lambda: self._ask_costs(spec))
             except _Unrun as poorer:
                 if not poorer.lasts:
                     return poorer.costs
@@ -93,7 +100,7 @@ class Theory:
         layers = self._kept(name, _to_layers, lambda: _to_layers(self._ask("weights", spec, {"levels": levels})))
         return assemble_loss(layers, None, LossFacts(levels=tuple(levels)))
 
-    def _count(self, spec: BenchmarkSpec) -> CostProfile:
+    def _ask_costs(self, spec: BenchmarkSpec) -> CostProfile:
         """By one run of the model in a turn of its own; whoever measures is not disturbed by it."""
         try:
             with hold_for_a_moment(self._host_lock):

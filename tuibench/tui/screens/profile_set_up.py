@@ -164,7 +164,7 @@ class ProfileSetUp(Page):
     def _weigh(self) -> None:
         """What the model costs tells how long its profiles take; without it that is not known, which is said."""
         project = self.project_id
-        if project and self.begun is not None and not self.begun.error:
+        if project and self.begun is not None and not self.begun.error and not self.begun.away:
             self.ask(
                 lambda: self.desk.costs(project),
                 lambda _: self.check(),
@@ -180,6 +180,8 @@ class ProfileSetUp(Page):
     def checked(self, found: ProfileCheck) -> None:
         """Say what it amounts to, or all that is wrong."""
         self.found = found
+        if self.begun is not None and found.note is not None:
+            self.begun = replace(self.begun, error=found.errors.get("model", ""), note=found.note)
         self.column.show_errors(found.errors)
         self._show_amount()
 

@@ -1,0 +1,36 @@
+"""What is said of runs when the dashboard has been left, whose last look at them is up to a second old."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tests.cli.quick import QuickShell
+from tests.workbench.script import ScriptedRun
+from tuibench.tui.config import Config
+from tuibench.tui.start import Left
+from tuibench.tui.terminal import Display
+
+
+@pytest.fixture
+def runs(home: Path, monkeypatch: pytest.MonkeyPatch) -> tuple[ScriptedRun, ...]:
+    """Two that go on, and went on at the last look of a dashboard that is left at once."""
+    made = tuple(ScriptedRun(home / "tuibench" / "state" / "runs", number) for number in (1, 2))
+    for run in made:
+        run.hold()
+        run.begin(host_id="")
+    left = Left(0, "", tuple(run.id for run in made))
+    monkeypatch.setattr("tuibench.tui.start.look_at_terminal", lambda *_: (Display(), Config()))
+    monkeypatch.setattr("tuibench.tui.start.open_dashboard", lambda *_: left)
+    return made
+
+
+def test_only_what_goes_on_by_then_is_said_to(quick: QuickShell, runs: tuple[ScriptedRun, ...]) -> None:
+    words = ("2 runs go on: tuibench ps lists them\n", "run 0002 goes on: tuibench attach 0002 watches it\n", "")
+    for run, said in zip((None, *runs), words, strict=True):
+        if run is not None:
+            run.end("finished", saved=True)
+            run.let_go()
+        done = quick.call()
+        assert (done.code, done.err) == (0, said)

@@ -1,0 +1,143 @@
+"""A stored profile is opened to be made again while its model is not there: what RUN does about it, and when."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.tui.test_bridge_profile import Launched, launched
+from tests.tui.test_bridge_profile_again import Stage, stage
+from tests.tui.test_bridge_start import TINY, alter
+from tuibench.core.errors import ModelError
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import ModelSource
+from tuibench.tui.desk_profile import ProfileValues
+from tuibench.workbench.hall import Workbench
+
+__all__ = ["launched", "stage"]
+
+ADDRESS = "hf:org/repo"
+
+
+class Server:
+    """Has the model of a stage, and a network to it that may be down."""
+
+    def __init__(self, target: Path) -> None:
+        self.target = target
+        self.content = target.read_bytes()
+        self.is_up = True
+        self.asked = 0
+
+    def fetch(self, token: str) -> ModelSource:
+        self.asked += 1
+        if not self.is_up:
+            raise ModelError("huggingface.co cannot be reached", "try again")
+        self.target.write_bytes(self.content)
+        return ModelSource(token, str(self.target))
+
+
+@pytest.fixture
+def server(stage: Stage, monkeypatch: pytest.MonkeyPatch) -> Server:
+    server = Server(stage.model)
+    monkeypatch.setattr(Workbench, "fetch", lambda bench, token, tell=None: server.fetch(token))
+    return server
+
+
+@pytest.fixture
+def evicted(stage: Stage, server: Server) -> str:
+    """A profile of a model that the cache has lost."""
+    one = stage.store(ModelSource(ADDRESS, str(stage.model)), 5)
+    stage.model.unlink()
+    return one
+
+
+def test_a_file_that_is_back_is_found_by_the_next_check(stage: Stage, launched: Launched) -> None:
+    away = stage.model.rename(stage.model.with_suffix(".away"))
+    start = stage.bridge.profile_form("", stage.one)
+    assert "is gone" in start.error
+    away.rename(stage.model)
+    check = stage.bridge.check_profile(start.values, start.project, stage.one)
+    assert (check.errors, check.note) == ({}, "") and check.commands
+    stage.model.rename(away)
+    assert "is gone" in stage.bridge.check_profile(start.values, start.project, stage.one).errors["model"]
+    alter(away)
+    away.rename(stage.model)
+    _, said = stage.bridge.start_profile(start.values, start.project, stage.one)
+    assert said == (f"the model changed since {short_id(stage.one)}: it is measured as it is now",)
+    assert launched[0][0].models[0].path == str(stage.model)
+
+
+def test_opening_fetches_nothing_and_run_does(stage: Stage, server: Server, evicted: str, launched: Launched) -> None:
+    start = stage.bridge.profile_form("", evicted)
+    check = stage.bridge.check_profile(start.values, start.project, evicted)
+    assert (start.error, check.errors, server.asked) == ("", {}, 0)
+    assert start.note == check.note == "its model is not in the cache any more: RUN fetches it"
+    _, said = stage.bridge.start_profile(start.values, start.project, evicted)
+    assert (server.asked, said) == (1, ())
+    assert launched[0][0].models == (ModelSource(ADDRESS, str(stage.model)),)
+    assert stage.bridge.check_profile(start.values, start.project, evicted).note == ""
+
+
+def test_the_key_that_asks_nothing_names_what_is_gone(stage: Stage, server: Server, evicted: str) -> None:
+    assert stage.bridge.plan_rerun(evicted).error.startswith(f"{ADDRESS}, which ") and server.asked == 0
+
+
+def test_who_runs_it_without_a_network_may_run_it_again(
+    stage: Stage, server: Server, evicted: str, launched: Launched
+) -> None:
+    server.is_up = False
+    start = stage.bridge.profile_form("", evicted)
+    for _ in range(2):
+        with pytest.raises(ModelError, match="cannot be reached"):
+            stage.bridge.start_profile(start.values, start.project, evicted)
+        assert stage.bridge.check_profile(start.values, start.project, evicted).errors == {}
+    server.is_up = True
+    stage.bridge.start_profile(start.values, start.project, evicted)
+    assert server.asked == 3 and len(launched) == 1
+
+
+def test_what_is_fetched_and_is_another_by_now_is_said_to_be(
+    stage: Stage, server: Server, evicted: str, launched: Launched
+) -> None:
+    server.content = server.content.replace(b"tuibench", b"tuibenck", 1)
+    start = stage.bridge.profile_form("", evicted)
+    _, said = stage.bridge.start_profile(start.values, start.project, evicted)
+    assert said == (f"the model changed since {short_id(evicted)}: it is measured as it is now",)
+
+
+def test_costs_that_would_have_to_be_fetched_are_not_asked_for(stage: Stage, server: Server, evicted: str) -> None:
+    assert not stage.bridge.profile_form("", evicted).away, "the project's own is a file"
+    stage.model.write_bytes(server.content.replace(b"tuibench", b"tuibenck", 1))
+    source = ModelSource(ADDRESS, str(stage.model))
+    stage.project = stage.bench.projects.create(source, "far")[0].project.id
+    one = stage.store(source, 6)
+    assert not stage.bridge.profile_form("", one).away
+    stage.model.unlink()
+    assert stage.bridge.profile_form("", one).away and server.asked == 0
+
+
+def test_the_time_is_that_of_the_content_that_would_be_measured(stage: Stage, tmp_path: Path) -> None:
+    bridge, project = stage.bridge, stage.project
+
+    def took(values: ProfileValues, of: str, one: str = "") -> float | None:
+        return bridge.check_profile(values, of, one).performance_s
+
+    start = bridge.profile_form("", stage.one)
+    before = took(start.values, project, stage.one)
+    shutil.copy(TINY.parent / "cnn.onnx", stage.model)
+    assert took(start.values, project, stage.one) is None, "it changed while the form was open"
+    start = bridge.profile_form("", stage.one)
+    assert took(start.values, project, stage.one) is None
+    other = ModelSource(str(shutil.copy(stage.model, tmp_path / "b.onnx")), str(tmp_path / "b.onnx"))
+    alone = stage.bench.projects.create(other, "b")[0].project.id
+    anew = bridge.profile_form(alone).values
+    bridge.costs(alone)
+    wanted = took(anew, alone)
+    assert wanted is not None and before is not None and wanted > before
+    bridge.costs(project)
+    assert took(anew, project) == wanted
+    assert took(start.values, project, stage.one) is not None
+    shutil.copy(TINY, stage.model)
+    assert took(start.values, project, stage.one) == before
