@@ -33,4 +33,5 @@ def test_what_could_not_be_saved_is_told_and_stays(quick: QuickShell, run: Scrip
 
 
 def test_the_dashboard_says_the_same(run: ScriptedRun) -> None:
-    assert Bridge().remove([run.id], cancel=True).words == BUSY
+    removed = Bridge().remove([run.id], cancel=True)
+    assert (removed.words, removed.entry, removed.unsaved) == (BUSY, None, frozenset((run.id,)))

@@ -178,7 +178,8 @@ class Bridge(ProfileBridge):
         said = [_removed_words(run, run in removal.unsaved) for run in removal.cancelled]
         said += [f"removed {short_id(run.id)} for good" for run in removal.discarded]
         said += [f"removed {_held(removal.entry)}"] if removal.entry is not None else []
-        return Removed("; ".join(said) or "there was nothing to remove", removal.entry)
+        unsaved = frozenset(run.id for run in removal.unsaved)
+        return Removed("; ".join(said) or "there was nothing to remove", removal.entry, unsaved)
 
     def undo(self) -> Restored:
         """See Desk."""

@@ -179,6 +179,8 @@ class Removed:
 
     words: str
     entry: TrashEntry | None
+    unsaved: frozenset[str] = frozenset()
+    """Runs that were ended for it and could not be saved: they are still there."""
 
 
 @dataclass(frozen=True, slots=True)
