@@ -49,4 +49,5 @@ def test_a_run_that_is_cancelled_and_cannot_be_saved_is_no_success(quick: QuickS
 
 
 def test_the_dashboard_says_the_same(run: ScriptedRun) -> None:
-    assert Bridge().remove([run.id], cancel=True).words == BUSY
+    removed = Bridge().remove([run.id], cancel=True)
+    assert (removed.words, removed.entry, removed.unsaved) == (BUSY, None, frozenset((run.id,)))

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pyte
 
-from tests.cli.shell import PATIENCE_S, Shell
+from tests.cli.shell import PATIENCE_S, Shell, until
 from tests.cli.terminal import Terminal
 
 KEYS = {
@@ -73,18 +73,35 @@ class RealTerminal(Terminal):
         return self.until(lambda text: all(word in text for word in words), ", ".join(words), patience_s)
 
 
+_KEPT = 'trap : HUP; "$@"; code=$?; echo "$code" > "$0"; printf "ended with %s\\n" "$code"; read -r _'
+"""For the shell in a pane: it outlives what it started, whose exit code goes to a file and to the screen."""
+
+
 class TmuxTerminal(RealTerminal):
     """The same with tmux between: the dashboard draws for it, and it for the terminal."""
 
     def __init__(self, shell: Shell, where: Path) -> None:
         settings = where / "tmux.conf"
         settings.write_text("set -g status off\nset -s escape-time 0\n")
+        self._code = where / "code"
+        self._code.unlink(missing_ok=True)
         self._tmux = ("tmux", "-u", "-L", "tuibench", "-f", str(settings))
         self._place = {"TMUX_TMPDIR": str(where), "TMUX": None}
-        super().__init__(shell, env=self._place, wrap=(*self._tmux, "new-session"))
+        super().__init__(shell, env=self._place, wrap=(*self._tmux, "new-session", "sh", "-c", _KEPT, str(self._code)))
         self._environment = shell.environment(self._place)
 
     def cut(self) -> None:
         """Who loses a terminal below tmux loses nothing: it is tmux that goes."""
         subprocess.run([*self._tmux, "kill-server"], env=self._environment, capture_output=True, check=False)
         super().cut()
+
+    def end(self) -> int:
+        """The pane stays for what is said at the end, until somebody has read it."""
+        self.see("ended with")
+        self.press("enter")
+        return super().end()
+
+    def wait(self) -> int:
+        """The exit code is that of what runs in the pane; tmux has one of its own."""
+        super().wait()
+        return int(until(lambda: self._code.read_text().strip() if self._code.exists() else "", "an exit code"))

@@ -1,10 +1,19 @@
 from __future__ import annotations
 
+import ast
+import importlib
+import inspect
 import io
+import pkgutil
 import threading
+from collections.abc import Iterator
 
+from textual.app import App
 from textual.drivers import linux_driver
+from textual.screen import Screen
+from textual.widget import Widget
 
+import tuibench.tui
 from tests.cli.shell import PATIENCE_S
 from tests.tui.counting import CountingDriver, counter_of
 from tuibench.tui.textual_seam import CalmApp
@@ -51,3 +60,48 @@ async def test_a_terminal_whose_title_was_left_alone_is_told_nothing_of_it() -> 
     async with app.run_test(headless=False):
         driver = counter_of(app)
     assert ";0t" not in driver.take()
+
+
+SEAMS = {"textual_seam", "widgets.calm", "palette"}
+"""Modules that may reach below Textual's public surface, each with the reason."""
+
+
+def private_names(of: ast.ClassDef) -> Iterator[tuple[str, bool]]:
+    """What a class defines or uses of itself with a leading underscore; whether it calls its bases' by that name."""
+    for node in ast.walk(of):
+        name, calls = "", False
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            name = node.name
+        elif isinstance(node, ast.Attribute):
+            calls = isinstance(node.value, ast.Call) and ast.unparse(node.value) == "super()"
+            name = node.attr if calls or ast.unparse(node.value) == "self" else ""
+        if name.startswith("_") and not name.startswith("__"):
+            yield name, calls
+
+
+def reaches(source: str, module: object) -> Iterator[str]:
+    """Private names of Textual that a module imports, and that its classes define or use."""
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("textual"):
+            yield from (
+                one for one in [*(node.module or "").split("."), *(a.name for a in node.names)] if one[0] == "_"
+            )
+    for node in tree.body:
+        if isinstance(node, ast.ClassDef):
+            mro = inspect.getmro(getattr(module, node.name))
+            own = [base for base in mro if base.__module__.startswith("textual")]
+            for name, calls in private_names(node):
+                # A class that is mixed in has Textual's behind it only where it is used.
+                bases = own or ([App, Screen, Widget] if calls else [])
+                if any(hasattr(base, name) or name in inspect.get_annotations(base) for base in bases):
+                    yield name
+
+
+def test_no_other_module_reaches_below_the_public_surface_of_textual() -> None:
+    found = {}
+    for each in pkgutil.walk_packages(tuibench.tui.__path__, "tuibench.tui."):
+        module = importlib.import_module(each.name)
+        if names := sorted(set(reaches(inspect.getsource(module), module))):
+            found[each.name.removeprefix("tuibench.tui.")] = names
+    assert set(found) == SEAMS, found

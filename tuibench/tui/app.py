@@ -20,7 +20,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.units import seconds
 from tuibench.tui import key, route
 from tuibench.tui.config import Config
-from tuibench.tui.desk import Desk, Pulse
+from tuibench.tui.desk import Desk, Pulse, Restored
 from tuibench.tui.ending import ends_between
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.message import PulseTaken, Refused
@@ -30,7 +30,6 @@ from tuibench.tui.state import StateFile
 from tuibench.tui.terminal import Display
 from tuibench.tui.textual_seam import CalmApp, known_error
 from tuibench.tui.thread import DaemonThreads
-from tuibench.tui.widgets.record_table import RecordTable
 
 LOOK_S = 1.0
 """Between two looks at what others do."""
@@ -280,10 +279,9 @@ class Dashboard(CalmApp):
         if self.is_running and (page := self.page).is_mounted:
             page.explain(message.error)
 
-    def _tell_undone(self, words: str) -> None:
-        self.page.say(words)
-        for table in self.page.query(RecordTable):
-            table.await_one()
+    def _tell_undone(self, restored: Restored) -> None:
+        self.page.say(restored.words)
+        self.page.seek(restored.ids)
         self.look()
 
 

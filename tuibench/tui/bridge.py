@@ -14,7 +14,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, size
 from tuibench.tui.bridge_doubt import Doubt
 from tuibench.tui.bridge_profile import ProfileBridge
-from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
+from tuibench.tui.desk import LOOSE, Found, Pulse, Removed, Restored
 from tuibench.workbench.hall import Workbench
 
 if TYPE_CHECKING:
@@ -178,19 +178,20 @@ class Bridge(ProfileBridge):
         said = [_removed_words(run, run in removal.unsaved) for run in removal.cancelled]
         said += [f"removed {short_id(run.id)} for good" for run in removal.discarded]
         said += [f"removed {_held(removal.entry)}"] if removal.entry is not None else []
-        return Removed("; ".join(said) or "there was nothing to remove", removal.entry)
+        unsaved = frozenset(run.id for run in removal.unsaved)
+        return Removed("; ".join(said) or "there was nothing to remove", removal.entry, unsaved)
 
-    def undo(self) -> str:
+    def undo(self) -> Restored:
         """See Desk."""
-        return f"restored {_held(self._library.undo())}"
+        return _restored(self._library.undo())
 
     def trash(self) -> tuple[TrashEntry, ...]:
         """See Desk."""
         return self._library.trash()
 
-    def restore(self, entry: str) -> str:
+    def restore(self, entry: str) -> Restored:
         """See Desk."""
-        return f"restored {_held(self._library.restore(entry))}"
+        return _restored(self._library.restore(entry))
 
     def empty_trash(self, entries: Collection[str]) -> str:
         """See Desk."""
@@ -279,6 +280,10 @@ class Bridge(ProfileBridge):
             return run_command(directory) or again(run_spec(directory))
         result = self._library.get(benchmark).result
         return result.again or again(result.spec)
+
+
+def _restored(entry: TrashEntry) -> Restored:
+    return Restored(f"restored {_held(entry)}", frozenset((*entry.benchmarks, *entry.projects)))
 
 
 def _held(entry: TrashEntry) -> str:

@@ -38,6 +38,7 @@ __all__ = [
     "Pulse",
     "Removed",
     "RerunPlan",
+    "Restored",
     "RunFeed",
     "RunRow",
     "RunView",
@@ -178,6 +179,16 @@ class Removed:
 
     words: str
     entry: TrashEntry | None
+    unsaved: frozenset[str] = frozenset()
+    """Runs that were ended for it and could not be saved: they are still there."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """What came back from the trash: what to say, and what lists may show of it."""
+
+    words: str
+    ids: frozenset[str]
 
 
 class Desk(ProfileDesk, Protocol):
@@ -246,14 +257,14 @@ class Desk(ProfileDesk, Protocol):
     def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
         """Benchmarks and runs to the trash; UsageError where one goes on and `cancel` is not given."""
 
-    def undo(self) -> str:
-        """Bring back what was removed last; what that was, in words."""
+    def undo(self) -> Restored:
+        """Bring back what was removed last."""
 
     def trash(self) -> tuple[TrashEntry, ...]:
         """What can come back."""
 
-    def restore(self, entry: str) -> str:
-        """Bring back one removal; in words."""
+    def restore(self, entry: str) -> Restored:
+        """Bring back one removal."""
 
     def empty_trash(self, entries: Collection[str]) -> str:
         """These, for good; what that was, in words."""

@@ -118,7 +118,10 @@ class Palette(CommandPalette):
         self.call_after_refresh(self._stop_indicator)
 
     def _action_command_list(self, action: str) -> None:
-        """A list that is not laid out yet has no place for its lines, and Textual's breaks on a page of them."""
+        """A list that is not laid out yet has no place for its lines, and Textual's breaks on a page of them.
+
+        Private, as its action is: waits for a list that stands a page key before its first layout.
+        """
         if self.query_one(CommandList).scrollable_content_region:
             super()._action_command_list(action)
 

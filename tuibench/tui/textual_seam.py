@@ -1,4 +1,7 @@
-"""Where the dashboard reaches below Textual's public surface, each place with the reason it waits for."""
+"""Where the dashboard reaches below Textual's public surface, each place with the reason it waits for.
+
+What widgets and screens need of this is in `widgets/calm.py`, and one method of its palette in `palette.py`.
+"""
 
 from __future__ import annotations
 

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
+from tests.runs.test_side_by_side import cell, side
 from tests.tui.stock import failed_sweep, rich_pair, sweep
-from tuibench.core.cell import Estimate
+from tuibench.core.cell import CellResult, Estimate
 from tuibench.runs.side_by_side import compare_results
 from tuibench.tui.screens.comparison_pair import (
     Pair,
@@ -42,6 +45,26 @@ def test_stored_ones_have_a_ratio_and_never_a_verdict() -> None:
     assert turned.ratio.value == pytest.approx(1.25) and "no verdict: measured at different times" in turned.sentence
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "name", "turned"),
+    [
+        (cell(), cell(cores=1), "sync, 2→1 core, batch 1", "sync, 1→2 cores, batch 1"),
+        (cell(), cell(cores=16), "sync, 2→16 cores, batch 1", "sync, 16→2 cores, batch 1"),
+        (cell(scenario="async", streams=4), cell(scenario="async", streams=2), "async, 2 cores, batch 1, 4→2 streams",
+         "async, 2 cores, batch 1, 2→4 streams"),
+        (cell(), cell(engine="openvino"), "sync, 2 cores, batch 1", "sync, 2 cores, batch 1"),
+    ],
+)  # fmt: skip
+def test_the_name_turns_with_the_sides(old: CellResult, new: CellResult, name: str, turned: str) -> None:
+    (pair,) = pairs_of_sides(side([old], [new]))
+    assert (pair.name, pair.turned().name, pair.turned().turned().name) == (name, turned, name)
+
+
+def test_an_arrow_in_the_name_of_a_model_is_its_own() -> None:
+    pair = replace(PAIR, name="2→4 cores.onnx, sync, 1→2 cores, batch 1")
+    assert pair.turned().name == "2→4 cores.onnx, sync, 2→1 core, batch 1"
+
+
 def test_sides_of_one_benchmark_have_a_verdict() -> None:
     (pair,) = pairs_of_run(rich_pair())
     assert (pair.base.name, pair.new.name, pair.verdict) == ("onnxruntime", "openvino", "faster")
@@ -73,3 +96,4 @@ def test_streams_are_told_in_items() -> None:
 def test_names_of_cells_in_a_narrow_column() -> None:
     assert brief_name("openvino, sync, 16 cores, batch 32") == "ov sync 16c b32"
     assert brief_name("async, 1 core, batch 1, 4 streams, seq=128") == "async 1c b1 s4 seq=128"
+    assert brief_name("async, 2→4 cores, batch 1, 2→1 stream") == "async 2→4c b1 s2→1"

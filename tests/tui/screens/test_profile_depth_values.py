@@ -9,12 +9,14 @@ from dataclasses import replace
 import pytest
 
 from tests.insight.stock import make_costs, make_performance
+from tuibench.core.cell import Estimate
 from tuibench.core.profile import LAYER, PerformanceProfile
 from tuibench.insight.bar import SHARES, VALUES
 from tuibench.insight.layer import layer_rows
 from tuibench.insight.summary import (
     BASELINE,
     BYTES,
+    COST_TYPES,
     FLOPS,
     INT8_TIME,
     PARAMETERS,
@@ -77,5 +79,38 @@ def test_what_was_not_measured_is_said_in_the_place_of_the_figure() -> None:
 
 @pytest.mark.parametrize("kind", SUMMARY_TYPES)
 def test_what_has_values_has_no_reason_for_lacking_them(kind: str) -> None:
-    found = depth(make_performance(), kind)
-    assert bool(found.empty) == all(value is None for value in found.values)
+    profile = make_performance()
+    assert profile.zero_effect is not None
+    found = depth(profile, kind)
+    assert found.empty == (profile.zero_effect.sentence if kind == PRUNED else "")
+    assert found.empty == "" or set(found.values) == {None}
+
+
+@pytest.mark.parametrize("kind", COST_TYPES)
+def test_costs_that_could_not_be_counted_are_known_of_no_layer(kind: str) -> None:
+    without = {"macs": None, "element_flops": None, "bytes_moved": None, "parameters": None}
+    profile = with_layers(make_performance(), **without)
+    assert depth(profile, kind).empty == f"{kind} are known of no layer"
+    assert depth(profile, BASELINE).empty == ""
+
+
+@pytest.mark.parametrize("kind", [kind for kind in SUMMARY_TYPES if kind not in (INT8_TIME, PRUNED)])
+def test_without_a_layer_that_was_timed_there_is_no_depth(kind: str) -> None:
+    profile = make_performance()
+    for one in (with_layers(profile, ms=Estimate(None, reason="not seen")), replace(profile, layers=())):
+        found = depth(one, kind)
+        assert (found.keys, found.empty) == ((), "no layer was timed")
+
+
+@pytest.mark.parametrize("kind", SUMMARY_TYPES)
+def test_how_bars_are_made_is_no_reason_for_having_none(kind: str) -> None:
+    profile = make_performance()
+    told = summarize(profile, kind)
+    for one in (with_layers(profile, macs=None, element_flops=None, bytes_moved=None), replace(profile, layers=())):
+        assert not told.bars or not any(words in depth(one, kind).empty for words in told.words)
+
+
+def with_layers(profile: PerformanceProfile, **changes: object) -> PerformanceProfile:
+    """The same with other values of each layer of the model."""
+    layers = [replace(one, **changes) if one.kind == LAYER else one for one in profile.layers]  # type: ignore[arg-type]
+    return replace(profile, layers=tuple(layers))

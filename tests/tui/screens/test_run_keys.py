@@ -23,6 +23,7 @@ from tuibench.core.errors import StoreError, UnknownId, UsageError
 from tuibench.core.short_id import short_id
 from tuibench.core.watch import Live, RunView
 from tuibench.tui.config import Config
+from tuibench.tui.desk import Removed
 from tuibench.tui.screens.run_log import RunLogScreen
 
 NAME = short_id(RUN)
@@ -231,6 +232,19 @@ async def test_what_is_gone_already_is_left_when_it_is_to_be_removed() -> None:
         page = seen.app.page
         await seen.press("d", "y")
         assert seen.app.page is not page and f"run {NAME} was gone already" in frame(seen.app)
+
+
+async def test_what_could_not_be_saved_when_it_was_to_be_removed_is_still_shown_and_saved_from_there() -> None:
+    async with watched(sketch_view()) as seen:
+        page, words = seen.page, f"{NAME}: ended, not saved: the store is busy; tuibench resume {NAME} tries again"
+        seen.desk.remove = lambda *_, **__: Removed(words, None, frozenset((RUN,)))  # type: ignore[method-assign]
+        info = make_info(activity.UNSAVED, detail="the store is busy", resumable=True, eta_s=None, pid=None)
+        seen.desk.views = [make_done(info=info, saved=False)]
+        await seen.press("d", "y")
+        assert seen.app.page is page and "ended, not saved: the store is busy" in seen.news
+        assert "o saves it once that is mended" in seen.text and "o save it" in seen.text
+        await seen.press("o")
+        assert seen.desk.asked[-1] == ("resume", RUN, False, False)
 
 
 async def test_what_is_lost_with_a_run_is_said_before_it_is_removed() -> None:

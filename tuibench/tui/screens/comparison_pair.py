@@ -10,7 +10,7 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.comparison import SideBySide
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.short_id import short_id
-from tuibench.core.units import ms, percent, short
+from tuibench.core.units import count_of, ms, percent, short
 from tuibench.report.label import describe, varying
 
 _TURNED = {"faster": "slower", "slower": "faster"}
@@ -18,11 +18,13 @@ _STREAMS = "items/s"
 _BRIEF = (
     (re.compile(r"(\d+) cores?\b"), r"\1c"),
     (re.compile(r"batch (\d+)"), r"b\1"),
-    (re.compile(r"(\d+) streams?\b"), r"s\1"),
+    (re.compile(r"((?:\d+→)?\d+) streams?\b"), r"s\1"),
     (re.compile(r"\bonnxruntime\b"), "ort"),
     (re.compile(r"\bopenvino\b"), "ov"),
     (re.compile(", "), " "),
 )
+_CHANGED = re.compile(r"(?:^|(?<=, ))(\d+)→(\d+) (core|stream)s?(?=, |$)")
+"""Of a name what the other side was asked for differently, as core/label.py says it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +45,7 @@ class Pair:
     """A row of a comparison."""
 
     name: str
+    """Where the sides had other cores or streams it says from how many to how many."""
     unit: str
     """ms or items/s."""
     base: PairSide
@@ -65,7 +68,8 @@ class Pair:
         value, low, high = (None if v is None else 1 / v for v in (self.ratio.value, self.ratio.high, self.ratio.low))
         ratio = Estimate(value, low, high, self.ratio.n, self.ratio.reason)
         verdict = _TURNED.get(self.verdict, self.verdict)
-        turned = replace(self, base=self.new, new=self.base, ratio=ratio, verdict=verdict)
+        name = _CHANGED.sub(lambda found: f"{found[2]}→{count_of(int(found[1]), found[3])}", self.name)
+        turned = replace(self, name=name, base=self.new, new=self.base, ratio=ratio, verdict=verdict)
         return replace(turned, sentence=_words(turned))
 
 

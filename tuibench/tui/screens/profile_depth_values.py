@@ -15,6 +15,7 @@ from tuibench.insight.portion import total_ms
 from tuibench.insight.summary import (
     BASELINE,
     BYTES,
+    COST_TYPES,
     FLOPS,
     INT8_TIME,
     PARAMETERS,
@@ -82,7 +83,19 @@ def layer_depth(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str
     found = over_depth(kind, keys, values, unit_of(kind), display, whole_of(profile, kind))
     if any(value is not None for value in values):
         return found
-    return replace(found, empty=" ".join(summarize(profile, kind, display).words))
+    return replace(found, empty=_why_none(profile, timed, kind))
+
+
+def _why_none(profile: PerformanceProfile, timed: Sequence[LayerRow], kind: str) -> str:
+    """Why no layer has a value; '' where nobody knows."""
+    summary = summarize(profile, kind)
+    # Elsewhere the words of a summary tell how its bars are made, which is no reason for having none.
+    is_told = kind in (INT8_TIME, PRUNED) or (profile.below_resolution and kind not in COST_TYPES)
+    if is_told and not summary.bars:
+        return " ".join(summary.words)
+    if not timed:
+        return "no layer was timed"
+    return f"{kind} are known of no layer" if kind in COST_TYPES else ""
 
 
 def _values(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str) -> list[float | None]:

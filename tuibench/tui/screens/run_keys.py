@@ -186,6 +186,9 @@ class RunKeys(RunActions):
         return self.view is None or self.view.saved or not self.view.ended
 
     def _show_removed(self, removed: Removed) -> None:
-        """There is nothing left to show here."""
+        """There is nothing left to show here, but of what could not be saved: here it is taken up."""
+        if self.run_id in removed.unsaved:
+            self.went_on(removed.words)
+            return
         self.dashboard.look()
         leave_with(self, removed.words + ("; u brings it back" if removed.entry is not None else ""))

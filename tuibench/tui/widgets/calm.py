@@ -1,4 +1,9 @@
-"""What keeps Textual from painting a whole screen again where nothing of it has changed."""
+"""What keeps Textual from painting a whole screen again where nothing of it has changed.
+
+Each of these reaches below its public surface, as `textual_seam.py` does for the app: there is no public way to have
+less painted. Each says which behaviour of Textual 8.2 it waits for; `tests/tui/widgets/test_calm.py` sees whether it
+still does what it is here for.
+"""
 
 from __future__ import annotations
 
@@ -13,14 +18,22 @@ from textual.widget import Widget
 
 
 class Calm:
-    """First among the bases of a screen: the focus goes from one widget to another for the bytes of those two."""
+    """First among the bases of a screen: the focus goes from one widget to another for the bytes of those two.
+
+    Waits for a `Screen.focused` that paints nothing by itself: both widgets are told of it, and paint themselves.
+    """
 
     # Screen declares it with repaint: each tab key would send the whole screen, 5 to 9 kB.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
     def _compositor_refresh(self) -> None:
+        """Paint nothing that is covered; waits for an `App._background_screens` that ends at an opaque screen on top.
+
+        It asks those below alone whether one sees through them, so that the one next below counts as seen through
+        any page (Textual's pull requests 3062 and 6307, which were made for modal screens).
+        """
         # A screen is marked to be painted when another one covers it; its turn comes a sixtieth of a second later,
-        # and Textual then paints what covers it again, as if one could see through. It is painted when it comes back.
+        # and what covers it would be painted again. It is painted when it comes back.
         me = cast("Screen[object]", self)
         above = list(dropwhile(lambda one: one is not me, me.app.screen_stack))[1:]
         if all(one.is_modal for one in above):
@@ -28,7 +41,10 @@ class Calm:
 
 
 class Steady:
-    """First among the bases of a widget: what a layout has just painted is not sent once more for its new size."""
+    """First among the bases of a widget: what a layout has just painted is not sent once more for its new size.
+
+    Waits for a `Widget._size_updated` that does not mark all of a widget to be painted which the layout paints anyway.
+    """
 
     # No widget itself, as Textual takes the default CSS of the first base that is one.
     _size: Size
@@ -49,7 +65,8 @@ class Steady:
 class Bare(Steady):
     """First among the bases of a container: it has nothing to paint itself, so that no change of it paints its parts.
 
-    What parts leave when they go or shrink is painted by the layout that takes it from them.
+    What parts leave when they go or shrink is painted by the layout that takes it from them. Waits for a container
+    whose refresh leaves its parts alone.
     """
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:

@@ -90,8 +90,6 @@ class RecordTable(Moving):
         self._make: Callable[[str], Line] = _no_line
         self._lines: dict[str, Line] = {}
         self._marks: frozenset[str] = frozenset()
-        self._awaits_one = False
-        """Whether what is shown next may hold what was brought back."""
         self._empty = _lines_of(empty)
         self._head = 1 if header else 0
         self._left = 0
@@ -123,15 +121,8 @@ class RecordTable(Moving):
             if len(new) != len(old) and self.styles.is_auto_height:
                 self.refresh(layout=True)
             self._place.take(new, self.page)
-        if self._awaits_one:
-            self._awaits_one = False
-            self.move_to(next((key for key in self._place.keys if key not in frozenset(old)), ""))
         self.repaint()
         self._tell()
-
-    def await_one(self) -> None:
-        """What is shown next may hold a record that was brought back: the cursor goes there."""
-        self._awaits_one = True
 
     def show_marks(self, marks: Collection[str]) -> None:
         """Mark these records and no others."""
@@ -167,6 +158,10 @@ class RecordTable(Moving):
             return False
         self.move(self._place.keys.index(key) - self._place.cursor)
         return True
+
+    def move_to_first(self, keys: Collection[str]) -> bool:
+        """Put the cursor on the first of these records that is shown; False where none is."""
+        return self.move_to(next(filter(frozenset(keys).__contains__, self._place.keys), ""))
 
     @property
     def page(self) -> int:
