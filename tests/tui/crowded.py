@@ -2,7 +2,7 @@
 
 python -m tests.tui.crowded WHAT, with TUIBENCH_HOME set: one line of JSON with CPU milliseconds. WHAT is `bare` for an
 empty app of Textual, `home` or `project` for the first frame of that screen which has its rows, `keys` for the handlers
-of every key of the list, `bare-keys` for the same keys on an empty screen.
+of every key of the list, `undo` for bringing back what was removed at either end of it.
 """
 
 from __future__ import annotations
@@ -124,6 +124,23 @@ async def key_costs() -> dict[str, Any]:
     return {"keys_ms": costs, "idle_ms": idle_ms}
 
 
+async def undo_cost() -> dict[str, Any]:
+    """Of `u`, with the cursor at the other end of the list than what comes back."""
+    from tests.tui.pilot import press, settle
+
+    costs = []
+    async with opened() as (app, pilot):
+        await settle(pilot)
+        await press(pilot, "enter")
+        for here, there in [("G", "g"), ("g", "G")] * ROUNDS:
+            await press(pilot, here)
+            under = app.page.benchmarks.table.cursor_key
+            await press(pilot, "d", "y", there)
+            costs.append(await cost_of(press(pilot, "u")))
+            assert app.page.benchmarks.table.cursor_key == under
+    return {"undo_ms": costs}
+
+
 async def cost_of(work: Awaitable[object]) -> float:
     """Processor time of all threads while that is done."""
     begin = time.process_time()
@@ -153,6 +170,8 @@ def main(what: str) -> dict[str, Any]:
         return asyncio.run(bare_frame())
     if what == "keys":
         return asyncio.run(key_costs())
+    if what == "undo":
+        return asyncio.run(undo_cost())
     return asyncio.run(first_frame(NAME if what == "home" else " ort ", what))
 
 

@@ -19,6 +19,8 @@ FRAME = 1.0
 """Times what an empty app takes, with room for a busy machine; tests.benchmarks.dashboard holds the milliseconds."""
 KEY, KEY_ROUNDS = 0.2, 3
 """Likewise for a key: the processor of a shared machine is at times half as quick, for both alike."""
+UNDO = 1.0
+"""Likewise for `u`, which reads the list again twice: as it is told what came back, and as it sees the store change."""
 
 
 def measure(what: str, home: Path) -> dict[str, Any]:
@@ -38,6 +40,10 @@ def test_first_frame_and_keys_among_ten_thousand(tmp_path: Path) -> None:
     assert min(frames) <= FRAME, f"times an empty app's: {frames}"
     keys = [slowest_key(measure("keys", tmp_path)) / bare_ms(tmp_path) for _ in range(KEY_ROUNDS)]
     assert min(keys) <= KEY, f"times an empty app's first frame: {keys}"
+    undone: list[float] = measure("undo", tmp_path)["undo_ms"]
+    # With the cursor at either end, as what is looked for stands there at one of them.
+    worst = max(min(undone[::2]), min(undone[1::2])) / bare_ms(tmp_path)
+    assert worst <= UNDO, f"times an empty app's first frame: {undone}"
 
 
 def bare_ms(home: Path) -> float:

@@ -247,6 +247,6 @@ async def test_the_first_of_some_records_is_found_by_looking_at_each_once() -> N
     async with staged(table):
         table.show_rows(COLUMNS, many, line)
         Counted.looked_up = 0
-        assert table.move_to_first(many[998:]) and table.cursor_key == "k998"
+        assert table.move_to_first(many[500:]) and table.cursor_key == "k500"
         assert Counted.looked_up < 3 * len(many)
-        assert not table.move_to_first(["elsewhere"]) and table.cursor_key == "k998"
+        assert not table.move_to_first(["elsewhere"]) and table.cursor_key == "k500"
