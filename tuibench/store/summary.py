@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, fields
 from operator import itemgetter
@@ -19,6 +20,7 @@ _NUMBERS = frozenset({"cells", "measured", "card_generation"})
 _TYPES = tuple(int if name in _NUMBERS else str for name in _NAMES)
 _ALL = itemgetter(*_NAMES)
 _KINDS = dict(zip(_NAMES, _TYPES, strict=True))
+_GRADE = re.compile("grade ([A-D])")
 _LATER = {"kind": ""}
 """Fields that the first rows did not have, with what their absence means."""
 
@@ -47,10 +49,15 @@ def summarize(result: RunResult) -> dict[str, str | int]:
         "cells": len(result.cells),
         "measured": sum(cell.status in ("ok", "partial") for cell in result.cells),
         "headline": result.headline,
-        "grade": max(letters, default=""),
+        "grade": _grade_of(result.headline) or max(letters, default=""),
         "foreign": result.foreign,
         "kind": result.spec.profile.kind if result.spec.profile is not None else "",
     }
+
+
+def _grade_of(headline: str) -> str:
+    """How disturbed the numbers of a headline were: the letter stands beside these numbers, not beside the worst."""
+    return next((found[1] for part in headline.split(" · ") if (found := _GRADE.fullmatch(part))), "")
 
 
 def join_card(summary: Mapping[str, Any], card: Card, generation: int) -> BenchmarkRow:

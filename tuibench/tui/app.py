@@ -81,6 +81,7 @@ class Dashboard(CalmApp):
         self.drafts: dict[str, Any] = {}
         """By project: what was typed into the set-up of profiles and not started."""
         self._opening = opening or Opening()
+        self._first_hold: object = None
         self._looking = False
         self._begun = False
         self._notices: set[str] = set()
@@ -96,6 +97,8 @@ class Dashboard(CalmApp):
         loop.set_default_executor(DaemonThreads())
         loop.add_signal_handler(signal.SIGHUP, self._hang_up, ExitCode.HANGUP)
         loop.add_signal_handler(signal.SIGTERM, self._hang_up, ExitCode.TERMINATED)
+        # What is typed from now on waits for the first rows: the first page takes this over when it asks for them.
+        self._first_hold = self.typed.hold()
         if self._opening.path:
             self.push_screen(route.form(path=self._opening.path))
         if self.config.problems:
@@ -116,6 +119,10 @@ class Dashboard(CalmApp):
         self.exit(int(code), return_code=int(code))
 
     # What others do
+
+    def page_is_there(self) -> None:
+        """The first page stands: what was typed is its, unless it waits for an answer itself."""
+        self.typed.let_go(self._first_hold)
 
     def begin_to_look(self) -> None:
         """Take the first look once the first screen has its rows, which would come later for it."""

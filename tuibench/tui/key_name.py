@@ -20,7 +20,13 @@ _SHORTER = {
     "SOLIDUS": "slash", "REVERSE SOLIDUS": "backslash", "COMMERCIAL AT": "at", "HYPHEN-MINUS": "minus",
     "PLUS SIGN": "plus", "LOW LINE": "underscore",
 }  # fmt: skip
-_SAME = {"ctrl+i": "tab", "ctrl+m": "enter", "ctrl+h": "backspace", "ctrl+left_square_bracket": "escape"}
+_SAME = {
+    "ctrl+i": "tab",
+    "ctrl+m": "enter",
+    "ctrl+j": "enter",
+    "ctrl+h": "backspace",
+    "ctrl+left_square_bracket": "escape",
+}
 """A terminal sends the same byte for both."""
 _WRITTEN = {"escape": "esc", "pageup": "pgup", "pagedown": "pgdn"}
 

@@ -51,6 +51,7 @@ class CalmApp(App[int]):
     async def on_event(self, event: events.Event) -> None:
         """Textual hands keys on as they come: in a burst the later ones go where the earlier ones had not moved yet."""
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
+            event = _as_meant(event)
             if self.typed.wait(event):
                 return
             await super().on_event(event)
@@ -240,6 +241,16 @@ def known_error(error: Exception) -> TuibenchError:
     if isinstance(error, TuibenchError):
         return error
     return TuibenchError(f"internal error: {type(error).__name__}: {error}")
+
+
+def _as_meant(event: events.Key | events.Paste) -> events.Key | events.Paste:
+    """What is typed while the terminal is still the shell's comes with its line feeds, which Textual calls ctrl+j."""
+    if not isinstance(event, events.Key) or event.key != "ctrl+j":
+        return event
+    enter = events.Key("enter", "\r")
+    if event._sender is not None:
+        enter.set_sender(event._sender)
+    return enter
 
 
 def _wakes_once(driver: type[LinuxDriver]) -> type[Driver]:

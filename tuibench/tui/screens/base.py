@@ -81,10 +81,11 @@ class Page(Calm, Screen[None]):
         return ()
 
     def on_mount(self) -> None:
-        """Say where the user is and what can be done."""
+        """Say where the user is and what can be done; Textual itself calls it behind that of the page's own class."""
         self.show_title()
         self.show_keys()
         self.load()
+        self.dashboard.page_is_there()
 
     def on_screen_suspend(self) -> None:
         """Another screen is shown; who comes back later no longer knows what the news was about."""

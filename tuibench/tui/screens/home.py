@@ -105,7 +105,6 @@ class HomeScreen(Seeker, ProjectActions):
         by = kept.get("projects_by")
         self._by = by if by in SORTS else SORTS[0]
         self._reverse = kept.get("projects_reversed") is True
-        super().on_mount()
 
     @property
     def table(self) -> RecordTable:

@@ -23,7 +23,6 @@ class LooseScreen(ProjectScreen):
     def on_mount(self) -> None:
         """What is empty here is filled elsewhere."""
         self.benchmarks.nothing = ("No benchmark.", "", "A benchmark is made in a project, by n.")
-        super().on_mount()
 
     def title_parts(self) -> tuple[str, ...]:
         """What they have in common."""

@@ -92,7 +92,6 @@ class NewProjectScreen(Page):
 
     def on_mount(self) -> None:
         """Begin with the path, or with what was given."""
-        super().on_mount()
         # What was given need not be typed: the next key makes it, also while the model is still looked at.
         self.column.focus_field("measure" if self._path else "model")
         if self._path:

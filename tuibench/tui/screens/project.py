@@ -82,7 +82,6 @@ class ProjectScreen(Seeker, ProjectProfiles):
 
     def on_mount(self) -> None:
         """The tab that was asked for."""
-        super().on_mount()
         self._show_tab()
 
     @property

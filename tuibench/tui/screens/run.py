@@ -91,7 +91,6 @@ class RunScreen(RunKeys):
 
     def on_mount(self) -> None:
         """Look now, and once a second."""
-        super().on_mount()
         self.set_interval(LOOK_S, self.load)
 
     def on_unmount(self) -> None:

@@ -45,7 +45,6 @@ class RunLogScreen(Page):
 
     def on_mount(self) -> None:
         """Look once a second."""
-        super().on_mount()
         self.set_interval(LOOK_S, self.load)
 
     def title_parts(self) -> tuple[str, ...]:

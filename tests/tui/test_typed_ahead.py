@@ -1,0 +1,65 @@
+"""What is typed while the dashboard starts is meant for what it is about to show."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from textual import events
+
+from tests.tui.counting import CountingDriver
+from tests.tui.pilot import open_app, press
+from tests.tui.stock import add_project
+from tuibench.tui.app import Dashboard
+from tuibench.tui.screens.home import HomeScreen
+from tuibench.tui.screens.project import ProjectScreen
+from tuibench.workbench.hall import Workbench
+
+
+def early(*keys: events.Key) -> type[CountingDriver]:
+    """A terminal in whose input these keys stand when the dashboard opens it."""
+
+    class Early(CountingDriver):
+        def start_application_mode(self) -> None:
+            super().start_application_mode()
+            for key in keys:
+                key.set_sender(self._app)
+                self.send_message(key)
+
+    return Early
+
+
+@pytest.fixture
+def two() -> list[str]:
+    """Names of two projects as they are listed, of which the first was open the last time."""
+    bench = Workbench()
+    for n, name in enumerate(("older", "newer")):
+        add_project(bench, name, f"{n:064x}")
+    return ["newer", "older"]
+
+
+def under_cursor(app: Dashboard) -> str:
+    assert isinstance(app.page, HomeScreen)
+    row = app.page.chosen()
+    return row.project.name if row is not None else ""
+
+
+async def open_with(driver: type[Any]) -> str:
+    async with open_app(headless=False, driver=driver) as (app, _):
+        return under_cursor(app)
+
+
+async def test_keys_move_in_the_list_that_is_to_come(two: list[str]) -> None:
+    async with open_app() as (app, pilot):
+        await press(pilot, "enter", "escape")
+        assert under_cursor(app) == two[0]
+        app.remembered.keep()
+    assert await open_with(early()) == two[0]
+    assert await open_with(early(events.Key("j", "j"))) == two[1]
+
+
+@pytest.mark.usefixtures("two")
+@pytest.mark.parametrize(("name", "character"), [("enter", "\r"), ("ctrl+j", "\n")])
+async def test_a_return_that_the_shell_made_a_line_feed_is_one(name: str, character: str) -> None:
+    async with open_app(headless=False, driver=early(events.Key(name, character))) as (app, _):
+        assert isinstance(app.page, ProjectScreen)
