@@ -159,6 +159,14 @@ def test_a_model_that_changed_is_held_against_the_file_of_its_name() -> None:
     assert "the models differ, and their outputs were not held against each other" in found.pairs[0].bars
 
 
+def test_another_model_is_named_where_nothing_pairs() -> None:
+    old, new = cell(model_sha256="aa" * 32, dims={"seq": 64}), cell(model_sha256="bb" * 32, dims={"x": 48})
+    models = [{"models": (build.model(sha256=sha * 32),)} for sha in ("aa", "bb")]
+    found = side([old], [new], *models)
+    assert not found.pairs and found.environment[0] == "model: aaaaaaaa against bbbbbbbb"
+    assert not side([old], [cell(model_sha256="aa" * 32)], models[0], models[0]).environment
+
+
 def test_what_bars_a_verdict_within_a_run_bars_it_here_too() -> None:
     used = build.used(io="call")
     pair = only(side([cell()], [cell(changes={"used": used, "check": None})]))

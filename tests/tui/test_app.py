@@ -13,7 +13,7 @@ from textual.css.query import NoMatches
 from textual.pilot import Pilot
 
 from tests.store.build import make_id
-from tests.tui.frame import frame
+from tests.tui.frame import frame, rows
 from tests.tui.landing import Landing, land
 from tests.tui.pilot import look, open_app, settle
 from tests.tui.screens.form_desk import running
@@ -27,6 +27,7 @@ from tuibench.tui.ending import ends_between
 from tuibench.tui.message import PulseTaken
 from tuibench.tui.screens.base import Page
 from tuibench.tui.widgets.question import Notice
+from tuibench.tui.widgets.text_question import TextQuestion
 
 
 class PulseDesk:
@@ -259,6 +260,19 @@ async def test_a_page_below_a_dialog_is_told_when_it_is_in_sight_again(
         await pilot.press("escape")
         await settle(pilot)
         assert told == ["load"]
+
+
+async def test_a_run_is_not_gone_from_the_title_below_a_dialog_that_nothing_is_told_to(desk: PulseDesk) -> None:
+    async with dashboard(desk) as (app, pilot):
+        desk.show(row(1))
+        await look(app, pilot)
+        assert f"{name(1)} runs ~" in rows(app)[0]
+        await app.push_screen(TextQuestion("name", (("name", ""),)))
+        await settle(pilot)
+        assert f"{name(1)} runs" in rows(app)[0] and "~" not in rows(app)[0]
+        await pilot.press("escape")
+        await settle(pilot)
+        assert f"{name(1)} runs ~" in rows(app)[0]
 
 
 async def test_a_look_that_comes_back_when_the_last_page_is_gone_tells_nobody(monkeypatch: pytest.MonkeyPatch) -> None:

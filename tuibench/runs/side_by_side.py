@@ -52,8 +52,15 @@ def compare_results(old: RunResult, new: RunResult) -> SideBySide:
         pairs=tuple(_pair(match, book) for match in matches),
         old_only=tuple(_name(cell, book, 0) for cell in old.cells if id(cell) not in paired),
         new_only=tuple(_name(cell, book, 1) for cell in new.cells if id(cell) not in paired),
-        environment=tuple(_environment(book)),
+        environment=(*_other_model(book, matches), *_environment(book)),
     )
+
+
+def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[str]:
+    """Where no cells pair, which would say it: a file that was changed keeps its name."""
+    models = [{model.sha256[:8]: None for model in run.models if model.sha256} for run in (book.old, book.new)]
+    if not matches and all(models) and models[0].keys().isdisjoint(models[1]):
+        yield f"model: {', '.join(models[0])} against {', '.join(models[1])}"
 
 
 def _pair(match: Match, book: _Book) -> CellPair:

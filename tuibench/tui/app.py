@@ -184,8 +184,8 @@ class Dashboard(CalmApp):
         if self.pulse is not None:
             self.pulse = replace(self.pulse, runs=tuple(row for row in self.pulse.runs if row.info.id not in ids))
 
-    def going_words(self) -> str:
-        """What goes on on this machine, for the right end of every title."""
+    def going_words(self, *, timeless: bool = False) -> str:
+        """What goes on on this machine, for the right end of every title; `timeless` where it is not told again."""
         runs = self.pulse.runs if self.pulse is not None else ()
         running = [row.info for row in runs if row.info.state == activity.RUNNING]
         waiting = sum(row.info.state == activity.WAITING for row in runs)
@@ -193,7 +193,7 @@ class Dashboard(CalmApp):
         words = []
         if running:
             eta = running[0].eta_s
-            about = f" ~{seconds(eta)}" if eta is not None and len(running) == 1 else ""
+            about = f" ~{seconds(eta)}" if eta is not None and len(running) == 1 and not timeless else ""
             words.append(f"{short_id(running[0].id)} runs{about}" if len(running) == 1 else f"{len(running)} running")
         words += [f"{waiting} waiting"] if waiting else []
         words += [f"{broken} to resume"] if broken else []

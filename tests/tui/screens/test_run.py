@@ -76,6 +76,14 @@ async def test_a_run_that_is_prepared_says_what_takes_so_long() -> None:
         assert isinstance(seen.app.page, type(seen.page))
 
 
+async def test_the_verdict_of_two_engines_is_read_at_eighty_columns() -> None:
+    result = build.sweep_run()
+    verdict = result.comparisons[0].sentence
+    numbers = "0.173 ms ±62 % (onnxruntime, sync, 2 cores, batch 1) · grade D"
+    async with watched(make_done(result=replace(result, headline=f"{numbers} · {verdict}"))) as seen:
+        assert numbers in seen.text and verdict in seen.text and f"· {verdict}" not in seen.text
+
+
 async def test_a_run_that_has_ended_says_how_and_what_to_do_next() -> None:
     async with watched(make_done()) as seen:
         check_frame(seen.app, "run-finished-80x24")

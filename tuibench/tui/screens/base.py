@@ -92,8 +92,8 @@ class Page(Calm, Screen[None]):
         self._was_left = True
         if self.is_mounted:
             self.say("")
-            # Below a dialog nothing is told of what goes on, and what was told goes stale within a second.
-            self.query_one("#title", TitleLine).show_place_alone()
+            # Below a dialog nothing is told anew, and how long a run still takes goes stale within a second.
+            self.query_one("#title", TitleLine).show_end(self.dashboard.going_words(timeless=True))
 
     def on_screen_resume(self) -> None:
         """Others may have changed things while another screen was shown; when it first appears it loads anyway."""

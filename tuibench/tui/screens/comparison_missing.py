@@ -26,6 +26,10 @@ def missing_lines(material: Material, rerun: str) -> tuple[str, ...]:
     apart = [axis for axis in _WORDS if not _values(material, axis, 0).keys() & _values(material, axis, 1)]
     names = short_id(material.side.old_id), short_id(material.side.new_id)
     lines = [f"{_WORDS[axis]}: {'; '.join(_side(material, axis, names))}" for axis in apart]
+    models = [run.models[0].sha256[:8] for run in (material.old, material.new) if run.models]
+    if len(set(models)) > 1:
+        told = "; ".join(f"{sha256} in {name}" for sha256, name in zip(models, names, strict=False))
+        lines.insert(0, f"model: another content, {told}")
     what = " and ".join(_WORDS[axis] for axis in apart) or "cells"
     doing = f"In the list or on its page, {rerun} measures one of them again:"
     return (first, *lines, doing, f"give it {what} that the other one has.")

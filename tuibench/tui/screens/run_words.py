@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from tuibench.core import activity
 from tuibench.core.cell import CellResult
 from tuibench.core.comparison import SideBySide
 from tuibench.core.label import model_names
+from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, seconds
 from tuibench.core.watch import RunView
@@ -105,7 +106,7 @@ def _waiting_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[Line
 
 def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike, ...]:
     result = view.result
-    lines: list[LineLike] = [(result.headline, "title")] if result is not None and result.headline else []
+    lines: list[LineLike] = [(part, "title") for part in _headline(result)] if result is not None else []
     style = "" if view.status == "finished" and not _lost(view) else "warn"
     lines.append((_end_words(view), "bad" if view.status == "failed" else style))
     if view.info.state == activity.UNSAVED:
@@ -114,6 +115,13 @@ def _end_lines(view: RunView, shown_key: Callable[[str], str]) -> tuple[LineLike
         lines.append((view.reason, style))
     lines.append((_next_words(view, shown_key), "accent"))
     return tuple(lines)
+
+
+def _headline(result: RunResult) -> Iterator[str]:
+    """With the verdict on a line of its own, which the end of a long one would cut at its decisive word."""
+    verdict = result.comparisons[0].sentence if len(result.comparisons) == 1 else ""
+    numbers = result.headline.removesuffix(verdict).removesuffix(" · ") if verdict else result.headline
+    yield from filter(None, (numbers, verdict if numbers != result.headline else ""))
 
 
 def _end_words(view: RunView) -> str:

@@ -27,9 +27,9 @@ class TitleLine(Painted):
         self._ends = (shown(left), shown(right))
         self.repaint()
 
-    def show_place_alone(self) -> None:
-        """Nothing at the right until both are shown again."""
-        self._ends = (self._ends[0], shown(""))
+    def show_end(self, right: LineLike) -> None:
+        """Something else at the right, until both are shown again."""
+        self._ends = (self._ends[0], shown(right))
         self.repaint()
 
     def row(self, y: int) -> Row:
