@@ -275,7 +275,7 @@ async def test_e_leaves_what_others_changed_meanwhile() -> None:
         await seen.press("e")
         Workbench().library.edit(one, note="written by another session")
         await type_text(seen.pilot, "warm")
-        await seen.press("enter")
+        await seen.press("enter", "enter")
         row = Workbench().store.benchmarks.rows()[0]
         assert (row.name, row.note) == ("warm", "written by another session")
 
@@ -377,10 +377,10 @@ async def test_a_name_that_could_not_be_saved_is_there_to_be_saved_again() -> No
         seen.app.desk.edit = busy  # type: ignore[method-assign, assignment]
         await seen.press("e")
         await type_text(seen.pilot, "after")
-        await seen.press("enter")
+        await seen.press("enter", "enter")
         assert f"{short_id(seen.ids[0])} not saved, the store is busy" in frame(seen.app) and "after" in frame(seen.app)
         seen.app.desk.edit = real  # type: ignore[method-assign]
-        await seen.press("enter")
+        await seen.press("enter", "enter")
         assert {row.id: row.name for row in seen.bench.store.benchmarks.rows()}[seen.ids[0]] == "after"
 
 
@@ -388,5 +388,5 @@ async def test_a_name_that_is_too_long_is_said_where_it_was_typed() -> None:
     async with shown((200, 24)) as seen:
         await seen.press("e")
         await type_text(seen.pilot, "x" * 300)
-        await seen.press("enter")
+        await seen.press("enter", "enter")
         assert "a name has at most 200" in frame(seen.app) and isinstance(seen.app.screen, TextQuestion)

@@ -149,7 +149,7 @@ async def test_a_project_is_renamed_described_and_needs_a_name() -> None:
     async with open_app() as (app, pilot):
         assert isinstance(app.page, HomeScreen)
         app.page.table.move_to(names["yolo"])
-        await press(pilot, "e", "backspace", "enter")
+        await press(pilot, "e", "backspace", "enter", "enter")
         assert "a project needs a name" in frame(app)
         await type_text(pilot, "cars")
         await press(pilot, "tab")
@@ -235,10 +235,14 @@ async def test_what_others_save_is_shown_by_the_next_look() -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "work", "said"), [("e", "edit_project", "bert not saved"), ("D", "copy_project", "bert not copied")]
+    ("key", "work", "said", "fields"),
+    [
+        ("e", "edit_project", "bert not saved", ("enter", "enter")),
+        ("D", "copy_project", "bert not copied", ("enter",)),
+    ],
 )
 async def test_what_a_busy_store_refused_is_there_to_be_tried_again(
-    monkeypatch: pytest.MonkeyPatch, key: str, work: str, said: str
+    monkeypatch: pytest.MonkeyPatch, key: str, work: str, said: str, fields: tuple[str, ...]
 ) -> None:
     bench, names = three_projects()
     async with open_app((120, 24)) as (app, pilot):
@@ -252,9 +256,9 @@ async def test_what_a_busy_store_refused_is_there_to_be_tried_again(
             meanwhile.setattr(app.desk, work, busy)
             await press(pilot, key)
             await type_text(pilot, "after")
-            await press(pilot, "enter")
+            await press(pilot, *fields)
         assert f"{said}, the store is busy" in frame(app) and "after" in frame(app)
-        await press(pilot, "enter")
+        await press(pilot, *fields)
         assert "after" in {project.name for project in bench.store.projects.all()}
 
 
@@ -265,7 +269,7 @@ async def test_a_name_of_a_thousand_letters_is_refused_in_words() -> None:
         app.page.table.move_to(names["bert"])
         await press(pilot, "e")
         app.focused.value = "x" * 1000  # type: ignore[union-attr]
-        await press(pilot, "enter")
+        await press(pilot, "enter", "enter")
         assert "1000 characters: a name has at most 200" in frame(app) and not isinstance(app.screen, HomeScreen)
         assert bench.store.projects.get(names["bert"]).name == "bert"
 

@@ -222,7 +222,7 @@ async def test_keys_of_benchmarks_mean_this_profile(monkeypatch: pytest.MonkeyPa
 async def test_a_new_name_is_seen_at_once_and_a_removal_comes_back() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
-        await seen.press("e", "end", "2", "enter")
+        await seen.press("e", "end", "2", "enter", "enter")
         await look(seen.app, seen.pilot)
         assert '"baseline2"' in seen.rows[0]
         await seen.press("d", "y")

@@ -84,7 +84,7 @@ async def test_theory_is_neither_removed_nor_named_nor_compared() -> None:
 async def test_one_is_named_filtered_sorted_removed_and_comes_back() -> None:
     async with profiled() as seen:
         await seen.go(route.project(seen.project, "performance"))
-        await seen.press("e", "end", "2", "enter")
+        await seen.press("e", "end", "2", "enter", "enter")
         await look(seen.app, seen.pilot)
         assert "baseline2" in seen.rows[4]
         await seen.press("slash")

@@ -39,7 +39,7 @@ def slow(seen: Shown, go_on: threading.Event, error: Exception | None = None) ->
 
 async def test_a_name_typed_right_after_e_is_a_name_and_no_keys_of_the_list() -> None:
     async with shown() as seen:
-        burst(seen, "e", *"dynamic", "enter")
+        burst(seen, "e", *"dynamic", "enter", "enter")
         await settle(seen.pilot)
         assert isinstance(seen.app.screen, ProjectScreen) and len(seen.keys) == len(seen.ids)
         rows = {row.id: row.name for row in seen.bench.store.benchmarks.rows()}

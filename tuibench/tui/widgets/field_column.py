@@ -25,7 +25,7 @@ class FieldColumn(VerticalScroll, can_focus=False):
     BINDINGS: ClassVar[list[BindingType]] = bindings(only=("next-field", "previous-field"))
 
     class Finished(Message):
-        """Enter in the last field, or in any where that ends it."""
+        """Enter in the last field."""
 
         def __init__(self, column: FieldColumn) -> None:
             super().__init__()
@@ -35,11 +35,6 @@ class FieldColumn(VerticalScroll, can_focus=False):
         def control(self) -> FieldColumn:
             """The column, for `@on` with a selector."""
             return self.column
-
-    def __init__(self, *children: Widget, enter_ends: bool = False, id: str | None = None) -> None:  # noqa: A002 - Textual's name
-        """With `enter_ends` enter in any text ends it, as in a question whose fields are mostly left as they are."""
-        super().__init__(*children, id=id)
-        self._enter_ends = enter_ends
 
     @property
     def fields(self) -> dict[str, Field]:
@@ -90,7 +85,7 @@ class FieldColumn(VerticalScroll, can_focus=False):
     def on_input_submitted(self, event: Input.Submitted) -> None:
         """Enter in a text, which Textual keeps to itself."""
         event.stop()
-        if self._enter_ends or not self._step(1):
+        if not self._step(1):
             self.post_message(self.Finished(self))
 
 

@@ -39,7 +39,7 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
         check: Callable[[Answers], str] | None = None,
         hint: str = "",
     ) -> None:
-        """`fields` are labels and their first texts; `check` says what is wrong with the answers, '' for nothing."""
+        """`fields` are labels and their first texts; `check` says what is wrong with the first answer, '' for nothing."""
         super().__init__()
         self._heading = title
         self._fields = tuple(fields)
@@ -49,10 +49,12 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
     def compose(self) -> ComposeResult:
         """A title and the fields."""
         yield RuleLine()
-        keys = f"{safe(self._hint)}{'  tab next' if len(self._fields) > 1 else ''}  enter done  esc back ".lstrip()
+        # As in a form: who types a note behind the name must not type it into the list below.
+        enter = "enter next, then done" if len(self._fields) > 1 else "enter done"
+        keys = f"{safe(self._hint)}  {enter}  esc back ".lstrip()
         yield TitleLine((self._heading, "title"), (keys, "dim"))
         labels = max(LABEL, *(width_of(label) + 2 for label, _ in self._fields))
-        with FieldColumn(enter_ends=True):
+        with FieldColumn():
             for n, (label, value) in enumerate(self._fields):
                 yield TextField(str(n), label, value, width=0, label_width=labels)
 
@@ -62,7 +64,8 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
         answers = tuple(str(field.answer) for field in message.column.fields.values())
         wrong = self._check(answers) if self._check is not None else ""
         if wrong:
-            message.column.show_errors({str(len(answers) - 1): wrong})
+            message.column.show_errors({"0": wrong})
+            message.column.focus_field("0")
         else:
             self.dismiss(answers)
 
