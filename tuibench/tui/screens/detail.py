@@ -46,7 +46,7 @@ class DetailScreen(RecordActions):
     )
 
     def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
-        """`cell` is the key of the one that is shown first; '' for the first with numbers."""
+        """`cell` is the key of the one that is shown first; '' for that of the headline."""
         super().__init__()
         self.benchmark = benchmark
         self._cell = cell
