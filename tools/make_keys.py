@@ -67,8 +67,8 @@ metric = "v"
 - A sign is written as it is (`?`, `G`), a named key in words: `enter`, `esc`, `tab`, `backspace`, `delete`, `insert`,
   `home`, `end`, `pgup`, `pgdn`, `left`, `right`, `up`, `down`, `f1` to `f24`; with `ctrl+`, `alt+` or `shift+` before
   it.
-- `ctrl+i` is `tab`, `ctrl+m` is `enter`, `ctrl+h` is `backspace` and `ctrl+[` is `esc`: a terminal sends the same for
-  both.
+- `ctrl+i` is `tab`, `ctrl+m` and `ctrl+j` are `enter`, `ctrl+h` is `backspace` and `ctrl+[` is `esc`: a terminal sends
+  the same for both.
 - Two actions of one screen cannot share a key. What works while a field is being filled in (`ctrl+q`, `ctrl+r`) needs a
   key that nobody types.
 - Where anything in `[keys]` is wrong, all of it is left out and the dashboard says so; `tuibench config` says what, and

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,9 +11,11 @@ import pytest
 
 from tests.store.build import make_store
 from tests.store.data import make_id
-from tests.tui.test_bridge_start import SHORT, alter, bridge, model, project, stored
+from tests.tui.test_bridge_start import SHORT, TINY, alter, bridge, model, project, stored
 from tuibench.core.card import Card
 from tuibench.core.errors import ModelError
+from tuibench.core.profile_spec import LOSS, ProfileSpec
+from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.tui.bridge import Bridge
 
@@ -38,6 +41,20 @@ def test_a_model_that_is_gone_is_measured_from_where_its_project_knows_it_to_lie
     alter(copy)
     plan = bridge.plan_rerun(first)
     assert plan.moved == () and not plan.changed
-    assert plan.error.endswith("is gone: R takes it from where it lies now")
+    assert plan.error == f"{model.name} is gone: R takes it from where it lies now ({model})"
     with pytest.raises(ModelError, match="is gone"):
         bridge.rerun(first)
+
+
+@pytest.mark.parametrize("profile", [None, ProfileSpec(LOSS)])
+def test_what_mends_it_is_read_at_80_columns_however_long_the_path_is(
+    bridge: Bridge, tmp_path: Path, profile: ProfileSpec | None
+) -> None:
+    model = tmp_path / ("deep" * 20) / f"{'very-' * 20}long.onnx"
+    model.parent.mkdir()
+    shutil.copy(TINY, model)
+    project = bridge.create_project(bridge.find_model(str(model)), "net", "", {}).project.id
+    first = stored(bridge, project, profile=profile)
+    model.unlink()
+    way = "R takes it from where it lies now" if profile is None else f"rerun {short_id(first)} --model PATH"
+    assert way in bridge.plan_rerun(first).error[: 80 - len("! ") - 1]

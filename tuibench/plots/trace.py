@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, product
@@ -96,9 +95,10 @@ def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
     """The line, and what stands at its points: markers and bars where there is room, else the band between the bars."""
     dense = len(stroke.values) > max(brush.canvas.width // _ROOM_PER_MARKER, 1)
     shown = _thinned(brush, stroke) if dense else stroke
-    for i, (one, two) in enumerate(pairwise(shown.values), 1):
-        if i not in shown.breaks:
-            brush.canvas.line(brush.dot(*one[:2]), brush.dot(*two[:2]), SERIES_STYLES[stroke.number])
+    # From the first value to itself: one that is alone between two breaks is seen, too.
+    for i, (one, two) in enumerate(pairwise((*shown.values[:1], *shown.values))):
+        begin = two if i in shown.breaks else one
+        brush.canvas.line(brush.dot(*begin[:2]), brush.dot(*two[:2]), SERIES_STYLES[stroke.number])
     if not dense:
         return _draw_points(brush, stroke)
     if stroke.marked and brush.canvas.width > _ROOM_PER_MARK:
@@ -222,22 +222,24 @@ def _draw_band(brush: Brush, stroke: Stroke) -> tuple[bool, str]:
 
 
 def _thinned(brush: Brush, stroke: Stroke) -> Stroke:
-    """At most one value per column of dots: the mean of those there, within the least low and the greatest high."""
+    """Of each column of dots the first, least, most and last value: a line through them looks like one through all."""
     values: list[Value] = []
     breaks: set[int] = set()
     group: list[Value] = []
     for i, value in enumerate(stroke.values):
         if group and (i in stroke.breaks or brush.x.place(group[0][0]) != brush.x.place(value[0])):
-            values.append(_mean(group))
+            values += _outline(group)
             group = []
         if i in stroke.breaks:
             breaks.add(len(values))
         group.append(value)
-    return replace(stroke, values=(*values, _mean(group)), breaks=frozenset(breaks))
+    return replace(stroke, values=(*values, *_outline(group)), breaks=frozenset(breaks))
 
 
-def _mean(group: Sequence[Value]) -> Value:
-    lows = [value[2] for value in group if value[2] is not None]
-    highs = [value[3] for value in group if value[3] is not None]
-    middle = math.fsum(value[1] / len(group) for value in group)
-    return group[0][0], middle, min(lows, default=None), max(highs, default=None)
+def _outline(group: Sequence[Value]) -> list[Value]:
+    """In their order, each within the least low and the greatest high of all."""
+    low = min((value[2] for value in group if value[2] is not None), default=None)
+    high = max((value[3] for value in group if value[3] is not None), default=None)
+    heights = [value[1] for value in group]
+    kept = {0, heights.index(min(heights)), heights.index(max(heights)), len(group) - 1}
+    return [(group[i][0], heights[i], low, high) for i in sorted(kept)]

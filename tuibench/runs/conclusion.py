@@ -5,22 +5,22 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tuibench.core.cell import CellResult, Estimate, by_work
+from tuibench.core.choice import (
+    Choice,
+    choose,
+    is_clean,
+    latency,
+    least_latency,
+    measured,
+    most_of_streams,
+    throughput,
+    throughput_per_core,
+)
 from tuibench.core.failure import failure_words
 from tuibench.core.run import Comparison
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, short
-from tuibench.runs.choice import (
-    Choice,
-    Names,
-    choose,
-    describe,
-    is_clean,
-    latency,
-    measured,
-    throughput,
-    throughput_per_core,
-    varying,
-)
+from tuibench.runs.naming import Names, describe, varying
 
 _MOST_TIED = 3
 
@@ -37,7 +37,7 @@ def conclude(cells: Sequence[CellResult], names: Names) -> tuple[str, ...]:
 def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[str]:
     # Streams trade the latency of one request for throughput: they answer another question.
     alone = [c for c in able if c.asked.scenario == "sync"] or able
-    sentences = [_sentence("Least latency", _least(alone), alone, among, names, "ms")]
+    sentences = [_sentence("Least latency", choose(alone, latency, most=False), alone, among, names, "ms")]
     sentences.append(_sentence("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))
     if "cores" in varying(able):
         best = choose(able, throughput_per_core, most=True)
@@ -50,23 +50,17 @@ def headline(cells: Sequence[CellResult], names: Names, comparisons: Sequence[Co
     able = measured(cells)
     if not able:
         return _why_nothing(cells)
-    sync = [c for c in able if c.asked.scenario == "sync"]
-    streams = [c for c in able if c.asked.scenario != "sync"]
     parts, named = [], []
-    if sync and (best := _least(sync)):
+    if best := least_latency(able):
         named.append(best.cell)
         parts.append(f"{_amount(best.estimate, 'ms')} ({describe(best.cell, cells, names, brief=True)})")
-    if streams and (best := choose(streams, throughput, most=True)):
+    if best := most_of_streams(able):
         named.append(best.cell)
         parts.append(f"{_amount(best.estimate, 'items/s')} ({describe(best.cell, cells, names, brief=True)})")
     letters = [c.grade.letter for c in named if c.grade is not None]
     if letters:
         parts.append(f"grade {max(letters)}")
     return " · ".join([*parts, *_remarks(named, cells), *_ratio(comparisons)])
-
-
-def _least(cells: Sequence[CellResult]) -> Choice | None:
-    return choose(cells, latency, most=False)
 
 
 def _sentence(

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 
 from tuibench.core.cell import CellResult, Execution
+from tuibench.core.choice import measured
 from tuibench.core.model import ModelSummary
 from tuibench.core.run import Comparison
 from tuibench.core.text import show
-from tuibench.runs.choice import Names, describe, measured, model_name
+from tuibench.runs.naming import Names, describe, model_name
 from tuibench.runs.side import bars_between, metric_of, side_of, without_axis
 from tuibench.stats.comparison import DELTA, compare
 

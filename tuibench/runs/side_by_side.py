@@ -7,13 +7,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.choice import latency, throughput
 from tuibench.core.comparison import CellPair, Figure, SideBySide
 from tuibench.core.failure import failure_words
 from tuibench.core.label import model_names, name_cell, varying_axes
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
-from tuibench.runs.choice import latency, throughput
 from tuibench.runs.environment import environment_changes
 from tuibench.runs.partner import Match, Names, match_cells
 from tuibench.runs.side import bars_between, metric_of, side_of

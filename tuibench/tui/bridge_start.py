@@ -17,6 +17,7 @@ from tuibench.core.remote import FetchProgress, is_remote
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import size
+from tuibench.core.width import fit_middle
 from tuibench.request.model_token import resolve_model
 from tuibench.request.recall import repeat
 from tuibench.request.repeat import again
@@ -28,10 +29,13 @@ from tuibench.workbench.copies import known_copies
 from tuibench.workbench.experience import Experience
 from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
 from tuibench.workbench.hall import Workbench
-from tuibench.workbench.repetition import ModelChanged
+from tuibench.workbench.repetition import ModelChanged, ModelGone
 from tuibench.workbench.runs import Wishes
 
 _FRESH_S = 2.0
+_ELSEWHERE = "R takes it from where it lies now"
+_LONGEST = 30
+"""Columns of a file's name, which leave room for what mends that it is gone."""
 Sources = tuple[ModelSource, ...]
 
 
@@ -212,13 +216,12 @@ class Starter:
             error, changed = problem.message, True
         except ModelError as problem:
             # The set-up of profiles has no field for a model.
-            way = f"; {problem.hint}" if spec.profile is not None else ": R takes it from where it lies now"
-            error = problem.message + way
+            error = _lost_words(problem, problem.hint if spec.profile is not None else _ELSEWHERE)
         except TuibenchError as problem:
             error = problem.message
         fed = spec.inputs.file
         if fed is not None and not os.path.isfile(fed) and (changed or not error):
-            error, changed = f"its inputs: {show(fed)} is gone: R takes it from where it lies now", False
+            error, changed = f"its inputs are gone: R takes them from where they lie now ({show(fed)})", False
         busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
         took = expected_s(spec, cells)
         if spec.profile is not None:
@@ -285,3 +288,11 @@ def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | Non
         except UsageError as error:
             reading.errors["batches"] = told(error)
     return Forecast(0, None)
+
+
+def _lost_words(problem: ModelError, way: str) -> str:
+    """Why a model cannot be had, and what mends it where a line of 80 columns still shows it: before a whole path."""
+    if isinstance(problem, ModelGone) and problem.file:
+        name = fit_middle(show(os.path.basename(problem.file)), _LONGEST)
+        return f"{name} is gone: {way} ({show(problem.file)})"
+    return f"{problem.message}: {way}"

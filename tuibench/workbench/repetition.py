@@ -25,6 +25,14 @@ class ModelChanged(ModelError):
     """A model is not what was measured; as a new version it can be."""
 
 
+class ModelGone(ModelError):
+    """A file that was measured is not there any more; `file` is its path, where known, for who has little room."""
+
+    def __init__(self, message: str, hint: str = "", file: str = "") -> None:
+        super().__init__(message, hint)
+        self.file = file
+
+
 @dataclass(slots=True)
 class _Model:
     """One model of the stored benchmark on its way to being measured again."""
@@ -102,10 +110,11 @@ class Repetition:
         model.source, model.state = source, ModelState(UNCHANGED)
 
     def _require(self, model: _Model, changed: bool) -> None:
-        name = show(model.state.file or model.source.path or model.source.asked)
+        file = model.state.file or model.source.path or model.source.asked
+        name = show(file)
         elsewhere = f"tuibench rerun {self._short} --model PATH takes it from where it lies now"
         if model.state.state == GONE:
-            raise ModelError(f"{name}, which {self._short} measured, is gone", elsewhere)
+            raise ModelGone(f"{name}, which {self._short} measured, is gone", elsewhere, file)
         if model.state.state == CHANGED and not changed:
             raise ModelChanged(
                 f"{name} has changed since {self._short} was measured",

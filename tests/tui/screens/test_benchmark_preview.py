@@ -7,7 +7,7 @@ import pytest
 from tests.report.build import asked, default_run, failed_cell, hostile_run, lone_cell, ok_cell, run, sweep_run
 from tests.tui.stock import make, make_broken, make_going, sweep, sweep_cell
 from tuibench.core.card import Card, StoredBenchmark
-from tuibench.core.cell import CellResult
+from tuibench.core.cell import CellResult, Failure
 from tuibench.core.run import RunResult
 from tuibench.tui.glyph import ASCII, UNICODE
 from tuibench.tui.screens.benchmark_preview import preview_of, preview_of_run
@@ -70,6 +70,20 @@ def test_what_failed_is_said_with_its_reason_however_long() -> None:
     text = " ".join(lines)
     assert "2c ✗" in text and "2 cells · sync, 2 cores, batch 1: died by SIGSEGV" in text
     assert all(len(line) <= 70 for line in lines)
+
+
+def test_why_the_only_cell_failed_is_said_once_over_as_many_lines_as_it_takes() -> None:
+    failure = Failure("exception", "load", "no such operator: " + " ".join(f"word{n}" for n in range(12)))
+    lines = preview(make(1, 1.0, failed_cell(failure=failure)))[1:]
+    assert " ".join(lines).count("no such operator") == 1 and lines[0].startswith("1 cell · sync")
+    assert "word11" in lines[1] and max(map(len, lines)) <= 78
+
+
+def test_of_two_cells_that_failed_each_says_its_own_reason_once() -> None:
+    failures = [Failure("exception", "load", f"reason {n}") for n in (1, 2)]
+    cells = [failed_cell({"engine": e}, failure=f) for e, f in zip(("a", "b"), failures, strict=True)]
+    text = " ".join(preview(make(1, 1.0, *cells)))
+    assert text.count("reason 1") == text.count("reason 2") == 1
 
 
 def test_outputs_that_differ_are_said() -> None:

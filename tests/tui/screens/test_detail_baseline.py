@@ -50,8 +50,10 @@ async def test_the_name_of_a_cell_leaves_room_for_what_stands_beside_it() -> Non
         for engine in ("onnxruntime", "openvino") for scenario in ("async", "sync") for seq in (32, 128)
     ]  # fmt: skip
     async with detail(make(23, 60, *cells)) as seen:
+        await seen.press("left", "left")
         assert seen.choices == " cell 1 of 8 [ort async 2c b1 s1 seq=32] ←→   figure [advice] h"
     async with detail(make(23, 60, *cells).id, size=(120, 36)) as seen:
+        await seen.press("left", "left")
         assert "[onnxruntime, async, 2 cores, batch 1, 1 stream, seq=32] ←→   figure" in seen.choices
 
 
@@ -124,11 +126,11 @@ async def test_a_small_terminal_shows_every_advice_and_its_keys_reach_the_rest()
 
 async def test_left_and_right_go_from_cell_to_cell() -> None:
     async with detail(sweep(24)) as seen:
-        assert "cell 1 of 15 [sync, 1 core, batch 1]" in seen.choices
+        assert "cell 13 of 15 [sync, 16 cores, batch 1]" in seen.choices
         await seen.press("right")
-        assert "cell 2 of 15 [sync, 1 core, batch 8]" in seen.choices and numbers(seen)[1].startswith("per item")
-        await seen.press("left", "left")
-        assert "cell 15 of 15 [sync, 16 cores, batch 32]" in seen.choices
+        assert "cell 14 of 15 [sync, 16 cores, batch 8]" in seen.choices and numbers(seen)[1].startswith("per item")
+        await seen.press("right", "right")
+        assert "cell 1 of 15 [sync, 1 core, batch 1]" in seen.choices
 
 
 async def test_streams_say_items_per_second_first() -> None:
@@ -137,11 +139,12 @@ async def test_streams_say_items_per_second_first() -> None:
         assert "onnxruntime 1.31.1 f32, 1" in seen.text
 
 
-async def test_the_first_cell_with_numbers_is_shown_first() -> None:
-    cells = (build.failed_cell({"cores": 1}), sweep_cell(2, 1), sweep_cell(4, 1))
+async def test_the_cell_of_the_headline_is_shown_first() -> None:
+    cells = (build.failed_cell({"cores": 1}), sweep_cell(2, 1), sweep_cell(4, 1), sweep_cell(1, 8))
     async with detail(make(26, 60, *cells)) as seen:
-        assert "cell 2 of 3" in seen.choices
-        await seen.press("left")
+        best = numbers(seen)[0].split()[1]
+        assert "cell 3 of 4" in seen.choices and seen.rows[2].startswith(f" {best} ms")
+        await seen.press("left", "left")
         assert numbers(seen)[:2] == ["died by SIGSEGV in load: the worker died", "last words fatal: bad kernel"]
 
 

@@ -70,6 +70,17 @@ async def test_the_cursor_goes_through_points_and_enter_opens_the_cell() -> None
         assert "[sync, 1 core, batch 8]" in seen.choices
 
 
+async def test_escape_goes_from_the_cell_back_to_its_point_and_only_then_leaves() -> None:
+    async with detail(ONE, tab="cores") as seen:
+        await seen.press("right", "down", "down", "enter", "right", "escape")
+        assert seen.tab == "cores" and point(seen).startswith("◉ 4 cores") and "batch ‹ 1 [8] 32 ›" in seen.choices
+        await seen.press("enter", "]", "escape")
+        assert type(seen.app.page).__name__ == "HomeScreen", "who went on by the tabs leaves"
+    async with detail(ONE.id, tab="batches") as seen:
+        await seen.press("enter", "escape", "escape")
+        assert type(seen.app.page).__name__ == "HomeScreen"
+
+
 async def test_left_and_right_change_what_is_held() -> None:
     async with detail(ONE, tab="cores") as seen:
         await seen.press("right")

@@ -217,6 +217,36 @@ async def test_what_is_wrong_is_said_beside_its_field_and_nothing_is_saved(model
         assert Workbench().store.projects.get(project).name == "mine"
 
 
+async def test_all_that_is_wrong_stands_beside_its_field_while_it_is_typed_and_stays_there(model: Path) -> None:
+    project = project_of(model, {"sequence": 64})
+    async with open_app() as (app, pilot):
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "name", "x" * 1000)
+        await put(pilot, pane, "dim:sequence", "many")
+        pane.column.focus_field("description")
+        await settle(pilot)
+        said = "! 1000 characters: a name has at most 200"
+        assert said in frame(app) and "! a whole number from 0" in frame(app)
+        pane.save()
+        await press(pilot, "down", "down")
+        assert said in frame(app) and Workbench().store.projects.get(project).name == "mine"
+        await put(pilot, pane, "name", "yours")
+        assert said not in frame(app) and "! a whole number from 0" in frame(app)
+
+
+async def test_a_name_that_another_project_has_is_refused_beside_its_field(model: Path) -> None:
+    project = project_of(model)
+    Workbench().projects.duplicate(project, "taken")
+    async with open_app() as (app, pilot):
+        pane = await settings(app, pilot, project)
+        await put(pilot, pane, "name", "taken")
+        pane.save()
+        await settle(pilot)
+        assert "a project is called taken already" in pane.column.fields["name"].error
+        await press(pilot, "down")
+        assert "a project is called taken already" in frame(app)
+
+
 async def test_a_model_that_changed_and_one_that_is_gone(model: Path) -> None:
     project = project_of(model)
     spoil(model)

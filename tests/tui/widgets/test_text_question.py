@@ -11,7 +11,7 @@ async def test_enter_goes_through_the_fields_and_ends_in_the_last() -> None:
     async with staged(StatusLine()) as (stage, pilot):
         stage.push_screen(TextQuestion("m9q", [("name", "old"), ("note", "kept \x1b[1m")], hint="2 lines"), got.append)
         await settle(pilot)
-        assert seen(stage)[-3].split() == "m9q 2 lines enter next, then done esc back".split()
+        assert seen(stage)[-3].split() == ["m9q", "2", "lines", "enter", "next,", "then", "done", "esc", "back"]
         assert seen(stage)[-2].startswith(">name       [old")
         assert seen(stage)[-1].startswith(" note       [kept \\e[1m")
         await press(pilot, "n", "e", "w", "down", "up", "q", "enter")

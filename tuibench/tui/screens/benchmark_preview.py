@@ -100,7 +100,10 @@ def _numbers(run: RunResult, width: int, glyphs: Glyphs, ascii_only: bool) -> li
     """How it scales along its first axis, or the percentiles of its cells."""
     axes = axes_of(run)
     if not axes:
-        return [_cell_line(run, cell, glyphs) for cell in run.cells[:_MOST_LINES]]
+        # Why the first that failed has no numbers stands in the line of states.
+        told = next(iter(_failed(run)), None)
+        cells = [cell for cell in run.cells if cell is not told or cell.pooled is not None]
+        return [_cell_line(run, cell, glyphs) for cell in cells[:_MOST_LINES]]
     lines = []
     for metric, line, shown in _chosen(run, axes[0]):
         head = f"{'items/s' if metric == 'throughput' else 'ms/batch'} {_held(line, shown)}".rstrip()
@@ -184,7 +187,7 @@ def _times(cell: CellResult) -> Iterator[tuple[str, Estimate]]:
 
 def _state(run: RunResult, glyphs: Glyphs) -> str:
     """Cells, outputs, drift: what a reader must not miss."""
-    bad = [cell for cell in run.cells if cell.failure is not None]
+    bad = _failed(run)
     words = [count_of(len(run.cells), "cell")]
     words.append("none failed" if not bad else _first_reason(run, bad))
     begun = sum(cell.status == "partial" and cell.failure is None for cell in run.cells)
@@ -199,6 +202,10 @@ def _state(run: RunResult, glyphs: Glyphs) -> str:
         words.append(f"drift over the run {drift * 100:+.1f} %")
     words += [run.status] if run.status != "finished" else []
     return f" {glyphs.dot} ".join(words)
+
+
+def _failed(run: RunResult) -> list[CellResult]:
+    return [cell for cell in run.cells if cell.failure is not None]
 
 
 def _first_reason(run: RunResult, bad: Sequence[CellResult]) -> str:

@@ -42,15 +42,17 @@ class DetailScreen(RecordActions):
         "One benchmark. Base has all numbers of one cell; Cores, Batch and Shape show how it scales, with the ideal "
         "line and what follows in words; Compare holds the sides of the benchmark against each other, and itself "
         "against what it re-ran; Env is the machine as it was; Log is how the result came to be. Every figure has a "
-        "cursor, and the line below it says all of the point it is on."
+        "cursor, and the line below it says all of the point it is on; enter opens its cell, and esc goes back to it."
     )
 
     def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
-        """`cell` is the key of the one that is shown first; '' for the first with numbers."""
+        """`cell` is the key of the one that is shown first; '' for that of the headline."""
         super().__init__()
         self.benchmark = benchmark
         self._cell = cell
         self._tab = TABS.index(tab) if tab in TABS else 0
+        self._came_from: int | None = None
+        """The tab whose point was opened as the cell in sight; None where none was."""
         self.stored: StoredBenchmark | None = None
         self._is_gone = False
         self._refusals = refusals(None)
@@ -173,7 +175,7 @@ class DetailScreen(RecordActions):
             return
         if TABS[tab] == "comparison" and self._read_past(tab):
             return
-        self._tab = tab
+        self._tab, self._came_from = tab, None
         await self._show_tab()
 
     def _read_past(self, tab: int) -> bool:
@@ -217,8 +219,17 @@ class DetailScreen(RecordActions):
         pane = self.query_one(f"#{name}", ScalingPane) if name in AXES else None
         point = pane.point if pane is not None else None
         if point is not None:
+            came_from = self._tab
             await self.go_to_tab(0)
+            self._came_from = came_from
             self.query_one(BaselinePane).go_to(point.cell_key)
+
+    def action_back(self) -> None:
+        """From the cell of a point first back to that point; its tab keeps its cursor."""
+        if self._came_from is not None:
+            self.call_next(self.go_to_tab, self._came_from)
+        else:
+            super().action_back()
 
 
 def _tab_action(place: int) -> Callable[[DetailScreen], Awaitable[None]]:

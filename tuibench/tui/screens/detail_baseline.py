@@ -11,6 +11,7 @@ from textual.binding import BindingType
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.cell import CellResult
+from tuibench.core.choice import headlined
 from tuibench.core.run import RunResult
 from tuibench.plots.baseline import marks_of, merged_histogram, samples_figure
 from tuibench.plots.figure import draw
@@ -69,11 +70,13 @@ class BaselinePane(DetailPane):
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("previous-value", "next-value", "figure"))
 
     def __init__(self, stored: StoredBenchmark, *, id: str, cell: str = "") -> None:  # noqa: A002 - Textual's name
-        """`cell` is the key of the one to begin with; without it the first that has numbers."""
+        """`cell` is the key of the one to begin with; without it that of the headline, which stands above it."""
         super().__init__(stored, id=id)
         run = stored.result
-        first = next((n for n, cell in enumerate(run.cells) if cell.pooled is not None), 0)
-        self._at = next((n for n, one in enumerate(run.cells) if one.key == cell), first)
+        best = headlined(run.cells)
+        wanted = cell or (best.key if best is not None else "")
+        first = next((n for n, one in enumerate(run.cells) if one.pooled is not None), 0)
+        self._at = next((n for n, one in enumerate(run.cells) if one.key == wanted), first)
         self._figures = (ADVICE, *FIGURES) if tradeoff_rows(run) else FIGURES
         self._figure = 0
         self._axes = varying(run)

@@ -258,8 +258,6 @@ class NewProjectScreen(Page):
     def _create(self, found: Found, where: str) -> None:
         fields = {field.key: str(field.answer) for field in self.query(TextField)}
         dims, errors = dims_of(fields)
-        if not fields["name"]:
-            errors["name"] = "a project needs a name"
         self.column.show_errors(errors)
         if errors:
             self.column.focus_field(next(iter(errors)))

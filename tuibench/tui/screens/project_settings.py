@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, cast
 from textual.app import ComposeResult
 from textual.containers import Vertical
 
-from tuibench.core.errors import TuibenchError
+from tuibench.core.errors import TuibenchError, UnknownId, UsageError
 from tuibench.core.model import ModelSummary
 from tuibench.core.project import Project, ProjectRow
 from tuibench.core.reference import CHANGED, GONE, ModelState
@@ -210,9 +210,10 @@ class ProjectSettings(Vertical):
         return bool(errors) or said != (project.name, project.description) or dims != kept
 
     def on_field_changed(self, message: Field.Changed) -> None:
-        """Whether there is anything to save."""
+        """Whether there is anything to save, and all that is wrong with it while it is typed."""
         message.stop()
         if self._base is not None:
+            self.column.show_errors(dims_of(self._answers())[1])
             self.query_one(ButtonField).show_hint("not saved yet" if self.unsaved else "")
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
@@ -237,8 +238,6 @@ class ProjectSettings(Vertical):
             return
         answers = self._answers()
         dims, errors = dims_of(answers)
-        if not answers["name"]:
-            errors["name"] = "a project needs a name"
         self.column.show_errors(errors)
         if errors:
             self.column.focus_field(next(iter(errors)))
@@ -248,7 +247,16 @@ class ProjectSettings(Vertical):
         page.wish(
             lambda: page.desk.edit_project(base, answers["name"], answers["description"], {**kept, **dims}),
             lambda row: self._saved(row, answers, then),
+            otherwise=self._refuse,
         )
+
+    def _refuse(self, error: TuibenchError) -> None:
+        """What only the store knows of a name, as that another project has it, stands beside it, too."""
+        if isinstance(error, UsageError) and not isinstance(error, UnknownId):
+            self.column.show_errors({"name": f"{error.message}: {error.hint}"})
+            self.column.focus_field("name")
+        else:
+            self.page.explain(error)
 
     def _saved(self, row: ProjectRow, answers: Mapping[str, str], then: Callable[[], object] | None) -> None:
         self._shown, self._base = row, row.project

@@ -39,7 +39,7 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
         check: Callable[[Answers], str] | None = None,
         hint: str = "",
     ) -> None:
-        """`fields` are labels and their first texts; `check` says what is wrong with the first answer, '' for nothing."""
+        """`fields` are labels and their first texts; `check` says what is wrong with the first answer, or ''."""
         super().__init__()
         self._heading = title
         self._fields = tuple(fields)

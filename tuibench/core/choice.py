@@ -1,19 +1,13 @@
-"""Which cell is best, and how a cell is named among others; wrong outputs and grade D never win over a clean cell."""
+"""Which cell is best; wrong outputs and grade D never win over a clean cell."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import CellResult, Estimate
-from tuibench.core.label import name_cell, varying_axes
-from tuibench.core.text import show
 
 Metric = Callable[[CellResult], Estimate]
-Names = Mapping[str, str]
-"""The sha256 of a model -> its name for people."""
-
-_LONGEST_NAME = 60
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,18 +67,18 @@ def _overlap(a: Estimate, b: Estimate) -> bool:
     return a_low <= b_high and b_low <= a_high
 
 
-def varying(cells: Sequence[CellResult]) -> tuple[str, ...]:
-    """The axes in which the cells differ, so that naming one must say them."""
-    return varying_axes(c.asked for c in cells)
+def least_latency(cells: Sequence[CellResult]) -> Choice | None:
+    """Of measured cells the quickest that answers one request at a time: what a headline names first."""
+    return choose([c for c in cells if c.asked.scenario == "sync"], latency, most=False)
 
 
-def describe(cell: CellResult, cells: Sequence[CellResult], names: Names, *, brief: bool = False) -> str:
-    """A configuration among `cells`; `brief` for the headline."""
-    streams = cell.used.streams if cell.used else None
-    return name_cell(cell.asked, varying(cells), model=model_name(cell, names), streams=streams, brief=brief)
+def most_of_streams(cells: Sequence[CellResult]) -> Choice | None:
+    """Of measured cells the one with the most items/s of those that answer several: what a headline names next."""
+    return choose([c for c in cells if c.asked.scenario != "sync"], throughput, most=True)
 
 
-def model_name(cell: CellResult, names: Names) -> str:
-    """The name of a cell's model, safe to print; the start of its sha256 where it has none."""
-    sha256 = cell.asked.model_sha256
-    return show(names.get(sha256, sha256[:12]), _LONGEST_NAME)
+def headlined(cells: Sequence[CellResult]) -> CellResult | None:
+    """The cell whose number begins the headline; None where it has no number."""
+    able = measured(cells)
+    best = least_latency(able) or most_of_streams(able)
+    return best.cell if best is not None else None

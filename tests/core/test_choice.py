@@ -1,0 +1,29 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.runs.execution_data import result
+from tuibench.core.cell import CellResult
+from tuibench.core.choice import headlined
+from tuibench.runs.conclusion import headline
+
+SLOW, FAST = result(p50=4.0, cores=1), result(p50=2.0, cores=2)
+STREAMS, MORE = (result(per_second=rate, scenario="async", cores=4) for rate in (900.0, 1500.0))
+NOISY = result(p50=1.0, cores=8, letter="D")
+
+
+@pytest.mark.parametrize(
+    ("cells", "wanted"),
+    [
+        ((SLOW, FAST), FAST),
+        ((STREAMS, MORE, SLOW, FAST), FAST),
+        ((STREAMS, MORE), MORE),
+        ((NOISY, SLOW), SLOW),
+        ((NOISY,), NOISY),
+        ((), None),
+    ],
+)
+def test_the_cell_that_a_headline_names_first(cells: tuple[CellResult, ...], wanted: CellResult | None) -> None:
+    assert headlined(cells) is wanted
+    amount = f"{wanted.latency_ms['p50'].value:.2f} ms" if wanted is not None else "nothing measured"
+    assert headline(cells, {}).startswith("1500 items/s" if wanted is MORE else amount)
