@@ -292,6 +292,8 @@ def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | Non
 
 def _lost_words(problem: ModelError, way: str) -> str:
     """Why a model cannot be had, and what mends it where a line of 80 columns still shows it: before a whole path."""
+    if isinstance(problem, ModelGone) and is_remote(problem.file):
+        return f"{show(problem.file, 60)} is not in the cache any more: R fetches it"
     if isinstance(problem, ModelGone) and problem.file:
         name = fit_middle(show(os.path.basename(problem.file)), _LONGEST)
         return f"{name} is gone: {way} ({show(problem.file)})"

@@ -103,7 +103,7 @@ async def test_the_keys_of_benchmarks_mean_this_one(monkeypatch: pytest.MonkeyPa
     land(monkeypatch, "form", "comparison")
     async with detail(NEW, OLD, rerun_of=OLD.id) as seen:
         await seen.press("r")
-        assert f"{short_id(NEW.id)}" in seen.said
+        assert "resnet50.onnx is gone: R takes it" in seen.said
         await seen.press("escape", "R")
         assert landed(seen.app) == ("form", (), {"benchmark": NEW.id})
         await seen.press("q", "c")

@@ -276,7 +276,11 @@ class NewProjectScreen(Page):
         def done(row: ProjectRow) -> None:
             self.when_shown(lambda: self._open(row.project.id, where))
 
-        self.ask(lambda: self.desk.create_project(found, name, description, dims), done, group="create", otherwise=fail)
+        def create() -> ProjectRow:
+            return self.desk.create_project(found, name, description, dims)
+
+        # A key that reached this page while it goes would go with it.
+        self.ask(create, done, group="create", otherwise=fail, opens=True)
 
     def _open(self, project: str, where: str) -> None:
         dashboard = self.dashboard
