@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import ClassVar
 
 from textual import events
@@ -69,7 +70,7 @@ class NewProjectScreen(Page):
         self._wanted: str | None = None
         """Where to go on to, of a project that is to be made once the model is looked at: the key of a button."""
         self._making = self._ahead = False
-        """Whether it is made now; whether enter came once more while it is made: it is meant for the form's RUN."""
+        """Whether it is made now; whether enter came once more before: it is meant for the form's RUN."""
 
     # What is shown
 
@@ -229,7 +230,7 @@ class NewProjectScreen(Page):
         """Make it."""
         message.stop()
         where = message.field.key
-        if self._making or self._wanted is not None:
+        if self._wanted is not None:
             self._ahead = where == MEASURE
         self._make(where)
 
@@ -276,9 +277,7 @@ class NewProjectScreen(Page):
         def done(row: ProjectRow) -> None:
             self.when_shown(lambda: self._open(row.project.id, where))
 
-        def create() -> ProjectRow:
-            return self.desk.create_project(found, name, description, dims)
-
+        create = partial(self.desk.create_project, found, name, description, dims)
         # A key that reached this page while it goes would go with it.
         self.ask(create, done, group="create", otherwise=fail, opens=True)
 
