@@ -30,7 +30,7 @@ def test_what_a_run_still_does_is_said_of_a_benchmark_and_of_a_profile(
 ) -> None:
     said = [told(info(kind=kind), monkeypatch, capsys) for kind in ("", "performance")]
     assert said == [
-        "k3f9: ends with the execution that goes on; 7 executions so far\n",
+        "k3f9: the execution that goes on is the last; 7 executions so far\n",
         "k3f9: it ends as soon as it has something to show; 7 measurements so far\n",
     ]
 

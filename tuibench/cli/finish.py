@@ -45,6 +45,5 @@ def _outcome(info: RunInfo) -> str:
         return f"{short}: {show(info.detail)}; its runner there will see the wish within seconds"
     if info.state not in activity.ALIVE:
         return f"{short}: {info.state}"
-    if info.kind:
-        return f"{short}: {finishing_words(profile=True)}; {count_of(info.executions, 'measurement')} so far"
-    return f"{short}: ends with the execution that goes on; {count_of(info.executions, 'execution')} so far"
+    so_far = count_of(info.executions, "measurement" if info.kind else "execution")
+    return f"{short}: {finishing_words(profile=bool(info.kind))}; {so_far} so far"
