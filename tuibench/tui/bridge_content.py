@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable
 from threading import Lock
 
@@ -16,8 +15,11 @@ from tuibench.core.spec import ModelSource
 class ContentGlance:
     """Remembers what was found in a file for as long as this and those of its weights stay as they were."""
 
-    def __init__(self, look: Callable[[ModelSource], ModelSummary]) -> None:
+    def __init__(
+        self, look: Callable[[ModelSource], ModelSummary], is_untouched: Callable[[ModelReference], bool]
+    ) -> None:
         self._look = look
+        self._is_untouched = is_untouched
         self._seen: dict[str, ModelReference] = {}
         """By path."""
         self._turn = Lock()
@@ -27,7 +29,7 @@ class ContentGlance:
         # One child at a time: RUN asks for what the check of the last key is finding out.
         with self._turn:
             for reference in (known, self._seen.get(source.path)):
-                if reference is not None and reference.file.path == source.path and _is_as_it_was(reference):
+                if reference is not None and reference.file.path == source.path and self._is_untouched(reference):
                     return reference.sha256
             try:
                 found = refer(source.asked, self._look(source))
@@ -37,14 +39,3 @@ class ContentGlance:
                 return ""
             self._seen[source.path] = found
             return found.sha256
-
-
-def _is_as_it_was(reference: ModelReference) -> bool:
-    for stamp in (reference.file, *reference.external):
-        try:
-            found = os.stat(stamp.path)
-        except OSError:
-            return False
-        if (found.st_size, found.st_mtime_ns) != (stamp.size, stamp.mtime_ns):
-            return False
-    return True

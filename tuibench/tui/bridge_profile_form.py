@@ -25,6 +25,7 @@ from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.workbench.forecast import free_dims
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.model import is_untouched
 from tuibench.workbench.profiles import theory_spec
 from tuibench.workbench.runs import Wishes
 
@@ -45,7 +46,7 @@ class ProfileStarter:
         """By project, for estimates: as the models are when somebody asks for them."""
         self._before: dict[str, Before] = {}
         """By profile that is to be made again."""
-        self._contents = ContentGlance(lambda source: bench.projects.look(source)[0])
+        self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
         self._feeds = FeedGlance(bench.profiles.check_feeds)
         self._holder = Glance(bench.runs.holder)
 

@@ -51,17 +51,30 @@ def find_state(reference: ModelReference, places: Places) -> ModelState:
     """Whether a model is what it was: a look at its files, and only where their times differ their checksums."""
     doubtful: list[FileStamp] = []
     for stamp in (reference.file, *reference.external):
-        try:
-            found = os.stat(stamp.path)
-        except (OSError, ValueError):
-            return ModelState(GONE, stamp.path)
-        if not stat.S_ISREG(found.st_mode):
-            return ModelState(GONE, stamp.path)
-        if found.st_size != stamp.size:
-            return ModelState(CHANGED, stamp.path)
-        if found.st_mtime_ns != stamp.mtime_ns:
+        state = _glance(stamp)
+        if state in (GONE, CHANGED):
+            return ModelState(state, stamp.path)
+        if state != UNCHANGED:
             doubtful.append(stamp)
     return _hash(doubtful, places) if doubtful else ModelState(UNCHANGED)
+
+
+def is_untouched(reference: ModelReference) -> bool:
+    """Whether the files are what they were by their sizes and times alone."""
+    return all(_glance(stamp) == UNCHANGED for stamp in (reference.file, *reference.external))
+
+
+def _glance(stamp: FileStamp) -> str:
+    """A state; '' where only the content can tell."""
+    try:
+        found = os.stat(stamp.path)
+    except (OSError, ValueError):
+        return GONE
+    if not stat.S_ISREG(found.st_mode):
+        return GONE
+    if found.st_size != stamp.size:
+        return CHANGED
+    return UNCHANGED if found.st_mtime_ns == stamp.mtime_ns else ""
 
 
 def _hash(stamps: list[FileStamp], places: Places) -> ModelState:

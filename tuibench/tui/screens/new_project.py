@@ -230,7 +230,7 @@ class NewProjectScreen(Page):
         """Make it."""
         message.stop()
         where = message.field.key
-        if self._wanted is not None:
+        if self._making or self._wanted is not None:
             self._ahead = where == MEASURE
         self._make(where)
 

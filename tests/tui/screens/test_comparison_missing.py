@@ -1,0 +1,28 @@
+"""What is said of two results of which no cells pair."""
+
+from __future__ import annotations
+
+from tests.report import build
+from tuibench.runs.side_by_side import compare_results
+from tuibench.tui.screens.comparison_figure import Material
+from tuibench.tui.screens.comparison_missing import missing_lines
+from tuibench.tui.screens.comparison_pair import pairs_of_sides
+
+
+def lines(shas: tuple[str, str]) -> tuple[str, ...]:
+    dims = ({"seq": 64}, {"x": 48})
+    old, new = (
+        build.run(
+            build.ok_cell(asks={"model_sha256": sha * 32, "dims": size}), models=(build.model(sha256=sha * 32),), id=one
+        )
+        for sha, size, one in zip(shas, dims, ("01J0000000000000000000K3F9", "01J000000000000000000077ZZ"), strict=True)
+    )
+    side = compare_results(old, new)
+    return missing_lines(Material(old, new, pairs_of_sides(side), side), "R")
+
+
+def test_another_model_is_the_first_thing_that_is_not_in_common() -> None:
+    said = lines(("aa", "bb"))
+    assert said[1] == "model: another content, aaaaaaaa in k3f9; bbbbbbbb in 77zz"
+    assert not any("another content" in line for line in lines(("aa", "aa")))
+    assert any(line.startswith("shapes: seq=64 in k3f9; x=48") for line in lines(("aa", "aa")))
