@@ -105,6 +105,33 @@ async def test_the_third_enter_starts_the_run_however_early_it_comes(
         assert desk.started == ["sample"] and landed(app)[0] == "run"
 
 
+async def test_enter_counts_also_where_the_project_takes_longer_than_keys_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    land(monkeypatch, "run")
+    monkeypatch.setattr("tuibench.tui.textual_seam.HOLD_S", 0.01)
+    desk, gate = SlowDesk(), threading.Event()
+    create = desk.create_project
+
+    def slow(*given: Any) -> Any:
+        gate.wait(30)
+        return create(*given)
+
+    monkeypatch.setattr(desk, "create_project", slow, raising=False)
+    for each in (desk.looked, desk.read):
+        each.set()
+    async with open_app(desk=cast(Desk, desk)) as (app, pilot):
+        send_key(app, "enter")
+        await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._found is not None)
+        send_key(app, "enter")
+        await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._making)
+        await until(lambda: app.typed._hold is None)
+        send_key(app, "enter")
+        await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._ahead)
+        gate.set()
+        await until(lambda: bool(desk.started))
+        await settle(pilot)
+        assert desk.started == ["sample"] and landed(app)[0] == "run"
+
+
 async def test_a_path_that_is_typed_before_there_is_a_field_is_in_it() -> None:
     async with open_app() as (app, pilot):
         send_key(app, "n")
