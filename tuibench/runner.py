@@ -64,9 +64,8 @@ def attend(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, b
 
     try:
         lock = open_directory(directory, request)
-        begun()
         try:
-            work(directory, request, stop)
+            work(directory, request, stop, begun)
         finally:
             os.close(lock)
     except TuibenchError as error:
@@ -136,17 +135,25 @@ def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
     return lock
 
 
-def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> None:
+def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch, begun: Callable[[], None]) -> None:
     """Write the run's journal from its beginning, or from where it broke off, to its end."""
     from tuibench.core.errors import TuibenchError
     from tuibench.runs.host_queue import HostQueue
     from tuibench.runs.journal import JournalBroken
     from tuibench.runs.stopping import BY_WISH, Cancelled
 
-    journal, past = open_journal(directory, request)
+    written: list[Journal] = []
 
     def describe() -> dict[str, Any]:
-        return {"run": request["id"], "eta_s": journal.latest.get("eta_s")}
+        return {"run": request["id"], "eta_s": written[0].latest.get("eta_s") if written else None}
+
+    queue = HostQueue(request["host_lock"], request.get("ticket", request["id"]), describe, stop)
+    if is_waiting_its_turn(request):
+        # Whoever is told that this run has begun may start the next, which must not measure before it.
+        queue.draw()
+    begun()
+    journal, past = open_journal(directory, request)
+    written.append(journal)
 
     def beat() -> None:
         journal.append("heartbeat")
@@ -154,14 +161,8 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
             stop.trip(BY_WISH)
 
     stop.beat_with(beat)
-    queue = HostQueue(request["host_lock"], request.get("ticket", request["id"]), describe, stop)
     try:
-        if (request.get("resume") or {}).get("finish"):
-            finish(directory, journal, request, past)
-        else:
-            introduce(journal, request, past)
-            stand_in_line(queue, journal, request)
-            carry_out(directory, journal, request, stop, past)
+        sit(directory, journal, request, stop, past, queue)
     except Cancelled as cancelled:
         end_unmeasured(directory, journal, request, past, cancelled.reason)
     except TuibenchError as error:
@@ -173,6 +174,33 @@ def work(directory: RunDirectory, request: dict[str, Any], stop: StopSwitch) -> 
     journal.close()
     if not request.get("ephemeral"):
         tidy(directory, request)
+
+
+def sit(
+    directory: RunDirectory,
+    journal: Journal,
+    request: dict[str, Any],
+    stop: StopSwitch,
+    past: Replay | None,
+    queue: HostQueue,
+) -> None:
+    """What this sitting of the run is for: save what there is, or measure when it is this run's turn."""
+    if is_finishing(request):
+        finish(directory, journal, request, past)
+        return
+    introduce(journal, request, past)
+    stand_in_line(queue, journal, request)
+    carry_out(directory, journal, request, stop, past)
+
+
+def is_finishing(request: dict[str, Any]) -> bool:
+    """Whether what there is of a run is to be saved, and no more measured."""
+    return bool((request.get("resume") or {}).get("finish"))
+
+
+def is_waiting_its_turn(request: dict[str, Any]) -> bool:
+    """Whether a run measures, and alone."""
+    return not (request["plan_only"] or request.get("share_host") or is_finishing(request))
 
 
 def open_journal(directory: RunDirectory, request: dict[str, Any]) -> tuple[Journal, Replay | None]:
@@ -330,18 +358,9 @@ def carry_out(
         Run(spec, setup).carry_out()
         return
     from tuibench.runs.profiling import ProfileRun, ProfileSetup
+    from tuibench.runs.roof_shelf import describe_machine
 
     ProfileRun(spec, setup, ProfileSetup(describe_machine(spec.engines[0]))).carry_out()
-
-
-def describe_machine(engine: str) -> str:
-    """CPU and engine in one line: by it what was measured of both is known again."""
-    from tuibench.host.facts import read_facts, this_process
-
-    process = this_process()
-    cpu = read_facts(process)["env"]["cpu"]
-    isa = " ".join(str(name) for name in cpu.get("isa") or ())
-    return f"{cpu.get('brand') or cpu.get('model')}, {isa}, {engine} {process.versions.get(engine)}"
 
 
 def saver(directory: RunDirectory, request: dict[str, Any]) -> Callable[[dict[str, Any]], dict[str, Any]]:

@@ -19,6 +19,7 @@ from tests.conftest import ROOT
 from tuibench.core.errors import HostBusy, TuibenchError, UsageError, WriteError
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec
+from tuibench.runs.host_queue import find_holder, find_tickets
 from tuibench.workbench import lone_runner
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.lone_runner import start_lone_runner
@@ -94,6 +95,16 @@ def test_a_launched_run_can_be_found_at_once_and_its_runner_is_reaped(keeper: Sh
     runner = runner_of(keeper)
     until(lambda: runs.info(run).state == "finished", "the end")
     until(lambda: not Path(f"/proc/{runner}").exists(), "nothing of the runner, no zombie either")
+
+
+def test_a_launched_run_stands_in_line_at_once_so_that_the_next_one_comes_after_it(keeper: Shell, runs: Runs) -> None:
+    effort = replace(EFFORTS["quick"], timed_s=60, max_executions=1)
+    run, _ = runs.launch(replace(brief(), effort=effort), Wishes())
+    name = Workbench().settings.host_lock
+    waiting = find_tickets(name)
+    holder = find_holder(name)
+    assert run in (*waiting, holder.run if holder else "")
+    runs.cancel(run)
 
 
 def test_a_run_whose_directory_cannot_be_made_is_told(keeper: Shell, runs: Runs) -> None:

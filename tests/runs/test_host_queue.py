@@ -138,6 +138,30 @@ def test_the_oldest_ticket_comes_first_whoever_looks_first(name: str, holder: su
     assert places[2][0] == 1
 
 
+def test_who_drew_a_ticket_is_not_passed_by_a_later_one_that_is_faster(name: str) -> None:
+    first, second = queue(name, 1), queue(name, 2)
+    first.draw()
+    first.draw()
+    waits: list[Wait] = []
+
+    def tell(wait: Wait) -> None:
+        waits.append(wait)
+        first.enter(None, refuse)
+        first.leave()
+
+    second.enter(None, tell)
+    assert [(wait.place, wait.holder) for wait in waits] == [(2, None)]
+    second.leave()
+    assert find_tickets(name) == []
+
+
+def test_who_leaves_without_having_come_in_is_out_of_the_line(name: str) -> None:
+    first = queue(name, 1)
+    first.draw()
+    first.leave()
+    assert find_tickets(name) == []
+
+
 def test_a_stopped_waiter_does_not_hold_up_the_line(name: str, holder: subprocess.Popen[bytes]) -> None:
     waiter = subprocess.Popen(
         [sys.executable, "-c", HOLD, name, ticket(2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -105,13 +105,19 @@ class HostQueue:
         self._stop = stop
         self._root = root
         self._held: list[Doorman] = []
+        self._drawn: Doorman | None = None
         self._known: dict[str, Holder] = {}
         """Who answered last, by name: one that is stopped takes no more calls."""
+
+    def draw(self) -> None:
+        """Stand in line from now on: who draws a later ticket does not get past this run, however slow it begins."""
+        if self._drawn is None:
+            self._drawn = Doorman(self._line(self._ticket), self._describe)
 
     def enter(self, wait_s: float | None, tell: Callable[[Wait], None]) -> float:
         """Come back when this run may measure, with the seconds that took; HostBusy after `wait_s`."""
         begin = time.monotonic()
-        line = Doorman(self._line(self._ticket), self._describe)
+        self.draw()
         try:
             said, said_at = Wait(0, None), 0.0
             while not self._try():
@@ -128,7 +134,7 @@ class HostQueue:
                 # Without a holder somebody is about to come in or has just gone out.
                 self._stop.pause(left if now.holder and not brief else min(left, _SHORT_LOOK_S))
         finally:
-            line.close()
+            self._step_out()
         return time.monotonic() - begin
 
     def share(self) -> bool:
@@ -137,8 +143,15 @@ class HostQueue:
 
     def leave(self) -> None:
         """Let the next one in."""
+        self._step_out()
         while self._held:
             self._held.pop().close()
+
+    def _step_out(self) -> None:
+        """Leave the line, for whatever reason."""
+        if self._drawn is not None:
+            self._drawn.close()
+            self._drawn = None
 
     def _try(self) -> bool:
         return not self._before() and self._take()

@@ -10,6 +10,7 @@ from typing import TypeVar
 
 from tuibench.core.profile import Roofline, ZeroEffect
 from tuibench.core.strict import strictly
+from tuibench.host.facts import read_facts, this_process
 from tuibench.runs.shelf import Shelf
 
 T = TypeVar("T", bound="Roofline | ZeroEffect")
@@ -58,3 +59,11 @@ def has_roofs(cache: str, cores: int, clock: Callable[[], float] = time.time) ->
     except OSError:
         return False
     return any(clock() - at <= _OLD_S for at in kept)
+
+
+def describe_machine(engine: str) -> str:
+    """CPU and engine in one line: by it what was measured of both is known again."""
+    process = this_process()
+    cpu = read_facts(process)["env"]["cpu"]
+    isa = " ".join(str(name) for name in cpu.get("isa") or ())
+    return f"{cpu.get('brand') or cpu.get('model')}, {isa}, {engine} {process.versions.get(engine)}"
