@@ -15,7 +15,7 @@ from numpy.lib import format as npy
 
 from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
-from tuibench.models.feedfile import FileInputs, read_feeds
+from tuibench.models.feedfile import FileInputs, odd_notes, read_feeds
 
 X = Port("x", "tensor", "float32", ("b", 4))
 IDS = Port("a/0", "tensor", "int64", ("b",))
@@ -25,6 +25,10 @@ def load(tmp_path: Path, ports: tuple[Port, ...], arrays: dict[str, Any]) -> Fil
     path = tmp_path / "f.npz"
     np.savez(path, **arrays)
     return read_feeds(str(path), ports, 10**9)
+
+
+def oddities(tmp_path: Path, ports: tuple[Port, ...], arrays: dict[str, Any]) -> tuple[str, ...]:
+    return tuple(odd_notes(ports, load(tmp_path, ports, arrays).samples))
 
 
 def test_arrays_are_fed_as_they_are(tmp_path: Path) -> None:
@@ -97,7 +101,7 @@ def test_what_does_not_fit_says_both_sides(tmp_path: Path, arrays: dict[str, Any
 def test_what_is_no_number_is_noted(tmp_path: Path, odd: list[float], note: tuple[str, ...]) -> None:
     array = np.ones((2, 2, 4), np.float32)
     array[1, 1, : len(odd)] = odd
-    assert load(tmp_path, (X, IDS), {"x": array, "a/0": np.arange(2)}).notes == note
+    assert oddities(tmp_path, (X, IDS), {"x": array, "a/0": np.arange(2)}) == note
 
 
 def test_what_is_no_number_is_found_in_sequences_and_not_asked_of_strings(tmp_path: Path) -> None:
@@ -107,7 +111,7 @@ def test_what_is_no_number_is_found_in_sequences_and_not_asked_of_strings(tmp_pa
         Port("t", "tensor", "string", ("b",)),
     )
     arrays = {"s\x1b/0": np.ones(2, np.float32), "s\x1b/1": np.full(3, np.nan, np.float32), "t": np.array(["nan"])}
-    assert load(tmp_path, ports, arrays).notes == ("input 's\\e' has 3 values that are NaN or infinite",)
+    assert oddities(tmp_path, ports, arrays) == ("input 's\\e' has 3 values that are NaN or infinite",)
 
 
 def test_of_a_wrong_shape_it_is_said_how_samples_stand(tmp_path: Path) -> None:

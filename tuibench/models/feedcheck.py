@@ -6,7 +6,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.models.dim import expand
-from tuibench.models.feedfile import read_feeds
+from tuibench.models.feedbatch import read_inputs
 from tuibench.models.layout import Layout
 
 
@@ -15,7 +15,7 @@ def check_feeds(spec: BenchmarkSpec, summary: ModelSummary, available_bytes: int
     if spec.inputs.file is None:
         return
     layout = Layout(summary.inputs, spec.inputs.batch_dim)
-    found = read_feeds(spec.inputs.file, layout.ports, available_bytes)
+    found = read_inputs(spec, spec.inputs.file, layout, available_bytes)
     problem = next((request.problem for request in expand(spec, 0, layout, found.shapes) if request.problem), None)
     if problem is not None:
         raise UsageError(problem)

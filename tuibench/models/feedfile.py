@@ -66,12 +66,14 @@ def read_feeds(path: str, ports: tuple[Port, ...], available_bytes: int) -> File
         raise UsageError(f"--inputs {show(path)}: the inputs have different counts of samples: {sorted(counts)}")
     count = counts.pop() if counts else 1
     samples = tuple({name: v[n % len(v)] for name, v in values.items()} for n in range(count))
-    return FileInputs(samples, shapes, tuple(_odd_notes(ports, values)))
+    return FileInputs(samples, shapes)
 
 
-def _odd_notes(ports: tuple[Port, ...], values: Mapping[str, list[Any]]) -> Iterator[str]:
+def odd_notes(ports: tuple[Port, ...], samples: tuple[Feed, ...]) -> Iterator[str]:
+    """What is odd about samples; an array that several of them share counts once."""
     for port in ports:
-        parts = [item for value in values[port.name] for item in (value if isinstance(value, list) else [value])]
+        values = {id(sample[port.name]): sample[port.name] for sample in samples}.values()
+        parts = [item for value in values for item in (value if isinstance(value, list) else [value])]
         odd = sum(int(np.count_nonzero(~np.isfinite(p))) for p in parts if p is not None and p.dtype.kind == "f")
         if odd:
             held = "1 value that is" if odd == 1 else f"{odd} values that are"
@@ -184,9 +186,14 @@ def _checked(port: Port, array: Array, path: str) -> Array:
 
 
 def _split(port: Port, array: Array, path: str) -> list[Array]:
-    """The samples in an array: one, or as many as its leading axis says where it has an axis too many."""
+    """The samples in an array: one, or as many as its leading axis says where it has an axis too many.
+
+    Where the model takes one item at a time, several in a row are as many samples.
+    """
     if port.shape is None or _fits(port.shape, array.shape):
         return [array]
+    if port.shape and port.shape[0] == 1 and array.shape[:1] > (0,) and _fits((None, *port.shape[1:]), array.shape):
+        return [np.ascontiguousarray(array[n : n + 1]) for n in range(array.shape[0])]
     if len(array.shape) == len(port.shape) + 1 and array.shape[0] > 0 and _fits(port.shape, array.shape[1:]):
         return [np.asarray(sample, order="C") for sample in array]
     got = "[" + ", ".join(str(d) for d in array.shape) + "]"

@@ -17,7 +17,8 @@ from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.models.candidate import Candidate, Search
 from tuibench.models.dim import PointRequest, describe_shape, expand
-from tuibench.models.feedfile import FileInputs, read_feeds
+from tuibench.models.feedbatch import read_inputs
+from tuibench.models.feedfile import FileInputs
 from tuibench.models.inputs import Synthesis, count_distinct
 from tuibench.models.layout import Layout
 from tuibench.models.reference import Run, TrialError, make_reference, why_none
@@ -64,7 +65,7 @@ class Preparer:
         layout = Layout(self.summary.inputs, spec.inputs.batch_dim)
         file = None
         if spec.inputs.file is not None:
-            file = read_feeds(spec.inputs.file, layout.ports, self.order.available_bytes)
+            file = read_inputs(spec, spec.inputs.file, layout, self.order.available_bytes)
         requests = expand(spec, self.order.model, layout, file.shapes if file else None)
         vocabulary = Vocabulary()
         if file is None:
