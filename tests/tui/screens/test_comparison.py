@@ -58,6 +58,18 @@ async def test_f_makes_the_other_side_the_base() -> None:
         assert "0.943 [0.937, 0.950]" in frame(seen.app)
 
 
+async def test_the_title_and_the_command_say_which_side_is_the_base() -> None:
+    async with shown((120, 36)) as seen:
+        old, new = short_id(seen.ids[2]), short_id(seen.ids[0])
+        assert rows(seen.app)[0].index(old) < rows(seen.app)[0].index(new)
+        await press(seen.pilot, "f", "y")
+        assert rows(seen.app)[0].index(new) < rows(seen.app)[0].index(old)
+        assert seen.app.clipboard == f"tuibench compare {new} {old}"
+        await press(seen.pilot, "f", "y")
+        assert rows(seen.app)[0].index(old) < rows(seen.app)[0].index(new)
+        assert seen.app.clipboard == f"tuibench compare {old} {new}"
+
+
 async def test_m_and_h_choose_the_figure_and_are_remembered() -> None:
     async with shown((120, 36)) as seen:
         assert "items/s by cores" in frame(seen.app)

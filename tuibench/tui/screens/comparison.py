@@ -50,8 +50,12 @@ class ComparisonScreen(Page):
         both = [
             f'{short_id(one)} "{name}"' if name else short_id(one)
             for one, name in zip((self.old, self.new), self._names, strict=True)
-        ]
+        ][:: -1 if self._is_turned else 1]
         return ("Comparison", f"{both[0]} {self.dashboard.glyphs.to} {both[1]}")
+
+    @property
+    def _is_turned(self) -> bool:
+        return any(view.is_turned for view in self.query(ComparisonView))
 
     def load(self) -> None:
         """Records do not change once they are written: read once."""
@@ -85,9 +89,15 @@ class ComparisonScreen(Page):
         message.stop()
         self.dashboard.go(route.detail(self.new))
 
+    def on_comparison_view_turned(self, message: ComparisonView.Turned) -> None:
+        """The title says which side is the base."""
+        message.stop()
+        self.show_title()
+
     def action_copy_command(self) -> None:
         """The shell command that says the same."""
-        command = f"tuibench compare {short_id(self.old)} {short_id(self.new)}"
+        sides = (self.new, self.old) if self._is_turned else (self.old, self.new)
+        command = " ".join(("tuibench compare", *map(short_id, sides)))
         self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")
 
     def _show_copied(self, command: str, file: str) -> None:

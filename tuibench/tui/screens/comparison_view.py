@@ -9,6 +9,7 @@ from rich.cells import cell_len
 from textual.app import ComposeResult
 from textual.binding import BindingType
 from textual.containers import Vertical
+from textual.message import Message
 
 from tuibench.core.text import show
 from tuibench.plots.figure import draw
@@ -56,6 +57,9 @@ class ComparisonView(Bare, Vertical):
     .-tall ComparisonView #words { height: 8; }
     """
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("side", "metric", "figure"))
+
+    class Turned(Message):
+        """The other side is the base now."""
 
     def __init__(
         self,
@@ -179,6 +183,7 @@ class ComparisonView(Bare, Vertical):
         """The other side becomes the base."""
         self.is_turned = not self.is_turned
         self._refresh()
+        self.post_message(self.Turned())
 
     def action_metric(self) -> None:
         """The next metric of the figure."""
