@@ -133,6 +133,20 @@ def test_sharing_the_machine_is_recorded(keeper: Shell) -> None:
     assert json.loads(alone.out)["tuibench"]["shared_host"] is False
 
 
+def test_a_run_that_is_taken_up_can_share_the_machine_too(keeper: Shell) -> None:
+    first = detach(keeper)
+    second = detach(keeper, *BRIEF)
+    until(lambda: state(second) == "waiting", "a waiting run")
+    for pid in keeper.pids(Workbench().runs.info(second).id):
+        os.kill(pid, signal.SIGKILL)
+    until(lambda: state(second) == "interrupted", "its end")
+    done = run(keeper, "resume", second, "--share-host", "--json")
+    assert done.code == 0, done.err
+    assert json.loads(done.out)["tuibench"]["shared_host"] is True
+    assert state(first) == "running"
+    end(keeper, first)
+
+
 def test_everything_is_for_its_owner_alone_whatever_the_umask(keeper: Shell) -> None:
     done = run(keeper, "benchmark", *BRIEF, before=lambda: os.umask(0) and None)
     assert done.code == 0, done.err

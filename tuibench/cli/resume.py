@@ -34,6 +34,7 @@ def add_parser(subparsers: Any) -> None:
     parser.add_argument("--detach", action="store_true", help="start it, print its id and return")
     parser.add_argument("--wait", metavar="SEC", help="for another benchmark on this machine, at most so long")
     parser.add_argument("--no-wait", action="store_true", help="exit 7 where another benchmark is measuring")
+    parser.add_argument("--share-host", action="store_true", help="measure at once, beside another benchmark")
     parser.add_argument("-x", "--export-path", metavar="FILE", help="write the result, as benchmark -x does")
     parser.add_argument("--json", action="store_true", help="the result as JSON on stdout")
     parser.add_argument("-q", "--quiet", action="store_true", help="nothing on stderr but errors")
@@ -59,7 +60,9 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
             interruption.check()
             with held_back():
                 wait_s = 0.0 if args.no_wait else wait_s
-                active = bench.runs.resume(args.id, mixed=args.mixed, finish=args.finish, wait_s=wait_s)
+                active = bench.runs.resume(
+                    args.id, mixed=args.mixed, finish=args.finish, wait_s=wait_s, share_host=args.share_host
+                )
             return stay_or_let_go(bench, active, request, (), interruption)
         finally:
             if active is not None:

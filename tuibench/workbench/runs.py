@@ -206,23 +206,28 @@ class Runs:
         return read_state(directory, self._observer())
 
     def resume(
-        self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None
+        self,
+        token: str,
+        *,
+        mixed: bool = False,
+        finish: bool = False,
+        wait_s: float | None = None,
+        share_host: bool = False,
     ) -> ActiveRun:
         """Take up a run that broke off, or with `finish` save what it has as it is."""
-        directory, request = self._compose_again(token, mixed, finish, wait_s)
+        directory, request = self._compose_again(token, mixed, finish)
+        request |= {"wait_s": wait_s, "share_host": share_host}
         begun = (directory.path / NAME).exists()
         seq = read_history(directory.path).next_seq if begun else 0
         return self._launch(directory.path, request, kept=True, first_seq=seq)
 
-    def take_up(self, token: str, *, mixed: bool = False, finish: bool = False, wait_s: float | None = None) -> str:
+    def take_up(self, token: str, *, mixed: bool = False, finish: bool = False) -> str:
         """The same by a runner that goes on whatever becomes of this process; the run's id."""
-        directory, request = self._compose_again(token, mixed, finish, wait_s)
+        directory, request = self._compose_again(token, mixed, finish)
         _start_alone(directory.path, request)
         return directory.id
 
-    def _compose_again(
-        self, token: str, mixed: bool, finish: bool, wait_s: float | None
-    ) -> tuple[RunDirectory, dict[str, Any]]:
+    def _compose_again(self, token: str, mixed: bool, finish: bool) -> tuple[RunDirectory, dict[str, Any]]:
         """Directory and request of a run that is to be taken up; raises where it cannot be."""
         directory = self._find(token)
         info = read_state(directory, self._observer())
@@ -236,7 +241,7 @@ class Runs:
         finish = finish or info.state == activity.UNSAVED
         if not finish:
             _require_models(request)
-        request |= {"resume": {"mixed": mixed, "finish": finish}, "wait_s": wait_s, "share_host": False}
+        request |= {"resume": {"mixed": mixed, "finish": finish}, "wait_s": None, "share_host": False}
         request |= {"host_lock": self._settings.host_lock, "store": str(self._settings.places.data)}
         # It stands in line where it comes now, and a wish to end the last sitting is none to end this one.
         request["ticket"] = _draw_id()
