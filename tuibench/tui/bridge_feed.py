@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable
 from threading import Lock
 
-from tuibench.core.errors import TuibenchError, UsageError
+from tuibench.core.errors import PhaseTimeout, TuibenchError, UsageError
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 
@@ -33,7 +33,11 @@ class FeedGlance:
             if asked not in self._known:
                 if len(self._known) >= _MOST:
                     self._known.clear()
-                self._known[asked] = self._ask(spec, file)
+                try:
+                    self._known[asked] = self._ask(spec, file)
+                except PhaseTimeout:
+                    # Others left it no time: the next look may find out, and the run does in any case.
+                    return ""
             return self._known[asked]
 
     def _ask(self, spec: BenchmarkSpec, file: str) -> str:
@@ -43,6 +47,8 @@ class FeedGlance:
             # The field has the flag and the name; a line of the form has no room for them.
             what = error.message.removeprefix(f"--inputs {show(file)}").removeprefix(":").strip()
             return f"{what}; {error.hint}" if error.hint else what
+        except PhaseTimeout:
+            raise
         except TuibenchError:
             return ""  # it is the model that cannot be read, which is said elsewhere
         return ""
