@@ -138,8 +138,8 @@ class HostQueue:
         return time.monotonic() - begin
 
     def share(self) -> bool:
-        """Measure at once; whether somebody else does so, too."""
-        return not self._take()
+        """Measure at once; whether somebody else does so, too, or is about to: who stands in line is not passed."""
+        return bool(find_tickets(self._name, self._root)) or not self._take()
 
     def leave(self) -> None:
         """Let the next one in."""

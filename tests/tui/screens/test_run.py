@@ -263,6 +263,20 @@ async def test_enter_of_what_is_not_measured_yet() -> None:
         assert "nothing is measured yet" in seen.text
 
 
+async def test_what_is_read_of_a_cell_grows_with_it_and_is_forgotten_when_it_is_closed() -> None:
+    views = [make_view([new_cell(1), new_cell(2)]), make_view([done_cell(1), new_cell(2)])]
+    async with watched(*views, make_view([lost_cell(1), done_cell(2)])) as seen:
+        await seen.press("enter")
+        assert "nothing is measured yet" in seen.text
+        await seen.look()
+        text = seen.text.rpartition("esc back")[2]
+        assert "nothing is measured yet" not in text and "Latency" in text
+        await seen.press("escape")
+        await seen.look()
+        await seen.press("enter")
+        assert "fatal: bad kernel" in seen.text.rpartition("esc back")[2]
+
+
 async def test_enter_of_a_finished_run_opens_that_very_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "detail")
     async with watched(make_done()) as seen:

@@ -18,6 +18,7 @@ _EQUIVALENT = re.compile(r"(.+?) and (.+?) are equivalent within (.+?) in")
 _DIFFERS = "outputs differ"
 _NUMBER = re.compile(r"(\d+) (core|stream)s?\b")
 _BATCH = re.compile(r"batch (\d+)")
+_MISSING = re.compile(r"\d+ of \d+ cells? (?:failed|partial|skipped)")
 _DIM = re.compile(r"(?:^|, )([^,=]+=\d+)(?=,|$)")
 """Named in a headline where it varied."""
 
@@ -55,8 +56,8 @@ def best_of(row: BenchmarkRow, times: str = "×") -> Best:
     words.append(verdict or _number(row, amount, unit, cell or "", times))
     if not verdict and (other := _PART.match(parts[1]) if len(parts) > 1 else None) is not None:
         words.append(f"{other[1]} /s" if other[2] == "items/s" else f"{other[1]} {other[2]}")
-    if row.status == "finished" and row.measured < row.cells:
-        words.append(f"{row.cells - row.measured} of {row.cells} cells failed")
+    if row.status == "finished":
+        words += filter(_MISSING.fullmatch, parts[1:])
     return Best(" · ".join(words), half or "", differs)
 
 

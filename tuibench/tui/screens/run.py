@@ -154,6 +154,7 @@ class RunScreen(RunKeys):
         self.set_class(bool(view.info.kind), "-profile")
         self._show_grid(view)
         self._show_around()
+        self.show_opened_cell(view)
         self.show_title()
         if before is None or stage_of(before) != stage_of(view):
             self.set_hints()
@@ -207,8 +208,12 @@ class RunScreen(RunKeys):
             return
         self.query_one("#progress", TextBlock).show_lines(map(set_in, self._progress_lines(view)))
         self._show_cell()
+        # How many lines it has room for is known once the grid has got its own.
+        self.call_after_refresh(self._fill_log)
+
+    def _fill_log(self) -> None:
         log = self.query_one("#log", TextBlock)
-        log.show_lines([f" {line}" for line in view.log[-max(log.size.height, 1) :]])
+        log.show_lines([f" {line}" for line in self.view.log[-max(log.size.height, 1) :]] if self.view else [])
 
     def _progress_lines(self, view: RunView) -> list[LineLike]:
         told = self._state_lines(view)

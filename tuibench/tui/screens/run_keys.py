@@ -39,6 +39,8 @@ class RunKeys(RunActions):
 
     run_id: str
     view: RunView | None
+    _opened: tuple[Notice, CellResult] | None = None
+    """What is read of a cell before it is stored, and what that shows."""
 
     def target(self) -> str | None:
         """The run itself."""
@@ -118,15 +120,23 @@ class RunKeys(RunActions):
         raise NotImplementedError
 
     def open_cell(self) -> None:
-        """All that is known of the cell under the cursor."""
+        """All that is known of the cell under the cursor, and of what comes to it while that is read."""
         cell = self.cell_under_cursor()
-        if cell is None:
+        if cell is not None:
+            self._opened = Notice(self.cell_name(cell), _known_lines(cell)), cell
+            self.app.push_screen(self._opened[0])
+
+    def show_opened_cell(self, view: RunView) -> None:
+        """The same with what the last look found."""
+        if self._opened is None:
             return
-        lines: list[LineLike] = [*own_lines(cell)] if cell.executions else []
-        if cell.failure is not None:
-            said = (cell.failure.log_tail or "").splitlines()
-            lines = [(failure_text(cell), "bad"), *((f"  {line}", "dim") for line in said), *lines]
-        self.app.push_screen(Notice(self.cell_name(cell), lines or ["nothing is measured yet"]))
+        notice, before = self._opened
+        cell = next((one for one in view.cells if one.key == before.key), None)
+        if not notice.is_attached or cell is None:
+            self._opened = None
+        elif cell is not before:
+            self._opened = notice, cell
+            notice.show(_known_lines(cell))
 
     # What a benchmark in the store can
 
@@ -192,3 +202,11 @@ class RunKeys(RunActions):
             return
         self.dashboard.look()
         leave_with(self, removed.words + ("; u brings it back" if removed.entry is not None else ""))
+
+
+def _known_lines(cell: CellResult) -> list[LineLike]:
+    lines: list[LineLike] = [*own_lines(cell)] if cell.executions else []
+    if cell.failure is not None:
+        said = (cell.failure.log_tail or "").splitlines()
+        lines = [(failure_text(cell), "bad"), *((f"  {line}", "dim") for line in said), *lines]
+    return lines or ["nothing is measured yet"]

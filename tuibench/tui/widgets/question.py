@@ -74,6 +74,12 @@ class Notice(Calm, ModalScreen[None]):
         yield TitleLine((self._heading, "title"), ("esc back ", "dim"))
         yield ScrollBlock(self._lines, wrap=True)
 
+    def show(self, lines: Iterable[LineLike]) -> None:
+        """Other lines, as many as there are."""
+        block = self.query_one(ScrollBlock)
+        block.show_lines(lines)
+        block.refresh(layout=True)
+
     def action_back(self) -> None:
         """Close."""
         self.dismiss(None)
