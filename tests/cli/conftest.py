@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeVar
@@ -11,7 +12,7 @@ from typing import TypeVar
 import pytest
 
 from tests.cli.quick import QuickShell
-from tests.cli.shell import Shell
+from tests.cli.shell import PATIENCE_S, Shell
 
 AnyShell = TypeVar("AnyShell", bound=Shell)
 
@@ -35,9 +36,12 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
 
 
 def watched(shell: AnyShell) -> Iterator[AnyShell]:
-    """Fail where a process or a file is left in the end."""
+    """Fail where a process or a file is left in the end; what has been told to end, or tidies up, gets its time."""
     yield shell
-    processes, files = shell.processes(), shell.leftovers()
+    deadline = time.monotonic() + PATIENCE_S
+    while (processes := shell.processes()) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    files = shell.leftovers()
     for pid in processes:
         try:
             os.kill(pid, signal.SIGKILL)

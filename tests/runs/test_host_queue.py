@@ -155,6 +155,19 @@ def test_who_drew_a_ticket_is_not_passed_by_a_later_one_that_is_faster(name: str
     assert find_tickets(name) == []
 
 
+def test_who_shares_does_not_pass_who_stands_in_line(name: str) -> None:
+    first, other = queue(name, 1), queue(name, 2)
+    first.draw()
+    assert other.share(), "somebody is about to measure"
+    assert find_holder(name) is None
+    first.enter(None, refuse)
+    assert other.share()
+    for one in (first, other):
+        one.leave()
+    assert not other.share()
+    other.leave()
+
+
 def test_who_leaves_without_having_come_in_is_out_of_the_line(name: str) -> None:
     first = queue(name, 1)
     first.draw()

@@ -26,8 +26,8 @@ def test_a_run_is_ended_from_here(bridge: Bridge, project: str, monkeypatch: pyt
     start = bridge.form(project=project)
     run, _ = bridge.start(brief(start), project)
     other, _ = bridge.start(brief(start), project)
-    waiting = until(lambda: row if (row := find(bridge, other)) and row.state == activity.WAITING else None, "a queue")
-    assert waiting.place == 1 and waiting.holder is not None
+    waiting = until(lambda: row if (row := find(bridge, other)) and row.holder is not None else None, "a queue")
+    assert (waiting.state, waiting.place) == (activity.WAITING, 1)
     assert run[-4:].lower() in bridge.check_form(start.values, start.summary, project).busy
     with pytest.raises(UsageError):
         bridge.finish(other)

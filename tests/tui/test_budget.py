@@ -6,9 +6,12 @@ import asyncio
 import os
 import time
 from pathlib import Path
+from threading import Event
+from typing import Any
 
 import pytest
 
+from tests.cli.shell import until
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import look, open_app, press, settle
 from tests.tui.stock import rich_project
@@ -44,15 +47,24 @@ async def test_the_start_sends_little(project: tuple[str, tuple[str, ...]]) -> N
         assert 1000 < len(counter_of(app).take().encode()) <= START
 
 
+@pytest.mark.parametrize("slow", [False, True], ids=["at once", "late"])
 @pytest.mark.usefixtures("project")
-async def test_nothing_else_is_asked_before_the_first_rows_are_painted(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_nothing_else_is_asked_before_the_first_rows_are_painted(
+    monkeypatch: pytest.MonkeyPatch, slow: bool
+) -> None:
     """A thread that reads beside takes its turns of the interpreter, and the rows come later for it."""
     sent: list[str] = []
     asked: list[tuple[str, bool]] = []
+    apps: list[Any] = []
+    empty = Event()
+    """The page was painted without its rows."""
 
     class Ear(CountingDriver):
         def write(self, data: str) -> None:
             sent.append(data)
+            if "─" in data:
+                apps.append(self._app)
+                empty.set()
             super().write(data)
 
     def note(name: str) -> None:
@@ -60,6 +72,9 @@ async def test_nothing_else_is_asked_before_the_first_rows_are_painted(monkeypat
 
         def noted(*arguments: object) -> object:
             asked.append((name, any("resnet50" in data for data in sent)))
+            if slow and len(asked) == 1:
+                assert empty.wait(30)
+                until(lambda: not apps[0].screen._update_timer._active.is_set(), "nothing is to be painted")
             return method(*arguments)
 
         monkeypatch.setattr(Bridge, name, noted)

@@ -19,6 +19,7 @@ from rich.console import RenderableType
 from textual import events, on
 from textual.app import App
 from textual.driver import Driver
+from textual.screen import Screen
 from textual.widget import Widget
 
 from tuibench.core.errors import TuibenchError
@@ -221,6 +222,13 @@ class Typed:
         self._at_work = 0
         if self._waiting:
             await self._app.on_event(self._waiting.popleft())
+
+
+def after_painting(screen: Screen[None], then: Callable[..., object], *given: object) -> None:
+    """Call it when all that has changed so far is painted: idle widgets say so, maybe after Textual asks for it."""
+    for widget in screen.walk_children(Widget):
+        widget._check_refresh()
+    screen.call_after_refresh(then, *given)
 
 
 def _looks() -> int:

@@ -54,7 +54,8 @@ def test_one_cell_needs_no_place() -> None:
 def test_what_did_not_go_to_its_end_says_so_first() -> None:
     row = replace(ROW, status="interrupted", measured=3, headline=f"{SYNC} · grade A · interrupted")
     assert best_of(row).text == "interrupted 3/15 · 1.92 ms @16×1"
-    assert best_of(replace(ROW, measured=14, headline=SYNC)).text == "1.92 ms @16×1 · 1 of 15 cells failed"
+    lacking = replace(ROW, measured=11, headline=f"{SYNC} · grade A · 1 of 15 cells failed · 3 of 15 cells skipped")
+    assert best_of(lacking).text == "1.92 ms @16×1 · 1 of 15 cells failed · 3 of 15 cells skipped"
 
 
 def test_records_that_cannot_be_read_are_said_to_be() -> None:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 from pathlib import Path
+from threading import Event
 from typing import Any
 
 import pytest
@@ -13,10 +14,11 @@ from tests.tui.frame import frame, rows
 from tests.tui.pilot import make_desk, open_app, press, settle
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile
+from tuibench.core.project import ProjectRow
 from tuibench.core.spec import ModelSource
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
-from tuibench.tui.desk import Desk
+from tuibench.tui.desk import Desk, Found
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.screens.base import Page
 from tuibench.tui.screens.home import HomeScreen
@@ -285,6 +287,31 @@ async def test_a_dim_that_got_no_size_at_first_can_be_given_one(model: Path) -> 
         pane.column.focus_field("save")
         await press(pilot, "enter")
         assert Workbench().projects.get(project).project.dims == {"sequence": 128}
+
+
+async def test_dims_are_there_whichever_is_read_first(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    desk, seen = make_desk(), Event()
+    project = project_of(model)
+    async with open_app((120, 36), desk=desk) as (app, pilot):
+        app.go(route.project(project))
+        await settle(pilot)
+        read, show, asked = desk.project, ProjectSettings._show_model, []
+
+        def late(one: str) -> ProjectRow:
+            asked.append(one)
+            if len(asked) == 1:
+                assert seen.wait(30)
+            return read(one)
+
+        def note(pane: ProjectSettings, found: Found) -> None:
+            show(pane, found)
+            seen.set()
+
+        monkeypatch.setattr(desk, "project", late)
+        monkeypatch.setattr(ProjectSettings, "_show_model", note)
+        await press(pilot, "4")
+        fields = app.page.query_one(ProjectSettings).column.fields
+        assert fields["name"].answer == "mine" and fields["dim:sequence"].answer == ""
 
 
 async def test_what_others_saved_meanwhile_is_shown_and_not_taken_back(model: Path) -> None:

@@ -18,6 +18,7 @@ from tuibench.core.text import show
 from tuibench.tui import key
 from tuibench.tui.desk import Desk, Pulse
 from tuibench.tui.message import Answered, Refused
+from tuibench.tui.textual_seam import after_painting
 from tuibench.tui.widgets.calm import Calm
 from tuibench.tui.widgets.key_line import KeyLine, together
 from tuibench.tui.widgets.record_table import RecordTable
@@ -249,7 +250,7 @@ class Page(Calm, Screen[None]):
             return
         message.then(message.value)
         self.dashboard.typed.let_go(message.mark)
-        self.call_after_refresh(self.dashboard.begin_to_look)
+        after_painting(self, self.dashboard.begin_to_look)
 
     def on_refused(self, message: Refused) -> None:
         """What a thread could not do."""
@@ -261,7 +262,7 @@ class Page(Calm, Screen[None]):
         else:
             self.explain(message.error)
         self.dashboard.typed.let_go(message.mark, drop=True)
-        self.call_after_refresh(self.dashboard.begin_to_look)
+        after_painting(self, self.dashboard.begin_to_look)
 
     def copy_text(self, text: str) -> None:
         """To the clipboard, which not every terminal has, and to a file."""

@@ -21,6 +21,7 @@ from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.project_actions import ProjectActions
 from tuibench.tui.screens.run_cell import run_cell
 from tuibench.tui.screens.seeker import Seeker
+from tuibench.tui.textual_seam import after_painting
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
 from tuibench.tui.widgets.text_block import TextBlock
@@ -130,7 +131,7 @@ class HomeScreen(Seeker, ProjectActions):
         self.show_title()
         self._show_panel()
         # Once the first rows are painted: a thread beside that takes its turns of the interpreter.
-        self.call_after_refresh(self._read_on, any(row.benchmarks < 0 for row in found))
+        after_painting(self, self._read_on, any(row.benchmarks < 0 for row in found))
 
     def _read_on(self, uncounted: bool) -> None:
         if uncounted:

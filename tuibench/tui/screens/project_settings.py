@@ -51,6 +51,8 @@ class ProjectSettings(Vertical):
         """As the fields were filled: what is saved is what differs from that."""
         self._state: ModelState | None = None
         self._model: ModelSummary | None = None
+        self._dims: tuple[str, ...] = ()
+        """Of the model, with those that got no size when the project was made."""
         self._costs: list[LineLike] = []
         """What it costs in theory, in words; none before anybody asked."""
 
@@ -91,7 +93,8 @@ class ProjectSettings(Vertical):
             # What others have saved meanwhile; what is being typed stays.
             self._fill(row.project)
         self._shown = row
-        self._show_dims(row.project, row.project.dims)
+        # The model may have been looked at before.
+        self._show_dims(row.project, dict.fromkeys((*row.project.dims, *self._dims)))
         self._show_facts()
 
     def _fill(self, project: Project) -> None:
@@ -115,10 +118,9 @@ class ProjectSettings(Vertical):
             self.page.ask(look, self._show_model, group="settings-model")
 
     def _show_model(self, found: Found) -> None:
-        self._model = found.summary
+        self._model, self._dims = found.summary, tuple(found.dims)
         if self._shown is not None:
-            # Also those that got no size when the project was made.
-            self._show_dims(self._shown.project, found.dims)
+            self._show_dims(self._shown.project, self._dims)
         self._show_facts()
 
     # What it costs
