@@ -25,7 +25,7 @@ def test_the_default_pair_prints_async_first_and_sync_as_ours() -> None:
     assert "Sync Latency p50 (ms/batch): 1.9234 ±0.7 % [1.9099, 1.9369] over 5 executions" in text
     assert text[-3:] == [
         "Least latency: 1.92 ms (sync).",
-        "Again: tuibench benchmark dir/model.onnx -e onnxruntime",
+        "Again: tuibench benchmark /abs/dir/model.onnx -e onnxruntime",
         build.HEADLINE,
     ]
 

@@ -7,6 +7,7 @@ from tuibench.core.comparison import SideBySide
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import count_of
+from tuibench.report.command import typed
 from tuibench.report.label import first_cell, varying
 from tuibench.report.lines import cell_lines, differences, own_lines
 from tuibench.report.provenance import provenance_lines
@@ -14,16 +15,13 @@ from tuibench.report.side_by_side import side_by_side
 from tuibench.report.style import to_ascii
 from tuibench.report.table import table
 
-_LONGEST = 100_000
-"""A command to paste must not be cut."""
-
 
 def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None = None) -> str:
     """Return the text for stdout, perhaps with another result beside; its last line is the headline."""
     lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
     lines += [show(comparison.sentence, 500) for comparison in run.comparisons]
     lines += [show(sentence, 500) for sentence in run.conclusions]
-    lines += [f"Again: {show(run.again, _LONGEST)}"] if run.again else []
+    lines += [f"Again: {typed(run.again, run.spec.models)}"] if run.again else []
     lines += ["", side_by_side(beside)] if beside is not None else []
     text = "\n".join([*lines, show(run.headline, 1000)]) + "\n"
     return to_ascii(text) if ascii_only else text

@@ -114,7 +114,7 @@ class Bridge(ProfileBridge):
     def summary(self, project: str) -> ModelSummary:
         """See Desk."""
         from tuibench.core.spec import ModelSource
-        from tuibench.tui.bridge_form import token_of
+        from tuibench.report.command import token_of
 
         model = self._projects.get(project).project.versions[-1].model
         source = self._starter.locate(token_of(ModelSource(model.asked, model.file.path)))
@@ -272,14 +272,16 @@ class Bridge(ProfileBridge):
 
     def command(self, benchmark: str = "", run: str = "") -> str:
         """See Desk."""
+        from tuibench.report.command import typed
         from tuibench.request.repeat import again
         from tuibench.workbench.run_story import run_command, run_spec
 
         if run:
             directory = self._bench.runs.directory(run)
-            return run_command(directory) or again(run_spec(directory))
+            spec = run_spec(directory)
+            return typed(run_command(directory) or again(spec), spec.models)
         result = self._library.get(benchmark).result
-        return result.again or again(result.spec)
+        return typed(result.again or again(result.spec), result.spec.models)
 
 
 def _restored(entry: TrashEntry) -> Restored:

@@ -12,7 +12,8 @@ from tuibench.core.model import ModelSummary
 from tuibench.core.project import Project
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
-from tuibench.tui.bridge_form import token_of, told, values_of
+from tuibench.report.command import token_of
+from tuibench.tui.bridge_form import told, values_of
 from tuibench.tui.desk import FormStart, FormValues
 from tuibench.tui.state import StateFile
 from tuibench.workbench.forecast import free_dims

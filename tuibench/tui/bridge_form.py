@@ -11,6 +11,7 @@ from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.remote import is_remote
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, ModelSource
 from tuibench.core.text import show
+from tuibench.report.command import token_of
 from tuibench.request.flag import FLAGS
 from tuibench.request.flag_reader import FlagReader
 from tuibench.request.model_token import resolve_model
@@ -145,12 +146,6 @@ def values_of(spec: BenchmarkSpec, models: Iterable[ModelSource], name: str = ""
         name=name,
         flags=shlex.join(_flag_words(found)),
     )
-
-
-def token_of(source: ModelSource) -> str:
-    """What is typed for a model wherever one stands: its name where that is no path, else where its file lies."""
-    by_name = is_remote(source.asked) or source.asked == "sample" or source.asked.startswith("sample:")
-    return source.asked if by_name else source.path
 
 
 def _flag_words(found: Mapping[str, Any]) -> list[str]:

@@ -94,7 +94,7 @@ class ProfileBridge:
     def theory_command(self, project: str, what: str) -> str:
         """See ProfileDesk."""
         from tuibench.core.spec import ModelSource
-        from tuibench.tui.bridge_form import token_of
+        from tuibench.report.command import token_of
 
         known = self._bench.projects.get(project).project
         model = known.versions[-1].model

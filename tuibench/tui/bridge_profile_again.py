@@ -14,9 +14,9 @@ from tuibench.core.remote import is_remote
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
+from tuibench.report.command import token_of
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.profile import profile_values
-from tuibench.tui.bridge_form import token_of
 from tuibench.tui.bridge_profile_cost import Counted
 from tuibench.tui.bridge_start import Starter
 from tuibench.tui.desk_profile import ProfileValues

@@ -13,12 +13,13 @@ from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
 from tuibench.core.project import Project
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
+from tuibench.report.command import token_of
 from tuibench.request.profile import ProfileReading, read_profile
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.profile_flag import profile_again
 from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_feed import FeedGlance
-from tuibench.tui.bridge_form import token_of, told
+from tuibench.tui.bridge_form import told
 from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, values_of
 from tuibench.tui.bridge_profile_cost import Counted
 from tuibench.tui.bridge_start import Glance, Starter

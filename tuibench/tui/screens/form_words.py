@@ -10,6 +10,7 @@ from tuibench.core.isa import isa_words
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, size
+from tuibench.report.command import quote
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, Machine, Pulse
 
 _INDENT = " " * 10
@@ -85,7 +86,7 @@ def _behind(said: str) -> str:
 def command_lines(command: str, width: int, most: int) -> list[str]:
     """A command broken between its words as a shell takes it, in at most that many lines."""
     try:
-        words = [shlex.quote(word) for word in shlex.split(command)]
+        words = [quote(word) for word in shlex.split(command)]
     except ValueError:
         words = [command]
     lines: list[str] = []
