@@ -10,13 +10,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.insight.stock import make_costs, make_performance, make_profile
+from tests.insight.stock import make_costs, make_performance, make_profile, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerTime, NodeCost
 from tuibench.core.width import width_of
 from tuibench.insight.column import column_of
 from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
 from tuibench.insight.detail import cost_detail, layer_detail
+from tuibench.insight.estimate import BOUND
 from tuibench.insight.layer import BELOW_RESOLUTION, COLUMNS, NARROW, LayerRow, arrange, fused_words, layer_rows
 
 KEYS = [column.key for column in COLUMNS]
@@ -197,6 +198,13 @@ def text_of(row: CostRow, key: str) -> str:
     column = column_of(COST_COLUMNS, key)
     assert column is not None
     return column.text(row)
+
+
+def test_one_layer_has_no_bound_where_more_may_be_its_own_and_the_rest_never_has_one() -> None:
+    much = untold(make_performance())
+    told = dict(layer_detail(much, layer_rows(much, make_costs())[3], make_costs()))
+    assert told[BOUND] == "– (89 % was not told apart: it may be any layer's, so there is no bound)"
+    assert BOUND not in dict(layer_detail(make_performance(), row("residual"), make_costs()))
 
 
 def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:

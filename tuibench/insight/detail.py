@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tuibench.core.profile import LAYER, CostProfile, LossProfile, NodeCost, PerformanceProfile
+from tuibench.core.profile import LAYER, RESIDUAL, CostProfile, LossProfile, NodeCost, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, short, size
 from tuibench.insight.column import NONE, UNKNOWN
@@ -12,7 +12,7 @@ from tuibench.insight.cost import CostRow, shapes_words
 from tuibench.insight.estimate import BOUND, amdahl
 from tuibench.insight.layer import ROOF_REACHED, LayerRow
 from tuibench.insight.loss import APPROXIMATED, HARM, LossRow, decibels, level_words
-from tuibench.insight.portion import int8_of
+from tuibench.insight.portion import int8_of, untold_words
 
 Pair = tuple[str, str]
 """(label, value), both safe to print."""
@@ -104,8 +104,10 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
     elif form is not None:
         yield "INT8, measured alone", f"{NONE} ({show(form.reason, _LONGEST) or UNKNOWN})"
     bound = amdahl(share) if share is not None else None
-    if bound is not None and not profile.below_resolution:
-        yield BOUND, f"the model {short(bound)}× as fast at most, if it took no time"
+    if bound is None or profile.below_resolution or row.layer.kind == RESIDUAL:
+        return
+    untold = untold_words(profile)
+    yield BOUND, f"{NONE} ({untold})" if untold else f"the model {short(bound)}× as fast at most, if it took no time"
 
 
 def _made_of(row: LayerRow, nodes: dict[str, NodeCost]) -> Iterator[Pair]:
