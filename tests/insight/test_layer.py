@@ -218,6 +218,16 @@ def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
     assert ("Amdahl bound", "the model 1.28× as fast at most, if it took no time") in shown
 
 
+def test_one_layer_alone_lists_all_nodes_and_where_only_some_are_shown_says_who_does() -> None:
+    fused = replace(rows_of()[3].layer, nodes=tuple(f"n{i}" for i in range(176)))
+    many = replace(rows_of()[3], layer=replace(fused, kernels=tuple(f"k{i}" for i in range(50))))
+    shown = layer_detail(make_performance(), many)
+    assert [value for label, value in shown if label == "made of"] == [f"n{i}" for i in range(176)]
+    assert "k49)" in dict(shown)["kernel"]
+    some = [value for label, value in layer_detail(make_performance(), many, most=40) if label == "made of"]
+    assert len(some) == 41 and some[-1] == "136 more nodes: show --layer and CSV list all"
+
+
 def test_a_row_has_the_shapes_of_the_node_that_it_is_called_by() -> None:
     profile, costs = make_performance(), make_costs()
     turned = tuple(replace(layer, nodes=layer.nodes[::-1]) for layer in profile.layers)
@@ -240,7 +250,8 @@ def test_no_name_reaches_a_cell_as_it_is(name: str, other: str) -> None:
     (theory,) = cost_rows(costs)
     texts = [column.text(shown) for column in COLUMNS] + [column.text(theory) for column in COST_COLUMNS]
     texts += [value for _, value in (*layer_detail(profile, shown, costs), *cost_detail(theory))]
-    assert all(text.isprintable() and width_of(text) >= 0 for text in texts)
+    # A joiner moves nothing and hides nothing, and is shown as it is.
+    assert all(text.replace("\u200d", "").isprintable() and width_of(text) >= 0 for text in texts)
 
 
 def test_columns_have_keys_and_titles_that_tell_them_apart() -> None:

@@ -192,6 +192,14 @@ def test_a_layer_that_seems_to_beat_its_roof_reaches_it_in_every_form() -> None:
     assert dict(layer_detail(profile.performance, missing, profile.costs))["roof"] == "– (its numbers are f64)"
 
 
+def test_csv_has_all_nodes_of_a_row_however_long_their_names_are_together() -> None:
+    nodes = tuple(f"/features/features.{i}/conv/onnx::Conv_{i}_DequantizeLinear" for i in range(373))
+    performance = make_performance()
+    layers = (replace(performance.layers[0], nodes=nodes, kernels=nodes), *performance.layers[1:])
+    row = parsed(profile_csv.profile_csv(replace(make_profile(), performance=replace(performance, layers=layers))))[0]
+    assert tuple(row["nodes"].split()) == nodes == tuple(row["kernels"].split())
+
+
 def test_csv_of_theory_and_of_losses() -> None:
     rows = parsed(profile_csv.cost_csv(make_costs()))
     assert [row["id"] for row in rows] == [row.node.id for row in cost_rows(make_costs())]

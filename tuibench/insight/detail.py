@@ -17,13 +17,18 @@ from tuibench.insight.portion import int8_of, untold_words
 Pair = tuple[str, str]
 """(label, value), both safe to print."""
 _LONGEST = 400
-_MOST_NODES = 40
+MOST_NODES = 40
+"""As many as one scrolls through."""
 
 
-def layer_detail(profile: PerformanceProfile, row: LayerRow, costs: CostProfile | None = None) -> tuple[Pair, ...]:
-    """One row of a performance profile, with every node that it was fused from."""
+def layer_detail(
+    profile: PerformanceProfile, row: LayerRow, costs: CostProfile | None = None, most: int | None = None
+) -> tuple[Pair, ...]:
+    """One row of a performance profile, with every node that it was fused from, or how many more than `most`."""
     nodes = {node.id: node for node in costs.nodes} if costs is not None else {}
-    return tuple(pair for pair in (*_time(row), *_work(row), *_forms(profile, row), *_made_of(row, nodes)) if pair[1])
+    return tuple(
+        pair for pair in (*_time(row), *_work(row), *_forms(profile, row), *_made_of(row, nodes, most)) if pair[1]
+    )
 
 
 def cost_detail(row: CostRow) -> tuple[Pair, ...]:
@@ -110,20 +115,20 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
     yield BOUND, f"{NONE} ({untold})" if untold else f"the model {short(bound)}× as fast at most, if it took no time"
 
 
-def _made_of(row: LayerRow, nodes: dict[str, NodeCost]) -> Iterator[Pair]:
+def _made_of(row: LayerRow, nodes: dict[str, NodeCost], most: int | None) -> Iterator[Pair]:
     layer = row.layer
     yield "weight", (_weight(row.cost) if row.cost is not None and row.cost.weight else show(layer.weight, _LONGEST))
     yield "shapes", shapes_words(row.cost) if row.cost is not None else ""
-    kernels = ", ".join(show(kernel, 120) for kernel in layer.kernels[:_MOST_NODES])
+    kernels = ", ".join(show(kernel, 120) for kernel in layer.kernels[:most])
     yield "kernel", f"{show(layer.kernel_op, 120)} ({kernels})" if kernels else show(layer.kernel_op, 120)
-    for id_ in layer.nodes[:_MOST_NODES]:
+    for id_ in layer.nodes[:most]:
         node = nodes.get(id_)
         yield (
             "made of",
             show(id_, _LONGEST) if node is None else f"{show(node.op, 80)} {show(node.name or id_, _LONGEST)}",
         )
-    if layer.nodes[_MOST_NODES:]:
-        yield "made of", count_of(len(layer.nodes) - _MOST_NODES, "more node")
+    if most is not None and layer.nodes[most:]:
+        yield "made of", f"{count_of(len(layer.nodes) - most, 'more node')}: show --layer and CSV list all"
 
 
 def _weight(node: NodeCost) -> str:

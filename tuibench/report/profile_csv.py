@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 from tuibench.core.profile import CostProfile, LossProfile, Profile
 from tuibench.core.units import number
@@ -93,7 +94,7 @@ def _layer(row: LayerRow) -> tuple[str, ...]:
         safe_text(form.reason if form else ""), str(layer.integer).lower(), safe_text(layer.kernel_op),
         safe_text(" ".join(map(shape_words, row.cost.input_shapes)) if row.cost else ""),
         safe_text(shape_words(row.cost.output_shape) if row.cost else ""),
-        safe_text(" ".join(layer.nodes)), safe_text(" ".join(layer.kernels)), safe_text(row.reason),
+        _all_of(layer.nodes), _all_of(layer.kernels), safe_text(row.reason),
     )  # fmt: skip
 
 
@@ -122,6 +123,11 @@ def _levels(loss: LossProfile, row: LossRow) -> Iterator[tuple[str, ...]]:
             _count(point.samples if point else None), safe_text(layer.id), "true" if point and point.harm else "",
             safe_text("; ".join(filter(None, (layer.reason, point.reason if point else "")))),
         )  # fmt: skip
+
+
+def _all_of(names: Sequence[str]) -> str:
+    """Each of them, however many: whoever reads a table by program looks them up in it."""
+    return safe_text(" ".join(names), sys.maxsize)
 
 
 def _number(value: float | None) -> str:
