@@ -48,6 +48,23 @@ def test_harm_that_no_decibels_tell_comes_first_and_is_in_no_average() -> None:
     assert [row.layer.id for row in rows] == ["gone", "a", "b"]
     assert (text(loss, rows[0], "int8"), text(loss, rows[0], "worst")) == ("harm", "harm")
     assert dict(loss_detail(loss, rows[0]))["INT8"] == "outputs harm (became NaN)"
+
+
+def test_the_curve_of_the_weights_is_told_of_a_layer_with_what_each_pruning_would_take_of_it() -> None:
+    loss = make_loss(measured=False)
+    curve = tuple((i / 20) ** 2 for i in range(21))
+    (row, *_) = loss_rows(replace(loss, layers=(replace(loss.layers[0], quantiles=curve),)))
+    told = dict(loss_detail(loss, row))
+    assert (
+        told["|w| / greatest"] == "5 % 0.00250, 25 % 0.0625, 50 % 0.250, 75 % 0.562, 90 % 0.810, 95 % 0.902, 100 % 1.00"
+    )
+    words = "50 % up to 0.250, 80 % up to 0.640, 90 % up to 0.810, 95 % up to 0.902"
+    assert told["pruning"] == f"zeroes about {words} of the greatest"
+    only = dict(loss_detail(replace(loss, levels=("pruned 0.8", "int8")), row))
+    assert only["pruning"] == "zeroes about 80 % up to 0.640 of the greatest"
+    assert not {"pruning", "|w| / greatest"} & {
+        *dict(loss_detail(loss, replace(row, layer=replace(row.layer, quantiles=()))))
+    }
     (found,) = sensitivities(loss)
     assert found.broken == ("gone",) and found.average == pytest.approx(0.055) and found.greatest == pytest.approx(0.1)
     first, noise, _ = loss_sentences(loss)[0].split("; ")

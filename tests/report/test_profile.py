@@ -206,6 +206,8 @@ def test_csv_of_theory_and_of_losses() -> None:
     assert rows[0]["flop_per_byte"] and rows[-2]["unknown_because"] == "no rule for this operator"
     losses = parsed(profile_csv.profile_csv(make_profile(kind=LOSS)))
     assert len(losses) == 7 * 5 and losses[0]["sqnr_db"] == "50.0000" and losses[0]["weight_sqnr_db_proxy"] == "40.0000"
+    curve = [float(text) for name, text in losses[0].items() if name.startswith("weight_quantile_")]
+    assert curve == [i / 20 for i in range(21)] and losses[0]["weight_quantile_95"].startswith("0.95")
     assert {row["level"] for row in losses} == set(make_loss().levels)
 
 

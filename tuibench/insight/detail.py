@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tuibench.core.profile import LAYER, RESIDUAL, CostProfile, LossProfile, NodeCost, PerformanceProfile
+from tuibench.core.profile import LAYER, PRUNED_LEVELS, RESIDUAL, CostProfile, LossProfile, NodeCost, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, short, size
 from tuibench.insight.column import NONE, UNKNOWN
@@ -19,6 +19,7 @@ Pair = tuple[str, str]
 _LONGEST = 400
 MOST_NODES = 40
 """As many as one scrolls through."""
+_QUANTILES = (5, 25, 50, 75, 90, 95, 100)
 
 
 def layer_detail(
@@ -61,7 +62,8 @@ def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
         ("weight", show(layer.weight, _LONGEST)),
         ("shape", "x".join(map(str, layer.shape))),
         ("parameters", _parameters(layer.parameters, layer.zeros)),
-        ("|w| median / greatest", _median(layer.quantiles)),
+        ("|w| / greatest", _quantiles(layer.quantiles)),
+        ("pruning", _pruned(loss.levels, layer.quantiles)),
         ("not known because", show(layer.reason, _LONGEST)),
     ]
     pairs += [(level_words(level), _level(loss, row, level)) for level in loss.levels]
@@ -149,8 +151,21 @@ def _runs(times: int | None) -> str:
     return "" if times == 1 else "how often is not known" if times is None else f"{times} times"
 
 
-def _median(quantiles: tuple[float, ...]) -> str:
-    return short(quantiles[len(quantiles) // 2]) if quantiles else ""
+def _quantiles(quantiles: tuple[float, ...]) -> str:
+    """The curve of a layer's weights, in as many points as one line has room for."""
+    step = 100 / max(len(quantiles) - 1, 1)
+    told = {round(at * step): value for at, value in enumerate(quantiles)}
+    return ", ".join(f"{share} % {short(told[share])}" for share in _QUANTILES if share in told)
+
+
+def _pruned(levels: Sequence[str], quantiles: tuple[float, ...]) -> str:
+    """Which of them each pruning would set to zero, where the curve has a point there."""
+    places = {share: share * (len(quantiles) - 1) for share in PRUNED_LEVELS if f"pruned {share:g}" in levels}
+    told = [
+        f"{percent(share)} up to {short(quantiles[round(place)])}" for share, place in places.items()
+        if quantiles and abs(place - round(place)) < 1e-6
+    ]  # fmt: skip
+    return f"zeroes about {', '.join(told)} of the greatest" if told else ""
 
 
 def _level(loss: LossProfile, row: LossRow, level: str) -> str:
