@@ -190,6 +190,17 @@ async def test_of_two_loss_profiles_each_weight_and_all_levels_are_seen_at_eight
 
 def test_names_are_told_apart_by_what_they_do_not_share() -> None:
     names = ["net.stage0.conv.weight", "net.stage1.conv.weight", "net.stage1.down.conv.weight"]
-    assert profile_pairs.told_apart(names) == ["stage0", "stage1", "stage1.down"]
-    assert profile_pairs.told_apart([*names, ""])[3] == "" and profile_pairs.told_apart(["a.weight"]) == ["a.weight"]
-    assert profile_pairs.told_apart(["a", "a.weight"]) == ["a", "a.weight"]
+    assert profile_pairs.told_apart(names, 14) == ["…stage0", "…stage1", "…stage1.down"]
+    assert profile_pairs.told_apart([*names, ""], 14)[3] == ""
+    assert profile_pairs.told_apart(["a.weight"], 1) == ["a.weight"]
+    assert profile_pairs.told_apart(["a", "a.weight"], 4) == ["a", "a.weight"]
+    assert profile_pairs.told_apart(["conv0.weight", "conv1.weight"], 11) == ["conv0…", "conv1…"]
+
+
+async def test_names_that_have_room_stand_as_the_shell_has_them() -> None:
+    base = make_performance()
+    layers = tuple(replace(row, weight=f"conv{n}.weight" if row.weight else "") for n, row in enumerate(base.layers))
+    both = replace(make_profile(), performance=replace(base, layers=layers))
+    async with profiled((80, 24), profile_run(1, 3600, both), profile_run(2, 7200, both)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        assert "conv0.weight" in seen.text and "conv3.weight" in seen.text

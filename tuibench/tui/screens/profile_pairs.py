@@ -17,6 +17,8 @@ from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.widgets.record_table import Column, Line
 
 _NONE = "-"
+_WEIGHT_OF_TIMES, _WEIGHT_OF_LOSSES = 14, 13
+"""Columns for the names of weights in a terminal of 80."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +57,7 @@ def pairs_of(old: Profile, new: Profile, environment: Sequence[str], glyphs: Gly
 
 def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
     columns = (
-        *_named(12),
+        *_named(12, _WEIGHT_OF_TIMES),
         Column("old", "old ms", 7, right=True),
         Column("new", "new ms", 7, right=True),
         Column("delta", "differs", 8, right=True),
@@ -65,7 +67,7 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
     whole = f"{_ms(found.old_ms.value)} {glyphs.to} {_ms(found.new_ms.value)}"
     ratio = f", ratio {short(found.ratio)}" if found.ratio is not None else ""
     pairs = found.pairs
-    weights = told_apart([pair.weight for pair in pairs])
+    weights = told_apart([pair.weight for pair in pairs], _WEIGHT_OF_TIMES)
     return Pairs(
         head=f"one batch {whole}{ratio}; layers are matched by their nodes",
         words=found.words,
@@ -76,8 +78,13 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
     )
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
-    """Names without the parts that all of them begin or end with: what is left of a narrow column tells them apart."""
+def told_apart(names: Sequence[str], room: int) -> list[str]:
+    """Names as they are where all have room; else without the parts that all begin or end with, and with a sign of it.
+
+    Else a narrow column would be filled with what they share.
+    """
+    if max(map(len, names), default=0) <= room:
+        return list(names)
     split = [name.split(".") for name in names]
     some = [parts for parts in split if parts != [""]]
     if len(some) < 2:
@@ -85,7 +92,9 @@ def told_apart(names: Sequence[str]) -> list[str]:
     least = min(map(len, some)) - 1
     first = next((n for n in range(least) if len({parts[n] for parts in some}) > 1), least)
     last = next((n for n in range(least - first) if len({parts[-1 - n] for parts in some}) > 1), least - first)
-    return [".".join(parts[first : len(parts) - last]) for parts in split]
+    before, after = ("…", "") if first else ("", "…" if last else "")
+    short = [".".join(parts[first : len(parts) - last]) for parts in split]
+    return [f"{before}{name}{after}" if name else "" for name in short]
 
 
 def _room(level: str) -> int:
@@ -93,7 +102,7 @@ def _room(level: str) -> int:
     return 11 if level == INT8 else 9
 
 
-def _named(op: int, weight: int = 14) -> tuple[Column, ...]:
+def _named(op: int, weight: int) -> tuple[Column, ...]:
     """By what a pair is known: it stays in sight however far the numbers are scrolled."""
     return (
         Column("number", "#", 4, right=True, frozen=True),
@@ -133,14 +142,14 @@ def _facts(pair: LayerPair) -> list[Fact]:
 
 def _losses(found: LossComparison) -> Pairs:
     columns = (
-        *_named(7, 13),
+        *_named(7, _WEIGHT_OF_LOSSES),
         *(
             Column(level, level.removeprefix("pruned "), _room(level), right=True, rank=n, wide=11)
             for n, level in enumerate(found.levels)
         ),
     )
     pairs, levels = found.pairs, found.levels
-    weights = told_apart([pair.weight for pair in pairs])
+    weights = told_apart([pair.weight for pair in pairs], _WEIGHT_OF_LOSSES)
     return Pairs(
         head="noise / signal in %, old and new, where one layer is changed",
         words=(*([found.unlike] if found.unlike else []), *found.words),
