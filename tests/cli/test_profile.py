@@ -121,6 +121,7 @@ def test_an_export_holds_what_is_chosen(quick: Shell, tmp_path: Path) -> None:
     page = tmp_path / "x.md"
     assert quick.run("export", "losses", "-x", str(page), "--layer", "fc.weight").code == 0
     assert "## Layer 2: Gemm fc.weight" in page.read_text()
+    assert "- Profile: losses (" in page.read_text(), "as its user calls it"
 
 
 @pytest.mark.usefixtures("stored")

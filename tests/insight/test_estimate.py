@@ -9,9 +9,9 @@ import pytest
 
 from tests.insight.stock import make_performance
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import INT8, LayerTime, PerformanceProfile, WhatIf
+from tuibench.core.profile import INT8, RESIDUAL, RUNTIME, UNMAPPED, LayerTime, PerformanceProfile, WhatIf
 from tuibench.insight.estimate import BOUND, MEASURED_INT8, amdahl, layer_gains, model_estimates, operator_gains
-from tuibench.insight.portion import total_ms, work_of
+from tuibench.insight.portion import total_ms, untold_words, work_of
 
 
 def with_layers(*layers: LayerTime) -> PerformanceProfile:
@@ -71,6 +71,21 @@ def test_both_estimates_of_the_model_name_their_method_and_what_was_not_measured
 
 def test_without_measurements_there_is_a_bound_and_nothing_else() -> None:
     assert [each.method for each in model_estimates(make_performance(what_if=False))] == [BOUND]
+
+
+def test_of_layers_that_leave_much_of_the_time_untold_no_bound_follows() -> None:
+    """What is missing may be theirs, so that more than what was seen of them could be saved."""
+    rest = replace(layer("rest", 2.0, macs=0, op="residual"), kind=RESIDUAL)
+    for left in (rest, replace(rest, kind=RUNTIME, op=UNMAPPED)):
+        profile = with_layers(layer("a", 3.0, Estimate(0.5, 0.4, 0.6, 5)), layer("b", 1.0, op="MatMul"), left)
+        assert [each.method for each in model_estimates(profile)] == [MEASURED_INT8]
+        gains = layer_gains(profile)
+        assert all(gain.bound is None for gain in gains.values())
+        assert gains["a"].potential_ms == pytest.approx(1.5) and gains["b"].potential_ms is None
+        assert "33 % was not told apart" in untold_words(profile)
+    little = with_layers(layer("a", 3.0), replace(rest, ms=Estimate(0.02)))
+    assert [each.method for each in model_estimates(little)] == [BOUND] and not untold_words(little)
+    assert layer_gains(little)["rest"].potential_ms is None, "what is left over can be made no faster"
 
 
 def test_a_ratio_without_an_interval_gives_an_estimate_without_one() -> None:

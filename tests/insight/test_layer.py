@@ -10,13 +10,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.insight.stock import make_costs, make_performance, make_profile
+from tests.insight.stock import make_costs, make_performance, make_profile, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerTime, NodeCost
+from tuibench.core.text import show
 from tuibench.core.width import width_of
 from tuibench.insight.column import column_of
 from tuibench.insight.cost import COST_COLUMNS, CostRow, arrange_costs, cost_rows
 from tuibench.insight.detail import cost_detail, layer_detail
+from tuibench.insight.estimate import BOUND
 from tuibench.insight.layer import BELOW_RESOLUTION, COLUMNS, NARROW, LayerRow, arrange, fused_words, layer_rows
 
 KEYS = [column.key for column in COLUMNS]
@@ -199,6 +201,13 @@ def text_of(row: CostRow, key: str) -> str:
     return column.text(row)
 
 
+def test_one_layer_has_no_bound_where_more_may_be_its_own_and_the_rest_never_has_one() -> None:
+    much = untold(make_performance())
+    told = dict(layer_detail(much, layer_rows(much, make_costs())[3], make_costs()))
+    assert told[BOUND] == "– (89 % was not told apart: it may be any layer's, so there is no bound)"
+    assert BOUND not in dict(layer_detail(make_performance(), row("residual"), make_costs()))
+
+
 def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
     shown = layer_detail(make_performance(), rows_of()[3], make_costs())
     assert [value for label, value in shown if label == "made of"] == [
@@ -208,6 +217,16 @@ def test_one_layer_alone_names_every_node_that_it_was_fused_from() -> None:
     assert fused_words(rows_of()[3], nodes) == "Conv + Add + Relu"
     assert fused_words(rows_of()[3], {}) == "out3 + out3_add + out3_relu"
     assert ("Amdahl bound", "the model 1.28× as fast at most, if it took no time") in shown
+
+
+def test_one_layer_alone_lists_all_nodes_and_where_only_some_are_shown_says_who_does() -> None:
+    fused = replace(rows_of()[3].layer, nodes=tuple(f"n{i}" for i in range(176)))
+    many = replace(rows_of()[3], layer=replace(fused, kernels=tuple(f"k{i}" for i in range(50))))
+    shown = layer_detail(make_performance(), many)
+    assert [value for label, value in shown if label == "made of"] == [f"n{i}" for i in range(176)]
+    assert "k49)" in dict(shown)["kernel"]
+    some = [value for label, value in layer_detail(make_performance(), many, most=40) if label == "made of"]
+    assert len(some) == 41 and some[-1] == "136 more nodes: show --layer and CSV list all"
 
 
 def test_a_row_has_the_shapes_of_the_node_that_it_is_called_by() -> None:
@@ -232,7 +251,8 @@ def test_no_name_reaches_a_cell_as_it_is(name: str, other: str) -> None:
     (theory,) = cost_rows(costs)
     texts = [column.text(shown) for column in COLUMNS] + [column.text(theory) for column in COST_COLUMNS]
     texts += [value for _, value in (*layer_detail(profile, shown, costs), *cost_detail(theory))]
-    assert all(text.isprintable() and width_of(text) >= 0 for text in texts)
+    # Joiners and spaces of other kinds are not printable to Python, and are shown as they are.
+    assert all(show(text, len(text)) == text and width_of(text) >= 0 for text in texts)
 
 
 def test_columns_have_keys_and_titles_that_tell_them_apart() -> None:

@@ -55,6 +55,21 @@ def test_harm_that_no_decibels_tell_comes_first_and_is_in_no_average() -> None:
     assert noise == "average noise 5.5 %, greatest 10 % over 2 of 3 layers"
 
 
+def test_the_curve_of_the_weights_is_told_of_a_layer_with_what_each_pruning_would_take_of_it() -> None:
+    loss = make_loss(measured=False)
+    curve = tuple((i / 20) ** 2 for i in range(21))
+    (row, *_) = loss_rows(replace(loss, layers=(replace(loss.layers[0], quantiles=curve),)))
+    told = dict(loss_detail(loss, row))
+    shares = "5 % 0.00250, 25 % 0.0625, 50 % 0.250, 75 % 0.562, 90 % 0.810, 95 % 0.902, 100 % 1.00"
+    assert told["|w| / greatest"] == shares
+    words = "50 % up to 0.250, 80 % up to 0.640, 90 % up to 0.810, 95 % up to 0.902"
+    assert told["pruning"] == f"zeroes about {words} of the greatest"
+    only = dict(loss_detail(replace(loss, levels=("pruned 0.8", "int8")), row))
+    assert only["pruning"] == "zeroes about 80 % up to 0.640 of the greatest"
+    none = dict(loss_detail(loss, replace(row, layer=replace(row.layer, quantiles=()))))
+    assert not {"pruning", "|w| / greatest"} & none.keys()
+
+
 def test_a_level_of_which_nothing_is_known_says_why_and_blames_no_layer() -> None:
     why = "no output holds floats"
     points = (LossPoint("int8", None, None, reason=why),)

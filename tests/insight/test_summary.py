@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.insight.stock import NO_GAIN, make_costs, make_loss, make_performance
+from tests.insight.stock import NO_GAIN, make_costs, make_loss, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LEVELS
 from tuibench.insight.bar import DISPLAYS, LOG, SHARES, VALUES, Amount, Bar, Summary, make_bars
@@ -90,6 +90,19 @@ def test_potential_is_measured_where_it_can_be_and_a_bound_elsewhere() -> None:
     assert bar_of(shown, "Conv").text.endswith("(INT8, 4 of 5 layers)")
     assert bar_of(shown, "Transpose").text == "≤ 0.200 ms (bound)"
     assert any("Amdahl bound" in words for words in shown.words) and any("measured INT8" in w for w in shown.words)
+
+
+@pytest.mark.parametrize("kind", [POTENTIAL, POTENTIAL_SHARE])
+def test_no_potential_is_told_of_the_rest_nor_where_the_rest_may_be_any_layers(kind: str) -> None:
+    profile = make_performance()
+    assert "residual" not in amounts(summarize(profile, kind))
+    much = untold(profile)
+    shown = summarize(much, kind)
+    assert "residual" not in amounts(shown) and "INT8" in bar_of(shown, "Conv").text
+    assert bar_of(shown, "MaxPool").text == "unknown"
+    assert "89 % was not told apart: it may be any layer's, so there is no bound" in shown.words
+    nothing = summarize(untold(make_performance(what_if=False)), kind)
+    assert not nothing.bars and nothing.words == shown.words[1:]
 
 
 def test_potential_shares_are_of_the_time_of_the_model() -> None:

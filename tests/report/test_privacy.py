@@ -17,7 +17,7 @@ from tuibench.core.model import Reference
 from tuibench.core.run import RunResult
 from tuibench.core.spec import InputSettings, ModelSource
 from tuibench.report.json_export import dumps
-from tuibench.report.privacy import without_private
+from tuibench.report.privacy import public_name, without_private
 
 HOME = "/srv/people/jo"
 SECRETS = ("Project X", "secret-client", "people", "/jo", "/vault", "/tmp", "/opt")
@@ -170,3 +170,9 @@ def test_what_lies_beside_a_model_loses_the_same_directory() -> None:
         spec=build.spec(models=(ModelSource(path, path),)), warnings=("/vault/Project X/other.bin is gone",)
     )
     assert without_private(run).warnings == ("other.bin is gone",)
+
+
+def test_the_name_of_a_result_tells_no_directory_either() -> None:
+    told = public_name(f"{HOME}/Project X/secret-client/it's.onnx against /opt/secret-client/b", private_run(), HOME)
+    assert not any(secret in told for secret in SECRETS) and told.startswith("it's.onnx against ")
+    assert public_name("four", private_run(), HOME) == "four"

@@ -192,12 +192,22 @@ def test_a_layer_that_seems_to_beat_its_roof_reaches_it_in_every_form() -> None:
     assert dict(layer_detail(profile.performance, missing, profile.costs))["roof"] == "– (its numbers are f64)"
 
 
+def test_csv_has_all_nodes_of_a_row_however_long_their_names_are_together() -> None:
+    nodes = tuple(f"/features/features.{i}/conv/onnx::Conv_{i}_DequantizeLinear" for i in range(373))
+    performance = make_performance()
+    layers = (replace(performance.layers[0], nodes=nodes, kernels=nodes), *performance.layers[1:])
+    row = parsed(profile_csv.profile_csv(replace(make_profile(), performance=replace(performance, layers=layers))))[0]
+    assert tuple(row["nodes"].split()) == nodes == tuple(row["kernels"].split())
+
+
 def test_csv_of_theory_and_of_losses() -> None:
     rows = parsed(profile_csv.cost_csv(make_costs()))
     assert [row["id"] for row in rows] == [row.node.id for row in cost_rows(make_costs())]
     assert rows[0]["flop_per_byte"] and rows[-2]["unknown_because"] == "no rule for this operator"
     losses = parsed(profile_csv.profile_csv(make_profile(kind=LOSS)))
     assert len(losses) == 7 * 5 and losses[0]["sqnr_db"] == "50.0000" and losses[0]["weight_sqnr_db_proxy"] == "40.0000"
+    curve = [float(text) for name, text in losses[0].items() if name.startswith("weight_quantile_")]
+    assert curve == [i / 20 for i in range(21)] and losses[0]["weight_quantile_95"].startswith("0.95")
     assert {row["level"] for row in losses} == set(make_loss().levels)
 
 

@@ -33,6 +33,12 @@ def unchanged_but_first(reason: str) -> LossProfile:
     return replace(loss, layers=(first, *loss.layers[1:]))
 
 
+def cut_short(loss: LossProfile, measured: int) -> LossProfile:
+    """Ended before all layers were measured."""
+    left = (replace(layer, points=()) for layer in loss.layers[measured:])
+    return replace(loss, complete=False, layers=(*loss.layers[:measured], *left))
+
+
 def with_weights(db: float | None, reason: str = "") -> LossProfile:
     """An approximated profile with one figure at all levels; of the first layer, why there is none."""
     loss = make_loss(measured=False)
@@ -64,6 +70,15 @@ MATMUL, CONV = "stage0.block7.matmul.weight", "stage0.block5.conv.weight"
         (with_points(EVERY, sqnr_db=None), "no layer loses anything"),
         (unchanged_but_first(ALREADY_INT8), "no layer loses anything"),
         (unchanged_but_first("no memory with this layer changed"), "no layer loses anything, where that is known"),
+        (cut_short(with_points(EVERY, sqnr_db=None), 4), "of 4 of 7 layers none loses anything"),
+        (
+            cut_short(make_loss(), 1),
+            "of 1 of 7 layers most sensitive: stage0.block0.conv.weight, 26.0 dB SQNR at pruned 0.95",
+        ),
+        (
+            cut_short(with_points(EVERY, sqnr_db=None, reason="nan", harm=True), 2),
+            "of 2 of 7 layers harm beyond dB: stage0.block0.conv.weight and 1 more layer",
+        ),
         (with_weights(None), "no weights change · a proxy"),
         (with_weights(None, reason="its weights are packed"), "no weights change, where that is known · a proxy"),
         (replace(with_weights(None), layers=()), "no change of weights is known · a proxy"),

@@ -163,7 +163,9 @@ def test_another_model_is_named_where_nothing_pairs() -> None:
     old, new = cell(model_sha256="aa" * 32, dims={"seq": 64}), cell(model_sha256="bb" * 32, dims={"x": 48})
     models = [{"models": (build.model(sha256=sha * 32),)} for sha in ("aa", "bb")]
     found = side([old], [new], *models)
-    assert not found.pairs and found.environment[0] == "model: aaaaaaaa against bbbbbbbb"
+    assert not found.pairs and found.environment[0] == "model: model.onnx aaaaaaaa against model.onnx bbbbbbbb"
+    other = models[1] | {"spec": build.spec(models=(ModelSource("/tmp/b/quite\x1bother.onnx", "/tmp/b.onnx"),))}
+    assert side([old], [new], models[0], other).environment[0] == "model: model.onnx against quite\\eother.onnx"
     assert not side([old], [cell(model_sha256="aa" * 32)], models[0], models[0]).environment
 
 

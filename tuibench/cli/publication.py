@@ -58,7 +58,7 @@ def publish(
         files = [path for model in result.models for path in files_beside(model)]
         try:
             spare(request.export_path, files)
-            write_export(request.export_path, render(result, form_of(request.export_path), beside))
+            write_export(request.export_path, render(result, form_of(request.export_path), beside, name=request.name))
         except (WriteError, UsageError) as error:
             failed = error
     if request.json or request.export_path == STDOUT:

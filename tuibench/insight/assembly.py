@@ -193,6 +193,7 @@ def _scale(runs: Sequence[LayerRun], rows: Sequence[ProcessRow], below: bool) ->
     else:
         share = f"{100 * sum_us / whole:.0f} %" if whole > 0 else "an unknown share"
         words = f"the layers add up to {share} of the unprofiled time, too far from it to be scaled"
+        words += ", and no bound follows from them" if factor > 1 else ""
     return _Scaling(sum_us, whole, 1.0, (words,))
 
 

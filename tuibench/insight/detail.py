@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from tuibench.core.profile import LAYER, CostProfile, LossProfile, NodeCost, PerformanceProfile
+from tuibench.core.profile import LAYER, PRUNED_LEVELS, RESIDUAL, CostProfile, LossProfile, NodeCost, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, short, size
 from tuibench.insight.column import NONE, UNKNOWN
@@ -12,18 +12,24 @@ from tuibench.insight.cost import CostRow, shapes_words
 from tuibench.insight.estimate import BOUND, amdahl
 from tuibench.insight.layer import ROOF_REACHED, LayerRow
 from tuibench.insight.loss import APPROXIMATED, HARM, LossRow, decibels, level_words
-from tuibench.insight.portion import int8_of
+from tuibench.insight.portion import int8_of, untold_words
 
 Pair = tuple[str, str]
 """(label, value), both safe to print."""
 _LONGEST = 400
-_MOST_NODES = 40
+MOST_NODES = 40
+"""As many as one scrolls through."""
+_QUANTILES = (5, 25, 50, 75, 90, 95, 100)
 
 
-def layer_detail(profile: PerformanceProfile, row: LayerRow, costs: CostProfile | None = None) -> tuple[Pair, ...]:
-    """One row of a performance profile, with every node that it was fused from."""
+def layer_detail(
+    profile: PerformanceProfile, row: LayerRow, costs: CostProfile | None = None, most: int | None = None
+) -> tuple[Pair, ...]:
+    """One row of a performance profile, with every node that it was fused from, or how many more than `most`."""
     nodes = {node.id: node for node in costs.nodes} if costs is not None else {}
-    return tuple(pair for pair in (*_time(row), *_work(row), *_forms(profile, row), *_made_of(row, nodes)) if pair[1])
+    return tuple(
+        pair for pair in (*_time(row), *_work(row), *_forms(profile, row), *_made_of(row, nodes, most)) if pair[1]
+    )
 
 
 def cost_detail(row: CostRow) -> tuple[Pair, ...]:
@@ -56,7 +62,8 @@ def loss_detail(loss: LossProfile, row: LossRow) -> tuple[Pair, ...]:
         ("weight", show(layer.weight, _LONGEST)),
         ("shape", "x".join(map(str, layer.shape))),
         ("parameters", _parameters(layer.parameters, layer.zeros)),
-        ("|w| median / greatest", _median(layer.quantiles)),
+        ("|w| / greatest", _quantiles(layer.quantiles)),
+        ("pruning", _pruned(loss.levels, layer.quantiles)),
         ("not known because", show(layer.reason, _LONGEST)),
     ]
     pairs += [(level_words(level), _level(loss, row, level)) for level in loss.levels]
@@ -104,24 +111,26 @@ def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
     elif form is not None:
         yield "INT8, measured alone", f"{NONE} ({show(form.reason, _LONGEST) or UNKNOWN})"
     bound = amdahl(share) if share is not None else None
-    if bound is not None and not profile.below_resolution:
-        yield BOUND, f"the model {short(bound)}× as fast at most, if it took no time"
+    if bound is None or profile.below_resolution or row.layer.kind == RESIDUAL:
+        return
+    untold = untold_words(profile)
+    yield BOUND, f"{NONE} ({untold})" if untold else f"the model {short(bound)}× as fast at most, if it took no time"
 
 
-def _made_of(row: LayerRow, nodes: dict[str, NodeCost]) -> Iterator[Pair]:
+def _made_of(row: LayerRow, nodes: dict[str, NodeCost], most: int | None) -> Iterator[Pair]:
     layer = row.layer
     yield "weight", (_weight(row.cost) if row.cost is not None and row.cost.weight else show(layer.weight, _LONGEST))
     yield "shapes", shapes_words(row.cost) if row.cost is not None else ""
-    kernels = ", ".join(show(kernel, 120) for kernel in layer.kernels[:_MOST_NODES])
+    kernels = ", ".join(show(kernel, 120) for kernel in layer.kernels[:most])
     yield "kernel", f"{show(layer.kernel_op, 120)} ({kernels})" if kernels else show(layer.kernel_op, 120)
-    for id_ in layer.nodes[:_MOST_NODES]:
+    for id_ in layer.nodes[:most]:
         node = nodes.get(id_)
         yield (
             "made of",
             show(id_, _LONGEST) if node is None else f"{show(node.op, 80)} {show(node.name or id_, _LONGEST)}",
         )
-    if layer.nodes[_MOST_NODES:]:
-        yield "made of", count_of(len(layer.nodes) - _MOST_NODES, "more node")
+    if most is not None and layer.nodes[most:]:
+        yield "made of", f"{count_of(len(layer.nodes) - most, 'more node')}: show --layer and CSV list all"
 
 
 def _weight(node: NodeCost) -> str:
@@ -142,8 +151,21 @@ def _runs(times: int | None) -> str:
     return "" if times == 1 else "how often is not known" if times is None else f"{times} times"
 
 
-def _median(quantiles: tuple[float, ...]) -> str:
-    return short(quantiles[len(quantiles) // 2]) if quantiles else ""
+def _quantiles(quantiles: tuple[float, ...]) -> str:
+    """The curve of a layer's weights, in as many points as one line has room for."""
+    step = 100 / max(len(quantiles) - 1, 1)
+    told = {round(at * step): value for at, value in enumerate(quantiles)}
+    return ", ".join(f"{share} % {short(told[share])}" for share in _QUANTILES if share in told)
+
+
+def _pruned(levels: Sequence[str], quantiles: tuple[float, ...]) -> str:
+    """Which of them each pruning would set to zero, where the curve has a point there."""
+    places = {share: share * (len(quantiles) - 1) for share in PRUNED_LEVELS if f"pruned {share:g}" in levels}
+    told = [
+        f"{percent(share)} up to {short(quantiles[round(place)])}" for share, place in places.items()
+        if quantiles and abs(place - round(place)) < 1e-6
+    ]  # fmt: skip
+    return f"zeroes about {', '.join(told)} of the greatest" if told else ""
 
 
 def _level(loss: LossProfile, row: LossRow, level: str) -> str:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LayerTime, PerformanceProfile
+from tuibench.core.profile import RESIDUAL, LayerTime, PerformanceProfile
 from tuibench.core.units import count_of, percent
-from tuibench.insight.portion import by_operator, int8_of, int8_ratio, is_product, time_of, total_ms
+from tuibench.insight.portion import by_operator, int8_of, int8_ratio, is_product, time_of, total_ms, untold_words
 
 BOUND = "Amdahl bound"
 """The speedup of the whole if the part took no time at all: nothing that is done to the part can bring more."""
@@ -27,7 +27,7 @@ class Gain:
     share: float
     """Of the time of the model."""
     bound: float | None
-    """Speedup of the model if it took no time; None where nothing else takes any."""
+    """Speedup of the model if it took no time; None where nothing else takes any, or that is not known."""
     measured: int
     """Layers whose time in INT8 was measured."""
     measured_ms: float
@@ -41,6 +41,13 @@ class Gain:
     """Of the model by that."""
     reason: str = ""
     """Why there is no measured time of it."""
+    is_bounded: bool = True
+    """Whether no more than `ms` could be saved; not where more may be its own that was not told apart."""
+
+    @property
+    def potential_ms(self) -> float | None:
+        """What could be saved: measured, else at most all of it; None where neither is known."""
+        return self.saved_ms if self.saved_ms is not None or not self.is_bounded else self.ms
 
     @property
     def int8_speedup(self) -> float | None:
@@ -70,22 +77,26 @@ class ModelEstimate:
 
 def layer_gains(profile: PerformanceProfile) -> dict[str, Gain]:
     """One for each row that takes time, by its key."""
-    total = total_ms(profile)
-    return {layer.key: _gain(layer.key, (layer,), total) for layer in profile.layers if layer.ms.value is not None}
+    total, bounded = total_ms(profile), not untold_words(profile)
+    timed = [layer for layer in profile.layers if layer.ms.value is not None]
+    return {layer.key: _gain(layer.key, (layer,), total, bounded) for layer in timed}
 
 
 def operator_gains(profile: PerformanceProfile) -> dict[str, Gain]:
     """One for each operator, the one that takes most time first."""
-    total = total_ms(profile)
-    return {op: _gain(op, layers, total) for op, layers in by_operator(profile.layers).items()}
+    total, bounded = total_ms(profile), not untold_words(profile)
+    return {op: _gain(op, layers, total, bounded) for op, layers in by_operator(profile.layers).items()}
 
 
 def model_estimates(profile: PerformanceProfile) -> tuple[ModelEstimate, ...]:
-    """Measured INT8 where it was asked for, then the bound: as if all matrix operators took no time."""
+    """Measured INT8 where it was asked for, then the bound: as if all matrix operators took no time.
+
+    There is none where much of the time was not told apart: it may be theirs.
+    """
     total, ms = total_ms(profile), profile.ms.value
     if not total or ms is None or profile.below_resolution:
         return ()
-    found = [_int8_estimate(profile, total, ms), _bound_estimate(profile, total, ms)]
+    found = [_int8_estimate(profile, total, ms), None if untold_words(profile) else _bound_estimate(profile, total, ms)]
     return tuple(estimate for estimate in found if estimate is not None)
 
 
@@ -94,7 +105,8 @@ def amdahl(share: float) -> float | None:
     return 1 / (1 - share) if share < 1 else None
 
 
-def _gain(key: str, layers: Sequence[LayerTime], total: float) -> Gain:
+def _gain(key: str, layers: Sequence[LayerTime], total: float, bounded: bool) -> Gain:
+    bounded = bounded and any(layer.kind != RESIDUAL for layer in layers)
     ms = math.fsum(map(time_of, layers))
     share = min(ms / total, 1.0) if total else 0.0
     found = [(layer, ratio.value) for layer in layers if (ratio := int8_ratio(layer)) is not None and ratio.value]
@@ -104,7 +116,7 @@ def _gain(key: str, layers: Sequence[LayerTime], total: float) -> Gain:
         key=key,
         ms=ms,
         share=share,
-        bound=amdahl(share),
+        bound=amdahl(share) if bounded else None,
         measured=len(found),
         measured_ms=math.fsum(time_of(layer) for layer, _ in found),
         layers=len(layers),
@@ -112,6 +124,7 @@ def _gain(key: str, layers: Sequence[LayerTime], total: float) -> Gain:
         saved_ms=saved if found else None,
         speedup=amdahl(saved / total) if found and total else None,
         reason="" if found else _reason(layers),
+        is_bounded=bounded,
     )
 
 

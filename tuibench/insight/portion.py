@@ -7,10 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import INT8, LAYER, LayerTime, PerformanceProfile, WhatIf
+from tuibench.core.profile import INT8, LAYER, RESIDUAL, UNMAPPED, LayerTime, PerformanceProfile, WhatIf
+from tuibench.core.units import percent
 
 HEAVY = 0.1
 """Layers above this share of the time are marked."""
+_MUCH_UNTOLD = 0.05
+"""Of the time: where so much may be any layer's, none is known to take at most what was seen of it."""
 
 
 def time_of(layer: LayerTime) -> float:
@@ -22,6 +25,16 @@ def time_of(layer: LayerTime) -> float:
 def total_ms(profile: PerformanceProfile) -> float:
     """Of all rows: what shares are shares of, so that they add up to one."""
     return math.fsum(time_of(layer) for layer in profile.layers)
+
+
+def untold_words(profile: PerformanceProfile) -> str:
+    """Why no bound follows from what layers take, where too much of the time was not told apart; else ''."""
+    total = total_ms(profile)
+    untold = [layer for layer in profile.layers if layer.kind == RESIDUAL or layer.op == UNMAPPED]
+    share = math.fsum(map(time_of, untold)) / total if total else 0.0
+    if share < _MUCH_UNTOLD or profile.below_resolution:
+        return ""
+    return f"{percent(share)} was not told apart: it may be any layer's, so there is no bound"
 
 
 def by_operator(layers: Iterable[LayerTime]) -> dict[str, tuple[LayerTime, ...]]:

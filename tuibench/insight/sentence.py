@@ -6,14 +6,14 @@ import math
 from collections.abc import Sequence
 
 from tuibench.core.cell import Estimate
-from tuibench.core.profile import LAYER, RESIDUAL, LayerTime, PerformanceProfile
+from tuibench.core.profile import LAYER, LayerTime, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.insight.estimate import Gain, operator_gains
-from tuibench.insight.portion import int8_ratio, is_product, time_of, total_ms
+from tuibench.insight.portion import int8_ratio, is_product, time_of, total_ms, untold_words
 from tuibench.insight.roof import machine_cautions, measured_words
 
-_WORTH_NAMING, _MUCH_LEFT = 0.01, 0.05
+_WORTH_NAMING = 0.01
 _DISTURBED = ("C", "D")
 _MOST_NAMED = 3
 _LONGEST = 60
@@ -44,9 +44,7 @@ def help_sentence(profile: PerformanceProfile) -> str:
     parts = [f"{percent(heaviest.share)} of the time is {_named(heaviest.key)}"]
     parts += [_what_helps(heaviest, [layer for layer in products if layer.op == heaviest.key])]
     parts += _fixed(profile, {layer.op for layer in products}, heaviest, total)
-    rest = math.fsum(time_of(layer) for layer in profile.layers if layer.kind == RESIDUAL) / total
-    parts += [f"{percent(rest)} is in no layer"] if rest >= _MUCH_LEFT else []
-    return "; ".join(filter(None, parts))
+    return "; ".join(filter(None, [*parts, untold_words(profile)]))
 
 
 def cautions(profile: PerformanceProfile) -> tuple[str, ...]:

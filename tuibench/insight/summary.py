@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable
 
-from tuibench.core.profile import LAYER, CostProfile, LayerTime, PerformanceProfile
+from tuibench.core.profile import LAYER, RESIDUAL, CostProfile, LayerTime, PerformanceProfile
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, scaled, size
 from tuibench.insight.bar import VALUES, Amount, Summary, make_bars
 from tuibench.insight.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
-from tuibench.insight.portion import by_operator, int8_of, is_product, time_of, total_ms
+from tuibench.insight.portion import by_operator, int8_of, is_product, time_of, total_ms, untold_words
 from tuibench.insight.sentence import help_sentence
 
 BASELINE, POTENTIAL, POTENTIAL_SHARE = "baseline ms", "potential ms", "potential %"
@@ -55,7 +55,14 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     measured = any(gain.measured for gain in gains.values())
     if kind == INT8_TIME and not measured:
         return Summary(kind, display, "INT8 ms by operator", (), (_why_no_int8(profile),))
-    amounts = [_timed_amount(gain, kind, total_ms(profile)) for gain in gains.values()]
+    untold = untold_words(profile) if kind in (POTENTIAL, POTENTIAL_SHARE) else ""
+    if untold and not measured:
+        return Summary(kind, display, f"{kind[:1].upper()}{kind[1:]} by operator", (), (untold,))
+    # What is left over is nothing that could be optimized.
+    rest = (
+        {layer.op for layer in profile.layers if layer.kind == RESIDUAL} if kind in (POTENTIAL, POTENTIAL_SHARE) else ()
+    )
+    amounts = [_timed_amount(gain, kind, total_ms(profile)) for op, gain in gains.items() if op not in rest]
     titles = {
         BASELINE: "Baseline ms by operator",
         POTENTIAL: "Potential ms by operator: what could be saved of each batch",
@@ -64,7 +71,7 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
     }
     unit = percent if kind == POTENTIAL_SHARE else ms
     bars = make_bars(amounts, display, unit, whole_of(profile, kind))
-    return Summary(kind, display, titles[kind], bars, (*_timed_words(kind, measured), *_beyond(profile, kind)))
+    return Summary(kind, display, titles[kind], bars, (*_timed_words(kind, measured, untold), *_beyond(profile, kind)))
 
 
 def _why_no_int8(profile: PerformanceProfile) -> str:
@@ -110,19 +117,20 @@ def _timed_amount(gain: Gain, kind: str, total: float) -> Amount:
     if kind == INT8_TIME:
         value = gain.int8_ms if gain.int8_ms is not None else gain.ms
         return Amount(gain.key, value, gain.layers, note=some if gain.measured else "as it is")
-    saved = gain.saved_ms if gain.saved_ms is not None else gain.ms
+    saved, at_most = gain.potential_ms, gain.saved_ms is None
+    if saved is None:
+        return Amount(gain.key, None, gain.layers)
     value = saved / total if kind == POTENTIAL_SHARE and total else saved
-    at_most = gain.saved_ms is None
     return Amount(gain.key, value, gain.layers, at_most=at_most, note="bound" if at_most else f"INT8, {some}")
 
 
-def _timed_words(kind: str, measured: bool) -> Iterable[str]:
+def _timed_words(kind: str, measured: bool, untold: str) -> Iterable[str]:
     if kind == INT8_TIME:
         yield f"{MEASURED_INT8}: each layer's ratio in isolation × its time in the model; the others as they are"
     if kind in (POTENTIAL, POTENTIAL_SHARE):
         if measured:
             yield f"{MEASURED_INT8}: each layer's ratio in isolation × its time in the model, where it is faster"
-        yield f"≤ {BOUND}: as if it took no time; nothing was measured of it"
+        yield untold or f"≤ {BOUND}: as if it took no time; nothing was measured of it"
 
 
 def _beyond(profile: PerformanceProfile, kind: str) -> Iterable[str]:

@@ -39,9 +39,9 @@ def dumps(run: RunResult) -> str:
     return out.getvalue()
 
 
-def safe_text(text: object) -> str:
+def safe_text(text: object, limit: int = _LONGEST) -> str:
     """A text cell that no spreadsheet takes for a formula and no terminal for a command."""
-    shown = show(text, _LONGEST)
+    shown = show(text, limit)
     # Some spreadsheets skip leading blanks before they look for a formula.
     return f"'{shown}" if shown.lstrip().startswith(_FORMULA) or str(text).startswith(_FORMULA) else shown
 

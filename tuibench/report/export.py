@@ -26,15 +26,17 @@ def form_of(path: str) -> str:
     return {".csv": "csv", ".md": "markdown"}.get(ending, "json")
 
 
-def render(run: RunResult, form: str, beside: SideBySide | None = None, shown: Shown | None = None) -> str:
+def render(
+    run: RunResult, form: str, beside: SideBySide | None = None, shown: Shown | None = None, name: str = ""
+) -> str:
     """The text of an export in one of the forms; JSON has room for another result beside it.
 
-    `shown` chooses of a profile.
+    `shown` chooses of a profile, and `name` is what its user calls it.
     """
     if form != "json" and run.spec.profile is not None:
         from tuibench.report.profile_page import profile_text  # as below
 
-        return profile_text(run, form, shown)
+        return profile_text(run, form, shown, name)
     if shown is not None:
         raise UsageError("of a benchmark nothing can be chosen", "--sort, --filter and the like are of a profile")
     if form == "csv":

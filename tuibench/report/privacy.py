@@ -44,6 +44,12 @@ def without_private(result: RunResult, home: str = "") -> RunResult:
     return replace(cleaned, spec=replace(cleaned.spec, models=sources))
 
 
+def public_name(name: str, result: RunResult, home: str = "") -> str:
+    """What a user calls a result, without the same: names may be paths, too."""
+    scrubber = _Scrubber(_known(result.spec, _public_sources(result.spec.models)), _tops(result.spec), home)
+    return str(scrubber.walk(name))
+
+
 class _Scrubber:
     """Replaces paths in texts: those that the result itself names first, then whatever else looks like one."""
 

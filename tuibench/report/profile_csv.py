@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable, Iterator
+import sys
+from collections.abc import Iterable, Iterator, Sequence
 
 from tuibench.core.profile import CostProfile, LossProfile, Profile
 from tuibench.core.units import number
@@ -26,9 +27,12 @@ COST_COLUMNS = (
     "number", "op", "node", "weight", "macs", "element_flops", "flops", "share", "parameters", "zeros", "weight_bytes",
     "activation_bytes", "flop_per_byte", "times", "input_shapes", "output_shape", "id", "unknown_because",
 )  # fmt: skip
+_SHARES = range(0, 101, 5)
+"""Per cent of a layer's weights at which its curve of |w| / greatest has points."""
 LOSS_COLUMNS = (
     "number", "op", "node", "weight", "shape", "parameters", "zeros", "level", "weight_sqnr_db_proxy", "sqnr_db",
     "cosine", "kl", "top1", "samples", "id", "harm", "reason",
+    *(f"weight_quantile_{share}" for share in _SHARES),
 )  # fmt: skip
 
 
@@ -93,7 +97,7 @@ def _layer(row: LayerRow) -> tuple[str, ...]:
         safe_text(form.reason if form else ""), str(layer.integer).lower(), safe_text(layer.kernel_op),
         safe_text(" ".join(map(shape_words, row.cost.input_shapes)) if row.cost else ""),
         safe_text(shape_words(row.cost.output_shape) if row.cost else ""),
-        safe_text(" ".join(layer.nodes)), safe_text(" ".join(layer.kernels)), safe_text(row.reason),
+        _all_of(layer.nodes), _all_of(layer.kernels), safe_text(row.reason),
     )  # fmt: skip
 
 
@@ -113,6 +117,7 @@ def _levels(loss: LossProfile, row: LossRow) -> Iterator[tuple[str, ...]]:
     named = (
         str(row.number), *map(safe_text, (layer.op, layer.name, layer.weight)), safe_text(shape_words(layer.shape))
     )  # fmt: skip
+    curve = tuple(map(number, layer.quantiles)) if len(layer.quantiles) == len(_SHARES) else ("",) * len(_SHARES)
     for level in loss.levels:
         point = row.point(level)
         measured = (point.sqnr_db, point.cosine, point.kl, point.top1) if point else (None,) * 4
@@ -120,8 +125,13 @@ def _levels(loss: LossProfile, row: LossRow) -> Iterator[tuple[str, ...]]:
             *named, str(layer.parameters), str(layer.zeros), safe_text(level),
             _number(layer.weight_sqnr_db.get(level)), *map(_number, measured),
             _count(point.samples if point else None), safe_text(layer.id), "true" if point and point.harm else "",
-            safe_text("; ".join(filter(None, (layer.reason, point.reason if point else "")))),
+            safe_text("; ".join(filter(None, (layer.reason, point.reason if point else "")))), *curve,
         )  # fmt: skip
+
+
+def _all_of(names: Sequence[str]) -> str:
+    """Each of them, however many: whoever reads a table by program looks them up in it."""
+    return safe_text(" ".join(names), sys.maxsize)
 
 
 def _number(value: float | None) -> str:

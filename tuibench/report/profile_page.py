@@ -78,13 +78,14 @@ def _body(profile: Profile, heading: ProfileHeading, shown: Shown) -> list[str]:
     return profile_lines(profile, heading, shown) if profile.performance is not None else []
 
 
-def profile_text(result: RunResult, form: str, shown: Shown | None = None) -> str:
+def profile_text(result: RunResult, form: str, shown: Shown | None = None, name: str = "") -> str:
     """The export of a profile as csv or markdown; `shown` chooses of it, else it is the whole."""
     profile = result.profile
     if profile is None:
         return ""
     chosen = settle(profile.kind, shown or Shown(top=None), profile.loss)
-    return profile_csv(profile, chosen) if form == "csv" else profile_markdown(profile, heading_of(result), chosen)
+    heading = replace(heading_of(result), name=name)
+    return profile_csv(profile, chosen) if form == "csv" else profile_markdown(profile, heading, chosen)
 
 
 def theory_json(kind: str, model: str, found: CostProfile | LossProfile) -> str:

@@ -122,6 +122,7 @@ def _loss_words(found: LossProfile) -> list[str]:
     """The layer to leave alone before all others; without any, why there is none."""
     if found.kind == APPROXIMATED:
         return _proxy_words(found)
+    part = _part_words(found)
     points = [(point, layer) for layer in found.layers for point in layer.points]
     harmed = list(dict.fromkeys(layer.id for point, layer in points if point.harm))
     told = [
@@ -132,10 +133,11 @@ def _loss_words(found: LossProfile) -> list[str]:
     if harmed:
         first = next(layer for point, layer in points if point.harm)
         more = f" and {count_of(len(harmed) - 1, 'more layer')}" if len(harmed) > 1 else ""
-        words = [f"harm beyond dB: {_name(first)}{more}"]
+        words = [f"{part}harm beyond dB: {_name(first)}{more}"]
     if told:
         db, level, layer = min(told, key=lambda one: one[0])
-        return [*words, f"most sensitive{' of the others' * bool(words)}: {_name(layer)}, {_at(db, level)}"]
+        most = "most sensitive of the others" if words else f"{part}most sensitive"
+        return [*words, f"{most}: {_name(layer)}, {_at(db, level)}"]
     if words:
         return words
     reasons = [point.reason for point, _ in points if point.reason]
@@ -143,7 +145,14 @@ def _loss_words(found: LossProfile) -> list[str]:
         return [f"not known of any layer: {show(reasons[0], _MOST_WORDS)}"]
     # Weights that are INT8 already lose nothing by being made that.
     unsure = any(reason != ALREADY_INT8 for reason in reasons)
-    return ["no layer loses anything" + _WHERE_KNOWN * unsure]
+    return [(f"{part}none" if part else "no layer") + " loses anything" + _WHERE_KNOWN * unsure]
+
+
+def _part_words(found: LossProfile) -> str:
+    """`of 17 of 26 layers ` where a profile ended before all were measured, else ''; of the others nothing is known."""
+    asked = [layer for layer in found.layers if not layer.reason]
+    measured = sum(bool(layer.points) for layer in asked)
+    return f"of {measured} of {count_of(len(asked), 'layer')} " if measured < len(asked) else ""
 
 
 def _proxy_words(found: LossProfile) -> list[str]:

@@ -58,9 +58,17 @@ def compare_results(old: RunResult, new: RunResult) -> SideBySide:
 
 def _other_model(book: _Book, matches: Sequence[Match]) -> Iterator[str]:
     """Where no cells pair, which would say it: a file that was changed keeps its name."""
-    models = [{model.sha256[:8]: None for model in run.models if model.sha256} for run in (book.old, book.new)]
-    if not matches and all(models) and models[0].keys().isdisjoint(models[1]):
-        yield f"model: {', '.join(models[0])} against {', '.join(models[1])}"
+    models = [[model.sha256 for model in run.models if model.sha256] for run in (book.old, book.new)]
+    if matches or not all(models) or not set(models[0]).isdisjoint(models[1]):
+        return
+    named = [[names.get(one, one[:8]) for one in shas] for shas, names in zip(models, book.names, strict=True)]
+    # Only what is called the same needs more to be told apart.
+    if not set(named[0]).isdisjoint(named[1]):
+        named = [
+            [f"{name} {one[:8]}" for name, one in zip(*each, strict=True)] for each in zip(named, models, strict=True)
+        ]
+    left, right = (", ".join(dict.fromkeys(show(one, _LONGEST) for one in each)) for each in named)
+    yield f"model: {left} against {right}"
 
 
 def _pair(match: Match, book: _Book) -> CellPair:

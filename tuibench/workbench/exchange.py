@@ -20,7 +20,7 @@ from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
 from tuibench.insight.two_profiles import other_models
 from tuibench.report.export import check_target, files_beside, form_of, render, spare, write_export
-from tuibench.report.privacy import without_private
+from tuibench.report.privacy import public_name, without_private
 from tuibench.report.profile_shown import Shown
 from tuibench.runs.past import NONSENSE
 from tuibench.runs.side_by_side import compare_results
@@ -64,8 +64,13 @@ class Exchange:
 
     def result(self, token: str) -> RunResult:
         """What was measured under that name, be it in the store or in a run that was never saved."""
+        return self._named(token)[0]
+
+    def _named(self, token: str) -> tuple[RunResult, str]:
+        """The same with what its user calls it."""
         try:
-            return self._library.get(token).result
+            stored = self._library.get(token)
+            return stored.result, stored.card.name
         except (UnknownId, StoreError) as error:
             # Of a store that cannot be read nobody knows what is the last in it; a run has its own directory.
             by_place = isinstance(error, StoreError) and token.strip().lower().startswith("last")
@@ -74,11 +79,11 @@ class Exchange:
                 raise
             if not unsaved.cells and unsaved.profile is None:
                 raise UsageError(f"{show(token, 40)} has measured nothing", error.hint) from None
-            return unsaved
+            return unsaved, ""
 
     def text(self, token: str, form: str = "json", *, include_private: bool = False) -> str:
         """An export as text: json, csv or markdown."""
-        return self._text(self.result(token), form, include_private)
+        return self._text(*self._named(token), form, include_private)
 
     def export(self, token: str, path: str, *, include_private: bool = False, shown: Shown | None = None) -> str:
         """Write an export to a file, whose ending says its form, whole or not at all; the id of what is in it.
@@ -86,12 +91,12 @@ class Exchange:
         `shown` chooses of a profile.
         """
         form = form_of(path)
-        result = self.result(token)
+        result, name = self._named(token)
         spec = result.spec
         beside = [file for model in result.models for file in files_beside(model)]
         spare(path, [*(model.path for model in spec.models), *beside, *filter(None, [spec.inputs.file])])
         check_target(path)
-        write_export(path, self._text(result, form, include_private, shown))
+        write_export(path, self._text(result, name, form, include_private, shown))
         return result.id
 
     def import_file(self, path: str) -> Imported:
@@ -141,10 +146,12 @@ class Exchange:
         except NONSENSE as error:
             raise TuibenchError(f"the journal of run {short} cannot be understood: {info.detail}") from error
 
-    def _text(self, result: RunResult, form: str, include_private: bool, shown: Shown | None = None) -> str:
+    def _text(self, result: RunResult, name: str, form: str, include_private: bool, shown: Shown | None = None) -> str:
         # Sample files stay where they are, and a name of what did not come along helps nobody.
         result = settle_samples(result, None, None)
-        return render(result if include_private else without_private(result, self._home), form, shown=shown)
+        if not include_private:
+            result, name = without_private(result, self._home), public_name(name, result, self._home)
+        return render(result, form, shown=shown, name=name)
 
     def _differs(self, result: RunResult) -> bool:
         """Whether it is not what is stored, leaving out what an export leaves out."""

@@ -237,6 +237,29 @@ def test_data_with_nan_gives_reasons_and_no_runs(tmp_path: Path) -> None:
     assert counted.runs == [1, 2]
 
 
+def test_samples_of_which_the_unchanged_model_makes_nan_are_left_out_and_the_others_compared(tmp_path: Path) -> None:
+    good = [{"x": random(1, 4, seed=n)} for n in range(3)]
+    bad = {"x": np.full((1, 4), np.nan, np.float32)}
+    without = sweep(tmp_path, linear(random(4, 3)), good, LEVELS, samples=4)
+    counted = Counted()
+    feeds = [bad, *good[:2], {"x": bad["x"] * np.inf}, good[2]]
+    found = sweep(tmp_path, linear(random(4, 3)), feeds, LEVELS, samples=5, load=counted)
+    assert found.points == without.points and found.begin["samples"] == 3
+    note = "2 of 5 samples left out: output 'y' of the unchanged model is NaN or infinite there"
+    assert found.result["notes"] == [note] == found.begin["notes"]
+    assert counted.runs == [5, 3 * (2 + 5)]
+    skip = frozenset((node, point.level) for node, point in found.points[:2])
+    rest = sweep(tmp_path, linear(random(4, 3)), feeds, LEVELS, samples=5, skip=skip)
+    assert rest.points == found.points[2:] and rest.result == found.result
+
+
+def test_nothing_is_left_out_of_data_that_has_no_good_sample(tmp_path: Path) -> None:
+    bad = [{"x": np.full((1, 4), np.nan, np.float32)}] * 3
+    found = sweep(tmp_path, linear(random(4, 3)), bad, samples=3)
+    reason = "output 'y' of the unchanged model is NaN or infinite"
+    assert {point.reason for _, point in found.points} == {reason} and found.result["notes"] == [reason]
+
+
 def test_a_change_that_gives_nan_or_is_refused_is_a_point_with_a_reason(tmp_path: Path) -> None:
     def spoil(run: int, found: dict[str, Any]) -> dict[str, Any]:
         if run == 3:

@@ -14,6 +14,7 @@ from tuibench.insight.comparison import LayerPair
 from tuibench.tui import route
 from tuibench.tui.screens import profile_comparison, profile_pairs
 from tuibench.tui.widgets.record_table import RecordTable
+from tuibench.tui.widgets.row import cut_shared
 
 
 def slow() -> Profile:
@@ -88,9 +89,9 @@ async def test_only_pairs_in_sight_are_put_into_words(monkeypatch: pytest.Monkey
     made: list[object] = []
     real = profile_pairs._cells
 
-    def cells(pair: LayerPair, weight: str) -> tuple[str, ...]:
+    def cells(pair: LayerPair) -> tuple[str, ...]:
         made.append(pair)
-        return real(pair, weight)
+        return real(pair)
 
     monkeypatch.setattr(profile_pairs, "_cells", cells)
     many = Profile(PERFORMANCE, make_costs(2000), performance=make_performance(2000))
@@ -190,6 +191,18 @@ async def test_of_two_loss_profiles_each_weight_and_all_levels_are_seen_at_eight
 
 def test_names_are_told_apart_by_what_they_do_not_share() -> None:
     names = ["net.stage0.conv.weight", "net.stage1.conv.weight", "net.stage1.down.conv.weight"]
-    assert profile_pairs.told_apart(names) == ["stage0", "stage1", "stage1.down"]
-    assert profile_pairs.told_apart([*names, ""])[3] == "" and profile_pairs.told_apart(["a.weight"]) == ["a.weight"]
-    assert profile_pairs.told_apart(["a", "a.weight"]) == ["a", "a.weight"]
+    assert profile_pairs.shared_ends(names) == profile_pairs.shared_ends([*names, ""]) == ("net.", ".conv.weight")
+    assert profile_pairs.shared_ends(["a.weight"]) == profile_pairs.shared_ends(["a", "a.weight"]) == ("", "")
+    assert profile_pairs.shared_ends(["conv0.weight", "conv1.weight"]) == ("", ".weight")
+    ends = ("net.", ".conv.weight")
+    cuts = [cut_shared(names[2], width, ends) for width in (27, 26, 12, 11, 7)]
+    assert cuts == [names[2], "stage1.down…", "stage1.down…", "stage1.down", "sta…own"]
+
+
+async def test_names_that_have_room_stand_as_the_shell_has_them() -> None:
+    base = make_performance()
+    layers = tuple(replace(row, weight=f"conv{n}.weight" if row.weight else "") for n, row in enumerate(base.layers))
+    both = replace(make_profile(), performance=replace(base, layers=layers))
+    async with profiled((80, 24), profile_run(1, 3600, both), profile_run(2, 7200, both)) as seen:
+        await seen.go(route.profile_comparison(seen.ids[1], seen.ids[0]))
+        assert "conv0.weight" in seen.text and "conv3.weight" in seen.text

@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.insight.stock import make_costs, make_performance
+from tests.insight.stock import make_costs, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LAYER, PerformanceProfile
 from tuibench.insight.bar import SHARES, VALUES
@@ -55,6 +55,16 @@ def test_layers_leave_the_share_of_the_runtime_to_the_runtime() -> None:
     others = math.fsum(row.ms.value or 0.0 for row in profile.layers if row.kind != LAYER)
     assert math.fsum(value or 0.0 for value in found.values) == pytest.approx(100 * (1 - others / profile.ms.value))  # type: ignore[operator]
     assert found.texts[0] != "unknown"
+
+
+@pytest.mark.parametrize("kind", [POTENTIAL, POTENTIAL_SHARE])
+def test_where_much_of_the_time_was_not_told_apart_no_layer_has_a_bound_for_its_potential(kind: str) -> None:
+    empty = depth(untold(make_performance(what_if=False)), kind)
+    assert not any(value is not None for value in empty.values)
+    assert empty.empty == "89 % was not told apart: it may be any layer's, so there is no bound"
+    measured = depth(untold(make_performance()), kind)
+    assert dict(zip(measured.keys, measured.texts, strict=True))["out1"] == "unknown"
+    assert measured.values[0] is not None
 
 
 def test_the_axis_has_the_numbers_that_the_words_have() -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from tuibench.arrays.bundle import Feed, read_bundle
+from tuibench.arrays.bundle import Array, Feed, read_bundle
 from tuibench.core.errors import ModelError
 from tuibench.core.model import Point
 from tuibench.core.profile import ALREADY_INT8, INT8, LEVELS, RECURRENT, LossPoint
@@ -87,8 +87,8 @@ class _Sweeping:
             self._begin(0, 0.0, False, None)
             return self._end(False, None)
         feeds = self._feeds()
+        feeds, measured = self._run_as_it_is(path, feeds)
         self.ran = len(feeds)
-        measured = self._run_as_it_is(path, feeds)
         classes = find_classes(model.graph, measured[0])
         probabilities = find_probabilities(measured[0])
         reader = WeightReader(path)
@@ -109,8 +109,11 @@ class _Sweeping:
             self.notes.append(f"{here} instead of {self.asked.samples}: the data has no more{inside}")
         return feeds[: max(self.asked.samples, 1)]
 
-    def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> Outputs:
-        """What the model as it is in its file answers, with all that its engine makes of constants."""
+    def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> tuple[list[Feed], Outputs]:
+        """What the model as it is in its file answers, with all that its engine makes of constants.
+
+        Only of the samples whose answers can be held against others, where there are any.
+        """
         self.asked.send({"stage": "loading"})
         session = self.asked.load(path)
         try:
@@ -130,8 +133,12 @@ class _Sweeping:
         if left_out:
             named = ", ".join(f"'{show(name, 40)}'" for name in left_out[:5])
             self.notes.append(f"outputs that hold no floats are left out: {named}")
-        self.notes += _odd(kept)
-        return kept
+        good = [at for at, found in enumerate(kept) if not _void(found)]
+        if good:
+            self.notes += _left_out(kept)
+            kept = [kept[at] for at in good]
+            self.notes += _odd(kept)
+        return [feeds[at] for at in good or range(len(feeds))], kept
 
     def _load_lifted(self, model: Any, layers: Sequence[Layer], reader: WeightReader) -> tuple[Lifted, Runs]:
         path = self.asked.run_dir / "loss.onnx"
@@ -196,6 +203,19 @@ class _Sweeping:
 
     def _end(self, classes: bool, float32_db: float | None) -> dict[str, Any]:
         return {"classes": classes, "float32_db": float32_db, "notes": self.notes}
+
+
+def _void(outputs: Mapping[str, Array]) -> list[str]:
+    """Outputs of one sample without a value that anything could be held against."""
+    return [name for name, value in outputs.items() if not np.isfinite(value).any()]
+
+
+def _left_out(outputs: Outputs) -> Iterator[str]:
+    """How many samples are not compared, as the unchanged model has no answer to them."""
+    names = [name for found in outputs for name in _void(found)[:1]]
+    if names:
+        of = f"{len(names)} of {count_of(len(outputs), 'sample')}"
+        yield f"{of} left out: output '{show(names[0], 60)}' of the unchanged model is NaN or infinite there"
 
 
 def _odd(outputs: Outputs) -> Iterator[str]:

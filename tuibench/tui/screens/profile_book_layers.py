@@ -8,6 +8,7 @@ from typing import Generic, TypeVar
 
 from rich.cells import cell_len
 
+from tuibench.insight.column import UNKNOWN
 from tuibench.insight.column import Column as Told
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
@@ -103,5 +104,7 @@ class LayerTable(Generic[R]):
         for column in self.told:
             text = column.text(row)
             if column.key in keys and text not in ("", "–"):
-                said.append(f"{(names or {}).get(column.key, column.title)} {text}")
+                title = (names or {}).get(column.key, column.title)
+                # Without a reason, only that it is so.
+                said.append(f"{title} {text}".removesuffix(f" because {UNKNOWN}"))
         return (f" {f' {glyphs.dot} '.join(said)}", "dim")

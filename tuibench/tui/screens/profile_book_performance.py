@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from tuibench.core.profile import PerformanceProfile, Profile
 from tuibench.core.units import count_of, ms, percent, short, size
 from tuibench.insight.cost_total import flops_words
-from tuibench.insight.detail import layer_detail
+from tuibench.insight.detail import MOST_NODES, layer_detail
 from tuibench.insight.estimate import BOUND, ModelEstimate, model_estimates
 from tuibench.insight.layer import COLUMNS, LayerRow, choose, fused_words, layer_rows, with_sum
 from tuibench.insight.portion import work_of
@@ -113,7 +113,7 @@ class PerformanceBook(Book):
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
         """All values of a row, and what it could bring."""
-        return [Fact(*pair) for pair in layer_detail(self.profile, self._table.row(key), self.costs)]
+        return [Fact(*pair) for pair in layer_detail(self.profile, self._table.row(key), self.costs, MOST_NODES)]
 
     def depth(self, kind: str, display: str) -> Depth:
         """In the order of the model."""

@@ -11,7 +11,7 @@ from tuibench.core.units import ms, percent, scaled, size
 from tuibench.insight.bar import LOG, SHARES
 from tuibench.insight.estimate import layer_gains
 from tuibench.insight.layer import LayerRow
-from tuibench.insight.portion import total_ms
+from tuibench.insight.portion import total_ms, untold_words
 from tuibench.insight.summary import (
     BASELINE,
     BYTES,
@@ -91,6 +91,8 @@ def _why_none(profile: PerformanceProfile, timed: Sequence[LayerRow], kind: str)
     summary = summarize(profile, kind)
     # Elsewhere the words of a summary tell how its bars are made, which is no reason for having none.
     is_told = kind in (INT8_TIME, PRUNED) or (profile.below_resolution and kind not in COST_TYPES)
+    if kind in (POTENTIAL, POTENTIAL_SHARE) and timed and untold_words(profile):
+        return untold_words(profile)
     if is_told and not summary.bars:
         return " ".join(summary.words)
     if not timed:
@@ -101,7 +103,7 @@ def _why_none(profile: PerformanceProfile, timed: Sequence[LayerRow], kind: str)
 def _values(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str) -> list[float | None]:
     if kind in (POTENTIAL, POTENTIAL_SHARE):
         gains, total = layer_gains(profile), total_ms(profile)
-        saved = [_saved(gains.get(row.layer.key), row) for row in rows]
+        saved = [None if row.ms is None else gains[row.layer.key].potential_ms for row in rows]
         return saved if kind == POTENTIAL or not total else [None if one is None else one / total for one in saved]
     if kind == PRUNED:
         effect = profile.zero_effect
@@ -115,8 +117,3 @@ def _values(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str) ->
         PARAMETERS: lambda row: row.layer.parameters,
     }
     return [pick[kind](row) for row in rows]
-
-
-def _saved(gain: object, row: LayerRow) -> float | None:
-    saved = getattr(gain, "saved_ms", None)
-    return saved if saved is not None and row.ms is not None else row.ms

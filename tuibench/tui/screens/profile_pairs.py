@@ -15,6 +15,7 @@ from tuibench.insight.two_profiles import compare_profiles
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.widgets.record_table import Column, Line
+from tuibench.tui.widgets.row import safe
 
 _NONE = "-"
 
@@ -55,7 +56,7 @@ def pairs_of(old: Profile, new: Profile, environment: Sequence[str], glyphs: Gly
 
 def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
     columns = (
-        *_named(12),
+        *_named(12, 14, found.pairs),
         Column("old", "old ms", 7, right=True),
         Column("new", "new ms", 7, right=True),
         Column("delta", "differs", 8, right=True),
@@ -65,27 +66,26 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
     whole = f"{_ms(found.old_ms.value)} {glyphs.to} {_ms(found.new_ms.value)}"
     ratio = f", ratio {short(found.ratio)}" if found.ratio is not None else ""
     pairs = found.pairs
-    weights = told_apart([pair.weight for pair in pairs])
     return Pairs(
         head=f"one batch {whole}{ratio}; layers are matched by their nodes",
         words=found.words,
         columns=columns,
         searched=tuple(_searched(pair.op, pair.weight, *pair.nodes) for pair in pairs),
-        cells=lambda n: _cells(pairs[n], weights[n]),
+        cells=lambda n: _cells(pairs[n]),
         facts=lambda n: _facts(pairs[n]),
     )
 
 
-def told_apart(names: Sequence[str]) -> list[str]:
-    """Names without the parts that all of them begin or end with: what is left of a narrow column tells them apart."""
-    split = [name.split(".") for name in names]
-    some = [parts for parts in split if parts != [""]]
+def shared_ends(names: Sequence[str]) -> tuple[str, str]:
+    """The parts that all names begin and end with, which tell none of them apart."""
+    some = [parts for name in names if (parts := name.split(".")) != [""]]
     if len(some) < 2:
-        return list(names)
+        return "", ""
     least = min(map(len, some)) - 1
     first = next((n for n in range(least) if len({parts[n] for parts in some}) > 1), least)
     last = next((n for n in range(least - first) if len({parts[-1 - n] for parts in some}) > 1), least - first)
-    return [".".join(parts[first : len(parts) - last]) for parts in split]
+    one = some[0]
+    return "".join(f"{part}." for part in one[:first]), "".join(f".{part}" for part in one[len(one) - last :])
 
 
 def _room(level: str) -> int:
@@ -93,21 +93,23 @@ def _room(level: str) -> int:
     return 11 if level == INT8 else 9
 
 
-def _named(op: int, weight: int = 14) -> tuple[Column, ...]:
+def _named(op: int, weight: int, pairs: Sequence[LayerPair | LossPair]) -> tuple[Column, ...]:
     """By what a pair is known: it stays in sight however far the numbers are scrolled."""
+    before, after = shared_ends([pair.weight for pair in pairs])
+    shared = safe(before), safe(after)
     return (
         Column("number", "#", 4, right=True, frozen=True),
         Column("op", "op", op, grow=True, wide=24, part=6, frozen=True),
-        Column("weight", "weight", weight, grow=True, wide=48, part=3, middle=True),
+        Column("weight", "weight", weight, grow=True, wide=48, part=3, middle=True, shared=shared),
     )
 
 
-def _cells(pair: LayerPair, weight: str) -> tuple[str, ...]:
+def _cells(pair: LayerPair) -> tuple[str, ...]:
     delta, ratio = pair.delta_ms, pair.ratio
     clear = {True: "yes", False: "no", None: _NONE}[pair.is_clear]
     return (
         pair.op,
-        weight or _NONE,
+        pair.weight or _NONE,
         table_ms(pair.old_ms.value) if pair.old_ms.value is not None else _NONE,
         table_ms(pair.new_ms.value) if pair.new_ms.value is not None else _NONE,
         _NONE if delta is None else _signed(delta),
@@ -133,20 +135,19 @@ def _facts(pair: LayerPair) -> list[Fact]:
 
 def _losses(found: LossComparison) -> Pairs:
     columns = (
-        *_named(7, 13),
+        *_named(7, 13, found.pairs),
         *(
             Column(level, level.removeprefix("pruned "), _room(level), right=True, rank=n, wide=11)
             for n, level in enumerate(found.levels)
         ),
     )
     pairs, levels = found.pairs, found.levels
-    weights = told_apart([pair.weight for pair in pairs])
     return Pairs(
         head="noise / signal in %, old and new, where one layer is changed",
         words=(*([found.unlike] if found.unlike else []), *found.words),
         columns=columns,
         searched=tuple(_searched(pair.op, pair.weight, pair.id) for pair in pairs),
-        cells=lambda n: (pairs[n].op, weights[n] or _NONE, *(_both(pairs[n], level) for level in levels)),
+        cells=lambda n: (pairs[n].op, pairs[n].weight or _NONE, *(_both(pairs[n], level) for level in levels)),
         facts=lambda n: _loss_facts(pairs[n], levels),
     )
 

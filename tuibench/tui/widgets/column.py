@@ -30,6 +30,8 @@ class Column:
     """Whether it stands while what is behind it is scrolled; for columns at the left."""
     middle: bool = False
     """Whether what does not fit gives way in its middle: names of layers differ at their ends."""
+    shared: tuple[str, str] = ("", "")
+    """What all its cells begin and end with, safe to print: that gives way before the middle does."""
 
 
 @dataclass(frozen=True, slots=True)

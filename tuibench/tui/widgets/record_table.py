@@ -15,7 +15,7 @@ from tuibench.tui.key import bindings
 from tuibench.tui.widgets.column import Column, Layout, lay_out
 from tuibench.tui.widgets.moving import Moving
 from tuibench.tui.widgets.place import Place
-from tuibench.tui.widgets.row import Row, cut_middle, fit, safe, skip
+from tuibench.tui.widgets.row import Row, cut_shared, fit, safe, skip
 
 __all__ = ["Column", "Line", "RecordTable"]
 
@@ -224,7 +224,7 @@ class RecordTable(Moving):
         for at, width in layout.shown:
             cell, column = cells[at] if at < len(cells) else "", self._columns[at]
             if column.middle:
-                cell = cut_middle(self.legible(safe(cell)), width, ellipsis)
+                cell = cut_shared(self.legible(safe(cell)), width, column.shared, ellipsis)
             texts.append(fit(self.legible(safe(cell, 4 * width + 8)), width, ellipsis, column.right))
         standing = layout.frozen(self._columns, self.size.width - GUTTER) if self._left else 0
         return " ".join([*texts[:standing], skip(" ".join(texts[standing:]), self._left)])

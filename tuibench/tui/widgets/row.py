@@ -65,6 +65,15 @@ def cut_middle(text: str, width: int, ellipsis: str = "…") -> str:
     return set_cell_size(text, room // 2).rstrip() + ellipsis + skip(text, cell_len(text) - end).lstrip()
 
 
+def cut_shared(text: str, width: int, shared: tuple[str, str], ellipsis: str = "…") -> str:
+    """Bring a text to at most `width` columns by giving up what others begin and end with too, then its middle."""
+    if cell_len(text) <= width:
+        return text
+    own = text.removeprefix(shared[0]).removesuffix(shared[1])
+    marked = own if own == text else own + ellipsis
+    return cut_middle(marked if cell_len(marked) <= width else own, width, ellipsis)
+
+
 def skip(text: str, columns: int) -> str:
     """What is left of a text without its first columns; a wide letter that is cut leaves a blank."""
     if text.isascii() or not columns:

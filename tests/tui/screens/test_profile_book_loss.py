@@ -1,0 +1,27 @@
+"""What the page of a loss profile says of one layer."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from tests.insight.stock import make_loss
+from tests.tui.screens.profile_stage import profiled
+from tuibench.tui import route
+from tuibench.tui.desk_profile import APPROXIMATED
+from tuibench.tui.glyph import UNICODE
+from tuibench.tui.screens.profile_book_loss import LossBook
+
+
+def test_of_a_layer_that_was_not_measured_no_reason_is_made_up() -> None:
+    loss = make_loss()
+    left = replace(loss, complete=False, layers=(replace(loss.layers[0], points=()), *loss.layers[1:]))
+    told = LossBook(left).brief(left.layers[0].id, UNICODE)
+    assert str(told[2][0]).endswith("· not known")
+
+
+async def test_the_curve_of_a_layers_weights_stands_in_its_page() -> None:
+    async with profiled() as seen:
+        await seen.go(route.theory(seen.project, APPROXIMATED))
+        await seen.press("3", "enter")
+        assert "|w| / greatest" in seen.text and "90 % 0.9" in seen.text
+        assert "zeroes about 50 % up to 0.5" in " ".join(seen.text.split())
