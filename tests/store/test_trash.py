@@ -142,7 +142,7 @@ def test_a_project_goes_and_comes_back_with_its_versions(tmp_path: Path) -> None
     versions.put(make_id(61), {"project": make_id(51)}, 0)
     entry = store.trash.remove([make_id(0)], [make_id(50)])
     assert (entry.kind, entry.projects) == ("project", (make_id(50),))
-    assert entry.names[1].endswith(" renamed")
+    assert entry.names[0].endswith(" renamed"), "whoever looks for a project looks for its name"
     assert (projects.ids(), versions.ids()) == ((make_id(51),), (make_id(61),))
     assert projects.get(make_id(50)) is None
     store.trash.restore()

@@ -41,7 +41,7 @@ def test_a_model_that_is_gone_is_measured_from_where_its_project_knows_it_to_lie
     alter(copy)
     plan = bridge.plan_rerun(first)
     assert plan.moved == () and not plan.changed
-    assert plan.error == f"{model.name} is gone: R takes it from where it lies now ({model})"
+    assert plan.error == f"{model.name} is gone: R takes it from where it lies now (was {model})"
     with pytest.raises(ModelError, match="is gone"):
         bridge.rerun(first)
 

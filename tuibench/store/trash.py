@@ -147,8 +147,9 @@ class Trash:
             found.sort(key=lambda name: name == os.path.basename(layout.record(one)))
             paths += [os.path.join(layout.shelf(one), name) for name in found]
         for one in projects:
-            names.append(f"{short_id(one)} {self._projects.title(one)}".strip())
             paths += self._projects.paths(one)
+        # Whoever looks for a project looks for its name.
+        names = [*(f"{short_id(one)} {self._projects.title(one)}".strip() for one in projects), *names]
         return Manifest(
             id=entry,
             by=self._context.own().id,
@@ -231,10 +232,10 @@ class Trash:
 
 
 def _join(parts: Sequence[_Part]) -> TrashEntry:
-    manifests = [part.manifest for part in parts]
+    manifests = sorted((part.manifest for part in parts), key=lambda one: not one.projects)
     return TrashEntry(
-        id=manifests[0].id,
-        removed_utc=manifests[0].removed_utc,
+        id=parts[0].manifest.id,
+        removed_utc=parts[0].manifest.removed_utc,
         kind="project" if any(one.projects for one in manifests) else "benchmark",
         names=tuple(name for one in manifests for name in one.names),
         benchmarks=tuple(one for manifest in manifests for one in manifest.benchmarks),

@@ -153,7 +153,7 @@ class Bridge(ProfileBridge):
         """See Desk."""
         rows = [self._projects.get(token) for token in tokens]
         entry = self._projects.remove(*tokens)
-        return Removed(f"removed {_held(entry)} with {held_words(rows)}", entry)
+        return Removed(f"removed {_titles(entry)} with {held_words(rows)}", entry)
 
     # Benchmarks
 
@@ -286,6 +286,12 @@ class Bridge(ProfileBridge):
 
 def _restored(entry: TrashEntry) -> Restored:
     return Restored(f"restored {_held(entry)}", frozenset((*entry.benchmarks, *entry.projects)))
+
+
+def _titles(entry: TrashEntry) -> str:
+    from tuibench.report.trash_list import listed_words
+
+    return listed_words(entry.names[: len(entry.projects)])
 
 
 def _held(entry: TrashEntry) -> str:

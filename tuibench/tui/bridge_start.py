@@ -221,7 +221,7 @@ class Starter:
             error = problem.message
         fed = spec.inputs.file
         if fed is not None and not os.path.isfile(fed) and (changed or not error):
-            error, changed = f"its inputs are gone: R takes them from where they lie now ({show(fed)})", False
+            error, changed = f"its inputs are gone: R takes them from where they lie now (were {show(fed)})", False
         busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
         took = expected_s(spec, cells)
         if spec.profile is not None:
@@ -296,5 +296,5 @@ def _lost_words(problem: ModelError, way: str) -> str:
         return f"{show(problem.file, 60)} is not in the cache any more: R fetches it"
     if isinstance(problem, ModelGone) and problem.file:
         name = fit_middle(show(os.path.basename(problem.file)), _LONGEST)
-        return f"{name} is gone: {way} ({show(problem.file)})"
+        return f"{name} is gone: {way} (was {show(problem.file)})"
     return f"{problem.message}: {way}"

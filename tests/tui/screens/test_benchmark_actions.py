@@ -193,10 +193,18 @@ async def test_d_takes_all_that_are_marked_as_one_removal() -> None:
         assert seen.page.marked() == () and len(Workbench().store.trash.entries()) == 1
 
 
+async def test_what_is_marked_is_said_not_to_be_meant_where_only_one_is() -> None:
+    async with shown() as seen:
+        await seen.press("space", "down", "x")
+        assert f"Export {short_id(seen.ids[2])}, not what is marked" in frame(seen.app)
+        await seen.press("escape", "r")
+        assert f"Not what is marked. Re-run {short_id(seen.ids[2])}: " in said(seen)
+
+
 async def test_d_of_a_run_that_goes_on_cancels_it_first() -> None:
     async with shown(going=True) as seen:
         await seen.press("g", "d")
-        assert f"{short_id(make_id(9, 120))} is still measured: cancel and remove?" in said(seen)
+        assert f"{short_id(make_id(9, 120))} still goes on: cancel and remove?" in said(seen)
         calls = script(seen, "remove", lambda *_: Removed("gone", None))
         await seen.press("y")
         assert calls == [((make_id(9, 120),), True, False)]
@@ -234,7 +242,7 @@ def test_what_is_asked_before_a_removal_says_of_each_kind_what_becomes_of_it() -
     a, b, c = (make_id(number) for number in (1, 2, 3))
     x, y, z = map(short_id, (a, b, c))
     assert remove_words([a], [], []) == (f"Remove {x}? u brings it back.", "remove")
-    assert remove_words([a, b], [a, b], []) == (f"{x}, {y} are still measured: cancel and remove?", "cancel and remove")
+    assert remove_words([a, b], [a, b], []) == (f"{x}, {y} still go on: cancel and remove?", "cancel and remove")
     assert remove_words([a, b], [b], []) == (f"Cancel {y}, and remove {x}, {y}?", "cancel and remove")
     assert remove_words([a, b, c], [], [a]) == (f"Remove unsaved {x} for good, and 2 more?", "remove")
     both = f"Remove unsaved {y} for good, cancel {z}?"
@@ -347,7 +355,7 @@ async def export_to(seen: Shown, path: Path, *before: str) -> None:
 async def test_y_copies_the_command_and_keeps_it_in_a_file() -> None:
     async with shown((200, 24)) as seen:
         await seen.press("y")
-        assert seen.app.clipboard == "tuibench benchmark dir/resnet50.onnx -s sync -ncores 1,2,4,8,16 -b 1,8,32"
+        assert seen.app.clipboard == "tuibench benchmark /models/resnet50.onnx -s sync -ncores 1,2,4,8,16 -b 1,8,32"
         kept = said(seen).partition("kept in ")[2].partition(": ")[0]
         assert read(kept).strip() == seen.app.clipboard
 

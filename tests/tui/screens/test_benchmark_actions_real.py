@@ -85,7 +85,7 @@ async def test_a_run_that_goes_on_is_cancelled_and_removed_by_one_answer() -> No
         await look(seen.app, seen.pilot)
         assert seen.keys[0] == run
         await seen.press("g", "d")
-        assert "is still measured: cancel and remove?" in rows(seen.app)[-3]
+        assert "still goes on: cancel and remove?" in rows(seen.app)[-3]
         await press(seen.pilot, "y")
         assert states().get(run) not in activity.ALIVE
         assert seen.keys == list(seen.ids)

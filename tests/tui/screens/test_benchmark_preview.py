@@ -121,6 +121,14 @@ def test_a_run_that_goes_on_and_one_that_waits() -> None:
     assert all(line.isascii() for line in texts(preview_of_run(replace(going, note=""), 78, ASCII)))
 
 
+def test_a_profile_that_goes_on_is_told_in_its_own_words() -> None:
+    going, _ = make_going("p")
+    making = replace(going, info=replace(going.info, kind="performance", cells=6, cells_done=4))
+    lines = texts(preview_of_run(making, 78, UNICODE))
+    assert lines[0].endswith("performance profile") and lines[2] == "running · 4 of 6 parts · about 3m10 left"
+    assert lines[3] == "enter follows it; X cancels, p finishes now"
+
+
 def test_a_run_that_broke_off_says_what_can_be_done() -> None:
     broken = make_broken("p")
     assert "o saves them" in texts(preview_of_run(broken, 78, UNICODE))[-1]

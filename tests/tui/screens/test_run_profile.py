@@ -109,6 +109,6 @@ async def test_changed_layers_are_counted() -> None:
 async def test_one_that_goes_on_is_cancelled_before_it_is_removed() -> None:
     async with watched(making()) as seen:
         await seen.press("d")
-        assert "is still measured: cancel and remove?" in seen.text
+        assert "still goes on: cancel and remove?" in seen.text
         await seen.press("y")
         assert ("remove", (RUN,), True, False) in seen.desk.asked

@@ -281,7 +281,7 @@ async def test_d_of_a_run_that_goes_on_cancels_and_removes_it(shell: Shell) -> N
     async with followed(run) as seen:
         await seen.until(lambda: seen.measured >= 1)
         await seen.press("d")
-        assert "is still measured: cancel and remove?" in seen.news
+        assert "still goes on: cancel and remove?" in seen.news
         await seen.press("y")
         assert isinstance(seen.app.page, HomeScreen)
         assert stored() == []

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
 
 from textual import events
@@ -40,6 +40,7 @@ class Page(Calm, Screen[None]):
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
     hints: tuple[str, ...] = ()
     """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
+    words: ClassVar[Mapping[str, str]] = key.ONE_WORD  # for keys that have another one elsewhere
     last_hint = "help"
     """The one that stays in sight however narrow it is; '' for none."""
     about: ClassVar[str] = ""
@@ -136,7 +137,7 @@ class Page(Calm, Screen[None]):
 
         def pairs(ids: Iterable[str]) -> list[tuple[str, str]]:
             names = ((each, key.shown(each, app.keymap, app.ascii_only, self._typing)) for each in ids)
-            return together((name, key.ONE_WORD.get(each, key.KEYS[each].word)) for each, name in names if name)
+            return together((name, self.words.get(each, key.KEYS[each].word)) for each, name in names if name)
 
         last = (self.last_hint,) if self.last_hint else ()
         self.query_one("#keys", KeyLine).show(pairs(each for each in self.hints_now if each not in last), pairs(last))

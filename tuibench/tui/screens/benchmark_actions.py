@@ -93,7 +93,8 @@ class BenchmarkActions(Page):
         elif plan.changed:
             self._ask(f"The model changed since {name}: measure it as it is now?", "measure", plan.id, True)
         else:
-            self._ask(rerun_question(plan, self.dashboard.pulse), "run", plan.id, False)
+            only = "" if self.marked() in ((), (plan.id,)) else "Not what is marked. "
+            self._ask(only + rerun_question(plan, self.dashboard.pulse), "run", plan.id, False)
 
     def _ask(self, text: str, word: str, one: str, changed: bool) -> None:
         ask(self, text, {"y": word}, lambda answer: self._rerun(one, changed) if answer == "y" else None)
@@ -239,7 +240,8 @@ class BenchmarkActions(Page):
         def write(export: Export) -> str:
             return self.desk.export(export.benchmark, export.path, private=export.private)
 
-        self.app.push_screen(ExportQuestion(one), partial(carry_out, self, write=write))
+        beside = ", not what is marked" if self.marked() not in ((), (one,)) else ""
+        self.app.push_screen(ExportQuestion(one, beside=beside), partial(carry_out, self, write=write))
 
     def action_copy_command(self) -> None:
         """The shell command that does the same, to the clipboard and a file."""

@@ -47,10 +47,12 @@ def preview_of_run(row: RunRow, width: int, glyphs: Glyphs) -> list[LineLike]:
     """Of a run that is in no list yet: what it is, how far it is, and which keys help."""
     info = row.info
     dot = f" {glyphs.dot} "
-    what = (short_id(info.id), info.name and f'"{info.name}"', ",".join(info.models), row.engines, row.scenarios)
+    how = f"{info.kind} profile" if info.kind else row.scenarios
+    what = (short_id(info.id), info.name and f'"{info.name}"', ",".join(info.models), row.engines, how)
     sizes = (f"cores {row.cores}" if row.cores else "", f"batch {row.batches}" if row.batches else "")
-    done = f"{info.cells_done} of {count_of(info.cells, 'cell')}" if info.cells else ""
-    said: tuple[str, ...] = (info.state, done, count_of(info.executions, "execution"), why_words(info))
+    done = f"{info.cells_done} of {count_of(info.cells, 'part' if info.kind else 'cell')}" if info.cells else ""
+    measured = "" if info.kind else count_of(info.executions, "execution")
+    said: tuple[str, ...] = (info.state, done, measured, why_words(info))
     if info.eta_s is not None and info.state in activity.ALIVE:
         said = (*said, f"about {seconds(max(info.eta_s, 0.0))} left")
     lines: list[LineLike] = [
@@ -65,7 +67,8 @@ def preview_of_run(row: RunRow, width: int, glyphs: Glyphs) -> list[LineLike]:
 def _advice(row: RunRow) -> str:
     state = row.info.state
     if state == activity.RUNNING:
-        return "enter follows it; X cancels, p finishes now, + gives more time"
+        more = "" if row.info.kind else ", + gives more time"
+        return f"enter follows it; X cancels, p finishes now{more}"
     if state == activity.WAITING:
         return "enter follows it; X takes it out of the line"
     if state == activity.UNSAVED:

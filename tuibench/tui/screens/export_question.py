@@ -56,11 +56,15 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
     AUTO_FOCUS = "Input"
     BINDINGS: ClassVar[list[BindingType]] = bindings(only=("back",))
 
-    def __init__(self, benchmark: str, *, name: str = "", has_private: bool = True) -> None:
-        """`name` is what is exported where that is no record; what has nothing private is not asked for it."""
+    def __init__(self, benchmark: str, *, name: str = "", beside: str = "", has_private: bool = True) -> None:
+        """`name` is what is exported where that is no record; what has nothing private is not asked for it.
+
+        `beside` stands behind it: what somebody might take to be exported, too.
+        """
         super().__init__()
         self._benchmark = benchmark
         self._what = name or short_id(benchmark)
+        self._beside = beside
         self._has_private = has_private
 
     def compose(self) -> ComposeResult:
@@ -68,7 +72,7 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
         asks = self._has_private
         yield RuleLine()
         keys = f"{'up: private or not  ' if asks else ''}enter write  esc back "
-        yield TitleLine((f"Export {self._what}", "title"), (keys, "dim"))
+        yield TitleLine((f"Export {self._what}{self._beside}", "title"), (keys, "dim"))
         yield TextBlock([(line, "dim") for line in ((_FORMS, _PRIVATE) if asks else (_FORMS_OF_THEORY,))])
         with FieldColumn():
             if asks:

@@ -38,8 +38,8 @@ class BarList(Moving):
         self._at = 0
 
     def show_bars(self, bars: Sequence[tuple[str, float, str]], empty: Sequence[str] = ()) -> None:
-        """Show these; the cursor stays with its label. `empty` is said where there are none."""
-        held = self.label
+        """Show these; the cursor stays with its label, or at the top. `empty` is said where there are none."""
+        held = self.label if self._at else ""
         self._bars, self._empty = tuple(bars), tuple(empty)
         self._at = next((n for n, bar in enumerate(self._bars) if bar[0] == held), 0)
         self._drawn_for = -1
@@ -53,7 +53,9 @@ class BarList(Moving):
     def move(self, by: int) -> None:
         """Another bar."""
         self._at = min(max(self._at + by, 0), max(len(self._bars) - 1, 0))
-        self._first = min(max(self._first, self._at - self.page + 1), self._at)
+        # Nothing of a list is out of sight above while there is room below it.
+        first = min(self._first, max(len(self._bars) - self.page, 0))
+        self._first = min(max(first, self._at - self.page + 1), self._at)
         self.repaint()
 
     def move_to_end(self, last: bool) -> None:

@@ -118,5 +118,9 @@ class LayersPane(ProfilePane):
     def _resort(self) -> None:
         name = self.book.kept
         self.choose(**{f"{name}_sort": self._sort, f"{name}_reversed": self._is_reversed})
+        was_first = self.table.cursor_key in self.table.keys[:1]
         self.refresh_lines()
+        if was_first:
+            # Who looks at the first ones wants to see which these are now.
+            self.table.move_to_end(False)
         self.post_message(self.Changed())

@@ -12,11 +12,11 @@ def remove_words(wanted: Sequence[str], going: Sequence[str], lost: Sequence[str
     if going and lost:
         # First what cannot be taken back, as the line may end before its end.
         return f"Remove unsaved {_names(lost)} for good, cancel {_names(going)}?", "cancel and remove"
-    verb = "is" if len(wanted) == 1 else "are"
+    verb, go = ("is", "goes") if len(wanted) == 1 else ("are", "go")
     if going and len(going) < len(wanted):
         return f"Cancel {_names(going)}, and remove {_names(wanted)}?", "cancel and remove"
     if going:
-        return f"{_names(wanted)} {verb} still measured: cancel and remove?", "cancel and remove"
+        return f"{_names(wanted)} still {go} on: cancel and remove?", "cancel and remove"
     if lost and len(lost) < len(wanted):
         return f"Remove unsaved {_names(lost)} for good, and {len(wanted) - len(lost)} more?", "remove"
     if lost:

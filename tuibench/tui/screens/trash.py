@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import ClassVar
 
 from textual.binding import BindingType
@@ -35,6 +35,7 @@ class TrashScreen(Page):
 
     BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("empty-trash", "trash"))]
     hints: tuple[str, ...] = _HINTS
+    words: ClassVar[Mapping[str, str]] = {**key.ONE_WORD, "open": "bring back", "undo": "bring back the latest"}
     about = (
         "What was removed, the latest first. Enter brings a removal back with everything that went with it, u the "
         "latest. E deletes all of them for good, after the word is typed; nothing else in the dashboard deletes."

@@ -1,0 +1,40 @@
+"""Bars that are scrolled: where one is when others are shown."""
+
+from __future__ import annotations
+
+from tests.tui.frame import rows
+from tests.tui.rest import settle
+from tests.tui.widgets.stage import staged
+from tuibench.tui.screens.profile_bars import BarList
+
+MANY = [(f"op{n}", float(40 - n), f"{n} ms") for n in range(40)]
+
+
+async def test_the_top_stays_in_sight_when_other_bars_are_shown() -> None:
+    bars = BarList(id="bars")
+    async with staged(bars, size=(60, 10)) as (stage, pilot):
+        bars.show_bars(MANY)
+        await settle(pilot)
+        bars.show_bars(MANY[::-1])
+        await settle(pilot)
+        assert bars.label == "op39" and "op39" in rows(stage)[0]
+
+
+async def test_the_cursor_stays_with_a_bar_that_was_gone_to() -> None:
+    bars = BarList(id="bars")
+    async with staged(bars, size=(60, 10)) as (stage, pilot):
+        bars.show_bars(MANY)
+        bars.move(2)
+        bars.show_bars(MANY[::-1])
+        await settle(pilot)
+        assert bars.label == "op2" and any("op2 " in row for row in rows(stage))
+
+
+async def test_nothing_is_out_of_sight_above_while_there_is_room() -> None:
+    bars = BarList(id="bars")
+    async with staged(bars, size=(60, 10)) as (stage, pilot):
+        bars.show_bars(MANY)
+        bars.move_to_end(True)
+        bars.show_bars(MANY[-5:])
+        await settle(pilot)
+        assert bars.label == "op39" and "op35" in rows(stage)[0]
