@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.insight.stock import make_profile
+from tests.models import factory
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add
 from tests.tui.test_bridge_profile import Launched, launched
 from tests.tui.test_bridge_start import TINY, alter
+from tuibench.core.errors import UsageError
 from tuibench.core.project import Project
 from tuibench.core.spec import ModelSource
 from tuibench.tui.bridge import Bridge
@@ -115,6 +117,39 @@ def test_a_changed_file_of_a_project_is_said_to_be_one(tmp_path: Path) -> None:
     start = bridge.profile_form(project)
     assert start.note == "the model changed since it was measured: RUN measures it as it is now"
     assert start.error == ""
+
+
+def test_sizes_that_the_model_fixes_otherwise_are_wrong_at_once(tmp_path: Path, launched: Launched) -> None:
+    bridge = Bridge(Workbench())
+    path = factory.save(factory.classifier((1, 3, 8, 8)), tmp_path / "net.onnx")
+    project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
+    bridge.profile_form(project)
+    check = bridge.check_profile(ProfileValues(batch="64"), project)
+    assert check.errors["batch"] == "the model allows 1 only, input 'x' is [1, 3, 8, 8]"
+    assert set(check.errors) == {"batch"} and check.commands == ()
+    with pytest.raises(UsageError, match="batch 64: the model allows 1 only"):
+        bridge.start_profile(ProfileValues(batch="64"), project)
+    assert launched == [] and bridge.check_profile(ProfileValues(batch="1"), project).errors == {}
+    # As soon as the file is another one, that one counts.
+    factory.save(factory.classifier(("batch", 3, 8, 8)), Path(path))
+    assert bridge.check_profile(ProfileValues(batch="64"), project).errors == {}
+
+
+def test_one_that_is_made_again_is_held_against_the_model_as_it_was_read(
+    tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Workbench()
+    path = factory.save(factory.classifier((1, 3, 8, 8)), tmp_path / "net.onnx")
+    source = ModelSource(path, path)
+    summary = bench.projects.look(source)[0]
+    run = profile_run(9, 60, models=(summary,))
+    one = add(bench, replace(run, spec=replace(run.spec, models=(source,), cores=(1,))))
+    bridge = Bridge(bench)
+    start = bridge.profile_form("", one)
+    monkeypatch.setattr(Projects, "look", lambda *_: pytest.fail("nobody needs to read it again"))
+    assert bridge.check_profile(start.values, start.project, one).errors == {}
+    wrong = bridge.check_profile(replace(start.values, batch="2", sequence="5"), start.project, one).errors
+    assert set(wrong) == {"batch", "sequence"}
 
 
 def test_one_that_is_made_again_takes_as_long_as_its_own_model(launched: Launched) -> None:

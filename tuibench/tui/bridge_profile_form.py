@@ -6,6 +6,7 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from tuibench.core.card import Card
 from tuibench.core.errors import TuibenchError, UsageError
@@ -23,7 +24,7 @@ from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, 
 from tuibench.tui.bridge_profile_cost import Counted
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
-from tuibench.workbench.forecast import free_dims
+from tuibench.workbench.forecast import free_dims, misfits
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.model import is_untouched
 from tuibench.workbench.profiles import theory_spec
@@ -78,7 +79,7 @@ class ProfileStarter:
         model = known.versions[-1].model
         values, error, note = ProfileValues(), "", ""
         try:
-            summary, _, _ = self._bench.projects.look(self.source(project))
+            summary = self._contents.read_anew(self.source(project))
         except TuibenchError as problem:
             names, error = tuple(known.dims), told(problem)
         else:
@@ -112,7 +113,9 @@ class ProfileStarter:
         note = before.note if before is not None else None
         for kind, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, NotHere)}
-            errors |= {_FIELDS.get(name, name): told(error) for name, error in wrong.items()}
+            wrong |= self._misfits(reading.spec, before) if reading.spec is not None else {}
+            flags = (f"batch {values.batch.strip()}",)
+            errors |= {_FIELDS.get(name, name): told(error, flags) for name, error in wrong.items()}
             if reading.spec is None:
                 continue
             try:
@@ -147,6 +150,15 @@ class ProfileStarter:
         if not os.path.isfile(known.path):
             raise NotHere(f"{show(address)} is to be fetched first")
         return ModelSource(known.asked, known.path)
+
+    def _misfits(self, spec: BenchmarkSpec, before: Before | None) -> dict[str, UsageError]:
+        """What the model itself forbids, by field of a request; what cannot be read forbids nothing here."""
+        source, model = spec.models[0], None
+        if before is not None and before.summary is not None and before.reference is not None:
+            is_same = self._contents.sha256(source, before.reference) == before.sha256
+            model = before.summary if is_same else None
+        model = model or self._contents.summary(source)
+        return misfits(model, spec) if model is not None else {}
 
     def _expect(self, spec: BenchmarkSpec, project: str, before: Before | None) -> float | None:
         """About how long it takes, None where nothing is known of that content at these sizes."""
@@ -214,6 +226,8 @@ class ProfileStarter:
         if not specs:
             raise UsageError("both profiles are off", "switch one of them on")
         # Before anything goes on by itself: what is wrong with the model is wrong with all of them.
+        for error in chain.from_iterable(self._misfits(spec, before).values() for spec in specs.values()):
+            raise error
         source = next(iter(specs.values())).models[0]
         project, moved = self._starter.belonging(source, project, rerun_of)
         runs: list[str] = []

@@ -109,7 +109,7 @@ class ProfileDesk(Protocol):
         """How the set-up begins: for a project, or with the settings of one of its profiles."""
 
     def check_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
-        """What it amounts to; milliseconds, and a second where a child reads a file of data that it did not before."""
+        """What it amounts to; milliseconds, and a second where a child reads a model or data that it did not before."""
 
     def start_profile(
         self, values: ProfileValues, project: str, rerun_of: str = ""
