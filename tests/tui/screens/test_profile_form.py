@@ -153,6 +153,15 @@ async def test_how_much_is_measured_is_asked_too_and_what_belongs_to_what_is_off
         assert (values.levels, values.budget, values.engine) == (LEVELS[2:], True, "onnxruntime")
 
 
+@pytest.mark.parametrize(("name", "most"), [("samples", "1024"), ("runs", "1000"), ("processes", "50")])
+async def test_a_number_field_has_room_for_the_largest(name: str, most: str) -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile_form(seen.project))
+        await go_to(seen, name)
+        await seen.type(most)
+        assert f"[{most} " in seen.text
+
+
 async def test_the_focus_passes_over_fields_of_what_is_off() -> None:
     async with profiled() as seen:
         await seen.go(route.profile_form(seen.project, "performance"))
