@@ -160,8 +160,8 @@ def test_one_that_is_made_again_takes_as_long_as_its_own_model(launched: Launche
     base = make_profile()
     heavy = replace(base, costs=replace(base.costs, batch=1, macs=10**12))
     one = add(bench, profile_run(9, 60, heavy, spec=replace(launched[0][0], batches=(1,))), project)
-    bridge.costs(project)
     values = replace(bridge.profile_form("", one).values, batch="2")
+    bridge.costs(project)
     light = bridge.check_profile(values, project).performance_s
     again = bridge.check_profile(values, project, one).performance_s
     assert light is not None and again is not None and again > 300 > light

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from threading import Lock
 
+from tuibench.core.errors import TuibenchError
 from tuibench.core.profile import CostProfile
-from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.spec import BenchmarkSpec, InputSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +39,51 @@ class Counted:
             self.spec.inputs.shapes,
             self.spec.inputs.batch_dim,
         )
+
+
+class Counts:
+    """All that was counted while a form is open, and what could not be."""
+
+    def __init__(self, count: Callable[[BenchmarkSpec], tuple[CostProfile, str]]) -> None:
+        """`count` asks a child, where nobody did before, and says which content it counted."""
+        self._count = count
+        self._known: list[Counted] = []
+        self._vain: set[object] = set()
+        self._turn = Lock()
+
+    def forget(self) -> None:
+        """A form is opened: what was in the way of counting may be over."""
+        self._known, self._vain = [], set()
+
+    def put(self, counted: Counted) -> None:
+        """What was counted elsewhere."""
+        self._known = [*self._known, counted]
+
+    def at(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
+        """What is known of that content at these sizes."""
+        costs = (one.at(spec) for one in reversed(self._known) if one.sha256 == sha256)
+        return next(filter(None, costs), None)
+
+    def lacks(self, spec: BenchmarkSpec, sha256: str) -> bool:
+        """Whether counting may tell more."""
+        return bool(sha256) and self.at(spec, sha256) is None and (_unbatched(spec), sha256) not in self._vain
+
+    def find_out(self, spec: BenchmarkSpec, sha256: str) -> None:
+        """Count what is lacking; one child at a time, and none twice for what it cannot tell."""
+        with self._turn:
+            if not self.lacks(spec, sha256):
+                return
+            asked = _unbatched(spec)
+            # Also where it is of another content by now, or of other sizes than were asked for.
+            self._vain = {*self._vain, (asked, sha256)}
+            try:
+                self.put(Counted(*self._count(asked), asked))
+            except TuibenchError:
+                return  # what is wrong with it is said elsewhere; here it is only not known how long it takes
+
+
+def _unbatched(spec: BenchmarkSpec) -> BenchmarkSpec:
+    """The same sizes at one item, which serves every batch; how much is measured does not matter."""
+    usual = InputSettings()
+    inputs = replace(spec.inputs, distinct=usual.distinct)
+    return replace(spec, batches=(), cores=(1,), profile=None, inputs=inputs)

@@ -20,8 +20,8 @@ from tuibench.request.profile_flag import profile_again
 from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_feed import FeedGlance
 from tuibench.tui.bridge_form import token_of, told
-from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, values_of
-from tuibench.tui.bridge_profile_cost import Counted
+from tuibench.tui.bridge_profile_again import Before, NotHere, recall, values_of
+from tuibench.tui.bridge_profile_cost import Counted, Counts
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.workbench.forecast import free_dims, misfits
@@ -43,8 +43,7 @@ class ProfileStarter:
         self._starter = starter
         self._located: dict[str, ModelSource] = {}
         """By project."""
-        self._counted: dict[str, Counted] = {}
-        """By project, for estimates: as the models are when somebody asks for them."""
+        self._counts = Counts(bench.profiles.count)
         self._before: dict[str, Before] = {}
         """By profile that is to be made again."""
         self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
@@ -61,7 +60,7 @@ class ProfileStarter:
         known, source = self._project_of(project), self.source(project)
         asked = theory_spec(source, PERFORMANCE, None, known.dims)
         found, sha256 = self._bench.profiles.count(asked)
-        self._counted[project] = Counted(found, sha256, asked)
+        self._counts.put(Counted(found, sha256, asked))
         return found
 
     def known_costs(self, project: str) -> CostProfile | None:
@@ -73,6 +72,7 @@ class ProfileStarter:
 
     def form(self, project: str, profile: str) -> ProfileStart:
         """See ProfileDesk."""
+        self._counts.forget()
         if profile:
             return self._form_of(project, profile)
         known = self._project_of(project)
@@ -99,8 +99,7 @@ class ProfileStarter:
         except TuibenchError:
             project = place = ""
         error = told(before.lost) if before.lost is not None else ""
-        away = bool(project) and is_away(_newest(self._project_of(project)))
-        return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note, away)
+        return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note)
 
     # What it amounts to
 
@@ -109,6 +108,7 @@ class ProfileStarter:
         errors: dict[str, str] = {}
         times: dict[str, float | None] = {}
         commands = []
+        uncounted = False
         before = self._look_anew(profile)
         note = before.note if before is not None else None
         for kind, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
@@ -124,13 +124,16 @@ class ProfileStarter:
                 errors["engine"] = told(error)
             if (unfit := self._feeds.problem(reading.spec)) and "data" not in errors:
                 errors["data"] = unfit
-            times[kind] = self._expect(reading.spec, project, before)
+            sha256 = self._content(reading.spec, project, before)
+            times[kind] = self._expect(reading.spec, sha256, before)
+            uncounted |= times[kind] is None and self._counts.lacks(reading.spec, sha256)
             commands.append(profile_again(reading.spec))
         if errors:
             return ProfileCheck(errors=errors, note=note)
         return ProfileCheck(
             performance_s=times.get(PERFORMANCE),
             loss_s=times.get(LOSS),
+            uncounted=uncounted,
             commands=tuple(commands),
             busy=self._holder.look(),
             note=note,
@@ -160,16 +163,25 @@ class ProfileStarter:
         model = model or self._contents.summary(source)
         return misfits(model, spec) if model is not None else {}
 
-    def _expect(self, spec: BenchmarkSpec, project: str, before: Before | None) -> float | None:
-        """About how long it takes, None where nothing is known of that content at these sizes."""
-        known, sha256 = self._project(project), ""
+    def _content(self, spec: BenchmarkSpec, project: str, before: Before | None) -> str:
+        """What would be measured, by its checksum; '' where that is not known."""
+        known = self._project(project)
         if before is not None:
-            sha256 = self._contents.sha256(spec.models[0], before.reference) if before.reference else before.sha256
-        elif known is not None:
-            sha256 = self._contents.sha256(spec.models[0], known.versions[-1].model)
-        counted = (before.counted if before is not None else None, self._counted.get(project))
-        costs = (one.at(spec) for one in counted if one is not None and one.sha256 == sha256)
-        return self._bench.profiles.plan(spec, sha256, next(filter(None, costs), None)).seconds
+            return self._contents.sha256(spec.models[0], before.reference) if before.reference else before.sha256
+        return self._contents.sha256(spec.models[0], known.versions[-1].model) if known is not None else ""
+
+    def _expect(self, spec: BenchmarkSpec, sha256: str, before: Before | None) -> float | None:
+        """About how long it takes, None where nothing is known of that content at these sizes."""
+        counted = before.counted if before is not None else None
+        costs = counted.at(spec) if counted is not None and counted.sha256 == sha256 else None
+        return self._bench.profiles.plan(spec, sha256, costs or self._counts.at(spec, sha256)).seconds
+
+    def weigh(self, values: ProfileValues, project: str, profile: str = "") -> None:
+        """See ProfileDesk."""
+        before = self._before.get(profile)
+        for _, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
+            if reading.spec is not None:
+                self._counts.find_out(reading.spec, self._content(reading.spec, project, before))
 
     def _readings(
         self, values: ProfileValues, project: str, before: Before | None, fetch: Fetch

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 
 import pytest
 
+from tests.cli.shell import PATIENCE_S
 from tests.tui.landing import land, landed
 from tests.tui.pilot import settle, until_seen
+from tests.tui.rest import all_handled, until
 from tests.tui.screens.profile_stage import ProfileAnswers, Profiled, profiled
 from tuibench.core.errors import UsageError
 from tuibench.core.machine import EngineChoice, Machine
@@ -319,12 +322,37 @@ async def test_what_is_said_of_a_model_is_what_the_last_check_found() -> None:
         assert "net.onnx is gone" not in seen.text and "! the model changed" in seen.text
 
 
-async def test_what_is_to_be_fetched_is_not_weighed() -> None:
+async def test_what_is_not_known_yet_is_worked_out_and_said_to_be() -> None:
+    counting = threading.Event()
     async with profiled() as seen:
-        asked: list[str] = []
-        seen.app.desk.costs = asked.append  # type: ignore[method-assign, assignment]
-        for away in (True, False):
-            seen.answers.start = replace(seen.answers.start, away=away)
-            await seen.go(route.profile_form(seen.project, "", seen.ids[0]))
-            assert asked == ([] if away else [seen.project])
-            await seen.press("escape")
+        answers = seen.answers
+        answers.check = ProfileCheck(uncounted=True)
+        answers.weights = ProfileCheck(performance_s=633.0, loss_s=48.0)
+        weigh, begun = seen.app.desk.weigh_profile, list[ProfileValues]()
+
+        def slowly(values: ProfileValues, project: str, rerun_of: str = "") -> None:
+            begun.append(values)
+            counting.wait(PATIENCE_S)
+            weigh(values, project, rerun_of)
+
+        seen.app.desk.weigh_profile = slowly  # type: ignore[method-assign]
+        seen.app.go(route.profile_form(seen.project))
+        await until(lambda: bool(begun) and "performance: working out how long ..." in seen.text)
+        looks = len(answers.checked)
+        page_of(seen).check()
+        await until(lambda: len(answers.checked) > looks)
+        await all_handled()
+        assert len(begun) == 1, "one look at a time"
+        counting.set()
+        await settle(seen.pilot)
+        assert "performance about 10m33" in seen.text and "that is long" in seen.text
+        assert len(answers.weighed) == 1
+
+
+async def test_what_cannot_be_known_is_not_asked_for_again() -> None:
+    async with profiled() as seen:
+        seen.answers.check = ProfileCheck(uncounted=True)
+        seen.answers.weights = ProfileCheck()
+        await seen.go(route.profile_form(seen.project))
+        assert "performance: not known how long" in seen.text
+        assert len(seen.answers.weighed) == 1

@@ -46,5 +46,6 @@ def _times(values: ProfileValues, found: ProfileCheck, project: str) -> list[str
         (values.loss, "loss", found.loss_s),
     ):
         if is_on:
-            words.append(f"{name} about {seconds(took)}" if took is not None else f"{name}: not known how long")
+            unknown = "working out how long ..." if found.uncounted else "not known how long"
+            words.append(f"{name} about {seconds(took)}" if took is not None else f"{name}: {unknown}")
     return words
