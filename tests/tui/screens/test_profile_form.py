@@ -234,6 +234,38 @@ async def test_what_takes_long_is_proposed_to_be_left_out() -> None:
         assert seen.answers.started[0][0].performance is False
 
 
+async def test_losses_that_take_long_say_what_makes_them_shorter_and_may_be_left_out() -> None:
+    async with profiled() as seen:
+        seen.answers.check = replace(seen.answers.check, loss_s=4920.0)
+        await seen.go(route.profile_form(seen.project))
+        assert "loss about 1h22m" in seen.text and "that is long" not in seen.text
+        said = "! loss takes long: shorter by "
+        assert f"{said}the ten worst, fewer levels, fewer samples" in seen.text
+        await go_to(seen, "samples")
+        await seen.type("1")
+        await go_to(seen, "budget")
+        await seen.press("right")
+        await checked(seen)
+        assert any(row.endswith(f"{said}fewer levels") for row in seen.rows)
+        await seen.press("ctrl+r")
+        assert "l Loss off" in seen.news and "Performance off" not in seen.news and seen.answers.started == []
+        await seen.press("l")
+        await checked(seen)
+        assert "loss takes long" not in seen.text
+        await seen.press("ctrl+r")
+        assert (seen.answers.started[0][0].performance, seen.answers.started[0][0].loss) == (True, False)
+
+
+async def test_where_both_take_long_either_may_be_left_out() -> None:
+    async with profiled() as seen:
+        seen.answers.check = replace(seen.answers.check, performance_s=720.0, loss_s=4920.0)
+        await seen.go(route.profile_form(seen.project))
+        await seen.press("ctrl+r")
+        assert "Performance off" in seen.news and "Loss off" in seen.news
+        await seen.press("y")
+        assert (seen.answers.started[0][0].performance, seen.answers.started[0][0].loss) == (True, True)
+
+
 async def test_another_with_the_settings_of_one() -> None:
     answers = ProfileAnswers()
     answers.start = replace(
