@@ -14,7 +14,7 @@ from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add
 from tests.tui.test_bridge_profile import Launched, launched
 from tests.tui.test_bridge_start import TINY, alter
-from tuibench.core.errors import UsageError
+from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.project import Project
 from tuibench.core.spec import ModelSource
 from tuibench.tui.bridge import Bridge
@@ -150,6 +150,24 @@ def test_one_that_is_made_again_is_held_against_the_model_as_it_was_read(
     assert bridge.check_profile(start.values, start.project, one).errors == {}
     wrong = bridge.check_profile(replace(start.values, batch="2", sequence="5"), start.project, one).errors
     assert set(wrong) == {"batch", "sequence"}
+
+
+def test_of_a_model_without_weights_no_loss_profile_is_started(tmp_path: Path, launched: Launched) -> None:
+    bridge = Bridge(Workbench())
+    path = factory.save(factory.classifier(), tmp_path / "net.onnx")
+    project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
+    values = bridge.profile_form(project).values
+    assert bridge.check_profile(values, project).uncounted
+    bridge.weigh_profile(values, project)
+    check = bridge.check_profile(values, project)
+    assert check.errors == {"loss": "no layer has weights: switch it off"} and not check.commands
+    without = bridge.check_profile(replace(values, loss=False), project)
+    assert without.errors == {} and without.performance_s is not None
+    with pytest.raises(ModelError, match="no layer with weights"):
+        bridge.start_profile(values, project)
+    assert launched == []
+    bridge.start_profile(replace(values, loss=False), project)
+    assert len(launched) == 1
 
 
 def test_one_that_is_made_again_takes_as_long_as_its_own_model(launched: Launched) -> None:

@@ -1,4 +1,4 @@
-"""What a model was counted to cost, for the time that its profile takes: of other sizes that says nothing."""
+"""What was counted of a model, for the time that its profile takes: of other sizes its costs say nothing."""
 
 from __future__ import annotations
 
@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 from threading import Lock
 
 from tuibench.core.errors import TuibenchError
-from tuibench.core.profile import CostProfile
+from tuibench.core.profile import LOSS, CostProfile
 from tuibench.core.spec import BenchmarkSpec, InputSettings
+from tuibench.insight.loss_assembly import count_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,16 +45,23 @@ class Counted:
 class Counts:
     """All that was counted while a form is open, and what could not be."""
 
-    def __init__(self, count: Callable[[BenchmarkSpec], tuple[CostProfile, str]]) -> None:
-        """`count` asks a child, where nobody did before, and says which content it counted."""
+    def __init__(
+        self,
+        count: Callable[[BenchmarkSpec], tuple[CostProfile, str]],
+        count_layers: Callable[[BenchmarkSpec], int],
+    ) -> None:
+        """Both ask a child, where nobody did before; `count` says which content it counted."""
         self._count = count
+        self._count_layers = count_layers
         self._known: list[Counted] = []
+        self._layers: dict[str, int] = {}
+        """That a loss profile has, of those contents whose costs tell of none."""
         self._vain: set[object] = set()
         self._turn = Lock()
 
     def forget(self) -> None:
         """A form is opened: what was in the way of counting may be over."""
-        self._known, self._vain = [], set()
+        self._known, self._layers, self._vain = [], {}, set()
 
     def put(self, counted: Counted) -> None:
         """What was counted elsewhere."""
@@ -64,9 +72,20 @@ class Counts:
         costs = (one.at(spec) for one in reversed(self._known) if one.sha256 == sha256)
         return next(filter(None, costs), None)
 
+    def layers(self, sha256: str) -> int | None:
+        """How many layers with weights there are, as far as anybody had to look at these."""
+        return self._layers.get(sha256)
+
     def lacks(self, spec: BenchmarkSpec, sha256: str) -> bool:
         """Whether counting may tell more."""
-        return bool(sha256) and self.at(spec, sha256) is None and (_unbatched(spec), sha256) not in self._vain
+        return bool(sha256) and (_unbatched(spec), sha256) not in self._vain and not self._is_whole(spec, sha256)
+
+    def _is_whole(self, spec: BenchmarkSpec, sha256: str) -> bool:
+        costs, asked = self.at(spec, sha256), spec.profile
+        if costs is None:
+            return False
+        is_loss = asked is not None and asked.kind == LOSS
+        return not is_loss or sha256 in self._layers or count_layers(costs) > 0
 
     def find_out(self, spec: BenchmarkSpec, sha256: str) -> None:
         """Count what is lacking; one child at a time, and none twice for what it cannot tell."""
@@ -74,12 +93,16 @@ class Counts:
             if not self.lacks(spec, sha256):
                 return
             asked = _unbatched(spec)
-            # Also where it is of another content by now, or of other sizes than were asked for.
-            self._vain = {*self._vain, (asked, sha256)}
             try:
-                self.put(Counted(*self._count(asked), asked))
+                if self.at(spec, sha256) is None:
+                    self.put(Counted(*self._count(asked), asked))
+                if self.at(spec, sha256) is not None and not self._is_whole(spec, sha256):
+                    self._layers = {**self._layers, sha256: self._count_layers(asked)}
             except TuibenchError:
-                return  # what is wrong with it is said elsewhere; here it is only not known how long it takes
+                pass  # what is wrong with it is said elsewhere; here it is only not known how long it takes
+            if self.lacks(spec, sha256):
+                # Also where it is of another content by now, or of other sizes than were asked for.
+                self._vain = {*self._vain, (asked, sha256)}
 
 
 def _unbatched(spec: BenchmarkSpec) -> BenchmarkSpec:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from itertools import chain
 
 from tuibench.core.card import Card
-from tuibench.core.errors import TuibenchError, UsageError
+from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
 from tuibench.core.project import Project
 from tuibench.core.spec import BenchmarkSpec, ModelSource
@@ -43,7 +43,7 @@ class ProfileStarter:
         self._starter = starter
         self._located: dict[str, ModelSource] = {}
         """By project."""
-        self._counts = Counts(bench.profiles.count)
+        self._counts = Counts(bench.profiles.count, bench.profiles.count_layers)
         self._before: dict[str, Before] = {}
         """By profile that is to be made again."""
         self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
@@ -126,6 +126,8 @@ class ProfileStarter:
                 errors["data"] = unfit
             sha256 = self._content(reading.spec, project, before)
             times[kind] = self._expect(reading.spec, sha256, before)
+            if kind == LOSS and self._counts.layers(sha256) == 0:
+                errors["loss"] = "no layer has weights: switch it off"
             uncounted |= times[kind] is None and self._counts.lacks(reading.spec, sha256)
             commands.append(profile_again(reading.spec))
         if errors:
@@ -174,7 +176,8 @@ class ProfileStarter:
         """About how long it takes, None where nothing is known of that content at these sizes."""
         counted = before.counted if before is not None else None
         costs = counted.at(spec) if counted is not None and counted.sha256 == sha256 else None
-        return self._bench.profiles.plan(spec, sha256, costs or self._counts.at(spec, sha256)).seconds
+        costs = costs or self._counts.at(spec, sha256)
+        return self._bench.profiles.plan(spec, sha256, costs, self._counts.layers(sha256)).seconds
 
     def weigh(self, values: ProfileValues, project: str, profile: str = "") -> None:
         """See ProfileDesk."""
@@ -240,6 +243,10 @@ class ProfileStarter:
         # Before anything goes on by itself: what is wrong with the model is wrong with all of them.
         for error in chain.from_iterable(self._misfits(spec, before).values() for spec in specs.values()):
             raise error
+        if LOSS in specs and self._counts.layers(self._content(specs[LOSS], project, before)) == 0:
+            raise ModelError(
+                "this model has no layer with weights that could be changed", "switch the loss profile off"
+            )
         source = next(iter(specs.values())).models[0]
         project, moved = self._starter.belonging(source, project, rerun_of)
         runs: list[str] = []

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.cell import Asked
 from tuibench.core.errors import StoreError, UnknownId
-from tuibench.core.profile import INT8, LOSS, PERFORMANCE, RECURRENT, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.units import count_of, ms, scaled
 from tuibench.engines import registry
-from tuibench.insight.loss_assembly import WORST, count_points, estimate_s
+from tuibench.insight.loss_assembly import WORST, count_layers, count_points, estimate_s
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
 from tuibench.workbench.introduction import process_words
@@ -266,11 +266,3 @@ def _many(costs: CostProfile) -> str:
     """That much of the time goes by nodes, where there are so many that it does."""
     count = len(costs.nodes)
     return f" and {count_of(count, 'node')}" if count * _NODE_BEFORE_S > _BEFORE_S else ""
-
-
-def count_layers(costs: CostProfile) -> int:
-    """Those that a loss profile changes; of nodes that share a weight the first.
-
-    None of them does not mean that there is none: what depends on constants alone costs nothing, and can be changed.
-    """
-    return len({node.weight for node in costs.nodes if node.weight and node.macs != 0 and node.op not in RECURRENT})

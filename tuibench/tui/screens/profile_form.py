@@ -83,7 +83,7 @@ class ProfileFormScreen(ProfileSetUp):
             self.say(found.errors[first] if first else next(iter(found.errors.values())), "bad")
             self.column.focus_field(first)
         elif kinds := long_ones(values, found):
-            answers = {"y": "run it all the same", **{_OFF[kind][0]: _OFF[kind][1] for kind in kinds}}
+            answers = {"y": "run it anyway", **{_OFF[kind][0]: _OFF[kind][1] for kind in kinds}}
             ask(self, "It takes long.", answers, lambda answer: self._answer(answer, values))
         else:
             self._run(values)
