@@ -64,6 +64,15 @@ def test_samples_of_a_loss_profile_are_those_that_are_made() -> None:
     assert spec.inputs.distinct == 5
 
 
+def test_no_list_is_proposed_where_there_is_one_value() -> None:
+    typed = ProfileValues("sample:tiny", cores="9", batch="many", sequence_length="0", dims=("x=many",))
+    reading = read_profile(typed, Machine())
+    assert {name: error.hint for name, error in reading.errors.items()} == dict.fromkeys(
+        ("cores", "batch", "sequence_length", "dim:x"), ""
+    )
+    assert reading.errors["cores"].message == "-ncores takes 1 to 4 (physical cores usable here), not '9'"
+
+
 def test_all_that_is_wrong_is_said_at_once_by_its_field() -> None:
     found = errors(
         model="/nowhere/m.onnx", cores="9", batch="1,2", dims=("x", "y=1", "y=2", "z=-1"), what_if="fp8", runs="0",

@@ -115,6 +115,10 @@ def test_a_set_up_comes_to_commands_and_estimates_once_costs_are_known(sample: t
     bridge.costs(project)
     check = bridge.check_profile(values, project)
     assert (check.performance_s, check.loss_s) == (None, None), "it was counted at another length"
+    assert check.uncounted
+    bridge.weigh_profile(values, project)
+    other = bridge.check_profile(values, project)
+    assert other.performance_s is not None and other.loss_s is not None and not other.uncounted
     check = bridge.check_profile(replace(values, dims=(("sequence", "64"),)), project)
     assert check.performance_s is not None and check.loss_s is not None
 

@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from tests.insight.stock import make_profile
+from tests.models import factory
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add
 from tests.tui.test_bridge_profile import Launched, launched
 from tests.tui.test_bridge_start import TINY, alter
+from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.project import Project
 from tuibench.core.spec import ModelSource
 from tuibench.tui.bridge import Bridge
@@ -117,6 +119,57 @@ def test_a_changed_file_of_a_project_is_said_to_be_one(tmp_path: Path) -> None:
     assert start.error == ""
 
 
+def test_sizes_that_the_model_fixes_otherwise_are_wrong_at_once(tmp_path: Path, launched: Launched) -> None:
+    bridge = Bridge(Workbench())
+    path = factory.save(factory.classifier((1, 3, 8, 8)), tmp_path / "net.onnx")
+    project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
+    bridge.profile_form(project)
+    check = bridge.check_profile(ProfileValues(batch="64"), project)
+    assert check.errors["batch"] == "the model allows 1 only, input 'x' is [1, 3, 8, 8]"
+    assert set(check.errors) == {"batch"} and check.commands == ()
+    with pytest.raises(UsageError, match="batch 64: the model allows 1 only"):
+        bridge.start_profile(ProfileValues(batch="64"), project)
+    assert launched == [] and bridge.check_profile(ProfileValues(batch="1"), project).errors == {}
+    # As soon as the file is another one, that one counts.
+    factory.save(factory.classifier(("batch", 3, 8, 8)), Path(path))
+    assert bridge.check_profile(ProfileValues(batch="64"), project).errors == {}
+
+
+def test_one_that_is_made_again_is_held_against_the_model_as_it_was_read(
+    tmp_path: Path, launched: Launched, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bench = Workbench()
+    path = factory.save(factory.classifier((1, 3, 8, 8)), tmp_path / "net.onnx")
+    source = ModelSource(path, path)
+    summary = bench.projects.look(source)[0]
+    run = profile_run(9, 60, models=(summary,))
+    one = add(bench, replace(run, spec=replace(run.spec, models=(source,), cores=(1,))))
+    bridge = Bridge(bench)
+    start = bridge.profile_form("", one)
+    monkeypatch.setattr(Projects, "look", lambda *_: pytest.fail("nobody needs to read it again"))
+    assert bridge.check_profile(start.values, start.project, one).errors == {}
+    wrong = bridge.check_profile(replace(start.values, batch="2", sequence="5"), start.project, one).errors
+    assert set(wrong) == {"batch", "sequence"}
+
+
+def test_of_a_model_without_weights_no_loss_profile_is_started(tmp_path: Path, launched: Launched) -> None:
+    bridge = Bridge(Workbench())
+    path = factory.save(factory.classifier(), tmp_path / "net.onnx")
+    project = bridge.create_project(bridge.find_model(path), "net", "", {}).project.id
+    values = bridge.profile_form(project).values
+    assert bridge.check_profile(values, project).uncounted
+    bridge.weigh_profile(values, project)
+    check = bridge.check_profile(values, project)
+    assert check.errors == {"loss": "no layer has weights: switch it off"} and not check.commands
+    without = bridge.check_profile(replace(values, loss=False), project)
+    assert without.errors == {} and without.performance_s is not None
+    with pytest.raises(ModelError, match="no layer with weights"):
+        bridge.start_profile(values, project)
+    assert launched == []
+    bridge.start_profile(replace(values, loss=False), project)
+    assert len(launched) == 1
+
+
 def test_one_that_is_made_again_takes_as_long_as_its_own_model(launched: Launched) -> None:
     bench = Workbench()
     bridge = Bridge(bench)
@@ -125,8 +178,8 @@ def test_one_that_is_made_again_takes_as_long_as_its_own_model(launched: Launche
     base = make_profile()
     heavy = replace(base, costs=replace(base.costs, batch=1, macs=10**12))
     one = add(bench, profile_run(9, 60, heavy, spec=replace(launched[0][0], batches=(1,))), project)
-    bridge.costs(project)
     values = replace(bridge.profile_form("", one).values, batch="2")
+    bridge.costs(project)
     light = bridge.check_profile(values, project).performance_s
     again = bridge.check_profile(values, project, one).performance_s
     assert light is not None and again is not None and again > 300 > light

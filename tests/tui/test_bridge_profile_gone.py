@@ -108,15 +108,18 @@ def test_what_is_fetched_and_is_another_by_now_is_said_to_be(
     assert said == (f"the model changed since {short_id(evicted)}: it is measured as it is now",)
 
 
-def test_costs_that_would_have_to_be_fetched_are_not_asked_for(stage: Stage, server: Server, evicted: str) -> None:
-    assert not stage.bridge.profile_form("", evicted).away, "the project's own is a file"
+def test_costs_that_would_have_to_be_fetched_are_not_asked_for(stage: Stage, server: Server) -> None:
+    def lacks() -> bool:
+        return stage.bridge.check_profile(ProfileValues(), stage.project).uncounted
+
     stage.model.write_bytes(server.content.replace(b"tuibench", b"tuibenck", 1))
     source = ModelSource(ADDRESS, str(stage.model))
     stage.project = stage.bench.projects.create(source, "far")[0].project.id
-    one = stage.store(source, 6)
-    assert not stage.bridge.profile_form("", one).away
+    assert lacks()
     stage.model.unlink()
-    assert stage.bridge.profile_form("", one).away and server.asked == 0
+    assert not lacks() and server.asked == 0
+    stage.bridge.weigh_profile(ProfileValues(), stage.project)
+    assert server.asked == 0
 
 
 def test_the_time_is_that_of_the_content_that_would_be_measured(stage: Stage, tmp_path: Path) -> None:

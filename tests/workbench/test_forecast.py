@@ -11,7 +11,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.model import ModelSummary, Port
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.models.sample import element_bytes
-from tuibench.workbench.forecast import check_dim, expected_s, forecast, free_dims, item_bytes, limit_s
+from tuibench.workbench.forecast import check_dim, expected_s, forecast, free_dims, item_bytes, limit_s, misfits
 
 MB = 1_000_000
 IMAGE = ModelSummary("/m.onnx", "a" * 64, 90 * MB, 10 * MB, (Port("x", "tensor", "float32", ("n", 3, 224, 224)),), ())
@@ -86,6 +86,23 @@ def test_a_dim_that_the_model_does_not_have_is_named_with_those_it_has() -> None
 def test_a_contradiction_is_the_models_answer() -> None:
     with pytest.raises(UsageError, match="also given as 2"):
         forecast(spec_of(batches=(1,), dims=(("batch", (2,)),)), [TEXT])
+
+
+def test_all_that_a_model_forbids_of_one_point_is_said_by_what_was_typed() -> None:
+    spec = spec_of(batches=(64,), sequence_lengths=(128,))
+    words = replace(FIXED, inputs=(Port("input_ids", "tensor", "int64", (4, 8)),))
+    said = {name: error.message for name, error in misfits(words, spec).items()}
+    assert said["batch"] == "batch 64: the model allows 4 only, input 'input_ids' is [4, 8]"
+    assert "no free dim for it (fixed to 8)" in said["sequence_length"]
+    assert misfits(TEXT, spec) == {} == misfits(words, spec_of(batches=(4,), sequence_lengths=(8,)))
+    wrong = misfits(FIXED, spec_of(batches=(64,), dims=(("seq", (16,)), ("x:1", (8,)))))
+    assert set(wrong) == {"dim:seq", "batch"} and "has no such dim" in wrong["dim:seq"].message
+
+
+def test_a_length_that_contradicts_a_dim_is_wrong_by_itself() -> None:
+    spec = spec_of(batches=(2,), dims=(("seq", (16,)),), sequence_lengths=(32,))
+    assert set(misfits(TEXT, spec)) == {"sequence_length"}
+    assert set(misfits(TEXT, spec_of(batches=(2,), dims=(("batch", (3,)),)))) == {"batch"}
 
 
 def test_a_sweep_that_nobody_waits_for_is_refused_and_not_laid_out() -> None:

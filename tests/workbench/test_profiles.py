@@ -214,7 +214,11 @@ def test_a_plan_of_losses_counts_the_layers_that_can_be_changed(home: Path) -> N
     spec = make_profile_spec(MODEL, profile=ProfileSpec(LOSS))
     plan = Workbench().profiles.plan
     assert plan(spec, costs=replace(COSTS, nodes=(conv, gemm, tied, lstm))).words[0].startswith("2 layers, ")
-    none = plan(spec, costs=replace(COSTS, nodes=(lstm,)))
+    # By its costs it has none; but what is computed beforehand costs nothing and can be changed all the same.
+    folded = replace(COSTS, nodes=(lstm,))
+    assert plan(spec, costs=folded).seconds is None and "no layer" not in plan(spec, costs=folded).words[0]
+    assert plan(spec, costs=folded, layers=1).words[0].startswith("1 layer, ")
+    none = plan(spec, costs=folded, layers=0)
     assert none.words == ("no layer with weights that could be changed",)
     assert none.seconds is not None and none.seconds < 10
     # Static counting may know no products of a layer that has them.
@@ -222,9 +226,29 @@ def test_a_plan_of_losses_counts_the_layers_that_can_be_changed(home: Path) -> N
     assert plan(spec, costs=uncounted).words[0].startswith("1 layer, ")
     bare = replace(spec, limits=Limits(max_time_s=1))
     no_flops = replace(COSTS, nodes=(), macs=0, element_flops=0)
-    for costs in (replace(COSTS, nodes=(lstm,)), no_flops):
-        assert plan(spec, costs=costs).basis == "having no layer to change"
-    assert plan(bare, costs=no_flops).basis == "having no layer to change; --max-time ends it before all is made"
+    for costs in (folded, no_flops):
+        assert plan(spec, costs=costs, layers=0).basis == "having no layer to change"
+    assert (
+        plan(bare, costs=no_flops, layers=0).basis == "having no layer to change; --max-time ends it before all is made"
+    )
+
+
+def test_a_plan_counts_the_layers_that_the_run_will_change(
+    home: Path, asked: list[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    constant = replace(COSTS.nodes[0], op="MatMul", weight="", macs=0, times=0)
+    folded = replace(COSTS, nodes=(constant,), macs=0, element_flops=0)
+    monkeypatch.setitem(USUAL, "cost", lambda *_: to_plain(folded))
+    spec, profiles = make_profile_spec(MODEL, profile=ProfileSpec(LOSS)), Workbench().profiles
+    planned = profiles.plan_anew(spec)
+    assert planned.words[0].startswith(f"{len(LOSSES)} layers, ") and planned.seconds is not None
+    known = Replay()
+    run = cast(ActiveRun, SimpleNamespace(replay=known))
+    known.take({"ev": "run_start", "seq": 0, "t_ns": 0, "spec": to_plain(spec)})
+    known.take({"ev": "profile_part", "seq": 1, "t_ns": 1, "part": "costs", "n": 0, "result": to_plain(folded)})
+    assert profiles.plan_run(run).seconds is None, "the weights are looked at next"
+    known.take({"ev": "profile_part", "seq": 2, "t_ns": 2, "part": "weights", "n": 0, "result": to_plain(LOSSES)})
+    assert profiles.plan_run(run) == planned
 
 
 def test_an_engine_without_layer_times_starts_nothing(home: Path) -> None:

@@ -12,6 +12,7 @@ from tuibench.core.profile import (
     LEVELS,
     LIGHTER_BRANCH,
     NOT_RUN,
+    RECURRENT,
     CostProfile,
     LayerLoss,
     LossPoint,
@@ -117,6 +118,14 @@ def first_points(points: Iterable[tuple[str, LossPoint]], levels: Sequence[str])
             at = second if point.reason == ALREADY_INT8 else first
             found += [(node, known[node, at])] if (node, at) in known else []
     return found
+
+
+def count_layers(costs: CostProfile) -> int:
+    """Those that a loss profile changes; of nodes that share a weight the first.
+
+    None of them does not mean that there is none: what depends on constants alone costs nothing, and can be changed.
+    """
+    return len({node.weight for node in costs.nodes if node.weight and node.macs != 0 and node.op not in RECURRENT})
 
 
 def count_points(layers: int, levels: int, budget: bool = False, worst: int = WORST) -> int:

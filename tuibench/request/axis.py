@@ -31,6 +31,8 @@ class Axis:
     """What `node` stands for."""
     has_max: bool = True
     """Whether the upper end is one to ask for; False where it only stops slips of the finger."""
+    is_list: bool = True
+    """Whether there may be several; where not, a message proposes none."""
 
     @property
     def end(self) -> int | None:
@@ -102,6 +104,8 @@ def _within(digits: str, token: str, axis: Axis) -> int:
 
 
 def _forms(axis: Axis) -> str:
+    if not axis.is_list:
+        return ""
     forms = ["1,2,4", "1-4"]
     if axis.end is not None:
         forms += ["max", "pow2"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
@@ -206,9 +206,10 @@ def _engine(flag: str, text: str) -> str:
 
 def _one(axis: Axis, noun: str) -> Callable[[str, str], int]:
     """A reader of what is a list elsewhere."""
+    single = replace(axis, is_list=False)
 
     def read(flag: str, text: str) -> int:  # noqa: ARG001 - the axis knows its flag with all that belongs to it
-        values, _ = parse_integers(text, axis)
+        values, _ = parse_integers(text, single)
         if len(values) > 1:
             what = f"{axis.flag} takes one value here, not '{show(text, 40)}'"
             raise UsageError(what, f"a profile has one {noun}; tuibench benchmark takes lists")

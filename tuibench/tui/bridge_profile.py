@@ -65,6 +65,10 @@ class ProfileBridge:
         """See ProfileDesk."""
         return self._profiler.check(values, project, rerun_of)
 
+    def weigh_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> None:
+        """See ProfileDesk."""
+        self._profiler.weigh(values, project, rerun_of)
+
     def start_profile(
         self, values: ProfileValues, project: str, rerun_of: str = ""
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.errors import ModelError, TuibenchError
+from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LEVELS, LOSS
 from tuibench.core.project import ModelReference
 from tuibench.core.reference import refer
@@ -39,6 +40,8 @@ class Before:
     reference: ModelReference | None
     """To that, where its files are known."""
     counted: Counted | None
+    summary: ModelSummary | None = None
+    """Of what was measured, too."""
     lost: TuibenchError | None = None
     """Why there was no such model at the last look."""
     note: str = ""
@@ -68,7 +71,8 @@ def recall(stored: StoredBenchmark, starter: Starter, *, fetch: bool = False) ->
     counted = Counted(result.profile.costs, sha256, result.spec) if result.profile is not None else None
     reference = refer(source.asked, result.models[0]) if result.models else None
     typed = replace(profile_values(result.spec), model=token_of(source))
-    return Before(typed, source, sha256, reference, counted, lost, note)
+    summary = result.models[0] if result.models else None
+    return Before(typed, source, sha256, reference, counted, summary, lost, note)
 
 
 def _find(stored: StoredBenchmark, starter: Starter, fetch: bool) -> tuple[ModelSource, str]:

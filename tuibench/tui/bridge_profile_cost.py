@@ -1,11 +1,15 @@
-"""What a model was counted to cost, for the time that its profile takes: of other sizes that says nothing."""
+"""What was counted of a model, for the time that its profile takes: of other sizes its costs say nothing."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from threading import Lock
 
-from tuibench.core.profile import CostProfile
-from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.errors import TuibenchError
+from tuibench.core.profile import LOSS, CostProfile
+from tuibench.core.spec import BenchmarkSpec, InputSettings
+from tuibench.insight.loss_assembly import count_layers
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,3 +40,73 @@ class Counted:
             self.spec.inputs.shapes,
             self.spec.inputs.batch_dim,
         )
+
+
+class Counts:
+    """All that was counted while a form is open, and what could not be."""
+
+    def __init__(
+        self,
+        count: Callable[[BenchmarkSpec], tuple[CostProfile, str]],
+        count_layers: Callable[[BenchmarkSpec], int],
+    ) -> None:
+        """Both ask a child, where nobody did before; `count` says which content it counted."""
+        self._count = count
+        self._count_layers = count_layers
+        self._known: list[Counted] = []
+        self._layers: dict[str, int] = {}
+        """That a loss profile has, of those contents whose costs tell of none."""
+        self._vain: set[object] = set()
+        self._turn = Lock()
+
+    def forget(self) -> None:
+        """A form is opened: what was in the way of counting may be over."""
+        self._known, self._layers, self._vain = [], {}, set()
+
+    def put(self, counted: Counted) -> None:
+        """What was counted elsewhere."""
+        self._known = [*self._known, counted]
+
+    def at(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
+        """What is known of that content at these sizes."""
+        costs = (one.at(spec) for one in reversed(self._known) if one.sha256 == sha256)
+        return next(filter(None, costs), None)
+
+    def layers(self, sha256: str) -> int | None:
+        """How many layers with weights there are, as far as anybody had to look at these."""
+        return self._layers.get(sha256)
+
+    def lacks(self, spec: BenchmarkSpec, sha256: str) -> bool:
+        """Whether counting may tell more."""
+        return bool(sha256) and (_unbatched(spec), sha256) not in self._vain and not self._is_whole(spec, sha256)
+
+    def _is_whole(self, spec: BenchmarkSpec, sha256: str) -> bool:
+        costs, asked = self.at(spec, sha256), spec.profile
+        if costs is None:
+            return False
+        is_loss = asked is not None and asked.kind == LOSS
+        return not is_loss or sha256 in self._layers or count_layers(costs) > 0
+
+    def find_out(self, spec: BenchmarkSpec, sha256: str) -> None:
+        """Count what is lacking; one child at a time, and none twice for what it cannot tell."""
+        with self._turn:
+            if not self.lacks(spec, sha256):
+                return
+            asked = _unbatched(spec)
+            try:
+                if self.at(spec, sha256) is None:
+                    self.put(Counted(*self._count(asked), asked))
+                if self.at(spec, sha256) is not None and not self._is_whole(spec, sha256):
+                    self._layers = {**self._layers, sha256: self._count_layers(asked)}
+            except TuibenchError:
+                pass  # what is wrong with it is said elsewhere; here it is only not known how long it takes
+            if self.lacks(spec, sha256):
+                # Also where it is of another content by now, or of other sizes than were asked for.
+                self._vain = {*self._vain, (asked, sha256)}
+
+
+def _unbatched(spec: BenchmarkSpec) -> BenchmarkSpec:
+    """The same sizes at one item, which serves every batch; how much is measured does not matter."""
+    usual = InputSettings()
+    inputs = replace(spec.inputs, distinct=usual.distinct)
+    return replace(spec, batches=(), cores=(1,), profile=None, inputs=inputs)

@@ -6,9 +6,10 @@ import functools
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from itertools import chain
 
 from tuibench.core.card import Card
-from tuibench.core.errors import TuibenchError, UsageError
+from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
 from tuibench.core.project import Project
 from tuibench.core.spec import BenchmarkSpec, ModelSource
@@ -20,11 +21,11 @@ from tuibench.request.profile_flag import profile_again
 from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_feed import FeedGlance
 from tuibench.tui.bridge_form import told
-from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, values_of
-from tuibench.tui.bridge_profile_cost import Counted
+from tuibench.tui.bridge_profile_again import Before, NotHere, recall, values_of
+from tuibench.tui.bridge_profile_cost import Counted, Counts
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
-from tuibench.workbench.forecast import free_dims
+from tuibench.workbench.forecast import free_dims, misfits
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.model import is_untouched
 from tuibench.workbench.profiles import theory_spec
@@ -43,8 +44,7 @@ class ProfileStarter:
         self._starter = starter
         self._located: dict[str, ModelSource] = {}
         """By project."""
-        self._counted: dict[str, Counted] = {}
-        """By project, for estimates: as the models are when somebody asks for them."""
+        self._counts = Counts(bench.profiles.count, bench.profiles.count_layers)
         self._before: dict[str, Before] = {}
         """By profile that is to be made again."""
         self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
@@ -61,7 +61,7 @@ class ProfileStarter:
         known, source = self._project_of(project), self.source(project)
         asked = theory_spec(source, PERFORMANCE, None, known.dims)
         found, sha256 = self._bench.profiles.count(asked)
-        self._counted[project] = Counted(found, sha256, asked)
+        self._counts.put(Counted(found, sha256, asked))
         return found
 
     def known_costs(self, project: str) -> CostProfile | None:
@@ -73,13 +73,14 @@ class ProfileStarter:
 
     def form(self, project: str, profile: str) -> ProfileStart:
         """See ProfileDesk."""
+        self._counts.forget()
         if profile:
             return self._form_of(project, profile)
         known = self._project_of(project)
         model = known.versions[-1].model
         values, error, note = ProfileValues(), "", ""
         try:
-            summary, _, _ = self._bench.projects.look(self.source(project))
+            summary = self._contents.read_anew(self.source(project))
         except TuibenchError as problem:
             names, error = tuple(known.dims), told(problem)
         else:
@@ -99,8 +100,7 @@ class ProfileStarter:
         except TuibenchError:
             project = place = ""
         error = told(before.lost) if before.lost is not None else ""
-        away = bool(project) and is_away(_newest(self._project_of(project)))
-        return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note, away)
+        return ProfileStart(values, stored.result.spec.models[0].asked, error, project, place, before.note)
 
     # What it amounts to
 
@@ -109,11 +109,14 @@ class ProfileStarter:
         errors: dict[str, str] = {}
         times: dict[str, float | None] = {}
         commands = []
+        uncounted = False
         before = self._look_anew(profile)
         note = before.note if before is not None else None
         for kind, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, NotHere)}
-            errors |= {_FIELDS.get(name, name): told(error) for name, error in wrong.items()}
+            wrong |= self._misfits(reading.spec, before) if reading.spec is not None else {}
+            flags = (f"batch {values.batch.strip()}",)
+            errors |= {_FIELDS.get(name, name): told(error, flags) for name, error in wrong.items()}
             if reading.spec is None:
                 continue
             try:
@@ -122,13 +125,18 @@ class ProfileStarter:
                 errors["engine"] = told(error)
             if (unfit := self._feeds.problem(reading.spec)) and "data" not in errors:
                 errors["data"] = unfit
-            times[kind] = self._expect(reading.spec, project, before)
+            sha256 = self._content(reading.spec, project, before)
+            times[kind] = self._expect(reading.spec, sha256, before)
+            if kind == LOSS and self._counts.layers(sha256) == 0:
+                errors["loss"] = "no layer has weights: switch it off"
+            uncounted |= times[kind] is None and self._counts.lacks(reading.spec, sha256)
             commands.append(profile_again(reading.spec))
         if errors:
             return ProfileCheck(errors=errors, note=note)
         return ProfileCheck(
             performance_s=times.get(PERFORMANCE),
             loss_s=times.get(LOSS),
+            uncounted=uncounted,
             commands=tuple(commands),
             busy=self._holder.look(),
             note=note,
@@ -149,16 +157,35 @@ class ProfileStarter:
             raise NotHere(f"{show(address)} is to be fetched first")
         return ModelSource(known.asked, known.path)
 
-    def _expect(self, spec: BenchmarkSpec, project: str, before: Before | None) -> float | None:
-        """About how long it takes, None where nothing is known of that content at these sizes."""
-        known, sha256 = self._project(project), ""
+    def _misfits(self, spec: BenchmarkSpec, before: Before | None) -> dict[str, UsageError]:
+        """What the model itself forbids, by field of a request; what cannot be read forbids nothing here."""
+        source, model = spec.models[0], None
+        if before is not None and before.summary is not None and before.reference is not None:
+            is_same = self._contents.sha256(source, before.reference) == before.sha256
+            model = before.summary if is_same else None
+        model = model or self._contents.summary(source)
+        return misfits(model, spec) if model is not None else {}
+
+    def _content(self, spec: BenchmarkSpec, project: str, before: Before | None) -> str:
+        """What would be measured, by its checksum; '' where that is not known."""
+        known = self._project(project)
         if before is not None:
-            sha256 = self._contents.sha256(spec.models[0], before.reference) if before.reference else before.sha256
-        elif known is not None:
-            sha256 = self._contents.sha256(spec.models[0], known.versions[-1].model)
-        counted = (before.counted if before is not None else None, self._counted.get(project))
-        costs = (one.at(spec) for one in counted if one is not None and one.sha256 == sha256)
-        return self._bench.profiles.plan(spec, sha256, next(filter(None, costs), None)).seconds
+            return self._contents.sha256(spec.models[0], before.reference) if before.reference else before.sha256
+        return self._contents.sha256(spec.models[0], known.versions[-1].model) if known is not None else ""
+
+    def _expect(self, spec: BenchmarkSpec, sha256: str, before: Before | None) -> float | None:
+        """About how long it takes, None where nothing is known of that content at these sizes."""
+        counted = before.counted if before is not None else None
+        costs = counted.at(spec) if counted is not None and counted.sha256 == sha256 else None
+        costs = costs or self._counts.at(spec, sha256)
+        return self._bench.profiles.plan(spec, sha256, costs, self._counts.layers(sha256)).seconds
+
+    def weigh(self, values: ProfileValues, project: str, profile: str = "") -> None:
+        """See ProfileDesk."""
+        before = self._before.get(profile)
+        for _, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
+            if reading.spec is not None:
+                self._counts.find_out(reading.spec, self._content(reading.spec, project, before))
 
     def _readings(
         self, values: ProfileValues, project: str, before: Before | None, fetch: Fetch
@@ -215,6 +242,12 @@ class ProfileStarter:
         if not specs:
             raise UsageError("both profiles are off", "switch one of them on")
         # Before anything goes on by itself: what is wrong with the model is wrong with all of them.
+        for error in chain.from_iterable(self._misfits(spec, before).values() for spec in specs.values()):
+            raise error
+        if LOSS in specs and self._counts.layers(self._content(specs[LOSS], project, before)) == 0:
+            raise ModelError(
+                "this model has no layer with weights that could be changed", "switch the loss profile off"
+            )
         source = next(iter(specs.values())).models[0]
         project, moved = self._starter.belonging(source, project, rerun_of)
         runs: list[str] = []

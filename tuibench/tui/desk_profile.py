@@ -68,8 +68,6 @@ class ProfileStart:
     """What that is called."""
     note: str = ""
     """That the model is not as it was, although it can be profiled: changed, or only a copy of it left."""
-    away: bool = False
-    """Whether the project's model would have to be fetched before its costs can be counted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +79,8 @@ class ProfileCheck:
     performance_s: float | None = None
     loss_s: float | None = None
     """About how long each takes; None where that is not known or it is switched off."""
+    uncounted: bool = False
+    """Whether that can be found out; see weigh_profile."""
     commands: tuple[str, ...] = ()
     """The same as shell commands, one for each run; none while something is wrong."""
     warnings: tuple[str, ...] = ()
@@ -109,7 +109,10 @@ class ProfileDesk(Protocol):
         """How the set-up begins: for a project, or with the settings of one of its profiles."""
 
     def check_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
-        """What it amounts to; milliseconds, and a second where a child reads a file of data that it did not before."""
+        """What it amounts to; milliseconds, and a second where a child reads a model or data that it did not before."""
+
+    def weigh_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> None:
+        """Find out what the next check needs for its estimate: a child counts what the model costs at these sizes."""
 
     def start_profile(
         self, values: ProfileValues, project: str, rerun_of: str = ""

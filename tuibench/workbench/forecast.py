@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from tuibench.core.dtype import unpacked_bytes
 from tuibench.core.errors import UsageError
@@ -67,6 +67,31 @@ def free_dims(model: ModelSummary, batch_dim: str | None = None) -> tuple[str, .
 def check_dim(model: ModelSummary, spec: BenchmarkSpec, name: str) -> None:
     """Raise UsageError where a model has no such dim, or fixes it; each by itself, so that all can be said."""
     Layout(model.inputs, spec.inputs.batch_dim).resolve(name, f"--dim {name}:")
+
+
+def misfits(model: ModelSummary, spec: BenchmarkSpec) -> dict[str, UsageError]:
+    """What a model forbids of the one point of a profile, by what was typed: dim:NAME, sequence_length, batch."""
+    unsized = replace(spec, batches=(), dims=(), sequence_lengths=())
+    unshaped = replace(unsized, inputs=replace(spec.inputs, shapes=()))
+    # Each by itself, so that all can be said.
+    found = _refused({f"dim:{pair[0]}": replace(unshaped, dims=(pair,)) for pair in spec.dims}, model)
+    sized = unsized if found else replace(unsized, dims=spec.dims)
+    lengths = {"sequence_length": replace(sized, sequence_lengths=spec.sequence_lengths)}
+    batch = {"batch": replace(sized, batches=spec.batches)}
+    return found | _refused((lengths if spec.sequence_lengths else {}) | batch, model)
+
+
+def _refused(asked: Mapping[str, BenchmarkSpec], model: ModelSummary) -> dict[str, UsageError]:
+    found: dict[str, UsageError] = {}
+    for name, one in asked.items():
+        try:
+            (request,) = expand(one, 0, Layout(model.inputs, one.inputs.batch_dim))
+        except UsageError as error:
+            found[name] = error
+        else:
+            if request.problem:
+                found[name] = UsageError(request.problem)
+    return found
 
 
 def forecast(spec: BenchmarkSpec, models: Sequence[ModelSummary]) -> Forecast:

@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.cell import Asked
 from tuibench.core.errors import StoreError, UnknownId
-from tuibench.core.profile import INT8, LOSS, PERFORMANCE, RECURRENT, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.units import count_of, ms, scaled
 from tuibench.engines import registry
-from tuibench.insight.loss_assembly import WORST, count_points, estimate_s
+from tuibench.insight.loss_assembly import WORST, count_layers, count_points, estimate_s
 from tuibench.runs.roof_shelf import has_roofs
 from tuibench.store.store import Store
 from tuibench.workbench.introduction import process_words
@@ -107,13 +107,24 @@ class Profiles:
         """The same as a specification asks for it."""
         return self._theory.weights(spec)
 
-    def plan(self, spec: BenchmarkSpec, sha256: str = "", costs: CostProfile | None = None) -> ProfilePlan:
-        """What it will take, from what was measured of that model before, else from its costs; starts nothing."""
+    def count_layers(self, spec: BenchmarkSpec) -> int:
+        """How many layers a loss profile has; a child looks at the weights where none did before."""
+        levels = ProfileSpec(LOSS, approximate=True)  # of which the pages of a project know the answer
+        return len(self._theory.weights(replace(spec, profile=levels)).layers)
+
+    def plan(
+        self, spec: BenchmarkSpec, sha256: str = "", costs: CostProfile | None = None, layers: int | None = None
+    ) -> ProfilePlan:
+        """What it will take, from what was measured of that model before, else from its costs; starts nothing.
+
+        `layers` are those that a loss profile has, where somebody looked at the weights.
+        """
         asked = spec.profile or ProfileSpec(PERFORMANCE)
         costs = costs or (self._theory.known_costs(spec, sha256) if sha256 else None)
         each_ms, told = self._inference_ms(spec, sha256, costs)
         if asked.kind == LOSS:
-            plan = _plan_loss(asked, costs, each_ms, told)
+            layers = layers if layers is not None or costs is None else count_layers(costs) or None
+            plan = _plan_loss(asked, costs, layers, (each_ms, told))
         else:
             knows_roofs = has_roofs(str(self._places.cache), spec.cores[0]) and not asked.fresh_roofs
             plan = _plan_performance(asked, costs, (each_ms, told), knows_roofs)
@@ -125,12 +136,15 @@ class Profiles:
     def plan_anew(self, spec: BenchmarkSpec) -> ProfilePlan:
         """The same of a model that is looked at first."""
         costs = self._theory.costs(spec)
-        return self.plan(spec, self._theory.sha256(spec), costs)
+        asked = spec.profile or ProfileSpec(PERFORMANCE)
+        layers = self.count_layers(spec) if asked.kind == LOSS and not count_layers(costs) else None
+        return self.plan(spec, self._theory.sha256(spec), costs, layers)
 
     def plan_run(self, run: WatchedRun) -> ProfilePlan:
         """The same of a run, as far as it knows its model by now."""
-        replay = run.replay
-        return self.plan(replay.spec, "".join(model.sha256 for model in replay.models[:1]), replay.parts.costs)
+        replay, weights = run.replay, run.replay.parts.weights
+        sha256 = "".join(model.sha256 for model in replay.models[:1])
+        return self.plan(replay.spec, sha256, replay.parts.costs, len(weights) if weights is not None else None)
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
         """A runner that makes it, which ends with this process unless it is let go; and what the user should know."""
@@ -152,7 +166,8 @@ class Profiles:
             found = self._measured_ms(row.id, spec)
             if found is not None:
                 return found, f"one inference of {ms(found)}, as measured before ({short_id(row.id)})"
-        if costs is not None and costs.flops:
+        # Of a model that computes nothing for its inputs the nodes still take their time.
+        if costs is not None and (costs.flops or (costs.nodes and not costs.unknown)):
             guess = max(1e3 * costs.flops / (_FLOPS_PER_CORE * spec.cores[0]), _NODE_MS * len(costs.nodes))
             return guess, f"one inference of {ms(guess)}, guessed by its {scaled(costs.flops)} FLOPs{_many(costs)}"
         return None, ""
@@ -231,8 +246,10 @@ def _plan_performance(
     return ProfilePlan(seconds, tuple(words), told)
 
 
-def _plan_loss(asked: ProfileSpec, costs: CostProfile | None, each_ms: float | None, told: str) -> ProfilePlan:
-    layers = _count_layers(costs) if costs is not None else None
+def _plan_loss(
+    asked: ProfileSpec, costs: CostProfile | None, layers: int | None, inference: tuple[float | None, str]
+) -> ProfilePlan:
+    each_ms, told = inference
     if layers == 0:
         return ProfilePlan(_BEFORE_S, ("no layer with weights that could be changed",), "having no layer to change")
     words = [f"{count_of(len(asked.levels), 'level')} on {count_of(asked.samples, 'sample')}"]
@@ -249,8 +266,3 @@ def _many(costs: CostProfile) -> str:
     """That much of the time goes by nodes, where there are so many that it does."""
     count = len(costs.nodes)
     return f" and {count_of(count, 'node')}" if count * _NODE_BEFORE_S > _BEFORE_S else ""
-
-
-def _count_layers(costs: CostProfile) -> int:
-    """Those that a loss profile changes; of nodes that share a weight the first."""
-    return len({node.weight for node in costs.nodes if node.weight and node.macs != 0 and node.op not in RECURRENT})

@@ -55,7 +55,10 @@ class ProfileAnswers:
         self.n = n
         self.started: list[tuple[ProfileValues, str, str]] = []
         self.checked: list[ProfileValues] = []
+        self.weighed: list[ProfileValues] = []
         self.check = ProfileCheck(performance_s=12.0, loss_s=48.0, commands=("tuibench profile dir/resnet50.onnx",))
+        self.weights = self.check
+        """What checks find once it was counted."""
         self.start = ProfileStart(ProfileValues(batch="1", cores="2"), "dir/resnet50.onnx")
         self.runs: tuple[str, ...] = (make_id(41), make_id(42))
         self.exported: list[tuple[str, str, str]] = []
@@ -68,6 +71,7 @@ class ProfileAnswers:
             "approximated": lambda project: make_loss(self.n, measured=False),
             "profile_form": lambda project, profile="": self.start,
             "check_profile": self._check,
+            "weigh_profile": self._weigh,
             "start_profile": self._start,
             "export_theory": self._export,
             "theory_command": lambda project, what: f"tuibench profile dir/resnet50.onnx --{what}",
@@ -83,6 +87,10 @@ class ProfileAnswers:
     def _check(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
         self.checked.append(values)
         return self.check
+
+    def _weigh(self, values: ProfileValues, project: str, rerun_of: str = "") -> None:
+        self.weighed.append(values)
+        self.check = self.weights
 
     def _start(
         self, values: ProfileValues, project: str, rerun_of: str = ""

@@ -1,12 +1,15 @@
 from __future__ import annotations
 
 import asyncio
+import threading
 from dataclasses import replace
 
 import pytest
 
+from tests.cli.shell import PATIENCE_S
 from tests.tui.landing import land, landed
 from tests.tui.pilot import settle, until_seen
+from tests.tui.rest import all_handled, until
 from tests.tui.screens.profile_stage import ProfileAnswers, Profiled, profiled
 from tuibench.core.errors import UsageError
 from tuibench.core.machine import EngineChoice, Machine
@@ -153,6 +156,15 @@ async def test_how_much_is_measured_is_asked_too_and_what_belongs_to_what_is_off
         assert (values.levels, values.budget, values.engine) == (LEVELS[2:], True, "onnxruntime")
 
 
+@pytest.mark.parametrize(("name", "most"), [("samples", "1024"), ("runs", "1000"), ("processes", "50")])
+async def test_a_number_field_has_room_for_the_largest(name: str, most: str) -> None:
+    async with profiled() as seen:
+        await seen.go(route.profile_form(seen.project))
+        await go_to(seen, name)
+        await seen.type(most)
+        assert f"[{most} " in seen.text
+
+
 async def test_the_focus_passes_over_fields_of_what_is_off() -> None:
     async with profiled() as seen:
         await seen.go(route.profile_form(seen.project, "performance"))
@@ -220,6 +232,38 @@ async def test_what_takes_long_is_proposed_to_be_left_out() -> None:
         await checked(seen)
         await seen.press("ctrl+r")
         assert seen.answers.started[0][0].performance is False
+
+
+async def test_losses_that_take_long_say_what_makes_them_shorter_and_may_be_left_out() -> None:
+    async with profiled() as seen:
+        seen.answers.check = replace(seen.answers.check, loss_s=4920.0)
+        await seen.go(route.profile_form(seen.project))
+        assert "loss about 1h22m" in seen.text and "that is long" not in seen.text
+        said = "! loss takes long: shorter by "
+        assert f"{said}the ten worst, fewer levels, fewer samples" in seen.text
+        await go_to(seen, "samples")
+        await seen.type("1")
+        await go_to(seen, "budget")
+        await seen.press("right")
+        await checked(seen)
+        assert any(row.endswith(f"{said}fewer levels") for row in seen.rows)
+        await seen.press("ctrl+r")
+        assert "l Loss off" in seen.news and "Performance off" not in seen.news and seen.answers.started == []
+        await seen.press("l")
+        await checked(seen)
+        assert "loss takes long" not in seen.text
+        await seen.press("ctrl+r")
+        assert (seen.answers.started[0][0].performance, seen.answers.started[0][0].loss) == (True, False)
+
+
+async def test_where_both_take_long_either_may_be_left_out() -> None:
+    async with profiled() as seen:
+        seen.answers.check = replace(seen.answers.check, performance_s=720.0, loss_s=4920.0)
+        await seen.go(route.profile_form(seen.project))
+        await seen.press("ctrl+r")
+        assert "It takes long." in seen.news and "Performance off" in seen.news and "Loss off" in seen.news
+        await seen.press("y")
+        assert (seen.answers.started[0][0].performance, seen.answers.started[0][0].loss) == (True, True)
 
 
 async def test_another_with_the_settings_of_one() -> None:
@@ -310,12 +354,37 @@ async def test_what_is_said_of_a_model_is_what_the_last_check_found() -> None:
         assert "net.onnx is gone" not in seen.text and "! the model changed" in seen.text
 
 
-async def test_what_is_to_be_fetched_is_not_weighed() -> None:
+async def test_what_is_not_known_yet_is_worked_out_and_said_to_be() -> None:
+    counting = threading.Event()
     async with profiled() as seen:
-        asked: list[str] = []
-        seen.app.desk.costs = asked.append  # type: ignore[method-assign, assignment]
-        for away in (True, False):
-            seen.answers.start = replace(seen.answers.start, away=away)
-            await seen.go(route.profile_form(seen.project, "", seen.ids[0]))
-            assert asked == ([] if away else [seen.project])
-            await seen.press("escape")
+        answers = seen.answers
+        answers.check = ProfileCheck(uncounted=True)
+        answers.weights = ProfileCheck(performance_s=633.0, loss_s=48.0)
+        weigh, begun = seen.app.desk.weigh_profile, list[ProfileValues]()
+
+        def slowly(values: ProfileValues, project: str, rerun_of: str = "") -> None:
+            begun.append(values)
+            counting.wait(PATIENCE_S)
+            weigh(values, project, rerun_of)
+
+        seen.app.desk.weigh_profile = slowly  # type: ignore[method-assign]
+        seen.app.go(route.profile_form(seen.project))
+        await until(lambda: bool(begun) and "performance: working out how long ..." in seen.text)
+        looks = len(answers.checked)
+        page_of(seen).check()
+        await until(lambda: len(answers.checked) > looks)
+        await all_handled()
+        assert len(begun) == 1, "one look at a time"
+        counting.set()
+        await settle(seen.pilot)
+        assert "performance about 10m33" in seen.text and "that is long" in seen.text
+        assert len(answers.weighed) == 1
+
+
+async def test_what_cannot_be_known_is_not_asked_for_again() -> None:
+    async with profiled() as seen:
+        seen.answers.check = ProfileCheck(uncounted=True)
+        seen.answers.weights = ProfileCheck()
+        await seen.go(route.profile_form(seen.project))
+        assert "performance: not known how long" in seen.text
+        assert len(seen.answers.weighed) == 1

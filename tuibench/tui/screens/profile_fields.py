@@ -60,7 +60,7 @@ def _of_loss(values: ProfileValues) -> Iterator[Widget]:
     yield _switch("loss", "Loss", values.loss, "off: Approximated stays, from weights")
     yield _pair(
         _text("loss_name", "  name", values.loss_name, width=24),
-        _text("samples", "samples", values.samples, f"{_USUAL.samples}", "for each layer", 4, 10),
+        _text("samples", "samples", values.samples, f"{_USUAL.samples}", "for each layer", 5, 10),
         36,
     )
     yield _text("data", "  data", values.data, "seeded inputs", "calibration data, an .npz", 30)

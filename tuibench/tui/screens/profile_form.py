@@ -8,16 +8,20 @@ from typing import ClassVar
 from textual.binding import BindingType
 
 from tuibench.core.errors import TuibenchError
-from tuibench.core.profile_spec import PERFORMANCE
+from tuibench.core.profile_spec import LOSS, PERFORMANCE
 from tuibench.core.short_id import short_id
 from tuibench.tui import key, route
-from tuibench.tui.desk_profile import FLOPS, LONG_S, ProfileCheck, ProfileValues
+from tuibench.tui.desk_profile import FLOPS, ProfileCheck, ProfileValues
 from tuibench.tui.screens.profile_fields import OFF
+from tuibench.tui.screens.profile_form_words import long_ones
 from tuibench.tui.screens.profile_set_up import ProfileSetUp
 from tuibench.tui.screens.run_start import show_started
 from tuibench.tui.widgets.choice_field import ButtonField, ChoiceField
 from tuibench.tui.widgets.field_column import FieldColumn
 from tuibench.tui.widgets.question import ask
+
+_OFF = {PERFORMANCE: ("o", "Performance off"), LOSS: ("l", "Loss off")}
+"""The answer that switches a profile off which takes long."""
 
 
 class ProfileFormScreen(ProfileSetUp):
@@ -78,8 +82,8 @@ class ProfileFormScreen(ProfileSetUp):
             first = next((name for name in self.column.fields if name in found.errors), "")
             self.say(found.errors[first] if first else next(iter(found.errors.values())), "bad")
             self.column.focus_field(first)
-        elif values.performance and (found.performance_s or 0.0) > LONG_S:
-            answers = {"y": "run it all the same", "o": "Performance off"}
+        elif kinds := long_ones(values, found):
+            answers = {"y": "run it anyway", **{_OFF[kind][0]: _OFF[kind][1] for kind in kinds}}
             ask(self, "It takes long.", answers, lambda answer: self._answer(answer, values))
         else:
             self._run(values)
@@ -87,14 +91,14 @@ class ProfileFormScreen(ProfileSetUp):
     def _answer(self, answer: str, values: ProfileValues) -> None:
         if answer == "y":
             self._run(values)
-        elif answer == "o":
-            self._starting = False
-            self._switch_off()
-        else:
-            self._starting = False
+            return
+        self._starting = False
+        for kind, (letter, _) in _OFF.items():
+            if answer == letter:
+                self._switch_off(kind)
 
-    def _switch_off(self) -> None:
-        field = self.column.fields[PERFORMANCE]
+    def _switch_off(self, kind: str) -> None:
+        field = self.column.fields[kind]
         assert isinstance(field, ChoiceField)
         field.put(OFF)
         self.show_switches()

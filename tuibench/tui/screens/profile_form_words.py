@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from tuibench.core.isa import isa_words
 from tuibench.core.machine import Machine
+from tuibench.core.profile_spec import LOSS, PERFORMANCE
 from tuibench.core.units import seconds
 from tuibench.tui.desk_profile import LONG_S, ProfileCheck, ProfileStart, ProfileValues
 from tuibench.tui.glyph import Glyphs
@@ -23,9 +26,7 @@ def amount_lines(
         lines.append((f" {len(found.errors)} to be mended: what is wrong stands beside each", "bad"))
     else:
         lines.append((f" {dot.join(_times(values, found, start.project))}", "title"))
-    if values.performance and (found.performance_s or 0.0) > LONG_S:
-        instead = ": with Performance off there is the FLOPS profile, at once" if start.project else ""
-        lines.append((f" ! that is long{instead}", "warn"))
+    lines += [(f" ! {text}", "warn") for text in _long_words(values, found, start.project)]
     lines += [(f" ! {text}", "warn") for text in found.warnings]
     if found.busy and (values.performance or values.loss):
         lines.append((f" after {found.busy}", "warn"))
@@ -33,6 +34,29 @@ def amount_lines(
         lines.append((f" instruction sets: {isa_words(machine.isa)}", "dim"))
     lines += [(f" same as  {command}", "dim") for command in found.commands]
     return lines
+
+
+def long_ones(values: ProfileValues, found: ProfileCheck) -> list[str]:
+    """The kinds that are on and take long."""
+    took = {PERFORMANCE: (values.performance, found.performance_s), LOSS: (values.loss, found.loss_s)}
+    return [kind for kind, (is_on, seconds_) in took.items() if is_on and (seconds_ or 0.0) > LONG_S]
+
+
+def _long_words(values: ProfileValues, found: ProfileCheck, project: str) -> Iterator[str]:
+    """What takes long, and what there is in its place or makes it shorter."""
+    kinds = long_ones(values, found)
+    if PERFORMANCE in kinds:
+        instead = ": with Performance off there is the FLOPS profile, at once" if project else ""
+        yield f"that is long{instead}"
+    if LOSS in kinds:
+        several = len(values.levels) > 1
+        ways = (
+            ("the ten worst", several and not values.budget),
+            ("fewer levels", several),
+            ("fewer samples", values.samples.strip() != "1"),
+        )
+        shorter = ", ".join(way for way, helps in ways if helps)
+        yield "loss takes long" + (f": shorter by {shorter}" if shorter else "")
 
 
 def _times(values: ProfileValues, found: ProfileCheck, project: str) -> list[str]:
@@ -46,5 +70,6 @@ def _times(values: ProfileValues, found: ProfileCheck, project: str) -> list[str
         (values.loss, "loss", found.loss_s),
     ):
         if is_on:
-            words.append(f"{name} about {seconds(took)}" if took is not None else f"{name}: not known how long")
+            unknown = "working out how long ..." if found.uncounted else "not known how long"
+            words.append(f"{name} about {seconds(took)}" if took is not None else f"{name}: {unknown}")
     return words

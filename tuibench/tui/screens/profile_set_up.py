@@ -43,6 +43,7 @@ class ProfileSetUp(Page):
         self._machine: Machine | None = None
         self.found: ProfileCheck | None = None
         self._timer: Timer | None = None
+        self._weighing = False
         self._ahead: list[events.Key] | None = []
         """Keys that came before there were fields; None since these are there."""
 
@@ -120,7 +121,6 @@ class ProfileSetUp(Page):
         self.show_switches()
         self.column.focus_field("run")
         self.check()
-        self._weigh()
         ahead, self._ahead = self._ahead, None
         for event in ahead:
             self.press_again(event.key, event.character)
@@ -162,15 +162,19 @@ class ProfileSetUp(Page):
             field.set_class(off or neither, "hidden")
 
     def _weigh(self) -> None:
-        """What the model costs tells how long its profiles take; without it that is not known, which is said."""
-        project = self.project_id
-        if project and self.begun is not None and not self.begun.error and not self.begun.away:
-            self.ask(
-                lambda: self.desk.costs(project),
-                lambda _: self.check(),
-                group="costs",
-                otherwise=lambda _: self.check(),
-            )
+        """What the model costs at these sizes tells how long its profiles take; one look at a time, then a check."""
+        if self._weighing:
+            return
+        self._weighing = True
+        values, project, again = self.values(), self.project_id, self.profile
+        desk = self.desk
+        self.ask(
+            lambda: desk.weigh_profile(values, project, again), self._weighed, group="costs", otherwise=self._weighed
+        )
+
+    def _weighed(self, _: object) -> None:
+        self._weighing = False
+        self.check()
 
     def check(self) -> None:
         """Ask what it amounts to as it stands."""
@@ -184,6 +188,8 @@ class ProfileSetUp(Page):
             self.begun = replace(self.begun, error=found.errors.get("model", ""), note=found.note)
         self.column.show_errors(found.errors)
         self._show_amount()
+        if found.uncounted:
+            self._weigh()
 
     def _show_amount(self) -> None:
         start = self.begun
