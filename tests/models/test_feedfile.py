@@ -117,7 +117,10 @@ def test_what_is_no_number_is_found_in_sequences_and_not_asked_of_strings(tmp_pa
 def test_of_a_wrong_shape_it_is_said_how_samples_stand(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load(tmp_path, (Port("x", "tensor", "float32", (1, 3), "x"),), {"x": np.ones((5, 2, 7), np.float32)})
-    assert caught.value.hint == "samples stand on one more axis in front: [N, 1, 3]"
+    assert caught.value.hint == "[samples, 3] are as many samples"
+    with pytest.raises(UsageError) as caught:
+        load(tmp_path, (X,), {"x": np.ones((5, 7), np.float32)})
+    assert caught.value.hint == "[samples, b, 4] are as many samples"
 
 
 def test_different_counts_of_samples(tmp_path: Path) -> None:

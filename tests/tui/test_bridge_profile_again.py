@@ -88,7 +88,7 @@ def test_without_its_model_nothing_starts_and_it_says_what_does(stage: Stage, la
     # The key that asks nothing says the same: the set-up has no field for another file.
     way = f"tuibench rerun {short_id(stage.one)} --model PATH takes it from where it lies now"
     said = stage.bridge.plan_rerun(stage.one).error
-    assert way in start.error and said == f"{stage.model.name} is gone: {way} ({stage.model})"
+    assert way in start.error and said == f"{stage.model.name} is gone: {way} (was {stage.model})"
 
 
 def test_a_copy_stands_in_for_a_file_that_is_gone(stage: Stage, launched: Launched) -> None:

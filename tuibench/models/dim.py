@@ -135,21 +135,17 @@ class _Builder:
         if self._origin == "-shapes" and known == 1:
             self.notes.append(f"-b {batch} stands over the 1 in -shapes")
             return batch
+        if self._origin == _FILE and known % batch:
+            raise UsageError(
+                f"-b {batch}: the data of --inputs has {known} items, which make no batches of {batch}",
+                f"bring a multiple of {batch}, or ask for a batch that {known} is a multiple of",
+            )
         if self._origin == _FILE:
             raise UsageError(
                 f"-b {batch}: the data of --inputs is one sample of {known} items, so that the batch is {known}",
-                f"leave -b {batch} away, or give one axis more, for samples: {self._with_samples(batch, known)}",
+                f"-b {batch} alone makes {known // batch} samples of them",
             )
         raise UsageError(f"-b {batch}: the batch was also given as {known}", "pass one of the two")
-
-    def _with_samples(self, batch: int, known: int) -> str:
-        """The shape that data must have to be many samples of that batch: one sample behind the other."""
-        port = next((p for p in self._layout.ports if p.shape and self._layout.keys(p)[0] in self._layout.batch), None)
-        if port is None:
-            return f"[samples, {batch}, …]"
-        samples = str(known // batch) if known % batch == 0 else "samples"
-        rest = ["…" if dim is None else show(dim, 40) for dim in (port.shape or ())[1:]]
-        return f"'{show(port.name, 60)}' [{', '.join([samples, str(batch), *rest])}]"
 
     def _set(self, key: str, value: int, flag: str) -> None:
         if self.fixed.get(key, value) != value:

@@ -199,12 +199,14 @@ def _split(port: Port, array: Array, path: str) -> list[Array]:
     got = "[" + ", ".join(str(d) for d in array.shape) + "]"
     raise UsageError(
         f"--inputs {show(path)}: input '{show(port.name, 60)}' is {got}, the model takes {describe_shape(port)}",
-        f"samples stand on one more axis in front: {_several(port)}",
+        f"{_several(port)} are as many samples",
     )
 
 
 def _several(port: Port) -> str:
-    return "[" + ", ".join(["N", *(describe_shape(port)[1:-1].split(", ") if port.shape else [])]) + "]"
+    axes = describe_shape(port)[1:-1].split(", ") if port.shape else []
+    # Of a model that takes one at a time they may stand in a row.
+    return "[" + ", ".join(["samples", *(axes[1:] if axes[:1] == ["1"] else axes)]) + "]"
 
 
 def _fits(shape: tuple[int | str | None, ...], found: Shape) -> bool:
