@@ -152,3 +152,11 @@ def test_what_a_cancelled_run_never_began_is_not_said_to_have_failed() -> None:
     what, line, _, state = preview(replace(make(1, 1.0, half, *ahead), status="cancelled"))[:4]
     assert what.endswith("1 run/cell") and "1c 16.2  2c -  4c -" in line
     assert state.startswith("3 cells · none failed · 1 cut short · 2 never begun ·")
+
+
+def test_the_one_cell_that_was_measured_is_told_whichever_it_is() -> None:
+    cells = [sweep_cell(cores, batch) for cores in (1, 2) for batch in (1, 8, 32)]
+    done = next(cell for cell in cells if (cell.asked.cores, cell.asked.batch) == (2, 8))
+    ahead = [CellResult(cell.key, cell.asked, "skipped", stopped_by="finished") for cell in cells if cell is not done]
+    lines = preview(make(1, 1.0, *ahead[:3], done, *ahead[3:]))
+    assert any("batch 8" in line and "p50" in line for line in lines) and not any("1c -" in line for line in lines)

@@ -100,7 +100,7 @@ def _what(stored: StoredBenchmark, glyphs: Glyphs) -> LineLike:
 
 
 def _numbers(run: RunResult, width: int, glyphs: Glyphs, ascii_only: bool) -> list[str]:
-    """How it scales along its first axis, or the percentiles of its cells."""
+    """How it scales along its first axis, or the percentiles of its cells where there are no others."""
     axes = axes_of(run)
     if not axes:
         # Why the first that failed has no numbers stands in the line of states.
@@ -108,7 +108,12 @@ def _numbers(run: RunResult, width: int, glyphs: Glyphs, ascii_only: bool) -> li
         cells = [cell for cell in run.cells if cell is not told or cell.pooled is not None]
         return [_cell_line(run, cell, glyphs) for cell in cells[:_MOST_LINES]]
     lines = []
-    for metric, line, shown in _chosen(run, axes[0]):
+    chosen = list(_chosen(run, axes[0]))
+    measured = [cell for cell in run.cells if cell.pooled is not None]
+    if measured and not any(line.measured for _, line, _ in chosen):
+        # It was ended before it came to those that are shown of a whole one.
+        return [_cell_line(run, cell, glyphs) for cell in measured[:_MOST_LINES]]
+    for metric, line, shown in chosen:
         head = f"{'items/s' if metric == 'throughput' else 'ms/batch'} {_held(line, shown)}".rstrip()
         lines.append(_scaling_line(head, line, shown, width, glyphs, ascii_only))
     return lines
