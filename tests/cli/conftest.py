@@ -12,9 +12,10 @@ from typing import TypeVar
 import pytest
 
 from tests.cli.quick import QuickShell
-from tests.cli.shell import PATIENCE_S, Shell
+from tests.cli.shell import Shell
 
 AnyShell = TypeVar("AnyShell", bound=Shell)
+_TIDYING_S = 5.0
 
 
 @pytest.fixture
@@ -38,7 +39,7 @@ def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
 def watched(shell: AnyShell) -> Iterator[AnyShell]:
     """Fail where a process or a file is left in the end; what has been told to end, or tidies up, gets its time."""
     yield shell
-    deadline = time.monotonic() + PATIENCE_S
+    deadline = time.monotonic() + _TIDYING_S
     while (processes := shell.processes()) and time.monotonic() < deadline:
         time.sleep(0.02)
     files = shell.leftovers()

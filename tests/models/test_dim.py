@@ -176,8 +176,8 @@ def test_a_batch_that_data_has_given_is_not_called_a_flag() -> None:
     port = Port("x", "tensor", "float32", ("batch", 512))
     with pytest.raises(UsageError) as caught:
         expand(make_spec("m.onnx", batches=(1,)), 0, Layout((port,)), {"x": (4, 512)})
-    assert "the data of --inputs is one sample of 4 items" in caught.value.message
-    assert caught.value.hint == "-b 1 alone makes 4 samples of them"
+    assert "a sample of --inputs has 4 items, so that the batch is 4" in caught.value.message
+    assert "one value" in caught.value.hint
     with pytest.raises(UsageError) as caught:
         expand(make_spec("m.onnx", batches=(3,)), 0, Layout((port,)), {"x": (4, 512)})
-    assert "has 4 items, which make no batches of 3" in caught.value.message
+    assert "has 4 items, of which no batches of 3 come" in caught.value.message

@@ -93,9 +93,36 @@ def test_a_loss_profile_takes_no_more_samples_than_it_runs_and_tells_nothing_of_
     assert len(found.samples) == 3 and found.notes == ("input 'scores' has 1 value that is NaN or infinite",)
 
 
-def test_what_has_an_axis_for_samples_is_not_cut_again(tmp_path: Path) -> None:
+def test_each_of_several_samples_is_cut(tmp_path: Path) -> None:
     data = np.arange(24).reshape(2, 4, 3)
-    assert rows(load(tmp_path, (IDS,), profile(LOSS), {"ids": data}), "ids") == data.tolist()
+    assert rows(load(tmp_path, (IDS,), of_batch(), {"ids": data}), "ids") == data.tolist()
+    assert rows(load(tmp_path, (IDS,), of_batch(2), {"ids": data}), "ids") == data.reshape(4, 2, 3).tolist()
+
+
+@pytest.mark.parametrize("address", ["batch", "ids:0"])
+def test_a_batch_that_is_asked_for_as_a_dim_is_one(tmp_path: Path, address: str) -> None:
+    data = np.arange(12).reshape(4, 3)
+    for size, count in ((2, 2), (4, 1)):
+        for spec in (profile(LOSS), of_batch()):
+            found = load(tmp_path, (IDS,), replace(spec, dims=((address, (size,)),)), {"ids": data})
+            assert rows(found, "ids") == data.reshape(count, size, 3).tolist()
+
+
+STEPS = Port("x", "tensor", "float32", ("seq", 1, 2))
+NODES = Port("x", "tensor", "float32", ("num_nodes", 2))
+EDGES = Port("edges", "tensor", "int64", (2, "num_edges"))
+OTHERS = Port("y", "tensor", "float32", ("M", 2))
+
+
+@pytest.mark.parametrize("ports", [(STEPS,), (NODES, EDGES), (NODES, OTHERS)], ids=["steps", "graph", "two counts"])
+def test_what_may_be_no_items_is_cut_only_where_somebody_says_so(tmp_path: Path, ports: tuple[Port, ...]) -> None:
+    sizes = {"seq": 6, "num_nodes": 6, "num_edges": 5, "M": 4}
+    arrays = {
+        p.name: np.ones([d if isinstance(d, int) else sizes[d or ""] for d in p.shape or ()], p.dtype) for p in ports
+    }
+    assert len(load(tmp_path, ports, profile(LOSS), arrays).samples) == 1
+    named = load(tmp_path, ports, profile(LOSS), arrays, str((ports[0].shape or ("",))[0]))
+    assert len(named.samples) == 6
 
 
 def test_inputs_that_disagree_are_left_for_the_model_s_own_rules(tmp_path: Path) -> None:

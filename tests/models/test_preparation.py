@@ -176,7 +176,7 @@ def test_inputs_from_a_file_decide_the_dims(tmp_path: Path) -> None:
     (point,) = bench.prepare(file=str(tmp_path / "in.npz"))
     assert (point.batch, point.distinct, point.chosen) == (2, 5, {}) and point.dims == {"x:2": 8, "x:3": 9}
     assert point.inputs[0].how.startswith("from ")
-    with pytest.raises(UsageError, match="of --inputs has 2 items, which make no batches of 4"):
+    with pytest.raises(UsageError, match="a sample of --inputs has 2 items, of which no batches of 4 come"):
         bench.prepare(file=str(tmp_path / "in.npz"), batches=(4,))
 
 

@@ -176,3 +176,5 @@ def test_the_name_of_a_result_tells_no_directory_either() -> None:
     told = public_name(f"{HOME}/Project X/secret-client/it's.onnx against /opt/secret-client/b", private_run(), HOME)
     assert not any(secret in told for secret in SECRETS) and told.startswith("it's.onnx against ")
     assert public_name("four", private_run(), HOME) == "four"
+    for name in ("secret-client/m.onnx run", "../secret-client/m.onnx run", "~/secret-client/m.onnx run"):
+        assert public_name(name, private_run(), HOME) == "m.onnx run"

@@ -168,6 +168,23 @@ def test_who_shares_does_not_pass_who_stands_in_line(name: str) -> None:
     other.leave()
 
 
+def test_who_shares_takes_no_notice_of_a_waiter_that_is_stopped(name: str, holder: subprocess.Popen[bytes]) -> None:
+    waiter = subprocess.Popen(
+        [sys.executable, "-c", HOLD, name, ticket(2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        until(lambda: find_tickets(name) == [ticket(2)], "a waiter")
+        waiter.send_signal(signal.SIGSTOP)
+        holder.kill()
+        holder.wait()
+        mine = queue(name, 3)
+        assert not mine.share()
+        mine.leave()
+    finally:
+        waiter.kill()
+        waiter.communicate()
+
+
 def test_who_leaves_without_having_come_in_is_out_of_the_line(name: str) -> None:
     first = queue(name, 1)
     first.draw()

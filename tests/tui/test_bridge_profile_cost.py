@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import pytest
@@ -50,10 +51,35 @@ def test_sizes_are_counted_once_for_every_batch_and_amount() -> None:
     counts.find_out(wanted, COUNTED.sha256)
     found = counts.at(wanted, COUNTED.sha256)
     assert found is not None and found.macs == 16_000 and asked[0].batches == ()
+    fed = replace(wanted, sequence_lengths=(9,), inputs=replace(ASKED.inputs, file="/data/a thousand pictures.npz"))
+    counts.find_out(fed, COUNTED.sha256)
+    assert asked.pop().inputs.file is None, "what is measured on is no matter of its sizes, and may be much"
     counts.find_out(replace(wanted, batches=(2,), inputs=replace(ASKED.inputs, distinct=1000)), COUNTED.sha256)
     assert len(asked) == 1 and counts.at(wanted, "d" * 64) is None
     counts.forget()
     assert counts.lacks(wanted, COUNTED.sha256), "another form may find more"
+
+
+def test_what_breaks_off_is_not_tried_again_and_nothing_of_one_form_is_left_for_the_next() -> None:
+    asked: list[BenchmarkSpec] = []
+
+    def break_off(one: BenchmarkSpec) -> tuple[CostProfile, str]:
+        asked.append(one)
+        raise OSError("the disk is full")
+
+    counts = Counts(break_off, lambda _: 0)
+    for _ in range(2):
+        with suppress(OSError):
+            counts.find_out(ASKED, COUNTED.sha256)
+    assert len(asked) == 1 and not counts.lacks(ASKED, COUNTED.sha256)
+
+    def count_meanwhile(one: BenchmarkSpec) -> tuple[CostProfile, str]:
+        late.forget()
+        return COSTS, COUNTED.sha256
+
+    late = Counts(count_meanwhile, lambda _: 0)
+    late.find_out(ASKED, COUNTED.sha256)
+    assert late.at(ASKED, COUNTED.sha256) is None and late.lacks(ASKED, COUNTED.sha256)
 
 
 def test_what_cannot_be_counted_is_not_tried_again_while_the_form_is_open() -> None:

@@ -334,7 +334,7 @@ def test_what_was_fed_must_be_there_to_measure_again(
     fed = tmp_path / "fed.npz"
     first = stored(bridge, project, inputs=InputSettings(file=str(fed)), profile=profile)
     plan = bridge.plan_rerun(first)
-    assert plan.error == f"its inputs are gone: R takes them from where they lie now ({fed})"
+    assert plan.error == f"its inputs are gone: R takes them from where they lie now (were {fed})"
     fed.touch()
     assert bridge.plan_rerun(first).error == ""
 

@@ -13,7 +13,7 @@ import pytest
 from tests.runs.large_profile import make_large_costs
 from tests.runs.profile_script import LOSSES, USUAL
 from tuibench.core.model import ModelSummary
-from tuibench.core.profile import PERFORMANCE
+from tuibench.core.profile import LOSS, PERFORMANCE
 from tuibench.core.record import from_plain, to_compact
 from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.shelf import Shelf
@@ -101,6 +101,17 @@ def test_a_file_of_inputs_is_read_once_as_long_as_it_stays(
     file.write_bytes(b"second of another size")
     profiles.plan(spec, "a" * 64)
     assert len(read) == 2
+
+
+def test_data_that_a_loss_profile_takes_one_by_one_cost_something_else(
+    home: Path, asked: list[str], tmp_path: Path
+) -> None:
+    (tmp_path / "data.npz").write_bytes(b"eight pictures")
+    bench = Workbench()
+    for kind in (PERFORMANCE, LOSS, PERFORMANCE, LOSS):
+        spec = theory_spec(str(MODEL), kind)
+        bench.profiles.count(replace(spec, inputs=replace(spec.inputs, file=str(tmp_path / "data.npz"))))
+    assert asked == ["cost", "cost"]
 
 
 @pytest.mark.parametrize("make", [lambda _: None, os.mkfifo, Path.mkdir])

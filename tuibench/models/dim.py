@@ -10,6 +10,7 @@ from tuibench.core.errors import UsageError
 from tuibench.core.model import Port
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
+from tuibench.core.units import count_of
 from tuibench.models.layout import Layout, Place
 from tuibench.models.role import is_sequence, is_state, sequence_keys
 
@@ -137,13 +138,13 @@ class _Builder:
             return batch
         if self._origin == _FILE and known % batch:
             raise UsageError(
-                f"-b {batch}: the data of --inputs has {known} items, which make no batches of {batch}",
-                f"bring a multiple of {batch}, or ask for a batch that {known} is a multiple of",
+                f"-b {batch}: a sample of --inputs has {count_of(known, 'item')}, of which no batches of {batch} come",
+                f"leave -b away, or bring samples with a multiple of {batch}",
             )
         if self._origin == _FILE:
             raise UsageError(
-                f"-b {batch}: the data of --inputs is one sample of {known} items, so that the batch is {known}",
-                f"-b {batch} alone makes {known // batch} samples of them",
+                f"-b {batch}: a sample of --inputs has {count_of(known, 'item')}, so that the batch is {known}",
+                "where -b has one value, samples are cut into batches of that",
             )
         raise UsageError(f"-b {batch}: the batch was also given as {known}", "pass one of the two")
 

@@ -1,4 +1,4 @@
-"""A stored command as it can be typed into any shell, in any directory, and printed on any terminal."""
+"""A stored command as it can be typed into a shell in any directory, and printed on any terminal."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from tuibench.core.remote import is_remote
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 
-_LONGEST_WORD = 4096
+_LONGEST = 100_000
+"""No command of ours: it was imported, and splitting takes its time."""
 _WHERE_MODELS_BEGIN = 2
 """Behind the program and its command."""
 
 
 def typed(command: str, models: Sequence[ModelSource] = ()) -> str:
     """The same command: models by where they lie, and what would drive a terminal as escapes of the shell."""
+    if len(command) > _LONGEST:
+        return show(command, _LONGEST)
     try:
         words = shlex.split(command)
     except ValueError:
-        return show(command, _LONGEST_WORD)
+        return show(command, _LONGEST)
     return " ".join(quote(word) for word in _located(words, models))
 
 
 def quote(word: str) -> str:
-    """One word, readable wherever it is printed; a shell that reads it has the word again."""
-    if word.isprintable():
+    """One word, readable wherever it is printed; bash, zsh and ksh that read it have the word again."""
+    if show(word, len(word)) == word:
         return shlex.quote(word)
     return "$'" + "".join(_escaped(char) for char in word) + "'"
 
@@ -34,7 +37,7 @@ def quote(word: str) -> str:
 def _escaped(char: str) -> str:
     if char in "'\\":
         return f"\\{char}"
-    if char.isprintable():
+    if show(char) == char:
         return char
     code = ord(char)
     if 0xDC80 <= code <= 0xDCFF:

@@ -37,7 +37,7 @@ def dumps(run: RunResult) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
     # An indented block is literal to the last character, so that the command can be copied.
-    parts += [f"Again:\n\n    {typed(run.again)}"] if run.again else []
+    parts += [f"Again:\n\n    {typed(run.again, run.spec.models)}"] if run.again else []
     return "\n\n".join(parts) + "\n"
 
 

@@ -47,7 +47,7 @@ def without_private(result: RunResult, home: str = "") -> RunResult:
 def public_name(name: str, result: RunResult, home: str = "") -> str:
     """What a user calls a result, without the same: names may be paths, too."""
     scrubber = _Scrubber(_known(result.spec, _public_sources(result.spec.models)), _tops(result.spec), home)
-    return str(scrubber.walk(name))
+    return re.sub(r"\S*/\S*", lambda found: _last_part(found[0]), str(scrubber.walk(name)))
 
 
 class _Scrubber:

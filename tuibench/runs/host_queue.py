@@ -15,7 +15,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -139,7 +139,8 @@ class HostQueue:
 
     def share(self) -> bool:
         """Measure at once; whether somebody else does so, too, or is about to: who stands in line is not passed."""
-        return bool(find_tickets(self._name, self._root)) or not self._take()
+        others = (ticket for ticket in find_tickets(self._name, self._root) if ticket != self._ticket)
+        return bool(self._waiting(others)) or not self._take()
 
     def leave(self) -> None:
         """Let the next one in."""
@@ -177,9 +178,12 @@ class HostQueue:
         return found
 
     def _before(self) -> list[str]:
-        """The tickets drawn before ours; one whose process is stopped must not hold up the line."""
-        earlier = [ticket for ticket in find_tickets(self._name, self._root) if ticket < self._ticket]
-        found = ((ticket, self._ask(self._line(ticket))) for ticket in earlier)
+        """The tickets drawn before ours."""
+        return self._waiting(ticket for ticket in find_tickets(self._name, self._root) if ticket < self._ticket)
+
+    def _waiting(self, tickets: Iterable[str]) -> list[str]:
+        """Those of them that are waited with; one whose process is stopped must not hold up the line."""
+        found = ((ticket, self._ask(self._line(ticket))) for ticket in tickets)
         return [ticket for ticket, owner in found if owner is not None and not owner.stopped]
 
     def _line(self, ticket: str) -> str:

@@ -232,12 +232,13 @@ class Trash:
 
 
 def _join(parts: Sequence[_Part]) -> TrashEntry:
-    manifests = sorted((part.manifest for part in parts), key=lambda one: not one.projects)
+    manifests = [part.manifest for part in parts]
+    titles = [name for one in manifests for name in one.names[: len(one.projects)]]
     return TrashEntry(
-        id=parts[0].manifest.id,
-        removed_utc=parts[0].manifest.removed_utc,
+        id=manifests[0].id,
+        removed_utc=manifests[0].removed_utc,
         kind="project" if any(one.projects for one in manifests) else "benchmark",
-        names=tuple(name for one in manifests for name in one.names),
+        names=(*titles, *(name for one in manifests for name in one.names[len(one.projects) :])),
         benchmarks=tuple(one for manifest in manifests for one in manifest.benchmarks),
         projects=tuple(one for manifest in manifests for one in manifest.projects),
         size_bytes=sum(one.size_bytes for one in manifests),

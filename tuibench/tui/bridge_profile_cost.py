@@ -57,6 +57,7 @@ class Counts:
         self._layers: dict[str, int] = {}
         """That a loss profile has, of those contents whose costs tell of none."""
         self._vain: set[object] = set()
+        """Of what counting told no more."""
         self._turn = Lock()
 
     def forget(self) -> None:
@@ -65,7 +66,7 @@ class Counts:
 
     def put(self, counted: Counted) -> None:
         """What was counted elsewhere."""
-        self._known = [*self._known, counted]
+        self._known.append(counted)
 
     def at(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
         """What is known of that content at these sizes."""
@@ -92,21 +93,23 @@ class Counts:
         with self._turn:
             if not self.lacks(spec, sha256):
                 return
-            asked = _unbatched(spec)
+            # What was asked for one form is nothing to the next one.
+            asked, known, layers, vain = _unbatched(spec), self._known, self._layers, self._vain
             try:
                 if self.at(spec, sha256) is None:
-                    self.put(Counted(*self._count(asked), asked))
+                    known.append(Counted(*self._count(asked), asked))
                 if self.at(spec, sha256) is not None and not self._is_whole(spec, sha256):
-                    self._layers = {**self._layers, sha256: self._count_layers(asked)}
+                    layers[sha256] = self._count_layers(asked)
             except TuibenchError:
                 pass  # what is wrong with it is said elsewhere; here it is only not known how long it takes
-            if self.lacks(spec, sha256):
-                # Also where it is of another content by now, or of other sizes than were asked for.
-                self._vain = {*self._vain, (asked, sha256)}
+            finally:
+                if self.lacks(spec, sha256):
+                    # Also where it is of another content by now, or of other sizes than were asked for.
+                    vain.add((asked, sha256))
 
 
 def _unbatched(spec: BenchmarkSpec) -> BenchmarkSpec:
-    """The same sizes at one item, which serves every batch; how much is measured does not matter."""
+    """The same sizes at one item, which serves every batch; how much is measured does not matter, nor on what."""
     usual = InputSettings()
-    inputs = replace(spec.inputs, distinct=usual.distinct)
+    inputs = replace(spec.inputs, distinct=usual.distinct, file=None)
     return replace(spec, batches=(), cores=(1,), profile=None, inputs=inputs)

@@ -85,12 +85,13 @@ def _refused(asked: Mapping[str, BenchmarkSpec], model: ModelSummary) -> dict[st
     found: dict[str, UsageError] = {}
     for name, one in asked.items():
         try:
-            (request,) = expand(one, 0, Layout(model.inputs, one.inputs.batch_dim))
+            requests = expand(one, 0, Layout(model.inputs, one.inputs.batch_dim))
         except UsageError as error:
             found[name] = error
         else:
-            if request.problem:
-                found[name] = UsageError(request.problem)
+            problem = next((request.problem for request in requests if request.problem), None)
+            if problem:
+                found[name] = UsageError(problem)
     return found
 
 

@@ -17,7 +17,7 @@ from tuibench.host.tree import Tree
 from tuibench.workbench.asking import ask_child
 
 _INSPECT_S = 30.0
-_FEEDS_S = 120.0
+_FEEDS_S = 60.0
 """It gives way to whoever measures, and on a busy machine gets little time."""
 _HASH_S = 30.0
 _SLOWEST_BYTES_PER_S = 20_000_000

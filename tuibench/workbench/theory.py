@@ -11,7 +11,7 @@ from typing import Any, TypeVar, cast
 
 from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
 from tuibench.core.place import Places
-from tuibench.core.profile import LEVELS, CostProfile, LayerLoss, LossProfile
+from tuibench.core.profile import LEVELS, LOSS, CostProfile, LayerLoss, LossProfile
 from tuibench.core.record import from_plain, to_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
@@ -28,7 +28,7 @@ from tuibench.workbench.model import inspect
 
 T = TypeVar("T")
 
-_FORM = 4
+_FORM = 5
 """Of what is counted and how: with another one nothing that was kept is used."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
@@ -137,7 +137,10 @@ class Theory:
         """All that decides the shapes; OSError where its file of inputs cannot be read."""
         inputs = spec.inputs
         file = self._hash(inputs.file) if inputs.file is not None else None
-        return [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim, inputs.seed, file]
+        # Of data without a batch that is asked for, a loss profile takes the items one by one.
+        by_item = file is not None and not spec.batches and spec.profile is not None and spec.profile.kind == LOSS
+        sizes = [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim]
+        return [*sizes, inputs.seed, file, by_item]
 
     def _hash(self, path: str) -> str | None:
         found = os.stat(path)

@@ -253,6 +253,15 @@ def test_samples_of_which_the_unchanged_model_makes_nan_are_left_out_and_the_oth
     assert rest.points == found.points[2:] and rest.result == found.result
 
 
+def test_samples_in_which_the_unchanged_model_finds_nothing_are_left_out_and_said(tmp_path: Path) -> None:
+    good = [{"x": random(1, 4, seed=n)} for n in range(2)]
+    without = sweep(tmp_path, linear(random(4, 3)), good, LEVELS)
+    empty, bad = {"x": np.zeros((0, 4), np.float32)}, {"x": np.full((1, 4), np.nan, np.float32)}
+    found = sweep(tmp_path, linear(random(4, 3)), [bad, empty, *good], LEVELS, samples=4)
+    assert found.points == without.points and found.begin["samples"] == 2
+    assert "1 of 4 samples left out: output 'y' of the unchanged model is empty there" in found.result["notes"]
+
+
 def test_nothing_is_left_out_of_data_that_has_no_good_sample(tmp_path: Path) -> None:
     bad = [{"x": np.full((1, 4), np.nan, np.float32)}] * 3
     found = sweep(tmp_path, linear(random(4, 3)), bad, samples=3)

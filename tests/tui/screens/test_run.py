@@ -277,6 +277,16 @@ async def test_what_is_read_of_a_cell_grows_with_it_and_is_forgotten_when_it_is_
         assert "fatal: bad kernel" in seen.text.rpartition("esc back")[2]
 
 
+async def test_what_comes_before_a_cell_is_shown_is_what_it_begins_with() -> None:
+    known = make_view([done_cell(1), new_cell(2)])
+    async with watched(make_view([new_cell(1), new_cell(2)])) as seen:
+        seen.page.open_cell()
+        seen.page._show(known)
+        await settle(seen.pilot)
+        text = seen.text.rpartition("esc back")[2]
+        assert "nothing is measured yet" not in text and "Latency" in text
+
+
 async def test_enter_of_a_finished_run_opens_that_very_cell(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "detail")
     async with watched(make_done()) as seen:

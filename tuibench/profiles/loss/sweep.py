@@ -133,7 +133,8 @@ class _Sweeping:
         if left_out:
             named = ", ".join(f"'{show(name, 40)}'" for name in left_out[:5])
             self.notes.append(f"outputs that hold no floats are left out: {named}")
-        good = [at for at, found in enumerate(kept) if not _void(found)]
+        names = {name for found in kept for name in found}
+        good = [at for at, found in enumerate(kept) if found.keys() == names and not _void(found)]
         if good:
             self.notes += _left_out(kept)
             kept = [kept[at] for at in good]
@@ -212,10 +213,13 @@ def _void(outputs: Mapping[str, Array]) -> list[str]:
 
 def _left_out(outputs: Outputs) -> Iterator[str]:
     """How many samples are not compared, as the unchanged model has no answer to them."""
-    names = [name for found in outputs for name in _void(found)[:1]]
-    if names:
-        of = f"{len(names)} of {count_of(len(outputs), 'sample')}"
-        yield f"{of} left out: output '{show(names[0], 60)}' of the unchanged model is NaN or infinite there"
+    names = dict.fromkeys(name for found in outputs for name in found)
+    empty = [name for found in outputs for name in [each for each in names if each not in found][:1]]
+    void = [name for found in outputs if found.keys() == names.keys() for name in _void(found)[:1]]
+    for lacking, what in ((void, "NaN or infinite"), (empty, "empty")):
+        if lacking:
+            of = f"{len(lacking)} of {count_of(len(outputs), 'sample')}"
+            yield f"{of} left out: output '{show(lacking[0], 60)}' of the unchanged model is {what} there"
 
 
 def _odd(outputs: Outputs) -> Iterator[str]:

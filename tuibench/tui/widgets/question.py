@@ -75,10 +75,11 @@ class Notice(Calm, ModalScreen[None]):
         yield ScrollBlock(self._lines, wrap=True)
 
     def show(self, lines: Iterable[LineLike]) -> None:
-        """Other lines, as many as there are."""
-        block = self.query_one(ScrollBlock)
-        block.show_lines(lines)
-        block.refresh(layout=True)
+        """Other lines, as many as there are; those that come before it is composed are what it begins with."""
+        self._lines = list(lines)
+        for block in self.query(ScrollBlock):
+            block.show_lines(self._lines)
+            block.refresh(layout=True)
 
     def action_back(self) -> None:
         """Close."""
