@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.cli.shell import until
 from tests.insight.stock import make_costs
 from tests.tui.counting import CountingDriver, bytes_of
 from tests.tui.frame import frame, rows
@@ -15,6 +16,7 @@ from tests.tui.pilot import make_desk, open_app, press, settle
 from tuibench.core.errors import ModelError
 from tuibench.core.profile import CostProfile
 from tuibench.core.project import ProjectRow
+from tuibench.core.reference import ModelState
 from tuibench.core.spec import ModelSource
 from tuibench.tui import route
 from tuibench.tui.app import Dashboard
@@ -295,7 +297,7 @@ async def test_dims_are_there_whichever_is_read_first(model: Path, monkeypatch: 
     async with open_app((120, 36), desk=desk) as (app, pilot):
         app.go(route.project(project))
         await settle(pilot)
-        read, show, asked = desk.project, ProjectSettings._show_model, []
+        read, state, show, asked = desk.project, desk.model_state, ProjectSettings._show_model, []
 
         def late(one: str) -> ProjectRow:
             asked.append(one)
@@ -303,11 +305,17 @@ async def test_dims_are_there_whichever_is_read_first(model: Path, monkeypatch: 
                 assert seen.wait(30)
             return read(one)
 
+        def behind(one: str) -> ModelState:
+            # The look at the model, which this leads to, reads the project as well.
+            until(lambda: asked, "the first question")
+            return state(one)
+
         def note(pane: ProjectSettings, found: Found) -> None:
             show(pane, found)
             seen.set()
 
         monkeypatch.setattr(desk, "project", late)
+        monkeypatch.setattr(desk, "model_state", behind)
         monkeypatch.setattr(ProjectSettings, "_show_model", note)
         await press(pilot, "4")
         fields = app.page.query_one(ProjectSettings).column.fields
