@@ -44,7 +44,7 @@ def test_what_is_no_command_is_only_shown() -> None:
 
 def test_what_would_drive_a_terminal_is_written_as_the_shell_reads_it() -> None:
     said = quote(HOSTILE)
-    assert said.isprintable() and said == r"$'ev\x1b[31mil\x0a[red]x\u202e\'\\.onnx'"
+    assert said.isprintable() and said == r"$'ev\e[31mil\n[red]x\u202e\'\\.onnx'"
 
 
 @pytest.mark.skipif(shutil.which("bash") is None, reason="asks bash what it reads")

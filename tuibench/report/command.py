@@ -37,14 +37,8 @@ def quote(word: str) -> str:
 def _escaped(char: str) -> str:
     if char in "'\\":
         return f"\\{char}"
-    if show(char) == char:
-        return char
-    code = ord(char)
-    if 0xDC80 <= code <= 0xDCFF:
-        return f"\\x{code - 0xDC00:02x}"
-    if code <= 0x7F:
-        return f"\\x{code:02x}"
-    return f"\\u{code:04x}" if code <= 0xFFFF else f"\\U{code:08x}"
+    # Shells read what `show` writes, but take two digits for a byte, of which some characters have two.
+    return f"\\u{ord(char):04x}" if "\x80" <= char <= "\xff" and show(char) != char else show(char)
 
 
 def _located(words: list[str], models: Sequence[ModelSource]) -> list[str]:
