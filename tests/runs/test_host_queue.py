@@ -52,6 +52,21 @@ def holder(name: str) -> Iterator[subprocess.Popen[bytes]]:
     process.communicate()
 
 
+@pytest.fixture
+def stopped_waiter(name: str, holder: subprocess.Popen[bytes]) -> Iterator[None]:
+    """A process that stands in line behind the holder, and is stopped there."""
+    waiter = subprocess.Popen(
+        [sys.executable, "-c", HOLD, name, ticket(2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    try:
+        until(lambda: find_tickets(name) == [ticket(2)], "a waiter")
+        waiter.send_signal(signal.SIGSTOP)
+        yield
+    finally:
+        waiter.kill()
+        waiter.communicate()
+
+
 def queue(name: str, number: int, stop: StopSwitch | None = None) -> HostQueue:
     return HostQueue(
         name, ticket(number), lambda: {"run": ticket(number), "eta_s": None}, stop or StopSwitch(), look_s=0.1
@@ -168,21 +183,13 @@ def test_who_shares_does_not_pass_who_stands_in_line(name: str) -> None:
     other.leave()
 
 
+@pytest.mark.usefixtures("stopped_waiter")
 def test_who_shares_takes_no_notice_of_a_waiter_that_is_stopped(name: str, holder: subprocess.Popen[bytes]) -> None:
-    waiter = subprocess.Popen(
-        [sys.executable, "-c", HOLD, name, ticket(2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    try:
-        until(lambda: find_tickets(name) == [ticket(2)], "a waiter")
-        waiter.send_signal(signal.SIGSTOP)
-        holder.kill()
-        holder.wait()
-        mine = queue(name, 3)
-        assert not mine.share()
-        mine.leave()
-    finally:
-        waiter.kill()
-        waiter.communicate()
+    holder.kill()
+    holder.wait()
+    mine = queue(name, 3)
+    assert not mine.share()
+    mine.leave()
 
 
 def test_who_leaves_without_having_come_in_is_out_of_the_line(name: str) -> None:
@@ -192,19 +199,11 @@ def test_who_leaves_without_having_come_in_is_out_of_the_line(name: str) -> None
     assert find_tickets(name) == []
 
 
+@pytest.mark.usefixtures("stopped_waiter")
 def test_a_stopped_waiter_does_not_hold_up_the_line(name: str, holder: subprocess.Popen[bytes]) -> None:
-    waiter = subprocess.Popen(
-        [sys.executable, "-c", HOLD, name, ticket(2)], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-    )
-    try:
-        until(lambda: find_tickets(name) == [ticket(2)], "a waiter")
-        waiter.send_signal(signal.SIGSTOP)
-        mine = queue(name, 3)
-        mine.enter(None, lambda wait: holder.kill())
-        mine.leave()
-    finally:
-        waiter.kill()
-        waiter.communicate()
+    mine = queue(name, 3)
+    mine.enter(None, lambda wait: holder.kill())
+    mine.leave()
 
 
 def test_waiting_ends_when_the_run_is_cancelled(name: str, holder: subprocess.Popen[bytes]) -> None:
