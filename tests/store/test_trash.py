@@ -1,17 +1,21 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.store.build import Clock, make_id, make_result, make_store
+from tests.store.disks.relay import Relay
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError, StoreReadOnly, UnknownId
 from tuibench.core.short_id import short_id
 from tuibench.store import trash as trash_module
 from tuibench.store.documents import Documents
+from tuibench.store.manifest import read_manifest, write_manifest
 from tuibench.store.store import Store
 
 DAY_S = 86_400.0
@@ -249,3 +253,63 @@ def test_a_move_of_which_a_power_cut_kept_both_names_is_finished(tmp_path: Path)
     assert not source.exists()
     assert [one.benchmarks for one in fresh.trash.entries()] == [(make_id(1),)]
     assert fresh.check(repair=True).problems == ()
+
+
+class UndoingFirst(Relay):
+    """Runs `work` once, right before this session tries the lock for the first time."""
+
+    def __init__(self, work: Callable[[], object]) -> None:
+        super().__init__()
+        self.work: Callable[[], object] | None = work
+
+    def touch(self, kind: str, arguments: tuple[Any, ...]) -> Any:
+        """Do the call."""
+        work = self.work if kind == "lock" else None
+        if work is not None:
+            self.work = None
+            work()
+        return super().touch(kind, arguments)
+
+
+def test_undo_beside_another_undo_takes_the_next_removal(tmp_path: Path) -> None:
+    store = fill(tmp_path / "data")
+    for number in range(3):
+        store.trash.remove([make_id(number)])
+    late = make_store(tmp_path / "data", disk=UndoingFirst(store.trash.restore))
+    assert late.trash.restore().benchmarks == (make_id(1),)
+    assert {row.id for row in store.benchmarks.rows()} == {make_id(1), make_id(2)}
+    named = store.trash.entries()[0].id
+    late = make_store(tmp_path / "data", disk=UndoingFirst(store.trash.restore))
+    with pytest.raises(UnknownId, match="nothing in the trash"):
+        late.trash.restore(named)
+
+
+def test_removals_with_clock_set_back_keep_their_order(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = Clock()
+    store = fill(tmp_path / "data", clock=clock)
+    sizes = []
+    for number in range(3):
+        sizes.append(store.trash.remove([make_id(number)]).size_bytes)
+        clock.now -= DAY_S
+    assert [entry.benchmarks for entry in store.trash.entries()] == [(make_id(number),) for number in (2, 1, 0)]
+    monkeypatch.setattr(trash_module, "KEEP_BYTES", sum(sizes[1:]))
+    assert store.trash.expire() == 1, "the first removal is the oldest"
+    assert store.trash.restore().benchmarks == (make_id(2),)
+    assert make_store(tmp_path / "data").trash.restore().benchmarks == (make_id(1),)
+
+
+def test_removals_without_sequence_are_the_oldest_by_time(tmp_path: Path) -> None:
+    clock = Clock()
+    store = fill(tmp_path / "data", clock=clock)
+    for number in range(2):
+        store.trash.remove([make_id(number)])
+        clock.now += 1
+    for file in tmp_path.glob("data/hosts/*/trash/*/manifest.json"):
+        sealing, directory = store._context.sealing, str(file.parent)
+        manifest = read_manifest(sealing, directory)
+        assert manifest is not None and manifest.sequence
+        write_manifest(sealing, directory, replace(manifest, sequence=0))
+    clock.now -= DAY_S
+    store.trash.remove([make_id(2)])
+    fresh = make_store(tmp_path / "data")
+    assert [fresh.trash.restore().benchmarks for _ in range(3)] == [(make_id(number),) for number in (2, 1, 0)]

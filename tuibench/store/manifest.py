@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 import os
 from dataclasses import dataclass
 from typing import Any
@@ -49,6 +50,13 @@ class Manifest:
     moves: tuple[Move, ...]
     rows: tuple[dict[str, Any], ...] = ()
     """As they were listed of those whose records could not be read, and cannot tell to which project they belong."""
+    sequence: int = 0
+    """Place in the order of removals, which a clock that is set back does not change; 0 in manifests without one."""
+
+    @property
+    def order(self) -> tuple[int, str]:
+        """Sort key, oldest removal first; ids sort by time."""
+        return self.sequence, self.id
 
 
 def write_manifest(sealing: Sealing, directory: str, manifest: Manifest) -> None:
@@ -67,6 +75,7 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
         for move in manifest.moves:
             _check_inside(move.source)
             _check_inside(move.name)
+        operator.index(manifest.sequence)
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         why = str(error) if isinstance(error, Outside) else "it is no list of what was removed"
         hint = "What was removed lies beside it and can be put back by hand."

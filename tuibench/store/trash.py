@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable, Sequence
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from tuibench.core.card import DAMAGED
 from tuibench.core.errors import StoreDamaged, StoreNewer, StoreReadOnly, UnknownId
@@ -60,11 +60,12 @@ class Trash:
         if projects or not by_host:
             by_host.setdefault(own.id, (own, []))
         entry = make_ulid(self._context.now_ms(), self._entropy(10))
-        parts = []
+        parts: list[_Part] = []
         for host, (layout, ids) in by_host.items():
             mine = list(dict.fromkeys(projects)) if host == own.id else []
             with self._benchmarks.locked(layout), self._lock_projects(mine):
-                manifest = self._describe(layout, entry, ids, mine)
+                sequence = parts[0].manifest.sequence if parts else self._next_sequence()
+                manifest = replace(self._describe(layout, entry, ids, mine), sequence=sequence)
                 self._removals.take(layout, manifest)
             parts.append(_Part(layout, manifest))
         self._benchmarks.say_failure(self.expire)
@@ -73,27 +74,37 @@ class Trash:
     def entries(self) -> tuple[TrashEntry, ...]:
         """Every removal, newest first."""
         entries: dict[str, list[_Part]] = {}
-        for part in self._parts(self._context.hosts()):
+        for part in sorted(self._all_parts(), key=_order, reverse=True):
             entries.setdefault(part.manifest.id, []).append(part)
-        return tuple(_join(entries[one]) for one in sorted(entries, reverse=True))
+        return tuple(_join(parts) for parts in entries.values())
 
     def restore(self, id: str | None = None) -> TrashEntry:  # noqa: A002
-        """Bring a removal back, the last one of this host where none is named."""
-        parts = self._parts(self._context.hosts())
+        """Restore a removal, this host's last one without an id."""
+        own = self._context.own()
+        # The removal is chosen under the lock: an undo that waited for another one takes the next removal.
+        with self._benchmarks.locked(own):
+            wanted = self._find(id, own.id)
+            for part in wanted:
+                self._context.check_writable(part.layout)
+            for part in wanted:
+                with self._benchmarks.locked(part.layout), self._lock_projects(part.manifest.projects):
+                    self._removals.bring_back(part.layout, part.manifest)
+        return _join(wanted)
+
+    def _find(self, id: str | None, own: str) -> list[_Part]:  # noqa: A002
+        parts = self._all_parts()
         if id is None:
-            own = self._context.own().id
-            id = max((part.manifest.id for part in parts if part.manifest.by == own), default=None)  # noqa: A001
-            if id is None:
+            last = max((part for part in parts if part.manifest.by == own), key=_order, default=None)
+            if last is None:
                 raise UnknownId("there is nothing to undo", "The trash of this machine is empty.")
+            id = last.manifest.id  # noqa: A001
         wanted = [part for part in parts if part.manifest.id == id]
         if not wanted:
             raise UnknownId(f"nothing in the trash has the id {show(id, 60)}", "`tuibench trash` shows what there is.")
-        for part in wanted:
-            self._context.check_writable(part.layout)
-        for part in wanted:
-            with self._benchmarks.locked(part.layout), self._lock_projects(part.manifest.projects):
-                self._removals.bring_back(part.layout, part.manifest)
-        return _join(wanted)
+        return wanted
+
+    def _next_sequence(self) -> int:
+        return max((part.manifest.sequence for part in self._all_parts()), default=0) + 1
 
     def empty(self, only: Collection[str] | None = None) -> tuple[int, int]:
         """Delete these removals for good, else everything in the trash; how many entries and bytes that were."""
@@ -107,11 +118,11 @@ class Trash:
 
     def size(self) -> int:
         """Bytes in the trash."""
-        return sum(part.manifest.size_bytes for part in self._parts(self._context.hosts()))
+        return sum(part.manifest.size_bytes for part in self._all_parts())
 
     def ids(self) -> tuple[str, ...]:
         """The benchmarks in the trash, whose short ids stay theirs."""
-        return tuple(one for part in self._parts(self._context.hosts()) for one in part.manifest.benchmarks)
+        return tuple(one for part in self._all_parts() for one in part.manifest.benchmarks)
 
     def unfinished(self, layout: HostLayout) -> list[str]:
         """What crashes left in the middle."""
@@ -166,6 +177,9 @@ class Trash:
     def _lock_projects(self, projects: Sequence[str]) -> AbstractContextManager[object]:
         return self._projects.lock.hold() if projects else nullcontext()
 
+    def _all_parts(self) -> list[_Part]:
+        return self._parts(self._context.hosts())
+
     def _parts(self, layouts: Iterable[HostLayout]) -> list[_Part]:
         found = []
         for layout in layouts:
@@ -212,7 +226,7 @@ class Trash:
             if (manifest := self._manifest(os.path.join(layout.trash, name))) is not None
         ]
         if by_size:
-            left = sorted((p for p in self._parts(layouts) if p.manifest.id >= border), key=lambda p: p.manifest.id)
+            left = sorted((p for p in self._parts(layouts) if p.manifest.id >= border), key=_order)
             room = KEEP_BYTES - sum(part.manifest.size_bytes for part in left)
             for part in left:
                 if room >= 0:
@@ -229,6 +243,10 @@ class Trash:
                     self._removals.drop(part.layout, part.manifest.id)
                     gone.append(part)
         return gone
+
+
+def _order(part: _Part) -> tuple[int, str]:
+    return part.manifest.order
 
 
 def _join(parts: Sequence[_Part]) -> TrashEntry:
