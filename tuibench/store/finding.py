@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from tuibench.core.trash import Problem, StoreReport
 from tuibench.store.trouble import drop_name
@@ -18,6 +18,15 @@ class Findings:
     read: int = 0
     migrated: int = 0
     problems: list[Problem] = field(default_factory=list)
+
+    def copy(self) -> Findings:
+        """The findings so far."""
+        return replace(self, problems=list(self.problems))
+
+    def reset(self, before: Findings) -> None:
+        """Drop everything found since `before` was copied."""
+        self.checked, self.read, self.migrated = before.checked, before.read, before.migrated
+        self.problems[:] = before.problems
 
     def add(self, kind: str, path: str, detail: str) -> None:
         """One problem more, which no repair does anything about; `detail` need not name the file again."""

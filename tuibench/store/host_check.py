@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator
-from contextlib import contextmanager, nullcontext
+from collections.abc import Callable, Collection, Iterator
+from contextlib import contextmanager
 
 from tuibench.core.card import DAMAGED, BenchmarkRow
 from tuibench.core.errors import StoreDamaged, StoreError, StoreReadOnly
@@ -66,8 +66,7 @@ class HostCheck:
         if read_data:
             for ulid in ids:
                 self._look_at_record(ulid)
-            with self._locked() if self._repair else nullcontext():
-                TrashCheck(self._file).look(self._layout)
+            TrashCheck(self._file, self._confirm).look(self._layout)
             self._file.look_at_previous(self._layout.index)
         with self._locked():
             self._compare()
@@ -196,5 +195,16 @@ class HostCheck:
     def _look_at_record(self, ulid: str) -> None:
         path = self._layout.record(ulid)
         self._seen.add(ulid)
-        with self._locked() if self._repair else nullcontext():
-            self._record.look(path)
+        self._confirm(lambda: self._record.look(path))
+
+    def _confirm(self, look: Callable[[], None]) -> None:
+        """Run a check; a problem found without the lock counts once the same check finds it under the lock."""
+        if not self._repair:
+            before = self._findings.copy()
+            look()
+            if len(self._findings.problems) == len(before.problems):
+                return
+            # A writer may have moved the files between listing and reading.
+            self._findings.reset(before)
+        with self._locked():
+            look()

@@ -1,8 +1,10 @@
-"""What lies in the trash of a host, against its checksums: it may be wanted back."""
+"""Checks what is in the trash of a host against its checksums."""
 
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
+from functools import partial
 
 from tuibench.core.errors import StoreError, StoreNewer
 from tuibench.store.file_check import FileCheck, State
@@ -15,20 +17,24 @@ from tuibench.store.sealed import Loaded
 
 
 class TrashCheck:
-    """Every byte of every removal that is at rest; wants the host's lock held where it repairs."""
+    """Checks every byte of every finished removal."""
 
-    def __init__(self, file: FileCheck) -> None:
+    def __init__(self, file: FileCheck, confirm: Callable[[Callable[[], None]], None]) -> None:
+        """`confirm` runs the check of one removal, and repeats it under the host's lock before it reports a problem."""
         self._file = file
+        self._confirm = confirm
         self._record = RecordCheck(file)
 
     def look(self, layout: HostLayout) -> None:
-        """Look at all of them."""
+        """Check each removal."""
         for name in self._file.context.files.names(layout.trash):
             if is_ulid(name):
-                self._look_at_removal(os.path.join(layout.trash, name))
+                self._confirm(partial(self._look_at_removal, os.path.join(layout.trash, name)))
 
     def _look_at_removal(self, directory: str) -> None:
         files = self._file.context.files
+        if not files.kind(directory):
+            return  # restored or deleted since it was listed
         manifest = os.path.join(directory, NAME)
         try:
             missing = read_manifest(self._file.quiet, directory) is None
