@@ -262,6 +262,7 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
     import os
     import time
 
+    from tuibench.core.short_id import short_id
     from tuibench.host.facts import read_facts, this_process
     from tuibench.host.process import start_ticks
     from tuibench.runs.environment import environment_changes
@@ -286,7 +287,7 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
         mixed=[] if past is None else list(environment_changes(*before(past), env, versions)),
     )
     if past is not None and not request["resume"]["mixed"]:
-        require_alike(past, env, versions)
+        require_alike(short_id(request["id"]), past, env, versions)
 
 
 def before(past: Replay) -> tuple[dict[str, Any], dict[str, str]]:
@@ -294,7 +295,7 @@ def before(past: Replay) -> tuple[dict[str, Any], dict[str, str]]:
     return past.start.get("host", {}), past.start.get("versions", {})
 
 
-def require_alike(past: Replay, env: dict[str, Any], versions: dict[str, str]) -> None:
+def require_alike(run: str, past: Replay, env: dict[str, Any], versions: dict[str, str]) -> None:
     """Raise Disagreement where what has changed on this machine since a run began forbids to go on."""
     from tuibench.runs.environment import forbids_resume
     from tuibench.runs.resumption import Disagreement
@@ -303,7 +304,8 @@ def require_alike(past: Replay, env: dict[str, Any], versions: dict[str, str]) -
     if bars:
         raise Disagreement(
             f"this machine is not what it was when the run began: {'; '.join(bars)}",
-            "--mixed goes on all the same and marks the result; tuibench rerun starts anew",
+            f"tuibench resume {run} --mixed measures the rest all the same and marks the result; "
+            f"tuibench resume {run} --finish saves what there is",
         )
 
 

@@ -16,7 +16,7 @@ from tuibench.core.card import Card
 from tuibench.core.errors import StoreError, TuibenchError, UnknownId
 from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
-from tuibench.report.run_list import reason_words
+from tuibench.report.run_list import reason_words, resume_words
 from tuibench.request.value import whole
 from tuibench.workbench.attached_run import AttachedRun
 from tuibench.workbench.hall import Workbench
@@ -68,7 +68,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
         if result.status == "interrupted" and not args.quiet:
             view.painter.say(f"tuibench: the run broke off: {reason_words(str(active.replay.end.get('reason', '')))}")
             if bench.runs.info(active.id).resumable:
-                view.painter.say(f"tuibench resume {short_id(active.id)} measures what is missing")
+                view.painter.say(resume_words(short_id(active.id), active.replay.end))
         old = _repeated(bench, result)
         if old is None or result.spec.profile is not None:
             compared = compared_page(bench, old, result, args.ascii) if old is not None else ""

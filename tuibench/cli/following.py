@@ -21,7 +21,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.dry_run import DryRun, dry_run_json, dry_run_text
 from tuibench.report.profile_shown import Shown
-from tuibench.report.run_list import reason_words
+from tuibench.report.run_list import reason_words, resume_words
 from tuibench.report.style import to_ascii
 from tuibench.request.request import BenchmarkRequest
 from tuibench.workbench.active_run import ActiveRun
@@ -149,7 +149,7 @@ class Following:
         elif end.get("saved") and not self._request.quiet:
             self._say(f"saved as {short}" + self._where_saved(end))
         elif run.kept and result.status == "interrupted":
-            self._say(f"tuibench resume {short} measures what is missing")
+            self._say(resume_words(short, end))
         return int(ending_code(run.replay, result))
 
     def _where_saved(self, end: Mapping[str, Any]) -> str:

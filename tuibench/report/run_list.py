@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from tuibench.core.activity import ALIVE, ELSEWHERE, RESUMABLE, UNSAVED, WAITING, Holder, RunInfo
+from tuibench.core.errors import ExitCode
 from tuibench.core.record import to_plain
 from tuibench.core.short_id import short_id, short_ids
 from tuibench.core.text import show
@@ -64,6 +66,14 @@ def reason_words(reason: str) -> str:
     """Why a run ended, with words for the signals that its runner heard: they come from those who end commands."""
     first, semicolon, rest = reason.partition(";")
     return _SIGNALS.get(first, first) + semicolon + rest
+
+
+def resume_words(run: str, end: Mapping[str, Any]) -> str:
+    """The commands that resume a run; one that this machine refused needs another command than the refused one."""
+    if end.get("exit_code") == ExitCode.NOT_COMPARABLE:
+        mixed = f"tuibench resume {run} --mixed measures the rest all the same and marks the result"
+        return f"{mixed}; tuibench resume {run} --finish saves what there is"
+    return f"tuibench resume {run} measures what is missing"
 
 
 def holder_words(holder: Holder) -> str:
