@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pty
 import re
+import resource
 import select
 import shutil
 import stat
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import AS_STRANGER, SHORT, Environment, Shell
+from tests.cli.shell import AS_STRANGER, SHORT, Done, Environment, Shell
 from tests.cli.test_bad_input_model import hold_a_refusal
 from tests.cli.test_end_to_end_sweep import load
 from tests.engines.make import mlp
@@ -251,3 +252,32 @@ def test_the_version_is_one_line(shell: Shell) -> None:
     done = shell.run("--version")
     assert (done.code, done.err) == (0, "")
     assert re.fullmatch(r"tuibench \d+\.\d+\S*\n", done.out)
+
+
+def in_a_deleted_directory(shell: Shell, folder: Path, *arguments: str) -> Done:
+    """The answer of a command whose working directory was deleted."""
+    (folder / "gone").mkdir()
+
+    def leave() -> None:
+        os.chdir(folder / "gone")
+        os.rmdir(folder / "gone")
+
+    return shell.benchmark(*arguments, before=leave)
+
+
+def test_relative_model_in_a_deleted_directory_is_code_three(shell: Shell, folder: Path) -> None:
+    done = in_a_deleted_directory(shell, folder, "./x.onnx", *SYNC[1:])
+    assert (done.code, done.out) == (3, "")
+    assert "./x.onnx: the working directory was deleted" in done.err
+    inputs = in_a_deleted_directory(shell, folder, *SYNC, "--inputs", "x.npz")
+    assert (inputs.code, "--inputs x.npz: the working directory was deleted" in inputs.err) == (2, True)
+    assert in_a_deleted_directory(shell, folder, *SYNC).code == 0
+
+
+@pytest.mark.parametrize("limit", [6, 12])
+def test_too_few_descriptors_names_the_limit(shell: Shell, limit: int) -> None:
+    most = resource.getrlimit(resource.RLIMIT_NOFILE)[1]
+    done = shell.benchmark(*SYNC, before=lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (limit, most)))
+    assert (done.code, done.out) == (6, "")
+    assert f"too many open files: the limit of this process is {limit}" in done.err
+    assert "ulimit -n" in done.err and "TMPDIR" not in done.err

@@ -8,7 +8,7 @@ import pytest
 
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.spec import ModelSource
-from tuibench.request.model_token import require_inputs, resolve_model
+from tuibench.request.model_token import resolve_inputs, resolve_model
 
 
 @pytest.fixture
@@ -69,7 +69,7 @@ def test_what_is_no_regular_file_is_never_opened(here: Path) -> None:
         door.bind("sock.onnx")
         assert "is a socket" in refusal("sock.onnx").message
     with pytest.raises(UsageError, match="is a directory"):
-        require_inputs(str(here / "d"))
+        resolve_inputs(str(here / "d"))
 
 
 def test_samples_are_package_data(tmp_path: Path) -> None:

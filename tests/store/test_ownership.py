@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from tests.store.data import make_id, make_samples, make_small
 from tests.store.disks.relay import Relay
 from tests.store.history import MACHINE, prepare
 from tuibench.core.card import Card
-from tuibench.core.errors import StoreError
+from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.store.store import Store
 
 
@@ -99,3 +100,31 @@ def test_a_link_planted_at_any_name_leads_nowhere(tmp_path: Path, name: str) -> 
             refused += 1
         assert victim.read_bytes() == b"another's" and stat.S_IMODE(victim.stat().st_mode) == 0o640, relative
     assert refused >= 2 and len(names) > 5
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody else")
+def test_unreadable_store_is_not_called_readable(tmp_path: Path) -> None:
+    Store(tmp_path, MACHINE).benchmarks.add(make_small(1), Card())
+    store = Store(tmp_path, MACHINE)
+    tmp_path.chmod(0o700)
+    os.setresuid(12345, 12345, 0)
+    try:
+        with pytest.raises(StoreReadOnly) as refused:
+            store.benchmarks.rows()
+    finally:
+        os.setresuid(0, 0, 0)
+    assert "still be read" not in refused.value.hint and f"ls -ld {tmp_path}" in refused.value.hint
+
+
+class Unwritable(Relay):
+    """Refuses every rename for lack of permission."""
+
+    def replace(self, source: str, target: str) -> None:
+        """Refuse."""
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), source)
+
+
+def test_store_without_write_permission_is_called_readable(tmp_path: Path) -> None:
+    with pytest.raises(StoreReadOnly) as refused:
+        Store(tmp_path, MACHINE, disk=Unwritable()).benchmarks.add(make_small(1), Card())
+    assert "still be read" in refused.value.hint

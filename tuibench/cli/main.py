@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tuibench.cli.interruption import Ended, Interruption
-from tuibench.core.errors import ExitCode, TuibenchError, WriteError
+from tuibench.core.errors import ExitCode, TooManyFiles, TuibenchError, WriteError
 from tuibench.core.text import show
 
 if TYPE_CHECKING:
@@ -60,6 +61,8 @@ def _fill_the_standard_descriptors() -> None:
 def _as_ours(error: Exception) -> TuibenchError:
     if isinstance(error, TuibenchError):
         return error
+    if isinstance(error, OSError) and error.errno == errno.EMFILE:
+        return TooManyFiles()
     if isinstance(error, OSError):
         return WriteError(f"{error.strerror or error}" + (f": {error.filename}" if error.filename else ""))
     return TuibenchError(f"internal error: {type(error).__name__}: {error}", "--debug shows where")

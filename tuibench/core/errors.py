@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import resource
 from enum import IntEnum
 
 
@@ -62,6 +63,16 @@ class WriteError(TuibenchError):
     """A result could not be written where it was asked for."""
 
     exit_code = ExitCode.STORE
+
+
+class TooManyFiles(WriteError):
+    """The process has as many files open as its limit allows."""
+
+    def __init__(self) -> None:
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        most = "unlimited" if hard == resource.RLIM_INFINITY else hard
+        what = f"too many open files: the limit of this process is {soft}"
+        super().__init__(what, f"ulimit -n 1024 raises it in this shell (at most {most})")
 
 
 class StoreError(TuibenchError):

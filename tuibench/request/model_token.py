@@ -48,8 +48,7 @@ def resolve_model(
         return source
     if not token:
         raise UsageError("a model with an empty name was given", "tuibench benchmark sample measures the built-in one")
-    # A name may hold anything, so the path is made absolute by text alone: links stay as the user set them.
-    path = os.path.abspath(token)
+    path = _absolute(token, _MODEL)
     if stat.S_ISDIR(_mode(path, token, _MODEL)):
         path = _inside(path, token)
     _require_regular(path, _MODEL)
@@ -58,9 +57,20 @@ def resolve_model(
     return ModelSource(token, path)
 
 
-def require_inputs(path: str) -> None:
-    """Raise UsageError unless `path` is a regular file: it is the flag that is wrong, not the model."""
+def resolve_inputs(path: str) -> str:
+    """Return the absolute path; raise UsageError unless it is a regular file: the flag is wrong, not the model."""
+    absolute = _absolute(path, _INPUTS)
     _require_regular(path, _INPUTS)
+    return absolute
+
+
+def _absolute(path: str, wanted: _Wanted) -> str:
+    # A name may hold anything, so the path is made absolute by text alone: links stay as the user set them.
+    try:
+        return os.path.abspath(path)
+    except FileNotFoundError as error:
+        what = f"{wanted.flag}{show(path)}: the working directory was deleted"
+        raise wanted.error(what, "change to a directory that exists, or give an absolute path") from error
 
 
 def _require_regular(path: str, wanted: _Wanted) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -15,7 +14,7 @@ from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, Mo
 from tuibench.core.text import show
 from tuibench.request import value
 from tuibench.request.axis import Axis, parse_integers, parse_names
-from tuibench.request.model_token import require_inputs, resolve_model
+from tuibench.request.model_token import resolve_inputs, resolve_model
 from tuibench.request.translation import LARGEST_BATCH, Topology
 
 T = TypeVar("T")
@@ -163,13 +162,13 @@ class _Reader:
         )
 
     def inputs(self, distinct: int) -> InputSettings:
-        values = self._values
+        values, file = self._values, None
         if values.inputs_file:
-            self._kept("inputs_file", lambda: require_inputs(values.inputs_file), None)
+            file = self._kept("inputs_file", lambda: resolve_inputs(values.inputs_file), values.inputs_file)
         return InputSettings(
             seed=self.read("seed", value.whole(0, 2**63 - 1), "--seed", 0),
             distinct=distinct,
-            file=os.path.abspath(values.inputs_file) if values.inputs_file else None,
+            file=file,
             shapes=self.read("shapes", value.shapes, "-i", ()),
             batch_dim=values.batch_dim or None,
         )

@@ -12,7 +12,7 @@ from tuibench.core.remote import is_remote, public_name
 from tuibench.core.spec import EFFORTS, SCENARIOS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.core.text import show
 from tuibench.request.axis import Axis, parse_integers, parse_names
-from tuibench.request.model_token import require_inputs, resolve_model
+from tuibench.request.model_token import resolve_inputs, resolve_model
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.value import not_in_this_version
 
@@ -157,7 +157,5 @@ def _streams(request: BenchmarkRequest, scenarios: tuple[str, ...], notes: list[
 
 
 def _inputs(request: BenchmarkRequest) -> InputSettings:
-    if request.inputs_file is not None:
-        require_inputs(request.inputs_file)
-    file = os.path.abspath(request.inputs_file) if request.inputs_file else None
+    file = resolve_inputs(request.inputs_file) if request.inputs_file is not None else None
     return InputSettings(request.seed, request.distinct, file, request.shapes, request.batch_dim)

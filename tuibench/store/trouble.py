@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly
+from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer, StoreReadOnly, TooManyFiles
 from tuibench.core.text import show
 
 _NOT_OURS = frozenset({errno.EACCES, errno.EPERM})
@@ -47,10 +47,22 @@ def explain(error: OSError, name: str, root: str) -> StoreError:
         more = "" if error.errno == errno.ENOENT else f": {why}"
         return StoreReadOnly(f"no store can be made in {root}{more}", "TUIBENCH_HOME=DIR keeps it elsewhere.")
     if error.errno in _NOT_OURS:
-        return StoreReadOnly(f"{_call(name)}: {why}", _READABLE)
+        path = os.path.join(root, name)
+        hint = _READABLE if _is_readable(path) else f"This user may not read it: `ls -ld {show(path, 200)}` shows why."
+        return StoreReadOnly(f"{_call(name)}: {why}", hint)
+    if error.errno == errno.EMFILE:
+        limit = TooManyFiles()
+        return StoreError(limit.message, limit.hint)
     if error.errno in _IN_THE_WAY:
         return in_the_way(name, f"something that is not ours is there: {why}")
     return StoreError(f"{_call(name)}: {why}", "`tuibench store check` says whether anything is damaged.")
+
+
+def _is_readable(path: str) -> bool:
+    """Report whether this user may read what is at a path, or would be there."""
+    while not os.path.lexists(path):
+        path = os.path.dirname(path)
+    return os.access(path, os.R_OK | os.X_OK if os.path.isdir(path) else os.R_OK)
 
 
 def in_the_way(name: str, what: str) -> StoreError:

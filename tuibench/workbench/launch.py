@@ -11,7 +11,7 @@ import tempfile
 from pathlib import Path
 from typing import IO
 
-from tuibench.core.errors import WriteError
+from tuibench.core.errors import TooManyFiles, WriteError
 from tuibench.core.text import show
 from tuibench.runs.directory import RunDirectory, list_runs, make_private
 from tuibench.runs.task import child_environment, python_command
@@ -103,6 +103,8 @@ def spare_runs() -> list[RunDirectory]:
 
 def no_room(where: object, reason: str | None) -> WriteError:
     """Nothing can be measured where nothing can be written."""
+    if reason is not None and reason.lower() == os.strerror(errno.EMFILE).lower():
+        return TooManyFiles()
     what = f"no directory for the run can be made in {show(where)}: {reason or 'no reason is known'}"
     return WriteError(what, "set TMPDIR to a directory that can be written to")
 
