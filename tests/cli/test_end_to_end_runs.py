@@ -12,9 +12,11 @@ from pathlib import Path
 import pytest
 
 from tests.build import make_spec
-from tests.cli.running import BRIEF, FAKE, SCRIPT, detach, end, run, start, state, stored
+from tests.cli.running import BRIEF, FAKE, LONG, SCRIPT, detach, end, run, start, state, stored
 from tests.cli.shell import Shell, as_shell, until
+from tuibench.core.activity import ALIVE
 from tuibench.core.record import to_plain
+from tuibench.core.short_id import short_id
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import NAME, encode, read_events
 from tuibench.workbench.hall import Workbench
@@ -219,3 +221,15 @@ def test_a_benchmark_that_is_cancelled_from_elsewhere_says_so_and_ends_by_its_ce
     process.communicate(timeout=30)
     assert as_shell(process.returncode) == 1, "143 is for a command that got a signal itself"
     assert Workbench().runs.info("last").detail == "cancelled on request"
+
+
+@pytest.mark.parametrize(("place", "code"), [("/dev/full", 6), ("&-", 141)])
+def test_detached_run_whose_id_stdout_refuses_is_named_on_stderr(keeper: Shell, place: str, code: int) -> None:
+    wrap = ("sh", "-c", f'exec "$@" >{place}', "sh")
+    done = run(keeper, "benchmark", *LONG, "--detach", "--quiet", wrap=wrap)
+    assert done.code == code, done.err
+    (info,) = Workbench().runs.every()
+    assert info.state in ALIVE
+    short = short_id(info.id)
+    assert f"tuibench attach {short}" in done.err and f"tuibench cancel {short}" in done.err
+    end(keeper, short)

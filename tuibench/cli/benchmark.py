@@ -9,7 +9,7 @@ from tuibench.cli.fetching import fetcher
 from tuibench.cli.following import Following
 from tuibench.cli.interruption import Interruption, held_back
 from tuibench.cli.output import emit
-from tuibench.cli.session import opened
+from tuibench.cli.session import opened, tell
 from tuibench.cli.view import View
 from tuibench.core.card import Card
 from tuibench.core.errors import ExitCode, UsageError
@@ -138,7 +138,14 @@ def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, 
     if not active.detached:
         return Following(bench, view, request).follow(interruption)
     short = short_id(active.id)
-    emit(json.dumps({"schema": SCHEMA, "id": active.id, "short_id": short}) + "\n" if request.json else f"{short}\n")
+    commands = f"tuibench attach {short} follows it, tuibench cancel {short} ends it"
+    said = {"schema": SCHEMA, "id": active.id, "short_id": short}
+    try:
+        emit(json.dumps(said) + "\n" if request.json else f"{short}\n")
+    except OSError:
+        # A run whose id nobody knows could not be followed or ended.
+        tell(f"tuibench: run {short} is detached, but stdout did not take its id: {commands}")
+        raise
     if not request.quiet:
-        view.painter.say(f"goes on alone: tuibench attach {short} follows it, tuibench cancel {short} ends it")
+        view.painter.say(f"goes on alone: {commands}")
     return int(ExitCode.OK)
