@@ -117,8 +117,11 @@ def open_directory(directory: RunDirectory, request: dict[str, Any]) -> int:
     import os
 
     from tuibench.core.errors import HostBusy
+    from tuibench.runs.scratch import make_scratch
 
-    if request.get("resume") is None:
+    if request.get("ephemeral"):
+        make_scratch(directory.path)  # held to the end of this process
+    elif request.get("resume") is None:
         directory.path.mkdir(mode=0o700)
     lock = directory.lock()
     if lock is None:
@@ -298,15 +301,11 @@ def before(past: Replay) -> tuple[dict[str, Any], dict[str, str]]:
 def require_alike(run: str, past: Replay, env: dict[str, Any], versions: dict[str, str]) -> None:
     """Raise Disagreement where what has changed on this machine since a run began forbids to go on."""
     from tuibench.runs.environment import forbids_resume
-    from tuibench.runs.resumption import Disagreement
+    from tuibench.runs.resumption import changed_machine
 
     bars = forbids_resume(*before(past), env, versions)
     if bars:
-        raise Disagreement(
-            f"this machine is not what it was when the run began: {'; '.join(bars)}",
-            f"tuibench resume {run} --mixed measures the rest all the same and marks the result; "
-            f"tuibench resume {run} --finish saves what there is",
-        )
+        raise changed_machine(run, bars)
 
 
 def stand_in_line(queue: HostQueue, journal: Journal, request: dict[str, Any]) -> None:

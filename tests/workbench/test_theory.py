@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -12,11 +13,13 @@ import pytest
 
 from tests.runs.large_profile import make_large_costs
 from tests.runs.profile_script import LOSSES, USUAL
+from tuibench.core.errors import WriteError
 from tuibench.core.model import ModelSummary
 from tuibench.core.profile import LOSS, PERFORMANCE
 from tuibench.core.record import from_plain, to_compact
 from tuibench.runs.resumption import hash_inputs
 from tuibench.runs.shelf import Shelf
+from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.workbench import theory
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import theory_spec
@@ -122,3 +125,52 @@ def test_what_is_fed_to_a_model_may_be_gone(
     plain = theory_spec(str(MODEL), PERFORMANCE)
     spec = replace(plain, inputs=replace(plain.inputs, file=str(tmp_path / "fed.npz")))
     assert Workbench().profiles.plan(spec, "a" * 64).seconds is None and asked == []
+
+
+def test_close_ends_children_of_other_threads_alone(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path))
+    bench = Workbench()
+    begun, ended = threading.Event(), threading.Event()
+
+    def ask(*_: Any, stop: StopSwitch, **__: Any) -> Any:
+        begun.set()
+        stop.wait([], 100.0)
+
+    def count() -> None:
+        with pytest.raises(Cancelled):
+            bench.profiles.costs(str(MODEL))
+        ended.set()
+
+    model = from_plain(ModelSummary, USUAL["inspect"]({"path": "m"}, lambda _: None))
+    monkeypatch.setattr(theory, "ask_child", ask)
+    monkeypatch.setattr(theory, "inspect", lambda *_: model)
+    thread = threading.Thread(target=count)
+    thread.start()
+    assert begun.wait(60) and len(os.listdir(tmp_path)) == 1
+    bench.close()
+    assert os.listdir(tmp_path) == []
+    thread.join(60)
+    assert ended.is_set()
+    with pytest.raises(Cancelled):
+        bench.profiles.costs(str(MODEL))
+
+    def broken_out(*_: Any, **__: Any) -> Any:
+        other.close()
+        raise KeyboardInterrupt
+
+    other = Workbench()
+    monkeypatch.setattr(theory, "ask_child", broken_out)
+    with pytest.raises(KeyboardInterrupt):
+        other.profiles.costs(str(MODEL))
+    assert os.listdir(tmp_path) == []
+
+
+def test_count_without_room_names_tmpdir(
+    home: Path, asked: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("TMPDIR", str(tmp_path / "missing"))
+    with pytest.raises(WriteError, match="missing: No such file") as refused:
+        Workbench().profiles.costs(str(MODEL))
+    assert "TMPDIR" in refused.value.hint and asked == []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
@@ -42,7 +43,10 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
             _look_at(bench, request.path)
         interruption.check()
         from tuibench.tui.bridge import Bridge  # what only the dashboard needs
+        from tuibench.workbench.launch import sweep_temporary  # as above
 
+        # The first screen does not wait for it.
+        threading.Thread(target=sweep_temporary, name="sweep", daemon=True).start()
         left = open_dashboard(lambda: Bridge(bench), places, display, config, request.path)
         if left.last_words:
             if request.debug:

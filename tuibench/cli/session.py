@@ -20,6 +20,7 @@ def opened() -> Iterator[Workbench]:
     try:
         yield bench
     finally:
+        bench.close()
         for notice in bench.notices():
             tell(f"tuibench: {show(notice, _LONGEST)}")
 

@@ -31,6 +31,15 @@ class Disagreement(TuibenchError):
     exit_code = ExitCode.NOT_COMPARABLE
 
 
+def changed_machine(run: str, changes: Sequence[str]) -> Disagreement:
+    """The refusal to resume a run on a machine that has changed since."""
+    return Disagreement(
+        f"this machine is not what it was when the run began: {'; '.join(changes)}",
+        f"tuibench resume {run} --mixed measures the rest all the same and marks the result; "
+        f"tuibench resume {run} --finish saves what there is",
+    )
+
+
 def hash_inputs(path: str | None) -> str | None:
     """The sha256 of a file of inputs, by which a later sitting knows it again; None where inputs are made.
 

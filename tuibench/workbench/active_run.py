@@ -17,6 +17,7 @@ from tuibench.runs.directory import LOG, RunDirectory
 from tuibench.runs.journal import Follower
 from tuibench.runs.past import head_of, is_headless
 from tuibench.runs.replay import Replay
+from tuibench.runs.scratch import hold_scratch
 from tuibench.runs.stopping import DETACH
 from tuibench.runs.task import read_tail
 from tuibench.workbench.launch import no_room, send_request
@@ -56,6 +57,8 @@ class ActiveRun:
         self._resumed = resumed
         self._first_seq = first_seq
         self._follower = Follower(run_dir)
+        self._held: int | None = None
+        """Lock of a temporary directory."""
         self._lifeline, self._done = process.stdin, process.stdout
         send_request(self._lifeline, request)
 
@@ -117,6 +120,9 @@ class ActiveRun:
         return bool(poll.poll(seconds * 1000))
 
     def _read(self) -> list[Event]:
+        if not self.kept and self._held is None:
+            # Its runner may be killed: what it measured must then stay until it is shown.
+            self._held = hold_scratch(self.run_dir)
         events = self._follower.read()
         for event in events:
             self.replay.take(event)
@@ -170,6 +176,8 @@ class ActiveRun:
         os.close(self._log)
         if not self.detached and not self._worth_keeping():
             shutil.rmtree(self.run_dir, ignore_errors=True)
+        if self._held is not None:
+            os.close(self._held)
 
     def _worth_keeping(self) -> bool:
         """A new run that failed before it measured anything, and has said so to whoever asked for it, is no news."""

@@ -20,9 +20,13 @@ def ask_child(
     hint: str = "",
     hear: Callable[[dict[str, Any]], float | None] | None = None,
     kind: type[TuibenchError] = ModelError,
+    stop: StopSwitch | None = None,
 ) -> Any:
-    """The answer of a child; `what` is said of it where it dies, as a `kind`; `hint` where it leaves no last words."""
-    switch = StopSwitch()
+    """The answer of a child; `what` is said of it where it dies, as a `kind`; `hint` where it leaves no last words.
+
+    Tripping `stop` from another thread ends the child, and raises Cancelled here.
+    """
+    switch = stop or StopSwitch()
     log = os.memfd_create(f"{task}.log")
     try:
         return call_child(
@@ -38,4 +42,5 @@ def ask_child(
         raise error(f"{what} {death.message}", death.log_tail or hint) from death
     finally:
         os.close(log)
-        switch.close()
+        if stop is None:
+            switch.close()

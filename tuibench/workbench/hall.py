@@ -121,6 +121,11 @@ class Workbench:
 
         return Profiles(self.settings, self.store, lambda: self.library, lambda: self.runs)
 
+    def close(self) -> None:
+        """End what this process still counts, so that it leaves nothing in TMPDIR."""
+        if "profiles" in self.__dict__:
+            self.profiles.close()
+
     def plan_run(self, run: WatchedRun) -> ProfilePlan:
         """What a run will take that makes a profile; asked of no other."""
         return self.profiles.plan_run(run)

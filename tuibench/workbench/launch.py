@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import errno
 import os
-import secrets
 import stat
 import subprocess
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
 from tuibench.core.errors import TooManyFiles, WriteError
 from tuibench.core.text import show
 from tuibench.runs.directory import RunDirectory, list_runs, make_private
+from tuibench.runs.scratch import draw_path, sweep
 from tuibench.runs.task import child_environment, python_command
 
 _LEAST_ROOM = 16 << 20
@@ -22,6 +23,7 @@ _LEAST_ROOM = 16 << 20
 
 def start_runner(run_dir: Path, log: int) -> subprocess.Popen[bytes]:
     """The runner makes the directory itself: what it has made it also removes, even when this process is killed."""
+    sweep_temporary()
     return subprocess.Popen(
         python_command("tuibench.runner", str(run_dir), str(os.getpid())),
         bufsize=0,
@@ -50,7 +52,13 @@ def engine_probe() -> tuple[list[str], dict[str, str]]:
 
 def passing_directory() -> Path:
     """A name that nobody has; a TMPDIR that was asked for is not silently replaced by another place."""
-    return _temporary() / f"tuibench-{secrets.token_hex(6)}"
+    return draw_path(_temporary())
+
+
+def sweep_temporary() -> None:
+    """Remove the temporary directories that killed processes of this user left."""
+    with suppress(WriteError):  # there is no such place, and so nothing in it
+        sweep(_temporary())
 
 
 def spare_root() -> Path:

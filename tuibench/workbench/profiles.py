@@ -81,6 +81,10 @@ class Profiles:
 
         check_feeds(spec, self._places)
 
+    def close(self) -> None:
+        """End the children that count."""
+        self._theory.close()
+
     def costs(
         self, model: ModelSource | str, batch: int | None = None, dims: Mapping[str, int] | None = None
     ) -> CostProfile:

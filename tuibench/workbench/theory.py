@@ -6,7 +6,10 @@ import hashlib
 import json
 import os
 import shutil
-from collections.abc import Callable, Mapping
+import threading
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, TypeVar, cast
 
 from tuibench.core.errors import HostBusy, ModelError, PhaseTimeout
@@ -21,9 +24,11 @@ from tuibench.insight.loss_assembly import LossFacts, assemble_loss
 from tuibench.runs.directory import make_private
 from tuibench.runs.host_moment import hold_for_a_moment
 from tuibench.runs.resumption import hash_inputs
+from tuibench.runs.scratch import make_scratch
 from tuibench.runs.shelf import Shelf
+from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.workbench.asking import ask_child
-from tuibench.workbench.launch import passing_directory
+from tuibench.workbench.launch import no_room, passing_directory, sweep_temporary
 from tuibench.workbench.model import inspect
 
 T = TypeVar("T")
@@ -60,6 +65,10 @@ class Theory:
         """What was asked for last: forms ask with every key."""
         self._hashed: dict[object, str | None] = {}
         """What files of inputs hold, by what each was when it was read."""
+        self._idle = threading.Condition()
+        self._stops: dict[StopSwitch, threading.Thread] = {}
+        """One for each child that runs, with the thread that waits for the child; changed only under `_idle`."""
+        self._closed = False
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
         """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
@@ -114,8 +123,7 @@ class Theory:
 
     def _ask(self, task: str, spec: BenchmarkSpec, more: Mapping[str, Any]) -> Any:
         source, tree = spec.models[0], Tree()
-        run_dir = passing_directory()
-        try:
+        with self._scratch() as (run_dir, stop):
             for part in _PARTS:
                 make_private(run_dir / part)
             request = {"path": source.path, "run_dir": str(run_dir), "spec": to_plain(spec), "point": None, **more}
@@ -129,9 +137,43 @@ class Theory:
                 return (brief if line["running"] else limit) if "running" in line else None
 
             what = f"{show(source.asked)}: reading its layers"
-            return ask_child(task, request, what=what, timeout_s=limit, hear=hear)
+            return ask_child(task, request, what=what, timeout_s=limit, hear=hear, stop=stop)
+
+    @contextmanager
+    def _scratch(self) -> Iterator[tuple[Path, StopSwitch]]:
+        """A temporary directory for one child, and the switch that ends the child."""
+        with self._idle:
+            if self._closed:
+                raise Cancelled("the program is ending")
+            stop = StopSwitch()
+            self._stops[stop] = threading.current_thread()
+        try:
+            sweep_temporary()
+            run_dir = passing_directory()
+            try:
+                lock = make_scratch(run_dir)
+            except OSError as error:
+                raise no_room(run_dir.parent, error.strerror) from error
+            try:
+                yield run_dir, stop
+            finally:
+                shutil.rmtree(run_dir, ignore_errors=True)
+                os.close(lock)
         finally:
-            shutil.rmtree(run_dir, ignore_errors=True)
+            with self._idle:
+                del self._stops[stop]
+                stop.close()
+                self._idle.notify_all()
+
+    def close(self) -> None:
+        """End all children; return once their temporary directories are removed."""
+        with self._idle:
+            self._closed = True
+            for stop in self._stops:
+                stop.trip("the program is ending")
+            # A signal may have broken this thread out of its own wait: nobody else would end that.
+            own = threading.current_thread()
+            self._idle.wait_for(lambda: all(thread is own for thread in self._stops.values()))
 
     def _feeding(self, spec: BenchmarkSpec) -> list[object]:
         """All that decides the shapes; OSError where its file of inputs cannot be read."""
