@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from tuibench.runs import scratch
 from tuibench.runs.scratch import draw_path, hold_scratch, make_scratch, sweep
 
 OWNER = """
@@ -82,7 +81,7 @@ def test_directory_swept_before_its_lock_is_made_again(tmp_path: Path, monkeypat
             assert not path.exists()
         lock(descriptor, operation)
 
-    monkeypatch.setattr(scratch.fcntl, "flock", flock)
+    monkeypatch.setattr(fcntl, "flock", flock)
     held = make_scratch(path)
     sweep(tmp_path)
     assert swept and path.is_dir()

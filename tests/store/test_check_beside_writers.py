@@ -13,6 +13,7 @@ import pytest
 from tests.store.build import make_id, make_result, make_store
 from tests.store.disks.relay import Relay
 from tuibench.core.card import Card
+from tuibench.core.trash import Problem
 from tuibench.store.store import Store
 
 
@@ -59,7 +60,8 @@ def test_check_beside_removals_and_undos_finds_no_problem(light_path: Path, read
         else:
             store.trash.remove([make_id(0)])
 
-    at, found = 1, []
+    at = 1
+    found: list[Problem] = []
     while True:
         disk = Interrupting(at, change)
         found += make_store(light_path / "data", disk=disk).check(read_data=read_data).problems
