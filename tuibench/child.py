@@ -164,7 +164,7 @@ def loss(request: dict[str, Any], send: Send) -> Any:
 
 
 def cost(request: dict[str, Any], send: Send) -> Any:
-    """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?}: what each node costs by its shapes.
+    """Task `cost` {path, run_dir, point? | spec? | batch?, dims?, static?, loop_s?}: the cost of each node.
 
     Sends {"running": true} before each run of the model and {"running": false} behind it.
     """

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -14,6 +16,7 @@ if TYPE_CHECKING:
 
 _MOST_THREADS = 8
 _ERROR_LEVEL = 3
+_LOOK_S = 0.05
 
 
 class Trial:
@@ -47,9 +50,20 @@ class TracedTrial:
     """ONNX Runtime without optimization and with its profiler on: the shapes that a model's nodes see."""
 
     def __init__(
-        self, model: str | bytes, folder: str, work_dir: str, tell: Callable[[dict[str, Any]], None] | None = None
+        self,
+        model: str | bytes,
+        folder: str,
+        work_dir: str,
+        tell: Callable[[dict[str, Any]], None] | None = None,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`tell` hears when a run begins and when it is over: some never are."""
+        self.max_s: float | None = None
+        """Seconds that all runs may take together, by `clock`; None for no limit."""
+        self.is_overdue = False
+        """Whether a run was ended by that."""
+        self._clock = clock
+        self._used_s = 0.0
         self._tell = tell or (lambda _: None)
         self._model = model
         """A path; or bytes, whose external weights lie in `folder`."""
@@ -57,16 +71,30 @@ class TracedTrial:
         self._work_dir = work_dir
         self._session: Any = None
         self._profile: Any = None
+        self._options: Any = None
         self._refusal: TrialError | None = None
 
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
         """The outputs for one feed; TrialError says whether the model or the feed was refused."""
         session = self._load()
         self._tell({"running": True})
+        began, done = self._clock(), threading.Event()
+        watch = threading.Thread(target=self._watch, args=(began, done), daemon=True)
+        watch.start()
         try:
             return _run_once(session, feed)
         finally:
+            done.set()
+            watch.join()
+            self._used_s += self._clock() - began
             self._tell({"running": False})
+
+    def _watch(self, began: float, done: threading.Event) -> None:
+        """End the run between two of its nodes once its time is over."""
+        while self.max_s is not None and not done.wait(_LOOK_S):
+            if self._used_s + self._clock() - began > self.max_s:
+                self.is_overdue = self._options.terminate = True
+                return
 
     def end(self) -> str | None:
         """Where the profiler wrote of all runs; the session is over then."""
@@ -106,7 +134,27 @@ class TracedTrial:
         if isinstance(self._model, bytes):
             options.add_session_config_entry("session.model_external_initializers_file_folder_path", self._folder)
         self._profile = ort.InferenceSession(self._model, options, providers=["CPUExecutionProvider"])
-        return OnnxRuntimeSession(self._profile, setting, "none")
+        self._options = ort.RunOptions()
+        return OnnxRuntimeSession(_Endable(self._profile, self._options), setting, "none")
+
+
+class _Endable:
+    """A session whose runs end when their options say so."""
+
+    def __init__(self, session: Any, options: Any) -> None:
+        self._session = session
+        self._options = options
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._session, name)
+
+    def run(self, names: Any, feed: Any) -> Any:
+        """One inference."""
+        return self._session.run(names, feed, self._options)
+
+    def run_with_iobinding(self, binding: Any) -> None:
+        """One inference on tensors that are bound."""
+        self._session.run_with_iobinding(binding, self._options)
 
 
 def _run_once(session: Any, feed: dict[str, Any]) -> dict[str, Any]:

@@ -210,10 +210,10 @@ def disturbed(profile: PerformanceProfile) -> PerformanceProfile:
     return replace(profile, grade=Grade("D", "waited 31 % of the time for a CPU", 0.31, 0.0, False))
 
 
-def untold(profile: PerformanceProfile) -> PerformanceProfile:
-    """The same of which 40 ms are in no layer."""
-    layers = (replace(row, ms=Estimate(40.0)) if row.kind == RESIDUAL else row for row in profile.layers)
-    return replace(profile, layers=tuple(layers), ms=Estimate(44.74, 44.0, 45.0, 3), scale=1.0)
+def untold(profile: PerformanceProfile, rest_ms: float = 40.0) -> PerformanceProfile:
+    """The same with so many ms in no layer."""
+    layers = (replace(row, ms=Estimate(rest_ms)) if row.kind == RESIDUAL else row for row in profile.layers)
+    return replace(profile, layers=tuple(layers), ms=_estimate(4.74 + rest_ms), scale=1.0)
 
 
 def _weight_of(number: int) -> tuple[str, int]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.insight.stock import disturbed, make_performance
+from tests.insight.stock import disturbed, make_performance, untold
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import INT8, PerformanceProfile, WhatIf
 from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
@@ -131,15 +131,15 @@ def test_below_the_resolution_there_is_no_share_of_anything() -> None:
     assert cautions(short) == (), "no factor of times that are not shown"
 
 
-NO_BOUND = "; 89 % was not told apart: it may be any layer's, so there is no bound"
+NO_BOUND = "; 7.8 % was not told apart: it may be any layer's, so there is no bound"
 
 
 def test_what_is_in_no_layer_is_never_the_answer_and_said_where_it_is_much() -> None:
     profile = make_performance(what_if=False)
-    most = tuple(replace(layer, ms=Estimate(40.0)) if layer.kind == "residual" else layer for layer in profile.layers)
-    said = help_sentence(replace(profile, layers=most))
-    assert said.startswith("8.4 % of the time is Conv") and said.endswith(NO_BOUND)
-    alone = tuple(layer for layer in most if layer.kind == "residual")
+    said = help_sentence(untold(profile, 0.4))
+    assert said.startswith("73 % of the time is Conv") and said.endswith(NO_BOUND)
+    assert help_sentence(untold(profile)) == "8.4 % of the time is Conv"
+    alone = tuple(layer for layer in untold(profile).layers if layer.kind == "residual")
     assert help_sentence(replace(profile, layers=alone)) == "No layer takes any time that could be measured"
 
 

@@ -26,6 +26,8 @@ LIGHTER_BRANCH = "the other branch of its If does more"
 """Why a node counts as none where no run told which branch is taken."""
 DONE_BEFORE = "depends on constants alone: computed beforehand"
 """Why a node counts as none whose output is known before the first inference."""
+LEFT_OUT = "the limit of nodes was reached: not all of this call is counted"
+"""Why a call of a function has no figures, or least ones."""
 NOT_RUN = "not run"
 """Why a point of a layer in a branch that was not taken has none: that nothing changed says nothing of it."""
 RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
@@ -101,6 +103,21 @@ class NodeCost:
         return self.flops / self.bytes_moved if self.flops is not None and self.bytes_moved else None
 
 
+NODES, EXECUTED, SECONDS = "nodes", "executed", "seconds"
+"""Codes of `CountBound`: nodes that calls expand to; nodes that loops ran; time of the run."""
+
+
+@dataclass(frozen=True, slots=True)
+class CountBound:
+    """The limit at which counting stopped; totals are lower bounds then."""
+
+    code: str
+    limit: float
+    """Of nodes or seconds, by the code."""
+    counted: int
+    """Nodes that were counted, calls expanded."""
+
+
 @dataclass(frozen=True, slots=True)
 class CostProfile:
     """The theoretical cost of a model at one batch and dims; nothing of it is measured. Totals count what is known."""
@@ -121,6 +138,7 @@ class CostProfile:
     shapes_from: str
     """In words: one run without optimization, or static inference and why."""
     notes: tuple[str, ...] = ()
+    bound: CountBound | None = None
 
     @property
     def flops(self) -> int:

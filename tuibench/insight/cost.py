@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.profile import LEFT_OUT, CostProfile, NodeCost
 from tuibench.core.text import show
 from tuibench.core.units import percent, scaled, short, size
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
 from tuibench.insight.portion import HEAVY
 
 _LONGEST = 400
+_ONE_TURN = "+ of one time: how often is not known"
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,9 +115,7 @@ def shapes_words(node: NodeCost) -> str:
 
 def _why(row: CostRow) -> str:
     words = [row.node.why] if row.node.why else []
-    return show(
-        "; ".join([*words, *(["+ of one time: how often is not known"] if row.node.times is None else [])]), 200
-    )
+    return show("; ".join([*words, *([_ONE_TURN] if row.node.times is None and row.node.why != LEFT_OUT else [])]), 200)
 
 
 COST_COLUMNS: tuple[Column[CostRow], ...] = (

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 
-from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.profile import NODES, CostProfile, NodeCost
 from tuibench.core.text import show
 from tuibench.core.units import count_of, scaled, size
 from tuibench.insight.column import UNKNOWN
@@ -55,7 +55,9 @@ def _missing(costs: CostProfile) -> Iterator[str]:
     for name, pick in kinds:
         if missing := sum(pick(node) is None for node in costs.nodes):
             yield f"{name} of {count_of(missing, 'node')}"
-    if once := sum(node.times is None for node in costs.nodes):
+    once = sum(node.times is None for node in costs.nodes)
+    # A call that was counted in part is told by the limit.
+    if once and (costs.bound is None or costs.bound.code != NODES):
         yield f"how often {count_of(once, 'node')} {'runs' if once == 1 else 'run'}"
 
 
@@ -63,7 +65,7 @@ def _sum(costs: CostProfile, total: int, pick: _Pick, unit: Callable[[float], st
     """What runs nobody knows how often is counted once, so that such a sum is a least one, too."""
     if not is_counted(costs):
         return UNKNOWN
-    exact = all(pick(node) is not None and node.times is not None for node in costs.nodes)
+    exact = costs.bound is None and all(pick(node) is not None and node.times is not None for node in costs.nodes)
     if exact:
         return unit(total)
     return f"at least {unit(total)}" if total else UNKNOWN

@@ -13,6 +13,7 @@ from tuibench.insight.estimate import BOUND, amdahl
 from tuibench.insight.layer import ROOF_REACHED, LayerRow
 from tuibench.insight.loss import APPROXIMATED, HARM, LossRow, decibels, level_words
 from tuibench.insight.portion import int8_of, untold_words
+from tuibench.insight.trust import find_withheld
 
 Pair = tuple[str, str]
 """(label, value), both safe to print."""
@@ -101,6 +102,8 @@ def _work(row: LayerRow) -> Iterator[Pair]:
 
 
 def _forms(profile: PerformanceProfile, row: LayerRow) -> Iterator[Pair]:
+    if find_withheld(profile) is not None:
+        return
     form, share = int8_of(row.layer), row.share
     if form is not None and form.ratio.value is not None:
         half = form.ratio.half_width

@@ -10,6 +10,7 @@ from tuibench.core.cell import Estimate
 from tuibench.core.profile import RESIDUAL, LayerTime, PerformanceProfile
 from tuibench.core.units import count_of, percent
 from tuibench.insight.portion import by_operator, int8_of, int8_ratio, is_product, time_of, total_ms, untold_words
+from tuibench.insight.trust import find_withheld
 
 BOUND = "Amdahl bound"
 """The speedup of the whole if the part took no time at all: nothing that is done to the part can bring more."""
@@ -91,10 +92,10 @@ def operator_gains(profile: PerformanceProfile) -> dict[str, Gain]:
 def model_estimates(profile: PerformanceProfile) -> tuple[ModelEstimate, ...]:
     """Measured INT8 where it was asked for, then the bound: as if all matrix operators took no time.
 
-    There is none where much of the time was not told apart: it may be theirs.
+    There is none where much of the time was not told apart: it may be theirs; none at all if the rows are wrong.
     """
     total, ms = total_ms(profile), profile.ms.value
-    if not total or ms is None or profile.below_resolution:
+    if not total or ms is None or profile.below_resolution or find_withheld(profile) is not None:
         return ()
     found = [_int8_estimate(profile, total, ms), None if untold_words(profile) else _bound_estimate(profile, total, ms)]
     return tuple(estimate for estimate in found if estimate is not None)

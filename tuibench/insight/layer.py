@@ -12,6 +12,7 @@ from tuibench.core.units import percent, scaled, short, size, table_ms
 from tuibench.insight.column import NONE, UNKNOWN, Column, column_of, found, ordered
 from tuibench.insight.cost import shapes_words
 from tuibench.insight.portion import HEAVY, int8_of, int8_ratio, time_of, total_ms
+from tuibench.insight.trust import find_withheld
 
 BELOW_RESOLUTION = "below the profiler's resolution"
 ROOF_REACHED = "~100"
@@ -231,3 +232,11 @@ COLUMNS: tuple[Column[LayerRow], ...] = (
 
 NARROW = 8
 """How many of the columns stand in a terminal of 80."""
+
+_WITHHELD = ("roof", "int8", "bound")
+
+
+def columns_of(profile: PerformanceProfile) -> tuple[Column[LayerRow], ...]:
+    """Return the columns that a profile may show."""
+    withheld = _WITHHELD if find_withheld(profile) is not None else ()
+    return tuple(column for column in COLUMNS if column.key not in withheld)

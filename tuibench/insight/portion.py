@@ -27,11 +27,16 @@ def total_ms(profile: PerformanceProfile) -> float:
     return math.fsum(time_of(layer) for layer in profile.layers)
 
 
-def untold_words(profile: PerformanceProfile) -> str:
-    """Why no bound follows from what layers take, where too much of the time was not told apart; else ''."""
+def untold_share(profile: PerformanceProfile) -> float:
+    """Share of the time of all rows that is in no row of a layer or of known work of the engine."""
     total = total_ms(profile)
     untold = [layer for layer in profile.layers if layer.kind == RESIDUAL or layer.op == UNMAPPED]
-    share = math.fsum(map(time_of, untold)) / total if total else 0.0
+    return math.fsum(map(time_of, untold)) / total if total else 0.0
+
+
+def untold_words(profile: PerformanceProfile) -> str:
+    """Why no bound follows from what layers take, where too much of the time was not told apart; else ''."""
+    share = untold_share(profile)
     if share < _MUCH_UNTOLD or profile.below_resolution:
         return ""
     return f"{percent(share)} was not told apart: it may be any layer's, so there is no bound"

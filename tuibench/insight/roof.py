@@ -8,6 +8,7 @@ from tuibench.core.cell import Grade
 from tuibench.core.profile import PerformanceProfile, Roofline
 from tuibench.core.text import show
 from tuibench.core.units import short, size
+from tuibench.insight.trust import find_withheld
 
 F32, INT8, DRAM, CACHE = "f32", "int8", "DRAM", "cache"
 """What can bind a layer."""
@@ -72,7 +73,8 @@ def measured_words(utc: str, grade: Grade | None) -> str:
 
 def machine_cautions(profile: PerformanceProfile) -> Iterator[str]:
     """What was measured of the machine while others used it, which no later profile will go by."""
-    roofs, zeros = profile.roofline, profile.zero_effect
+    roofs = profile.roofline if find_withheld(profile) is None else None
+    zeros = profile.zero_effect
     for name, wrong, grade in (
         ("roofs", "% roof may be wrong", roofs.grade if roofs is not None else None),
         ("effect of zeros", "it may be wrong", zeros.grade if zeros is not None else None),

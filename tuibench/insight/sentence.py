@@ -12,6 +12,7 @@ from tuibench.core.units import count_of, ms, percent, short
 from tuibench.insight.estimate import Gain, operator_gains
 from tuibench.insight.portion import int8_ratio, is_product, time_of, total_ms, untold_words
 from tuibench.insight.roof import machine_cautions, measured_words
+from tuibench.insight.trust import find_withheld
 
 _WORTH_NAMING = 0.01
 _DISTURBED = ("C", "D")
@@ -42,6 +43,8 @@ def help_sentence(profile: PerformanceProfile) -> str:
     products = [layer for layer in profile.layers if is_product(layer)]
     heaviest = gains[0]
     parts = [f"{percent(heaviest.share)} of the time is {_named(heaviest.key)}"]
+    if find_withheld(profile) is not None:
+        return parts[0]
     parts += [_what_helps(heaviest, [layer for layer in products if layer.op == heaviest.key])]
     parts += _fixed(profile, {layer.op for layer in products}, heaviest, total)
     return "; ".join(filter(None, [*parts, untold_words(profile)]))

@@ -12,6 +12,7 @@ from tuibench.insight.bar import VALUES, Amount, Summary, make_bars
 from tuibench.insight.estimate import BOUND, MEASURED_INT8, Gain, operator_gains
 from tuibench.insight.portion import by_operator, int8_of, is_product, time_of, total_ms, untold_words
 from tuibench.insight.sentence import help_sentence
+from tuibench.insight.trust import find_withheld
 
 BASELINE, POTENTIAL, POTENTIAL_SHARE = "baseline ms", "potential ms", "potential %"
 INT8_TIME, PRUNED, FLOPS, BYTES, PARAMETERS = "INT8 ms", "pruned", "FLOPs", "bytes", "params"
@@ -76,6 +77,8 @@ def _timed(profile: PerformanceProfile, kind: str, display: str) -> Summary:
 
 def _why_no_int8(profile: PerformanceProfile) -> str:
     products = [layer for layer in profile.layers if is_product(layer)]
+    if find_withheld(profile) is not None:
+        return "not shown for this profile"
     if not products:
         return "no layer multiplies matrices: INT8 would change none"
     if all(layer.integer for layer in products):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+from dataclasses import replace
 from typing import Any
 
 from tuibench.core.cell import CellResult, Estimate, Pooled
@@ -13,6 +14,7 @@ from tuibench.core.run import RunResult
 from tuibench.core.spec import SCENARIO_LABELS
 from tuibench.report.label import first_cell, model_index, model_of
 from tuibench.report.lines import batch_size
+from tuibench.report.profile_trust import shown_profile
 
 SCHEMA_FILE = "benchmark.schema.json"
 """Under tuibench/data; every export is valid against it."""
@@ -24,6 +26,7 @@ _SCHEDULERS = {"sync": "Scheduler.single_stream", "async": "Scheduler.multi_stre
 
 def document(run: RunResult, beside: SideBySide | None = None) -> dict[str, Any]:
     """Return the whole export as plain values; every number in it is finite, and what is missing has its reason."""
+    run = run if run.profile is None else replace(run, profile=shown_profile(run.profile))
     cell = first_cell(run)
     reasons: dict[str, str] = {}
     own = _own(run, cell, reasons) | ({} if beside is None else {"side_by_side": to_plain(beside)})

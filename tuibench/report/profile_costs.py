@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tuibench.core.profile import CostProfile
+from tuibench.core.profile import EXECUTED, NODES, CostProfile, CountBound
 from tuibench.core.text import show
-from tuibench.core.units import count_of, percent, scaled, size
+from tuibench.core.units import count_of, percent, scaled, short, size
 from tuibench.insight.bar import VALUES
 from tuibench.insight.column import UNKNOWN
 from tuibench.insight.cost import COST_COLUMNS
@@ -24,6 +24,7 @@ from tuibench.report.profile_heading import ProfileHeading, heading_lines
 from tuibench.report.profile_rows import cost_details, cut, shown_costs
 from tuibench.report.profile_shown import Shown
 from tuibench.report.profile_table import (
+    capital,
     detail_lines,
     finished,
     layer_table,
@@ -56,7 +57,7 @@ def cost_lines(costs: CostProfile, heading: ProfileHeading, shown: Shown | None 
     lines += layer_table(COST_COLUMNS, kept, shown.width, _NARROW) if kept else [nothing_words(shown)]
     lines += left_out(len(kept), len(rows), "--top N")
     lines += ["* more than 10 % of the operations"] if any(row.is_heavy for row in kept) else []
-    lines += ["+ counted once: how often it runs is not known"] if any(row.node.times is None for row in kept) else []
+    lines += [_plus_words(costs)] if any(row.node.times is None for row in kept) else []
     return finished(lines, shown.ascii_only)
 
 
@@ -75,7 +76,26 @@ def total_lines(costs: CostProfile) -> Iterator[str]:
     most = f" read and written, at most {size(peak)} at one time" if peak is not None else " read and written"
     moved = activation_words(costs)
     yield f"Activations: {moved}{most if moved != UNKNOWN else ''}"
+    if costs.bound is not None:
+        yield capital(bound_words(costs.bound))
     if unknown := unknown_words(costs):
         yield f"Unknown: {unknown}; the totals are of what is known"
     yield f"Shapes from: {show(costs.shapes_from, 300) or UNKNOWN}"
     yield from (f"Note: {show(note, 500)}" for note in costs.notes)
+
+
+def bound_words(bound: CountBound) -> str:
+    """The limit at which counting stopped."""
+    if bound.code == NODES:
+        why = f"its functions expand to more than {int(bound.limit):,}"
+    elif bound.code == EXECUTED:
+        why = f"its loops run more than {int(bound.limit):,} nodes in one inference; one turn of each is counted"
+    else:
+        why = f"its loops did not end within {short(bound.limit)} s; one turn of each is counted"
+    return f"counted up to {count_of(bound.counted, 'node')}: {why}"
+
+
+def _plus_words(costs: CostProfile) -> str:
+    if costs.bound is not None and costs.bound.code == NODES:
+        return "+ at least: not all nodes that it expands to are counted"
+    return "+ counted once: how often it runs is not known"

@@ -16,6 +16,7 @@ from tuibench.insight.portion import int8_of
 from tuibench.report.csv_export import safe_text
 from tuibench.report.profile_rows import cut, shown_costs, shown_layers, shown_losses
 from tuibench.report.profile_shown import Shown
+from tuibench.report.profile_trust import shown_profile
 
 LAYER_COLUMNS = (
     "number", "kind", "op", "node", "weight", "ms", "ms_low", "ms_high", "share", "macs", "element_flops", "flops",
@@ -56,6 +57,7 @@ def loss_csv(loss: LossProfile, shown: Shown = _WHOLE) -> str:
 
 def profile_csv_rows(profile: Profile, shown: Shown = _WHOLE) -> Iterator[tuple[str, ...]]:
     """The header, then one row per layer, or per layer and level of a loss profile."""
+    profile = shown_profile(profile)
     if profile.performance is not None:
         yield LAYER_COLUMNS
         yield from map(_layer, cut(shown_layers(profile.performance, profile.costs, shown, usual=""), shown))

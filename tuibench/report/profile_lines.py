@@ -10,10 +10,10 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, cpu_ranges, ms, percent, scaled, short, size
 from tuibench.insight.bar import VALUES
 from tuibench.insight.estimate import model_estimates
-from tuibench.insight.layer import COLUMNS, NARROW
+from tuibench.insight.layer import NARROW, columns_of
 from tuibench.insight.portion import work_of
 from tuibench.insight.roof import roof_lines
-from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
+from tuibench.insight.sentence import help_sentence, sum_words, zeros_sentence
 from tuibench.insight.summary import BASELINE, FLOPS_WORDS, summarize
 from tuibench.report.label import plus_minus
 from tuibench.report.profile_heading import ProfileHeading, heading_lines
@@ -30,11 +30,13 @@ from tuibench.report.profile_table import (
     summed_lines,
     wrapped,
 )
+from tuibench.report.profile_trust import shown_cautions, shown_profile
 
 
 def profile_lines(profile: Profile, heading: ProfileHeading, shown: Shown | None = None) -> list[str]:
     """All sections of a performance profile, or one layer."""
-    measured, shown = profile.performance, shown or Shown()
+    profile, shown = shown_profile(profile), shown or Shown()
+    measured = profile.performance
     if measured is None:
         return finished([*heading_lines(heading), "Nothing was measured of it"], shown.ascii_only)
     if shown.layer:
@@ -49,7 +51,7 @@ def profile_lines(profile: Profile, heading: ProfileHeading, shown: Shown | None
 def model_lines(measured: PerformanceProfile) -> list[str]:
     """The whole model: on what, how fast, how near to the roof, how much faster it could get and how that is known."""
     return [*_setting_lines(measured), *_speed_lines(measured), *_estimate_lines(measured),
-            *(f"Note: {show(note, 500)}" for note in (*cautions(measured), *measured.notes))]  # fmt: skip
+            *(f"Note: {show(note, 500)}" for note in (*shown_cautions(measured), *measured.notes))]  # fmt: skip
 
 
 def summary_lines(measured: PerformanceProfile, shown: Shown) -> list[str]:
@@ -66,7 +68,7 @@ def result_lines(profile: Profile, measured: PerformanceProfile, shown: Shown) -
     """The table of layers, and what its columns mean."""
     rows = shown_layers(measured, profile.costs, shown)
     kept = cut(rows, shown)
-    lines = layer_table(COLUMNS, kept, shown.width, NARROW) if kept else [nothing_words(shown)]
+    lines = layer_table(columns_of(measured), kept, shown.width, NARROW) if kept else [nothing_words(shown)]
     lines += left_out(len(kept), len(rows), "--top N")
     return [*lines, *_legend(measured, any(row.is_heavy for row in kept))]
 

@@ -10,7 +10,7 @@ from tuibench.core.profile import CostProfile, LossProfile, PerformanceProfile, 
 from tuibench.insight.bar import SHARES, VALUES, Summary
 from tuibench.insight.column import Column
 from tuibench.insight.cost import COST_COLUMNS
-from tuibench.insight.layer import COLUMNS
+from tuibench.insight.layer import columns_of
 from tuibench.insight.loss import APPROXIMATED, loss_columns
 from tuibench.insight.loss_sentence import loss_sentences
 from tuibench.insight.loss_summary import summarize_loss, told_level
@@ -33,6 +33,7 @@ from tuibench.report.profile_rows import (
 )
 from tuibench.report.profile_shown import Shown
 from tuibench.report.profile_table import capital, left_out
+from tuibench.report.profile_trust import shown_profile
 
 _MOST_ROWS = 200
 R = TypeVar("R")
@@ -43,6 +44,7 @@ _WHOLE = Shown(top=None)
 
 def profile_markdown(profile: Profile, heading: ProfileHeading, shown: Shown = _WHOLE) -> str:
     """Summary, bars as a table, layers as a table; all rows are in the CSV."""
+    profile = shown_profile(profile)
     if profile.performance is not None:
         return _joined(_performance(profile, profile.performance, heading, shown))
     if profile.loss is not None:
@@ -72,7 +74,7 @@ def _performance(
     yield _bullets([capital(help_sentence(measured)), capital(zeros_sentence(measured))])
     yield from _summary(lambda display: summarize(measured, shown.summary or BASELINE, display), shown)
     yield "## Layer results"
-    yield from _rows(COLUMNS, shown_layers(measured, profile.costs, shown), shown)
+    yield from _rows(columns_of(measured), shown_layers(measured, profile.costs, shown), shown)
 
 
 def _loss(loss: LossProfile, heading: ProfileHeading, shown: Shown) -> Iterator[str]:

@@ -26,6 +26,7 @@ from tuibench.report.profile_lines import profile_lines
 from tuibench.report.profile_loss import loss_lines
 from tuibench.report.profile_markdown import cost_markdown, loss_markdown, profile_markdown
 from tuibench.report.profile_shown import Shown
+from tuibench.report.profile_trust import shown_profile
 from tuibench.report.style import to_ascii
 
 SCHEMA = 1
@@ -131,4 +132,4 @@ def _compared(
 ) -> ProfileComparison | LossComparison | None:
     if old.profile is None or new.profile is None:
         return None
-    return compare_profiles(old.profile, new.profile, environment)
+    return compare_profiles(shown_profile(old.profile), shown_profile(new.profile), environment)

@@ -33,12 +33,14 @@ from tuibench.workbench.model import inspect
 
 T = TypeVar("T")
 
-_FORM = 5
+_FORM = 6
 """Of what is counted and how: with another one nothing that was kept is used."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
 _RUN_S = 30.0
 """One run for the shapes, for which others wait for the machine: a loop without an end tells no more in longer."""
+_LOOP_S = 2.5
+"""Of runs of a model with loops, for its shapes alone."""
 _PARTS = ("logs", "inputs", "work")
 
 
@@ -129,6 +131,7 @@ class Theory:
             request = {"path": source.path, "run_dir": str(run_dir), "spec": to_plain(spec), "point": None, **more}
             # What runs no model holds no turn either.
             request["gentle"] = task != "cost" or "static" in more
+            request["loop_s"] = _LOOP_S * spec.limits.timeout_scale
             request["memory_bytes"] = read_memory(tree, find_groups(tree)).room_bytes
             limit = (_COST_S if task == "cost" else _WEIGHTS_S) * spec.limits.timeout_scale
             brief = _RUN_S * spec.limits.timeout_scale

@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 
-from tuibench.core.profile import CostProfile, NodeCost
+from tuibench.core.profile import LEFT_OUT, CostProfile, CountBound, NodeCost
 from tuibench.core.text import show
 from tuibench.models.cost.branch import choose_branches
 from tuibench.models.cost.call import Call, Work
+from tuibench.models.cost.calls import UNEXPANDED
 from tuibench.models.cost.catalog import count_call
 from tuibench.models.cost.constant import Constants
 from tuibench.models.cost.expansion import Expansion
@@ -29,6 +30,7 @@ class Setting:
     dims: Mapping[str, int]
     shapes_from: str
     notes: tuple[str, ...] = ()
+    bound: CountBound | None = None
 
 
 def assemble(
@@ -41,7 +43,7 @@ def assemble(
     peak = find_peak(expansion.sites, expansion.top, constants, known)
     grouped = groupby(zip(expansion.owners, costs, strict=True), key=lambda pair: pair[0].index)
     nodes = tuple(
-        _merge(site, [cost for _, cost in group])
+        _merge(site, [cost for _, cost in group], expansion.bound is not None)
         for site, (_, group) in zip(expansion.originals, ((i, list(g)) for i, g in grouped), strict=True)
     )
     return CostProfile(
@@ -59,6 +61,7 @@ def assemble(
         unknown=sum(_is_unknown(node) for node in nodes),
         shapes_from=setting.shapes_from,
         notes=setting.notes,
+        bound=setting.bound,
     )
 
 
@@ -80,7 +83,7 @@ def _cost(site: Site, known: Known, constants: Constants, held: Holding) -> Node
     if times != 0:
         work = _work(site, executions)
         moved, lacking = (0, "") if site.inner else _moved(site, executions, constants)
-        why = work.why or lacking or why
+        why = LEFT_OUT if site.node.overload == UNEXPANDED else work.why or lacking or why
         if times is None and not why:
             why = "how often it runs is not known: its figures are those of one time"
     return NodeCost(
@@ -125,6 +128,11 @@ def _sum(figures: Sequence[tuple[int | None, int]]) -> int | None:
     return total
 
 
+def _known_sum(figures: Sequence[tuple[int | None, int]]) -> int | None:
+    known = [(figure, times) for figure, times in figures if figure is not None]
+    return _sum(known) if known else None
+
+
 def _moved(site: Site, executions: Sequence[Execution], constants: Constants) -> tuple[int | None, str]:
     """Bytes read and written beside constants, or None and what is lacking."""
     constant = [not name or constants.find(site.scope, name) is not None for name in site.inputs]
@@ -142,8 +150,8 @@ def _moved(site: Site, executions: Sequence[Execution], constants: Constants) ->
     return total, ""
 
 
-def _merge(site: Site, parts: list[NodeCost]) -> NodeCost:
-    """One node of the file: itself, or all that the function has which it calls."""
+def _merge(site: Site, parts: list[NodeCost], is_limited: bool) -> NodeCost:
+    """One node of the file: itself, or all that the function has which it calls; a least sum if that is limited."""
     if len(parts) == 1 and parts[0].id == site.id:
         own, named = parts[0], (site.index, site.op, site.name)
         # What stands behind a call has another place there, and the only node of a function another operator.
@@ -151,7 +159,8 @@ def _merge(site: Site, parts: list[NodeCost]) -> NodeCost:
             return own
         return replace(own, index=site.index, op=site.op, name=site.name)
     large = max(parts, key=lambda part: (part.macs or 0, part.parameters))
-    moved = [part.activation_bytes for part in parts]
+    is_part = is_limited and any(map(_is_unknown, parts))
+    add = _known_sum if is_part else _sum
     return replace(
         large,
         id=site.id,
@@ -160,13 +169,13 @@ def _merge(site: Site, parts: list[NodeCost]) -> NodeCost:
         name=site.name,
         input_shapes=tuple(site.scope.tensor(name).shape for name in site.inputs),
         output_shape=parts[-1].output_shape,
-        macs=_sum([(part.macs, 1) for part in parts]),
-        element_flops=_sum([(part.element_flops, 1) for part in parts]),
+        macs=add([(part.macs, 1) for part in parts]),
+        element_flops=add([(part.element_flops, 1) for part in parts]),
         parameters=sum(part.parameters for part in parts),
         zeros=sum(part.zeros for part in parts),
         weight_bytes=sum(part.weight_bytes for part in parts),
-        activation_bytes=_sum([(size, 1) for size in moved]),
-        times=_times([part.times for part in parts]),
+        activation_bytes=add([(part.activation_bytes, 1) for part in parts]),
+        times=None if is_part else _times([part.times for part in parts]),
         integer=any(part.integer for part in parts),
         why=next((part.why for part in parts if _is_unknown(part)), ""),
     )

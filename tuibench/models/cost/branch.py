@@ -11,7 +11,7 @@ from tuibench.models.cost.site import Scope, Site
 
 def choose_branches(sites: Sequence[Site], costs: list[NodeCost]) -> None:
     """Set every node of the lighter branches to nothing; inner ones first, so that outer ones weigh what is left."""
-    last = _ends(sites)
+    last = ends(sites)
     for site in reversed(sites):
         if site.op != "If" or len(site.inner) < 2:
             continue
@@ -25,7 +25,7 @@ def choose_branches(sites: Sequence[Site], costs: list[NodeCost]) -> None:
                     )
 
 
-def _ends(sites: Sequence[Site]) -> list[int]:
+def ends(sites: Sequence[Site]) -> list[int]:
     """For each node the place behind the last node of its subgraphs."""
     last = [site.index + 1 for site in sites]
     for site in reversed(sites):

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tuibench.core.errors import ModelError
-from tuibench.core.profile import CostProfile
+from tuibench.core.profile import CostProfile, CountBound
 from tuibench.core.text import show
 from tuibench.models.cost.assembly import Setting, assemble
 from tuibench.models.cost.constant import find_constants
@@ -39,6 +39,8 @@ class Shapes:
     """Values of dims by their names in the model, the batch among them."""
     trace: Trace | None = None
     reason: str = ""
+    bound: CountBound | None = None
+    """Set if a run reached a limit."""
 
 
 def open_expansion(path: str | os.PathLike[str]) -> Expansion:
@@ -75,5 +77,5 @@ def count_expansion(
     skip_folded(known, constants)
     zeros = Zeros(path, clock)
     holdings = share_out(sites, constants, zeros.count)
-    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, zeros.notes())
+    setting = Setting(shapes.batch, shapes.items, shapes.dims, origin, zeros.notes(), expansion.bound or shapes.bound)
     return assemble(expansion, known, constants, holdings, setting)

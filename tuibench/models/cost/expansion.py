@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import onnx
 from onnx import inliner
 
+from tuibench.core.profile import NODES, CountBound
+from tuibench.models.cost.calls import MOST_NODES, UNEXPANDED, called, expanded_lengths, key_of, limit_calls
 from tuibench.models.cost.site import Scope, Site, find_sites
-from tuibench.models.graph import text
 
 # Whatever else a name may hold would have to survive the profiler's JSON.
 _PLAIN = re.compile(r"[\w./:+-]{1,400}", re.ASCII)
@@ -29,17 +30,30 @@ class Expansion:
     """Of each of `sites` in the profiler's events."""
     renamed: bool
     """Whether those are others than in the file."""
+    bound: CountBound | None = None
+    """Set if calls were left out."""
 
 
 def expand(model: onnx.ModelProto) -> Expansion:
     """Prepare a model for counting; the one that is passed stays as it is."""
     originals, top = find_sites(model.graph)
-    flat = _inline(model) if _calls(model, originals) else None
+    flat = None
+    if _calls(model, originals):
+        bare = _without_weights(model)
+        lengths = expanded_lengths(model.functions)
+        # A function that calls itself has no end, so that its calls stay unknown.
+        is_limited = lengths is not None and limit_calls(bare, lengths)
+        flat = _inline(model, bare) if lengths is not None else None
     if flat is not None:
         sites, flat_top = find_sites(flat.graph)
-        owners = _owners(model, originals, sites)
+        owners = _owners(bare, originals, sites)
         if owners is not None:
-            return _name(flat, sites, flat_top, owners, originals)
+            bound = (
+                CountBound(NODES, MOST_NODES, sum(site.node.overload != UNEXPANDED for site in sites))
+                if is_limited
+                else None
+            )
+            return replace(_name(flat, sites, flat_top, owners, originals), bound=bound)
     return _name(model, originals, top, originals, originals)
 
 
@@ -51,17 +65,22 @@ def to_bytes(expansion: Expansion) -> bytes:
     return serialized
 
 
-def _inline(model: onnx.ModelProto) -> onnx.ModelProto | None:
-    """A copy with bodies in the place of calls; weights are spared the way through the inliner, which copies twice."""
+def _without_weights(model: onnx.ModelProto) -> onnx.ModelProto:
+    """A copy for the inliner, which copies twice: weights are spared that."""
     bare = onnx.ModelProto(ir_version=model.ir_version, opset_import=model.opset_import, functions=model.functions)
     bare.graph.name = "taken apart"
     for field in ("node", "input", "output", "value_info"):
         getattr(bare.graph, field).extend(getattr(model.graph, field))
+    return bare
+
+
+def _inline(model: onnx.ModelProto, bare: onnx.ModelProto) -> onnx.ModelProto | None:
+    """The model with bodies in the place of calls."""
     try:
         flat = inliner.inline_local_functions(bare)
     except MemoryError:
         raise
-    except Exception:  # a C++ library refuses what calls itself or is of another opset: calls then stay unknown
+    except Exception:  # a C++ library refuses what is of another opset: calls then stay unknown
         return None
     flat.graph.initializer.extend(model.graph.initializer)
     flat.graph.sparse_initializer.extend(model.graph.sparse_initializer)
@@ -79,54 +98,19 @@ def _name(
 
 
 def _calls(model: onnx.ModelProto, sites: list[Site]) -> bool:
-    known = set(map(_key, model.functions))
-    return any(_called(site.node) in known for site in sites) if known else False
+    known = set(map(key_of, model.functions))
+    return any(called(site.node) in known for site in sites) if known else False
 
 
-_Key = tuple[str, str, str]
-"""By what a function is called: one name may stand for several forms of it."""
-
-
-def _key(function: onnx.FunctionProto) -> _Key:
-    return text(function.domain), text(function.name), text(function.overload)
-
-
-def _called(node: onnx.NodeProto) -> _Key:
-    return text(node.domain), text(node.op_type), text(node.overload)
-
-
-def _owners(model: onnx.ModelProto, originals: list[Site], sites: list[Site]) -> list[Site] | None:
+def _owners(bare: onnx.ModelProto, originals: list[Site], sites: list[Site]) -> list[Site] | None:
     """The inliner keeps the order: a call gives way to as many nodes as its body has, calls within it replaced too.
 
     None where it left calls as they were, or nothing of one.
     """
-    known = set(map(_key, model.functions))
-    if any(_called(site.node) in known for site in sites):
+    lengths = expanded_lengths(bare.functions)
+    if lengths is None or any(called(site.node) in lengths for site in sites):
         return None
-    lengths = _Lengths(model)
-    counts = [lengths.of_node(site.node, own_subgraphs=False) for site in originals]
+    asked, _ = find_sites(bare.graph)
+    counts = [lengths.get(called(site.node), 1) for site in asked]
     owners = [site for site, count in zip(originals, counts, strict=True) for _ in range(count)]
     return owners if len(owners) == len(sites) and all(counts) else None
-
-
-class _Lengths:
-    """How many nodes a node becomes."""
-
-    def __init__(self, model: onnx.ModelProto) -> None:
-        self._functions = {_key(function): function for function in model.functions}
-        self._known: dict[_Key, int] = {}
-
-    def of_node(self, node: onnx.NodeProto, own_subgraphs: bool = True) -> int:
-        """One, or the length of the function that it calls; nodes in its subgraphs beside that."""
-        key = _called(node)
-        own = self._of_function(key) if key in self._functions else 1
-        if not own_subgraphs:
-            return own
-        graphs = [g for a in node.attribute for g in ([a.g] if a.HasField("g") else list(a.graphs))]
-        return own + sum(self.of_node(inner) for graph in graphs for inner in graph.node)
-
-    def _of_function(self, key: _Key) -> int:
-        if key not in self._known:
-            # Functions that call themselves are not inlined.
-            self._known[key] = sum(self.of_node(node) for node in self._functions[key].node)
-        return self._known[key]

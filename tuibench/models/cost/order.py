@@ -11,7 +11,7 @@ from typing import Any, Protocol
 from tuibench.arrays.bundle import Feed, read_bundle
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.profile import CostProfile
+from tuibench.core.profile import EXECUTED, SECONDS, CostProfile, CountBound
 from tuibench.core.record import from_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.models.candidate import Search
@@ -20,6 +20,7 @@ from tuibench.models.cost.expansion import Expansion
 from tuibench.models.cost.relocation import locate_weights
 from tuibench.models.cost.tensor import Shape, Tensor
 from tuibench.models.cost.trace import MOST_EVENTS, Trace, read_profile
+from tuibench.models.cost.turns import LOOPS, MOST_EXECUTED, limited_loops, reached
 from tuibench.models.dim import expand as expand_points
 from tuibench.models.external import check_external
 from tuibench.models.file import locate
@@ -34,6 +35,11 @@ class Tracer(Protocol):
 
     def run(self, feed: dict[str, Any], optimize: bool = False) -> dict[str, Any]:
         """The outputs for one feed, or TrialError."""
+
+    max_s: float | None
+    """Seconds that all runs may take together; None for no limit."""
+    is_overdue: bool
+    """Whether a run was ended by that."""
 
     def end(self) -> str | None:
         """Where that lies, after which it runs no more; None where the model was never loaded."""
@@ -53,24 +59,44 @@ class _Task:
     work_dir: str
     available_bytes: int
     point: Point | None
+    loop_s: float | None = None
+    """Set if runs are for shapes alone: loops are limited then."""
 
     def trace(self, open_tracer: OpenTracer) -> Shapes:
         """What the nodes see in one run."""
+        if self.expansion.bound is not None:
+            return self.guess("the model was not run, as it has too many nodes")
         try:
-            source: tuple[str | bytes, str] = (str(self.path), "")
-            if self.expansion.renamed:
-                source = locate_weights(self.expansion, self.path)
+            source, limits = self._source()
             tracer = open_tracer(*source, self.work_dir)
         except ModelError as error:
             return self.guess(error.message)
+        if any(site.op in LOOPS for site in self.expansion.sites):
+            tracer.max_s = self.loop_s
         try:
-            return self._run(tracer)
+            found = self._run(tracer, limits)
         except (TrialError, ModelError) as error:
-            return self.guess(f"ONNX Runtime without optimization: {shorten(error.message)}")
+            found = self.guess(f"ONNX Runtime without optimization: {shorten(error.message)}")
         finally:
             tracer.end()
+        return self._bounded(SECONDS, self.loop_s) if tracer.is_overdue and self.loop_s is not None else found
 
-    def _run(self, tracer: Tracer) -> Shapes:
+    def _source(self) -> tuple[tuple[str | bytes, str], Mapping[int, int]]:
+        """The model to run, and the turns that its loops are limited to."""
+        if self.loop_s is None:
+            source = locate_weights(self.expansion, self.path) if self.expansion.renamed else (str(self.path), "")
+            return source, {}
+        with limited_loops(self.expansion) as limits:
+            if self.expansion.renamed or limits:
+                return locate_weights(self.expansion, self.path), limits
+        return (str(self.path), ""), limits
+
+    def _bounded(self, code: str, limit: float) -> Shapes:
+        """Shapes without the run that reached a limit."""
+        bound = CountBound(code, limit, len(self.expansion.sites))
+        return replace(self.guess("the run reached a limit"), bound=bound)
+
+    def _run(self, tracer: Tracer, limits: Mapping[int, int]) -> Shapes:
         point = self.point or self._make_point(tracer)
         if point.failure is not None or point.bundle is None:
             return self.guess(point.failure[2] if point.failure is not None else "there are no inputs")
@@ -84,6 +110,8 @@ class _Task:
         if not trace.events:
             cut = f"stops at {MOST_EVENTS:,} events, before one inference was over" if trace.is_cut else "told nothing"
             return self.guess(f"ONNX Runtime's profiler {cut}")
+        if reached(self.expansion, limits, trace):
+            return self._bounded(EXECUTED, MOST_EXECUTED)
         trace.outputs = _tensors(outputs)
         inputs = {name: tensor.shape or () for name, tensor in _tensors(feed).items()}
         symbols = self._symbols(point.batch, point.dims)
@@ -131,7 +159,9 @@ def carry_out(request: Mapping[str, Any], available_bytes: int, open_tracer: Ope
     expansion = open_expansion(path)
     # A directory of its own, because the run's holds inputs of the same names.
     with tempfile.TemporaryDirectory(prefix="cost-", dir=request["run_dir"]) as work_dir:
-        task = _Task(path, expansion, _spec(request, str(path)), work_dir, available_bytes, point)
+        task = _Task(
+            path, expansion, _spec(request, str(path)), work_dir, available_bytes, point, request.get("loop_s")
+        )
         static = request.get("static")
         # Who asks for no run says why, as after one that did not end.
         shapes = (

@@ -25,8 +25,8 @@ def count_trips(site: Site) -> int | None:
 
 def _loop_trips(site: Site) -> int | None:
     """The limit, where the body never says to stop."""
-    limit = _scalar(site.scope, site.inputs[0]) if site.inputs and site.inputs[0] else None
-    begins = _scalar(site.scope, site.inputs[1]) if len(site.inputs) > 1 and site.inputs[1] else 1
+    limit = scalar(site.scope, site.inputs[0]) if site.inputs and site.inputs[0] else None
+    begins = scalar(site.scope, site.inputs[1]) if len(site.inputs) > 1 and site.inputs[1] else 1
     if begins == 0 or (limit is not None and limit <= 0):
         return 0
     if limit is not None and limit > _ENDLESS:
@@ -44,7 +44,7 @@ def _goes_on(site: Site) -> bool:
     while maker is not None and maker.op == "Identity":
         name = maker.inputs[0]
         maker = body.makers.get(name)
-    return name == passed or _scalar(body, name) == 1
+    return name == passed or scalar(body, name) == 1
 
 
 def _scan_trips(site: Site) -> int | None:
@@ -59,7 +59,7 @@ def _scan_trips(site: Site) -> int | None:
     return shape[axis] if shape is not None and -len(shape) <= axis < len(shape) else None
 
 
-def _scalar(scope: Scope, name: str) -> int | None:
+def scalar(scope: Scope, name: str) -> int | None:
     """The value of a constant of one element."""
     home = scope.home(name)
     if home is None:

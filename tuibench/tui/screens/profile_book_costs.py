@@ -19,6 +19,7 @@ from tuibench.insight.cost_total import (
 )
 from tuibench.insight.detail import cost_detail
 from tuibench.insight.summary import BYTES, COST_TYPES, FLOPS, summarize_costs
+from tuibench.report.profile_costs import bound_words
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.profile_book import Book, Depth, Summed
@@ -69,6 +70,8 @@ class CostBook(Book):
         yield Fact(
             "at", f"{dot.join([*sizes, count_of(costs.items, 'item')])}; shapes from {costs.shapes_from or UNKNOWN}"
         )
+        if costs.bound is not None:
+            yield Fact("limit", bound_words(costs.bound), "warn")
         if unknown := unknown_words(costs):
             yield Fact("unknown", f"{unknown}: not in the totals", "warn")
         yield from (Fact("note", text) for text in costs.notes)

@@ -9,11 +9,12 @@ from tuibench.core.units import count_of, ms, percent, short, size
 from tuibench.insight.cost_total import flops_words
 from tuibench.insight.detail import MOST_NODES, layer_detail
 from tuibench.insight.estimate import BOUND, ModelEstimate, model_estimates
-from tuibench.insight.layer import COLUMNS, LayerRow, choose, fused_words, layer_rows, with_sum
+from tuibench.insight.layer import COLUMNS, LayerRow, choose, columns_of, fused_words, layer_rows, with_sum
 from tuibench.insight.portion import work_of
 from tuibench.insight.roof import roof_lines
-from tuibench.insight.sentence import cautions, help_sentence, sum_words, zeros_sentence
+from tuibench.insight.sentence import help_sentence, sum_words, zeros_sentence
 from tuibench.insight.summary import SUMMARY_TYPES, summarize
+from tuibench.report.profile_trust import shown_cautions, shown_profile
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.profile_book import Book, Depth, Summed
@@ -28,10 +29,8 @@ _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "p
 class PerformanceBook(Book):
     """Of one profile, with the costs that were counted for it."""
 
-    kinds = SUMMARY_TYPES
-    sorts = _SORTS
-
     def __init__(self, profile: Profile) -> None:
+        profile = shown_profile(profile)
         assert profile.performance is not None
         self.profile: PerformanceProfile = profile.performance
         self.costs = profile.costs
@@ -40,7 +39,11 @@ class PerformanceBook(Book):
         self._work, self._help = work_of(self.profile), help_sentence(self.profile)
         self._rows = layer_rows(self.profile, self.costs)
         self._nodes = {node.id: node for node in self.costs.nodes}
-        self._table = LayerTable(COLUMNS, [(row.layer.key, row) for row in self._rows], self._arrange, _style, with_sum)
+        columns = columns_of(self.profile)
+        self._table = LayerTable(columns, [(row.layer.key, row) for row in self._rows], self._arrange, _style, with_sum)
+        hidden = {column.title for column in COLUMNS} - {column.title for column in columns}
+        self.kinds = tuple(kind for kind in SUMMARY_TYPES if kind not in hidden)
+        self.sorts = tuple(title for title in _SORTS if title not in hidden)
 
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, LayerRow]]:
         return [(row.layer.key, row) for row in choose(self._rows, sort, reverse, text)]
@@ -57,7 +60,7 @@ class PerformanceBook(Book):
         letter = f"grade {grade.letter}" if grade is not None and grade.letter else ""
         yield Fact("measured", dot.join(filter(None, (_speed(profile), letter))), "title")
         yield from (Fact("estimated", _estimated(estimate)) for estimate in self._estimates)
-        yield from (Fact("caution", text, "warn") for text in cautions(profile))
+        yield from (Fact("caution", text, "warn") for text in shown_cautions(profile))
         sizes = [f"batch {profile.batch}" if profile.batch is not None else "", count_of(profile.cores, "core")]
         sizes += [f"{name} {value}" for name, value in profile.dims.items()]
         engine = f"{profile.engine} {profile.engine_version} {profile.precision}"
