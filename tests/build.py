@@ -8,6 +8,7 @@ from typing import Any
 
 from tuibench.core.cell import Asked, Cell, Check, Execution, Noise, Samples, Used, Warmup
 from tuibench.core.model import Reference
+from tuibench.core.scenario import find
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.measure.job import Job
 
@@ -86,8 +87,10 @@ def make_job(directory: Path, bundle: Path, cell: Cell | None = None, **changes:
     """A short execution of the fake engine on the first CPU that is allowed."""
     import os
 
+    cell = cell or make_cell()
     job = Job(
-        cell=cell or make_cell(),
+        cell=cell,
+        scenario=find(cell.asked.scenario),
         model_path=str(directory / "model.onnx"),
         bundle=str(bundle),
         reference=Reference(None, None, None, "no reference in this test"),

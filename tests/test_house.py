@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import statistics
 from collections.abc import Callable
@@ -10,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests import rules
+from tuibench.core.scenario import REGISTRY
 
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGE = ROOT / "tuibench"
@@ -32,6 +34,17 @@ def test_imports_go_down_only() -> None:
 def test_worker_side_is_understood_by_its_oldest_interpreter() -> None:
     assert "core/record.py" in WORKER_SIDE
     hold(rules.newer_than_worker, WORKER_SIDE)
+
+
+def test_scenario_names_stand_only_where_scenarios_are_declared() -> None:
+    names = set(REGISTRY)
+    found = {
+        f"{path}:{node.lineno}"
+        for path, source in SOURCES.items()
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Constant) and node.value in names and path != "core/scenario.py"
+    }
+    assert found == set()
 
 
 def test_functions_and_classes_stay_small() -> None:

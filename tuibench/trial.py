@@ -205,7 +205,7 @@ def _plain_setting(path: str, work_dir: str, optimize: bool) -> Setting:
         cpus=cpus,
         pin="none",
         precision="engine-default",
-        scenario="sync",
+        one_at_a_time=True,
         work_dir=work_dir,
         optimize=optimize,
     )

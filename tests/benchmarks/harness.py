@@ -28,7 +28,7 @@ def bound_tiny(samples: int) -> Bound:
     """The smallest sample, loaded and bound as a worker binds it."""
     engine = registry.make("onnxruntime")
     engine.start()
-    session = engine.load(Setting(resolve_model("sample:tiny").path, 1, 1, (0,), "none", "f32", "sync", "."))
+    session = engine.load(Setting(resolve_model("sample:tiny").path, 1, 1, (0,), "none", "f32", True, "."))
     (port,) = session.inputs()
     shape = [d if isinstance(d, int) else 1 for d in port.shape or ()]
     feeds = [{port.name: np.random.default_rng(i).random(shape, dtype=np.float32)} for i in range(samples)]

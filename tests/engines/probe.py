@@ -22,7 +22,7 @@ def setting(model_path: str, **changes: Any) -> Setting:
         "cpus": tuple(sorted(os.sched_getaffinity(0))),
         "pin": "core",
         "precision": "f32",
-        "scenario": "sync",
+        "one_at_a_time": True,
         "work_dir": str(Path(model_path).parent),
     }
     return Setting(model_path=model_path, **{**plain, **changes})
@@ -81,7 +81,7 @@ def churn(engine: str, model: str, times: str) -> int:
     made.start()
     feed = {"x": np.ones((1, 8), dtype=np.float32)}
     for _ in range(int(times)):
-        session = made.load(setting(model, scenario="async"))
+        session = made.load(setting(model, one_at_a_time=False))
         for io in ("bound", "call"):
             queue = session.queue([feed], io)
             stamps = [memoryview(array("q", [0] * 20)) for _ in range(2)]

@@ -20,11 +20,12 @@ from onnx.reference import ReferenceEvaluator
 
 from tests.engines import make
 from tests.engines.probe import setting
+from tuibench.core.engine import names
 from tuibench.engines import registry
 from tuibench.engines.protocol import IO_CLASSES, Engine, IoUnavailable, Refusal, Session
 
-ALL = registry.names(hidden=True)
-REAL = registry.names()
+ALL = names(hidden=True)
+REAL = names()
 
 
 def probe(*args: str, **environment: str) -> Any:
@@ -243,7 +244,7 @@ def test_closing_gives_the_memory_back(name: str, tmp_path: Path) -> None:
 
 def test_a_queue_is_there_exactly_where_it_is_claimed(any_engine: Engine, tmp_path: Path) -> None:
     case = make.mlp()
-    session = any_engine.load(setting(case.save(tmp_path), scenario="async"))
+    session = any_engine.load(setting(case.save(tmp_path), one_at_a_time=False))
     if "queue" not in any_engine.capabilities.stream_kinds:
         with pytest.raises(Refusal, match="queue"):
             session.queue(case.feeds, "bound")

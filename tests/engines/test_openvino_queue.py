@@ -31,7 +31,7 @@ def session(tmp_path_factory: pytest.TempPathFactory) -> Iterator[OpenVinoSessio
     engine = openvino.make()
     engine.start()
     path = make.mlp().save(tmp_path_factory.mktemp("queue"))
-    loaded = engine.load(setting(path, scenario="async", streams=STREAMS, threads=STREAMS))
+    loaded = engine.load(setting(path, one_at_a_time=False, streams=STREAMS, threads=STREAMS))
     assert loaded.read_back().streams == STREAMS
     yield loaded
     loaded.close()
@@ -161,7 +161,7 @@ def test_an_error_in_an_inference_comes_out_of_the_run(tmp_path: Path) -> None:
     engine = openvino.make()
     engine.start()
     case = make.reshaped()
-    session = engine.load(setting(case.save(tmp_path), scenario="async"))
+    session = engine.load(setting(case.save(tmp_path), one_at_a_time=False))
     queue = session.queue(case.feeds, "engine-allocated")
     with pytest.raises(RuntimeError, match="conflicts"):
         queue.run(NEVER, stamps(10), stamps(10))

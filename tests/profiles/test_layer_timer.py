@@ -21,6 +21,7 @@ from tests.models.factory import model as built
 from tests.profiles.graph_shelf import SHELF
 from tests.test_child import Answer, call
 from tuibench.arrays.bundle import write_bundle
+from tuibench.core import engine
 from tuibench.core.model import Point, Reference
 from tuibench.core.profile import FOLDED, LAYER, RUNTIME, UNMAPPED, LayerRun
 from tuibench.core.record import from_plain, to_plain
@@ -30,7 +31,7 @@ from tuibench.models.node import walk
 PACKAGE = Path(__file__).resolve().parents[2] / "tuibench"
 CPU = min(os.sched_getaffinity(0))
 RUNS = 3
-ENGINES = registry.timed(hidden=True)
+ENGINES = engine.timed(hidden=True)
 KINDS = ("branches", "loops", "rounding", "a function")
 DTYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.BOOL: np.bool_}
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 import pytest
 
 from tuibench.core.run import Comparison
-from tuibench.stats.comparison import THROUGHPUT, Side, compare, paired, unpaired
+from tuibench.core.scenario import THROUGHPUT
+from tuibench.stats.comparison import Side, compare, paired, unpaired
 
 
 def side(name: str, logs: Sequence[float], start: int = 1) -> Side:

@@ -8,10 +8,9 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
+from tuibench.core import engine
 from tuibench.core.errors import ExitCode
 from tuibench.workbench.probing import Answers, ask_engines, describe_terminal
-
-ENGINES = ("onnxruntime", "openvino")
 
 
 def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
@@ -35,7 +34,7 @@ def run(
     args: argparse.Namespace,
     interruption: object = None,  # noqa: ARG001 - every command is told; what is done here ends by itself
     *,
-    engines: Sequence[str] = ENGINES,
+    engines: Sequence[str] = engine.names(),
     ask: Callable[[Sequence[str]], Answers] | None = None,
     examine: Callable[[Answers, dict[str, Any]], dict[str, Any]] | None = None,
     out: TextIO | None = None,

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.scenario import find
 
 Metric = Callable[[CellResult], Estimate]
 
@@ -69,12 +70,12 @@ def _overlap(a: Estimate, b: Estimate) -> bool:
 
 def least_latency(cells: Sequence[CellResult]) -> Choice | None:
     """Of measured cells the quickest that answers one request at a time: what a headline names first."""
-    return choose([c for c in cells if c.asked.scenario == "sync"], latency, most=False)
+    return choose([c for c in cells if find(c.asked.scenario).is_latency], latency, most=False)
 
 
 def most_of_streams(cells: Sequence[CellResult]) -> Choice | None:
     """Of measured cells the one with the most items/s of those that answer several: what a headline names next."""
-    return choose([c for c in cells if c.asked.scenario != "sync"], throughput, most=True)
+    return choose([c for c in cells if not find(c.asked.scenario).is_latency], throughput, most=True)
 
 
 def headlined(cells: Sequence[CellResult]) -> CellResult | None:

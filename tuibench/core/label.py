@@ -6,6 +6,7 @@ import os
 from collections.abc import Collection, Iterable, Sequence
 
 from tuibench.core.cell import Asked
+from tuibench.core.scenario import find
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 from tuibench.core.units import count_of
@@ -37,7 +38,7 @@ def name_cell(
     streams to where they vary; `was` is what it is held against, which may have had other cores or streams, and
     `was_streams` how many of them it really used.
     """
-    alone = asked.scenario == "sync"
+    alone = not find(asked.scenario).has_streams
     words = [show(model, _LONGEST)] if "model" in axes and model else []
     words += [show(asked.engine, _LONGEST)] if "engine" in axes else []
     words.append(show(asked.scenario, _LONGEST))

@@ -15,9 +15,6 @@ LEVELS = (*(f"pruned {level:g}" for level in PRUNED_LEVELS), INT8)
 WHAT_IF = (INT8,)
 """Forms in which a layer can be measured alone."""
 
-TIMED_ENGINES = ("onnxruntime",)
-"""Those that tell how long each layer takes, the default first; the registry of engines knows how they do."""
-
 
 @dataclass(frozen=True, slots=True)
 class ProfileSpec:

@@ -6,9 +6,6 @@ from dataclasses import dataclass
 
 from tuibench.core.profile_spec import ProfileSpec
 
-SCENARIOS = ("sync", "async")
-SCENARIO_LABELS = {"sync": "singlestream", "async": "multistream", "elastic": "elastic"}
-
 
 @dataclass(frozen=True, slots=True)
 class Effort:

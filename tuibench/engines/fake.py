@@ -30,8 +30,6 @@ CAPABILITIES = Capabilities(
     precisions=("f32", "bf16"),
     stream_kinds=("threads", "processes"),
     io_classes=("bound", "engine-allocated", "call"),
-    formats=("onnx", "ort"),
-    pins_threads=False,
 )
 
 
@@ -121,7 +119,7 @@ class FakeEngine:
     def _steps(self, setting: Setting) -> dict[str, Any]:
         facts = {
             "cores": len(setting.cpus),
-            "scenario": setting.scenario,
+            "one_at_a_time": setting.one_at_a_time,
             "streams": setting.streams,
             "model": Path(setting.model_path).stem,
             **setting.options,

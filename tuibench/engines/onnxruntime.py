@@ -49,8 +49,6 @@ CAPABILITIES = Capabilities(
     precisions=("f32",),
     stream_kinds=("threads", "processes"),
     io_classes=("bound", "engine-allocated", "call"),
-    formats=("onnx", "ort"),
-    pins_threads=True,
     pins_caller=True,
 )
 

@@ -18,8 +18,6 @@ CAPABILITIES = Capabilities(
     precisions=("f32", "bf16", "f16"),
     stream_kinds=("queue", "threads", "processes"),
     io_classes=("bound", "engine-allocated", "call"),
-    formats=("onnx",),
-    pins_threads=True,
     extra="openvino",
 )
 _SHAPES = ("model", "static")
@@ -86,7 +84,7 @@ def choose_properties(setting: Setting) -> dict[str, Any]:
     if setting.precision not in (*CAPABILITIES.precisions, "engine-default"):
         takes = ", ".join(CAPABILITIES.precisions)
         raise BadSetting(f"openvino has no precision '{setting.precision}'; it takes {takes} or engine-default")
-    alone = setting.scenario == "sync"
+    alone = setting.one_at_a_time
     properties: dict[str, Any] = {
         "PERFORMANCE_HINT": "LATENCY" if alone else "THROUGHPUT",
         "NUM_STREAMS": 1 if alone else setting.streams,

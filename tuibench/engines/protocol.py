@@ -27,14 +27,9 @@ class Capabilities:
     stream_kinds: tuple[str, ...]
     """Of 'queue', 'threads', 'processes': the ways N streams can be kept busy, best first."""
     io_classes: tuple[str, ...]
-    formats: tuple[str, ...]
-    pins_threads: bool
-    """Whether the engine can tie its own threads to CPUs."""
     pins_caller: bool = False
     """Whether the thread that calls may be tied to the first CPU once the model is loaded; not where the engine makes
     threads later, which would inherit that one CPU."""
-    isolated_python: str | None = None
-    """A Python version range when it needs an interpreter of its own."""
     extra: str | None = None
     """The extra of tuibench that installs it."""
 
@@ -51,7 +46,8 @@ class Setting:
     """The process already runs on these only."""
     pin: str
     precision: str
-    scenario: str
+    one_at_a_time: bool
+    """Whether one request is in flight at a time, so that latency is what counts."""
     work_dir: str
     optimize: bool = True
     options: dict[str, str] = field(default_factory=dict)

@@ -8,7 +8,8 @@ from typing import Any
 from tuibench.core.cell import Asked, CellResult, Estimate, Pooled
 from tuibench.core.label import model_names, name_cell
 from tuibench.core.run import RunResult
-from tuibench.core.spec import SCENARIO_LABELS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
+from tuibench.core.scenario import REGISTRY, find
+from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.core.units import ms, short
 from tuibench.intake.refusal import Refusal
 
@@ -16,7 +17,8 @@ KEY = "benchmark_result"
 """Under which its figures stand."""
 TOOL = "deepsparse.benchmark"
 
-_SCENARIOS = {label: name for name, label in SCENARIO_LABELS.items()} | {name: name for name in SCENARIO_LABELS}
+_LABELLED = [one for one in REGISTRY.values() if one.label]
+_SCENARIOS = {one.label: one.name for one in _LABELLED} | {one.name: one.name for one in _LABELLED}
 _LATENCIES = {"p50": "50.0", "p90": "90.0", "p95": "95.0", "p99": "99.0", "p99_9": "99.9"}
 _PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
 _LENGTHS = ("sequence_length", "input_ids_length")
@@ -98,9 +100,9 @@ def _asked(file: _File) -> Asked:
     written = file.text("scenario") or file.block(KEY).text("scenario")
     scenario = _SCENARIOS.get(written)
     if scenario is None:
-        raise Refusal(f"scenario is none of {', '.join(SCENARIO_LABELS.values())}", _HINT)
+        raise Refusal(f"scenario is none of {', '.join(one.label for one in _LABELLED)}", _HINT)
     batch = file.count("batch_size")
-    streams = 1 if scenario == "sync" else _told(file, "num_streams")
+    streams = _told(file, "num_streams") if find(scenario).has_streams else 1
     lengths = {name: length for name in _LENGTHS for length in [file.count(name)] if length is not None}
     return Asked(
         engine=_engine(file.text("engine")), model_sha256="", version="original", scenario=scenario,
@@ -163,7 +165,7 @@ def _spec(file: _File, asked: Asked, source: ModelSource) -> BenchmarkSpec:
 
 
 def _headline(cell: CellResult, pooled: Pooled, source: ModelSource, tool: str) -> str:
-    alone = cell.asked.scenario == "sync"
+    alone = find(cell.asked.scenario).is_latency
     amount = ms(pooled.median) if alone else f"{short(pooled.items_per_sec)} items/s"
     name = name_cell(cell.asked, (), model=model_names([source])[0])
     return f"{amount} ({name}) · {tool}, no grade, no interval"

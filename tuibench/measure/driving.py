@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from time import perf_counter_ns
 
 from tuibench.arrays.bundle import read_bundle
-from tuibench.engines.protocol import Bound, Engine, Feed, Session, Setting
+from tuibench.engines.protocol import Bound, Session
+from tuibench.host.noise import Witness
 from tuibench.measure import isolation, loading
 from tuibench.measure.job import Job
 from tuibench.measure.loading import Share
-from tuibench.measure.scenario import Outcome
-from tuibench.measure.stream import Drive, ThreadStreams, drive_queue, drive_threads
+from tuibench.measure.scenario import Outcome, Ready
+from tuibench.measure.stream import Slices, ThreadStreams, drive_queue, drive_threads, measure_streams
 from tuibench.measure.stream_process import ProcessStreams, StreamJob, merge_noise
 from tuibench.measure.sync import Calls, rotate
 
@@ -23,25 +25,10 @@ _PROCESS_BELOW_NS = 1_000_000
 
 
 @dataclass(slots=True)
-class Build:
-    """What there is to build streams from: the first session stands already."""
-
-    job: Job
-    engine: Engine
-    setting: Setting
-    shares: Sequence[Share]
-    session: Session
-    feeds: Sequence[Feed]
-    bound: Bound
-    load_more: Callable[[], None]
-    """Called before every further load, which takes its own time."""
-
-
-@dataclass(slots=True)
-class Driving:
+class Streams:
     """Streams that stand ready."""
 
-    run: Drive
+    run: Slices
     complete: Callable[[Outcome], Outcome]
     """Adds to an outcome what only the streams know."""
     threads: int | None = None
@@ -56,45 +43,80 @@ def choose_kind(own_queue: bool, asked: str | None, latency_ns: float) -> str:
     return asked or ("threads" if latency_ns >= _PROCESS_BELOW_NS else "processes")
 
 
+def drive(ready: Ready) -> Outcome:
+    """Measure several streams at once."""
+    job = ready.job
+    latency_ns = least_latency_ns(ready.bound.calls[0])
+    kind = choose_kind(ready.own_queue, job.stream_kind, latency_ns)
+    if kind == "processes":
+        ready.hand_over()
+    crowd = max(1.0, job.streams / len(job.cpus))
+    with build_streams(ready, kind) as streams:
+        ready.enter_timed(latency_ns, crowd)
+        outcome = measure_streams(
+            streams.run,
+            streams=job.streams,
+            kind=kind,
+            latency_ns=latency_ns * crowd,
+            warmup_s=job.warmup_s,
+            timed_s=job.timed_s,
+            witness=Witness(job.cpus),
+            progress=ready.progress,
+            after_warmup=ready.after_warmup,
+            keep_all=job.keep_raw,
+        )
+        return replace(streams.complete(outcome), threads=streams.threads)
+
+
+def least_latency_ns(call: Callable[[], object], calls: int = 3) -> float:
+    """Return the least of a few calls, to choose between threads and processes and to size the slices."""
+    best = float("inf")
+    for _ in range(calls):
+        begin = perf_counter_ns()
+        call()
+        best = min(best, float(perf_counter_ns() - begin))
+    return best
+
+
 @contextmanager
-def build_drive(build: Build, kind: str) -> Iterator[Driving]:
+def build_streams(ready: Ready, kind: str) -> Iterator[Streams]:
     """The streams for as long as they are needed."""
     if kind == "queue":
-        queue = build.session.queue(build.feeds, build.bound.io)
+        queue = ready.session.queue(ready.feeds, ready.bound.io)
         try:
-            distinct = len(build.bound.calls)
-            yield Driving(drive_queue(queue, build.job.streams), lambda outcome: replace(outcome, distinct=distinct))
+            distinct = len(ready.bound.calls)
+            yield Streams(drive_queue(queue, ready.job.streams), lambda outcome: replace(outcome, distinct=distinct))
         finally:
             queue.close()
     elif kind == "threads":
-        yield from _threads(build)
+        yield from _threads(ready)
     else:
-        yield from _processes(build)
+        yield from _processes(ready)
 
 
-def _threads(build: Build) -> Iterator[Driving]:
-    before = isolation.count_threads() - sum(share.threads - 1 for share in build.shares[:1])
-    ready = (build.session, build.bound)
-    streams = [_Stream(build, share, ready if i == 0 else None) for i, share in enumerate(build.shares)]
-    distinct = len(build.bound.calls)
+def _threads(ready: Ready) -> Iterator[Streams]:
+    before = isolation.count_threads() - sum(share.threads - 1 for share in ready.shares[:1])
+    first = (ready.session, ready.bound)
+    streams = [_Stream(ready, share, first if i == 0 else None) for i, share in enumerate(ready.shares)]
+    distinct = len(ready.bound.calls)
     driven = ThreadStreams([stream.make for stream in streams])
     try:
         threads = isolation.count_threads() - before
-        yield Driving(drive_threads(driven), lambda o: replace(o, distinct=distinct), threads, [streams])
+        yield Streams(drive_threads(driven), lambda o: replace(o, distinct=distinct), threads, [streams])
     finally:
         driven.close()
 
 
-def _processes(build: Build) -> Iterator[Driving]:
-    job = build.job
-    jobs = [_stream_job(job, build.bound.io, share, i) for i, share in enumerate(build.shares)]
-    distinct = len(build.bound.calls)
+def _processes(ready: Ready) -> Iterator[Streams]:
+    job = ready.job
+    jobs = [_stream_job(job, ready.bound.io, share, i) for i, share in enumerate(ready.shares)]
+    distinct = len(ready.bound.calls)
     # This process's own copy of the model would count as memory that the streams need.
-    build.session.close()
-    build.bound.calls = ()
-    build.bound.keep = ()
-    streams = ProcessStreams(jobs, build.load_more)
-    driving = Driving(streams.run, lambda outcome: outcome, streams.threads)
+    ready.session.close()
+    ready.bound.calls = ()
+    ready.bound.keep = ()
+    streams = ProcessStreams(jobs, ready.load_more)
+    built = Streams(streams.run, lambda outcome: outcome, streams.threads)
 
     def complete(outcome: Outcome) -> Outcome:
         growth = sum(report["memory"].get("peak", 0) for report in streams.reports)
@@ -106,9 +128,9 @@ def _processes(build: Build) -> Iterator[Driving]:
             distinct=distinct,
         )
 
-    driving.complete = complete
+    built.complete = complete
     try:
-        yield driving
+        yield built
     finally:
         streams.close()
         for each in jobs:
@@ -136,20 +158,20 @@ def _stream_job(job: Job, io: str, share: Share, index: int) -> StreamJob:
 class _Stream:
     """Makes the calls of one stream inside the thread that will make them, so that its pool inherits its CPUs."""
 
-    def __init__(self, build: Build, share: Share, ready: tuple[Session, Bound] | None) -> None:
-        self._build = build
-        self._setting = replace(build.setting, cpus=share.cpus, threads=share.threads)
-        self._keep = ready
+    def __init__(self, ready: Ready, share: Share, loaded: tuple[Session, Bound] | None) -> None:
+        self._ready = ready
+        self._setting = replace(ready.setting, cpus=share.cpus, threads=share.threads)
+        self._keep = loaded
 
     def make(self) -> Calls:
         """Load, bind and pin; the first stream takes over what is loaded already."""
         isolation.pin_process(self._setting.cpus)
         if self._keep is None:
-            self._build.load_more()
-            session = loading.load(self._build.engine, self._setting).session
-            bound = session.bind(read_bundle(self._build.job.bundle), self._build.bound.io)
+            self._ready.load_more()
+            session = loading.load(self._ready.engine, self._setting).session
+            bound = session.bind(read_bundle(self._ready.job.bundle), self._ready.bound.io)
             bound.calls[0]()
             self._keep = (session, bound)
-        if self._setting.pin == "core" and self._build.engine.capabilities.pins_caller:
+        if self._setting.pin == "core" and self._ready.engine.capabilities.pins_caller:
             isolation.pin_thread(self._setting.cpus[0])
         return rotate(self._keep[1].calls)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from functools import partial
 from math import ceil
 from time import perf_counter_ns
@@ -12,17 +12,13 @@ from typing import Any, Protocol
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.cell import Check, Execution, Used
 from tuibench.engines.protocol import Bound, Engine, Feed, IoUnavailable, ReadBack, Refusal, Session, Setting
-from tuibench.host.noise import Witness
 from tuibench.measure import isolation, loading, reduction
 from tuibench.measure.check import check_outputs
-from tuibench.measure.driving import Build, build_drive, choose_kind
 from tuibench.measure.job import Job
 from tuibench.measure.loading import Share
 from tuibench.measure.loop import harness_ns
 from tuibench.measure.memory import MemoryLog, array_bytes, with_streams
-from tuibench.measure.scenario import Outcome, least_iterations
-from tuibench.measure.stream import measure_streams
-from tuibench.measure.sync import measure_sync
+from tuibench.measure.scenario import Outcome, Ready, least_iterations, load_drive
 
 _PROOF_NS = 100_000_000
 """Samples are proved before timing while a call is shorter than this; a slower one is found out by the warm-up."""
@@ -75,7 +71,7 @@ class Meter:
         loaded = loading.load(self._engine, self._setting)
         memory.note("load")
         self._back = loaded.session.read_back()
-        if self._pins_caller and self._job.cell.asked.scenario == "sync":
+        if self._pins_caller and not self._job.scenario.has_streams:
             isolation.pin_thread(self._setting.cpus[0])
         self._reporter.enter("first")
         first_ns = self._first(loaded.session)
@@ -137,45 +133,33 @@ class Meter:
                 feed.clear()
         # For a moment the samples stood there twice, which is the harness's doing.
         memory.note("bind", ours=copies)
-        common: dict[str, Any] = {
-            "warmup_s": self._job.warmup_s,
-            "timed_s": self._job.timed_s,
-            "progress": self._reporter.progress,
-            "after_warmup": partial(memory.note, "warm"),
-            "keep_all": self._job.keep_raw,
-        }
-        if self._job.cell.asked.scenario == "sync":
-            self._reporter.enter("timed", self._expected_s(first_ns, 1.0))
-            return measure_sync(bound.calls, first_ns=first_ns, witness=Witness(self._job.cpus), **common)
-        return self._stream(session, feeds, bound, common)
-
-    def _stream(self, session: Session, feeds: Sequence[Feed], bound: Bound, common: dict[str, Any]) -> Outcome:
-        latency_ns = least_latency_ns(bound.calls[0])
-        build = Build(
-            self._job, self._engine, self._setting, self._shares, session, feeds, bound, partial(self._load_more)
+        ready = Ready(
+            self._job,
+            self._engine,
+            self._setting,
+            self._shares,
+            self._own_queue,
+            session,
+            feeds,
+            bound,
+            first_ns,
+            load_more=partial(self._reporter.enter, "load"),
+            enter_timed=self._enter_timed,
+            progress=self._reporter.progress,
+            after_warmup=partial(memory.note, "warm"),
+            hand_over=self._hand_over,
         )
-        kind = choose_kind(self._own_queue, self._job.stream_kind, latency_ns)
-        self._handed_over = kind == "processes"
-        crowd = max(1.0, self._job.streams / len(self._job.cpus))
-        with build_drive(build, kind) as drive:
-            del bound, build
-            self._reporter.enter("timed", self._expected_s(latency_ns, crowd))
-            outcome = measure_streams(
-                drive.run,
-                streams=self._job.streams,
-                kind=kind,
-                latency_ns=latency_ns * crowd,
-                witness=Witness(self._job.cpus),
-                **common,
-            )
-            outcome = drive.complete(outcome)
-        if drive.threads is not None:
-            self._back = loading.with_threads(self._back, drive.threads)
+        del bound
+        outcome = load_drive(self._job.scenario.drive)(ready)
+        if outcome.threads is not None:
+            self._back = loading.with_threads(self._back, outcome.threads)
         return outcome
 
-    def _load_more(self) -> None:
-        """Another stream loads the model: it gets the time that a load gets."""
-        self._reporter.enter("load")
+    def _hand_over(self) -> None:
+        self._handed_over = True
+
+    def _enter_timed(self, latency_ns: float, crowd: float) -> None:
+        self._reporter.enter("timed", self._expected_s(latency_ns, crowd))
 
     def _expected_s(self, latency_ns: float, crowd: float) -> float:
         latency_s = latency_ns * crowd / 1e9
@@ -248,13 +232,3 @@ def prove(bound: Bound) -> None:
         call()
         if perf_counter_ns() - begin > _PROOF_NS:
             return
-
-
-def least_latency_ns(call: Callable[[], object], calls: int = 3) -> float:
-    """The least of a few calls, to choose between threads and processes and to size the slices."""
-    best = float("inf")
-    for _ in range(calls):
-        begin = perf_counter_ns()
-        call()
-        best = min(best, float(perf_counter_ns() - begin))
-    return best

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from tuibench.core.cell import Cell
 from tuibench.core.model import Reference
+from tuibench.core.scenario import Scenario
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +14,8 @@ class Job:
     """One execution to carry out."""
 
     cell: Cell
+    scenario: Scenario
+    """Of the cell, with the drive that this worker imports."""
     model_path: str
     bundle: str
     reference: Reference

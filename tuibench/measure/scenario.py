@@ -1,11 +1,16 @@
-"""What every scenario gives back, so that the worker reduces one shape of data whatever was driven."""
+"""The seam between the worker and the drive of a scenario: what a drive gets, and what it returns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from importlib import import_module
+from typing import cast
 
 from tuibench.core.cell import Noise, Warmup
+from tuibench.engines.protocol import Bound, Engine, Feed, Session, Setting
+from tuibench.measure.job import Job
+from tuibench.measure.loading import Share
 from tuibench.measure.recording import Recording
 
 Progress = Callable[[str, float], None]
@@ -28,6 +33,42 @@ class Outcome:
     stream_kind: str | None
     distinct: int = 1
     """Samples that took turns."""
+    threads: int | None = None
+    """Counted, where they can be."""
+
+
+@dataclass(slots=True)
+class Ready:
+    """A model loaded, bound and checked: what a drive measures."""
+
+    job: Job
+    engine: Engine
+    setting: Setting
+    shares: Sequence[Share]
+    """CPUs and threads of each stream."""
+    own_queue: bool
+    """Whether the streams are the engine's own queue."""
+    session: Session
+    feeds: Sequence[Feed]
+    bound: Bound
+    first_ns: float
+    load_more: Callable[[], None]
+    """Called before every further load, which takes its own time."""
+    enter_timed: Callable[[float, float], None]
+    """Called with the latency of a call in ns and the number of streams per CPU before the warm-up begins."""
+    progress: Progress
+    after_warmup: Callable[[], None]
+    hand_over: Callable[[], None]
+    """Called when the session gives way to processes, so that no other I/O class can be tried."""
+
+
+Drive = Callable[[Ready], "Outcome"]
+
+
+def load_drive(place: str) -> Drive:
+    """Import the drive of a scenario from `module:attribute`."""
+    module, _, name = place.partition(":")
+    return cast(Drive, getattr(import_module(module), name))
 
 
 def least_iterations(latency_ns: float) -> int:

@@ -123,16 +123,16 @@ def steady_rate(per_stream: Sequence[tuple[Ns, Ns]]) -> float:
     return done / ((end - begin) / 1e9)
 
 
-Drive = Callable[[int, int], list[tuple[Ns, Ns]]]
+Slices = Callable[[int, int], list[tuple[Ns, Ns]]]
 """Run for so many ns and at most so many calls per stream; (starts, ends) of each stream."""
 
 
-def drive_threads(streams: ThreadStreams) -> Drive:
+def drive_threads(streams: ThreadStreams) -> Slices:
     """Threads as a drive."""
     return lambda duration, most: [(s[:-1], s[1:]) for s in streams.run(duration, most)]
 
 
-def drive_queue(queue: Queue, streams: int) -> Drive:
+def drive_queue(queue: Queue, streams: int) -> Slices:
     """The engine's queue as a drive: all its streams are busy from the N-th start to the N-th last end."""
 
     def run(duration_ns: int, most: int) -> list[tuple[Ns, Ns]]:
@@ -155,7 +155,7 @@ def _lanes(starts: Ns, ends: Ns, streams: int) -> list[tuple[Ns, Ns]]:
     return [(starts[lane], ends[lane]) for lane in lanes]
 
 
-def warm_streams(drive: Drive, cap_s: float, latency_ns: float, progress: Progress) -> tuple[Warmup, float]:
+def warm_streams(drive: Slices, cap_s: float, latency_ns: float, progress: Progress) -> tuple[Warmup, float]:
     """Slices of all streams until they settle; gives the latency under load as well."""
     if latency_ns >= min(_SLOW_NS, cap_s * 1e9):
         return Warmup(
@@ -179,7 +179,7 @@ def warm_streams(drive: Drive, cap_s: float, latency_ns: float, progress: Progre
 
 
 def measure_streams(
-    drive: Drive,
+    drive: Slices,
     *,
     streams: int,
     kind: str,

@@ -157,6 +157,7 @@ class Stream:
         setting = loading.setting_for(
             job.asked,
             job.model_path,
+            one_at_a_time=False,
             threads=job.threads,
             streams=1,
             cpus=job.cpus,

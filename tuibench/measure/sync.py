@@ -12,7 +12,7 @@ from tuibench.core.cell import Warmup
 from tuibench.host.noise import Witness
 from tuibench.measure.loop import next_count, time_block
 from tuibench.measure.recording import EVERYTHING, ROOM, Ns, Recording
-from tuibench.measure.scenario import Outcome, Progress, least_iterations
+from tuibench.measure.scenario import Outcome, Progress, Ready, least_iterations
 from tuibench.stats.warmup import settled
 
 Calls = Iterator[Callable[[], object]]
@@ -102,6 +102,22 @@ def measure_sync(
     noise = witness.finish()
     seconds = recording.timed_ns / 1e9
     return Outcome(recording, warmup, noise, seconds, recording.total / seconds, cpu_s, None, 1, None, len(calls))
+
+
+def drive(ready: Ready) -> Outcome:
+    """Measure one request at a time."""
+    job = ready.job
+    ready.enter_timed(ready.first_ns, 1.0)
+    return measure_sync(
+        ready.bound.calls,
+        warmup_s=job.warmup_s,
+        timed_s=job.timed_s,
+        first_ns=ready.first_ns,
+        witness=Witness(job.cpus),
+        progress=ready.progress,
+        after_warmup=ready.after_warmup,
+        keep_all=job.keep_raw,
+    )
 
 
 def _fit(count: int, recording: Recording, timed_s: float, least: int) -> int:

@@ -80,13 +80,14 @@ def carry_out(job: Job, reporter: Reporter) -> Any:
     isolation.pin_process(job.cpus)
     asked = job.cell.asked
     engine = registry.make(asked.engine)
-    own_queue = asked.scenario == "async" and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
+    own_queue = job.scenario.has_streams and queue_wanted(engine.capabilities.stream_kinds, job.stream_kind)
     whole = loading.Share(job.cpus, len(job.cpus))
-    shares = loading.share_out(job.cpus, job.streams, asked.pin) if asked.scenario == "async" else [whole]
+    shares = loading.share_out(job.cpus, job.streams, asked.pin) if job.scenario.has_streams else [whole]
     first = whole if own_queue else shares[0]
     setting = loading.setting_for(
         asked,
         job.model_path,
+        one_at_a_time=not job.scenario.has_streams,
         threads=first.threads,
         streams=job.streams if own_queue else 1,
         cpus=first.cpus,

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from tuibench.core.cell import Asked, CellResult
 from tuibench.core.label import model_names, varying_axes
 from tuibench.core.run import RunResult
+from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.plots.selection import AXES, MOST_SIDES, Choices, Selection, Side
 
@@ -121,7 +122,7 @@ def _open_batches(run: RunResult) -> dict[str, int]:
 
 def _side_of(run: RunResult, asked: Asked) -> Asked:
     """The request without what figures go over; streams count only where a number was asked for."""
-    streams = asked.streams if run.spec.streams is not None and asked.scenario != "sync" else 0
+    streams = asked.streams if run.spec.streams is not None and find(asked.scenario).has_streams else 0
     return replace(asked, cores=0, batch=None, dims={}, streams=streams)
 
 

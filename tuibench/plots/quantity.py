@@ -6,6 +6,7 @@ import math
 from collections.abc import Collection
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.scenario import any_streams
 from tuibench.core.units import ms, percent, short
 
 METRICS = ("latency", "throughput", "batch-time", "efficiency")
@@ -23,7 +24,7 @@ def statistics_of(metric: str, scenarios: Collection[str]) -> tuple[str, ...]:
     Items/s of one call at a time are those of the median call, which a disturbed machine moves least. Streams are
     counted over all of them at once, so that there is no median call to take theirs from.
     """
-    return STATISTICS if metric in LESS_IS_BETTER or set(scenarios) <= {"sync"} else ("mean",)
+    return STATISTICS if metric in LESS_IS_BETTER or not any_streams(scenarios) else ("mean",)
 
 
 def quantity(cell: CellResult, metric: str, statistic: str) -> Estimate:

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.failure import failure_words
 from tuibench.core.run import RunResult
+from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.plots import figure as figures
@@ -120,7 +121,7 @@ def _points(grid: Grid, selection: Selection, side: str) -> tuple[ScalingPoint, 
 
 def _point(place: Place, value: int, grid: Grid, selection: Selection) -> ScalingPoint:
     cell = place.cell
-    rate = "mean" if cell.asked.scenario != "sync" else selection.statistic
+    rate = "mean" if find(cell.asked.scenario).has_streams else selection.statistic
     wrong, disturbed = _is_wrong(cell), cell.grade is not None and cell.grade.letter == "D"
     name = coordinate_name(grid.axis_key(selection))
     return ScalingPoint(

@@ -34,6 +34,6 @@ def setting_for(path: str, cpus: Sequence[int], threads: int, work_dir: str) -> 
         cpus=tuple(cpus),
         pin="core",
         precision="f32",
-        scenario="sync",
+        one_at_a_time=True,
         work_dir=work_dir,
     )

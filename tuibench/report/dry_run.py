@@ -10,6 +10,7 @@ from tuibench.core.cell import Cell, Failure
 from tuibench.core.failure import failure_words
 from tuibench.core.label import model_names
 from tuibench.core.record import to_plain
+from tuibench.core.scenario import find
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds, size
@@ -81,7 +82,7 @@ def dry_run_json(plan: DryRun) -> str:
 def _row(place: str, cell: Cell, names: list[str], memory: Mapping[str, int]) -> tuple[str, ...]:
     asked = cell.asked
     dims = " ".join(f"{show(name, 24)}={value}" for name, value in asked.dims.items())
-    scenario = show(asked.scenario, 12) + (f" x{asked.streams}" if asked.scenario != "sync" else "")
+    scenario = show(asked.scenario, 12) + (f" x{asked.streams}" if find(asked.scenario).has_streams else "")
     return (
         place,
         fit(names[cell.model] if cell.model < len(names) else "-", 24),

@@ -11,7 +11,7 @@ from tuibench.core.cell import CellResult, Estimate, Pooled
 from tuibench.core.comparison import SideBySide
 from tuibench.core.record import to_plain
 from tuibench.core.run import RunResult
-from tuibench.core.spec import SCENARIO_LABELS
+from tuibench.core.scenario import find
 from tuibench.report.label import first_cell, model_index, model_of
 from tuibench.report.lines import batch_size
 from tuibench.report.profile_trust import shown_profile
@@ -21,7 +21,6 @@ SCHEMA_FILE = "benchmark.schema.json"
 
 ESTIMATES = ("p50", "p90", "p95", "p99", "p99_9", "mean", "std", "floor")
 PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
-_SCHEDULERS = {"sync": "Scheduler.single_stream", "async": "Scheduler.multi_stream", "elastic": "Scheduler.elastic"}
 
 
 def document(run: RunResult, beside: SideBySide | None = None) -> dict[str, Any]:
@@ -57,7 +56,7 @@ def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]
         reasons["benchmark_result"] = "it is a profile; see tuibench.profile" if made else "the run has no cells"
     source, _ = model_of(run, cell) if cell else (None, None)
     shapes = run.spec.inputs.shapes
-    scenario = SCENARIO_LABELS.get(cell.asked.scenario, cell.asked.scenario) if cell else None
+    scenario = find(cell.asked.scenario).label if cell else None
     measured = cell is not None and cell.pooled is not None
     return {
         "engine": _engine_text(run, cell) if cell else None,
@@ -68,7 +67,7 @@ def _compatible(run: RunResult, cell: CellResult | None, reasons: dict[str, str]
         "input_shapes": [list(shape) for shape in shapes] if shapes else None,
         "num_cores": _num_cores(cell) if cell else None,
         "scenario": scenario,
-        "scheduler": _SCHEDULERS.get(cell.asked.scenario, cell.asked.scenario) if cell else None,
+        "scheduler": find(cell.asked.scenario).scheduler if cell else None,
         "seconds_to_run": seconds_to_run(run, cell) if cell else None,
         "num_streams": (cell.used.streams if cell.used else cell.asked.streams) if cell else None,
         # An engine here runs a whole model or refuses it, so what was measured was supported.
@@ -90,7 +89,7 @@ def _engine_text(run: RunResult, cell: CellResult) -> str:
         "batch_size": batch_size(run, cell),
         "num_cores": _num_cores(cell),
         "num_streams": used.streams if used else asked.streams,
-        "scheduler": _SCHEDULERS.get(asked.scenario, asked.scenario),
+        "scheduler": find(asked.scenario).scheduler,
         "precision": (used.precision if used else None) or "unknown",
     }
     return "\n".join([f"{asked.engine} {version}:", *(f"\t{name}: {value}" for name, value in facts.items())])

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 
 from tuibench.core.cell import CellResult, Check, Estimate, Pooled, Used
 from tuibench.core.run import RunResult
-from tuibench.core.spec import SCENARIO_LABELS
+from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of, number, short, size
 from tuibench.report.label import axis_value, failure_text, model_of, plus_minus
@@ -24,7 +24,7 @@ def compatible_lines(run: RunResult, cell: CellResult) -> list[str]:
     lines = [
         f"Original Model Path: {show(source.asked if source else '', 4096)}",
         f"Batch Size: {batch_size(run, cell)}",
-        f"Scenario: {SCENARIO_LABELS.get(cell.asked.scenario, show(cell.asked.scenario, 40))}",
+        f"Scenario: {show(find(cell.asked.scenario).label, 40)}",
     ]
     return lines + (_pooled_lines(cell.pooled) if cell.pooled else [])
 
@@ -115,7 +115,7 @@ def _machine_lines(cell: CellResult) -> Iterator[str]:
     if used is not None and used.cpu_seconds_per_second is not None:
         cpus = ",".join(str(cpu) for cpu in used.cpus)
         yield f"CPU Used: {short(used.cpu_seconds_per_second)} of {cell.asked.cores} cores (CPU {show(cpus, 60)})"
-    if used is not None and cell.asked.scenario != "sync":
+    if used is not None and find(cell.asked.scenario).has_streams:
         yield f"Streams: {used.streams} ({show(used.stream_kind or 'kind unknown', 40)})"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from tuibench.core import engine
 from tuibench.core.spec import EFFORTS
 from tuibench.request import value
 
@@ -46,7 +47,7 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
     (
         "What to measure; each takes a list, and every combination is one cell",
         (
-            Flag("engines", "-e --engine LIST", "onnxruntime, openvino; default onnxruntime", many="list"),
+            Flag("engines", "-e --engine LIST", f"{', '.join(engine.names())}; default {engine.DEFAULT}", many="list"),
             Flag(
                 "scenarios",
                 "-s --scenario LIST",

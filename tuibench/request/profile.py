@@ -7,9 +7,11 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TypeVar
 
+from tuibench.core import engine as engine_names
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
-from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, TIMED_ENGINES, WHAT_IF, ProfileSpec
+from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, WHAT_IF, ProfileSpec
 from tuibench.core.remote import is_remote
+from tuibench.core.scenario import PROFILED
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.text import show
 from tuibench.request import value
@@ -81,7 +83,7 @@ def read_profile(
 ) -> ProfileReading:
     """The specification of a profile; a model that lies elsewhere is fetched once nothing else is wrong."""
     reader = _Reader(values)
-    engine = reader.read("engine", _engine, "-e", TIMED_ENGINES[0])
+    engine = reader.read("engine", _engine, "-e", engine_names.timed()[0])
     usable = topology.usable_cores
     axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
     cores = reader.read("cores", _one(axis, "core count"), "-ncores", topology.default_cores)
@@ -95,7 +97,7 @@ def read_profile(
     if reader.errors or model is None:
         return ProfileReading(None, reader.errors)
     spec = BenchmarkSpec(
-        models=(model,), engines=(engine,), scenarios=("sync",), cores=(cores,),
+        models=(model,), engines=(engine,), scenarios=(PROFILED,), cores=(cores,),
         batches=() if batch is None else (batch,), dims=tuple((name, (size,)) for name, size in dims.items()),
         sequence_lengths=() if length is None else (length,), streams=None, stream_kind=None, pin="core",
         precision="f32", io=None, effort=EFFORTS["default"], inputs=inputs, limits=limits, check=False, profile=asked,

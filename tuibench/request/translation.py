@@ -7,20 +7,17 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from tuibench.core import engine, scenario
 from tuibench.core.errors import UsageError
 from tuibench.core.remote import is_remote, public_name
-from tuibench.core.spec import EFFORTS, SCENARIOS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
+from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.core.text import show
 from tuibench.request.axis import Axis, parse_integers, parse_names
 from tuibench.request.model_token import resolve_inputs, resolve_model
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.value import not_in_this_version
 
-DEFAULT_ENGINES = ("onnxruntime",)
-DEFAULT_SCENARIOS = ("async", "sync")
-"""async first: its numbers are the ones that deepsparse.benchmark prints by default."""
 LARGEST_BATCH = 65_536
-_LATER_SCENARIOS = ("elastic", "server")
 
 
 class Topology(Protocol):
@@ -47,7 +44,7 @@ def to_spec(
     Models that lie elsewhere are fetched by `fetch` once nothing else can be wrong.
     """
     notes: list[str] = []
-    engines = _names(request.engines, "-e", (), DEFAULT_ENGINES, notes)
+    engines = _names(request.engines, "-e", (), (engine.DEFAULT,), notes)
     scenarios = _scenarios(request.scenarios, notes)
     usable = topology.usable_cores
     cores_axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
@@ -108,10 +105,10 @@ def _names(
 
 def _scenarios(text: str | None, notes: list[str]) -> tuple[str, ...]:
     asked = {token.strip().lower() for token in (text or "").split(",")}
-    for later in _LATER_SCENARIOS:
+    for later in scenario.names(planned=True):
         if later in asked:
             raise not_in_this_version(f"-s {later}")
-    return _names(text, "-s", SCENARIOS, DEFAULT_SCENARIOS, notes)
+    return _names(text, "-s", scenario.names(), scenario.DEFAULT, notes)
 
 
 def _integers(text: str | None, axis: Axis, default: tuple[int, ...], notes: list[str]) -> tuple[int, ...]:
@@ -149,7 +146,7 @@ def _models(
 
 
 def _streams(request: BenchmarkRequest, scenarios: tuple[str, ...], notes: list[str]) -> int | None:
-    if request.streams is None or "async" in scenarios:
+    if request.streams is None or scenario.any_streams(scenarios):
         return request.streams
     if request.streams > 1:
         notes.append(f"-nstreams {request.streams}: sync has one request at a time, so 1 stream is used")

@@ -18,6 +18,7 @@ from tuibench.core.choice import (
 )
 from tuibench.core.failure import failure_words
 from tuibench.core.run import Comparison
+from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.runs.naming import Names, describe, varying
@@ -36,7 +37,7 @@ def conclude(cells: Sequence[CellResult], names: Names) -> tuple[str, ...]:
 
 def _conclude(able: Sequence[CellResult], among: Sequence[CellResult], names: Names) -> list[str]:
     # Streams trade the latency of one request for throughput: they answer another question.
-    alone = [c for c in able if c.asked.scenario == "sync"] or able
+    alone = [c for c in able if find(c.asked.scenario).is_latency] or able
     sentences = [_sentence("Least latency", choose(alone, latency, most=False), alone, among, names, "ms")]
     sentences.append(_sentence("Most items/s", choose(able, throughput, most=True), able, among, names, "items/s"))
     if "cores" in varying(able):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from tuibench.core.scenario import find
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.measure.job import Job
 from tuibench.runs.preparation import Prepared
@@ -37,6 +38,7 @@ def make_job(
     name = f"{cell.key}-{turn.n}" if not turn.anchor else f"{cell.key}-anchor{-turn.n}"
     return Job(
         cell=cell,
+        scenario=find(cell.asked.scenario),
         model_path=spec.models[cell.model].path,
         bundle=point.bundle or "",
         reference=point.reference,

@@ -8,6 +8,7 @@ from typing import Any
 
 from tuibench.core.cell import Asked, CellResult
 from tuibench.core.run import RunResult
+from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.runs.side import without_axis
 
@@ -87,7 +88,7 @@ def _without(axis: str) -> Key:
 def _as_told(cell: CellResult, names: Names) -> Hashable:  # noqa: ARG001 - every key has this form
     """The settings that other tools write down."""
     asked = cell.asked
-    return asked.scenario, asked.cores, asked.batch, 1 if asked.scenario == "sync" else asked.streams
+    return asked.scenario, asked.cores, asked.batch, asked.streams if find(asked.scenario).has_streams else 1
 
 
 _STEPS: tuple[tuple[str, Key, bool], ...] = (

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from tuibench.core.cell import Asked, Cell
 from tuibench.core.model import ModelSummary, Point
+from tuibench.core.scenario import find
 from tuibench.core.spec import BenchmarkSpec
 
 LIMITS_S = {"start": 30.0, "inspect": 30.0, "load": 120.0, "first": 60.0}
@@ -25,11 +26,12 @@ def make_cells(spec: BenchmarkSpec, models: Sequence[ModelSummary], points: Sequ
 
 
 def _asked(spec: BenchmarkSpec, sha256: str, point: Point, engine: str, scenario: str, cores: int) -> Asked:
-    streams = 1 if scenario == "sync" else spec.streams or cores
+    found = find(scenario)
+    streams = found.streams(spec.streams, cores)
     options = {"seed": str(spec.inputs.seed), "distinct": str(spec.inputs.distinct)}
     if spec.io is not None:
         options["io"] = spec.io
-    if spec.stream_kind is not None and scenario == "async":
+    if spec.stream_kind is not None and found.has_streams:
         options["stream_kind"] = spec.stream_kind
     return Asked(
         engine=engine,

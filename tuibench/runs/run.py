@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tuibench.core import engine
 from tuibench.core.cell import Cell, Execution, Failure
 from tuibench.core.record import to_plain
 from tuibench.core.spec import BenchmarkSpec
@@ -127,8 +128,8 @@ class Run:
 
     def _prepare(self) -> None:
         setup = self._setup
-        for engine in self._spec.engines:
-            registry.check(engine)
+        for name in self._spec.engines:
+            registry.check(name)
         memory = self._spec.limits.memory_bytes or setup.memory_room()
         preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell, setup.cache)
         self._prepared = preparation.carry_out()
@@ -186,7 +187,7 @@ class Run:
         failure = None
         if point.failure is not None:
             failure = Failure(*point.failure)
-        elif point.id in self._prepared.hung and cell.asked.engine == "onnxruntime":
+        elif point.id in self._prepared.hung and cell.asked.engine == engine.DEFAULT:
             failure = Failure("timeout", "first", self._prepared.hung[point.id])
         if failure is not None:
             self._fail(Turn(cell, 1, 0, False), failure, 0.0)

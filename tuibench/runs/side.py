@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from tuibench.core.cell import Asked, CellResult, Execution
-from tuibench.stats.comparison import LATENCY, THROUGHPUT, Side
+from tuibench.core.scenario import LATENCY, find
+from tuibench.stats.comparison import Side
 
 
 def metric_of(cell: CellResult) -> str:
     """What a cell is compared by: one request at a time by its latency, streams by what they get done."""
-    return LATENCY if cell.asked.scenario == "sync" else THROUGHPUT
+    return find(cell.asked.scenario).metric
 
 
 def side_of(cell: CellResult, executions: Sequence[tuple[int, Execution]], name: str) -> Side:

@@ -12,12 +12,13 @@ from tuibench.core.comparison import CellPair, Figure, SideBySide
 from tuibench.core.failure import failure_words
 from tuibench.core.label import model_names, name_cell, varying_axes
 from tuibench.core.run import Comparison, RunResult
+from tuibench.core.scenario import LATENCY
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
 from tuibench.runs.environment import environment_changes
 from tuibench.runs.partner import Match, Names, match_cells
 from tuibench.runs.side import bars_between, metric_of, side_of
-from tuibench.stats.comparison import LATENCY, Side, compare
+from tuibench.stats.comparison import Side, compare
 from tuibench.stats.interval import LEAST
 
 _LONGEST = 60

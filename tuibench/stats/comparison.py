@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tuibench.core.run import Comparison
+from tuibench.core.scenario import LATENCY, THROUGHPUT
 from tuibench.core.text import show
 from tuibench.core.units import percent, seconds
 from tuibench.stats.interval import LEAST, mean_and_deviation
@@ -15,10 +16,6 @@ from tuibench.stats.student import t_quantile
 
 DELTA = 0.02
 """Differences below this are of no interest unless the user says otherwise."""
-
-LATENCY = "p50 latency"
-THROUGHPUT = "items/s"
-"""Held against each other as time per item, so that a ratio below 1 is the faster side for either metric."""
 
 _MOST_PREDICTED = 1000
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any
 
+from tuibench.core import engine, scenario
 from tuibench.core.errors import TuibenchError, UsageError
 from tuibench.core.remote import is_remote
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, ModelSource
@@ -29,7 +30,7 @@ _EXTRA = (
 )
 """Of a BenchmarkRequest: what the form takes only as flags."""
 _DEFAULTS = {one.name: one.default for one in fields(BenchmarkRequest)}
-_UNSAID = {"engines": "onnxruntime", "scenarios": "async,sync", "pin": "core", "precision": "f32"}
+_UNSAID = {"engines": engine.DEFAULT, "scenarios": ",".join(scenario.DEFAULT), "pin": "core", "precision": "f32"}
 """What a command need not say."""
 EFFORT_NAMES = (*EFFORTS, "fixed")
 MOST_MODELS = 2

@@ -10,6 +10,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from tuibench.core import engine, scenario
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.core.watch import Live, RunRow, RunView
 from tuibench.tui.desk_profile import ProfileDesk
@@ -82,8 +83,8 @@ class FormValues:
 
     model: str = ""
     """A path or name such as sample:tiny."""
-    engines: tuple[str, ...] = ("onnxruntime",)
-    scenarios: str = "async,sync"
+    engines: tuple[str, ...] = (engine.DEFAULT,)
+    scenarios: str = ",".join(scenario.DEFAULT)
     cores: str = ""
     batches: str = ""
     """'' leaves cores and batches to their defaults."""

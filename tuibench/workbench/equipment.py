@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from tuibench.core.engine import timed
 from tuibench.core.errors import StoreError
 from tuibench.core.machine import EngineChoice, Machine
 from tuibench.engines import registry
@@ -38,4 +39,4 @@ def _choice(name: str) -> EngineChoice:
     version = read_versions([can.distribution])[can.distribution]
     package = f"tuibench[{can.extra}]" if can.extra else can.distribution
     hint = "" if version else f"pip install '{package}'"
-    return EngineChoice(name, version is not None, version or "", hint, can.precisions, name in registry.timed())
+    return EngineChoice(name, version is not None, version or "", hint, can.precisions, name in timed())

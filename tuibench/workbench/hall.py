@@ -43,10 +43,10 @@ class Workbench:
 
     def machine(self, *, hidden: bool = False) -> Machine:
         """This machine and its engines, with `hidden` those for tests, too; reads what does not change."""
-        from tuibench.engines import registry
+        from tuibench.core import engine
         from tuibench.workbench.equipment import read_machine  # what only forms need
 
-        return read_machine(self.store, registry.names(hidden=hidden))
+        return read_machine(self.store, engine.names(hidden=hidden))
 
     def load_words(self) -> str:
         """Whether others are at work on this machine now, in words; takes a moment to look."""

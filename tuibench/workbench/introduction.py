@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from tuibench.core.profile_spec import LOSS, ProfileSpec
+from tuibench.core.scenario import any_streams
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.units import count_of
 from tuibench.host.tree import parse_cpus
@@ -55,7 +56,7 @@ def part_words(asked: ProfileSpec) -> tuple[str, ...]:
 
 
 def _streams(spec: BenchmarkSpec) -> list[StreamChoice]:
-    if "async" not in spec.scenarios:
+    if not any_streams(spec.scenarios):
         return []
     why = "as asked" if spec.streams is not None else "one thread each: the default, not tuned"
     return [StreamChoice(cores, spec.streams or cores, why) for cores in spec.cores]

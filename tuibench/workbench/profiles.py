@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from tuibench.core import engine
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.cell import Asked
 from tuibench.core.errors import StoreError, UnknownId
 from tuibench.core.profile import INT8, LOSS, PERFORMANCE, CostProfile, LossProfile, ProfileSpec
+from tuibench.core.scenario import PROFILED
 from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.core.units import count_of, ms, scaled
@@ -202,7 +204,7 @@ class Profiles:
 def _is_alike(asked: Asked, spec: BenchmarkSpec) -> bool:
     """Whether a cell measured what a profile will run: engine, cores, batch and every size that was asked for."""
     batches = (spec.batches[0],) if spec.batches else (None, 1)
-    same = (asked.scenario, asked.engine, asked.precision) == ("sync", spec.engines[0], spec.precision)
+    same = (asked.scenario, asked.engine, asked.precision) == (PROFILED, spec.engines[0], spec.precision)
     sizes = all(asked.dims.get(name) == values[0] for name, values in spec.dims)
     lengths = set(spec.sequence_lengths[:1]) <= set(asked.dims.values())
     return same and asked.cores == spec.cores[0] and asked.batch in batches and sizes and lengths
@@ -222,7 +224,7 @@ def theory_spec(
     """What is asked of a model where nothing is measured."""
     source = ModelSource(model, model) if isinstance(model, str) else model
     return BenchmarkSpec(
-        models=(source,), engines=("onnxruntime",), scenarios=("sync",), cores=(1,),
+        models=(source,), engines=(engine.DEFAULT,), scenarios=(PROFILED,), cores=(1,),
         batches=(batch,) if batch else (), dims=tuple((name, (size,)) for name, size in (dims or {}).items()),
         sequence_lengths=(), streams=None, stream_kind=None, pin="core", precision="f32", io=None,
         effort=EFFORTS["default"], inputs=InputSettings(), limits=Limits(), check=False,

@@ -9,10 +9,12 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from tuibench.arrays.bundle import Feed, read_bundle
+from tuibench.core import engine
 from tuibench.core.errors import ModelError
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import EXECUTED, SECONDS, CostProfile, CountBound
 from tuibench.core.record import from_plain
+from tuibench.core.scenario import PROFILED
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, InputSettings, Limits, ModelSource
 from tuibench.models.candidate import Search
 from tuibench.models.cost.count import Shapes, count_expansion, open_expansion
@@ -180,8 +182,8 @@ def _spec(request: Mapping[str, Any], path: str) -> BenchmarkSpec:
     batch, dims = request.get("batch"), request.get("dims") or {}
     return BenchmarkSpec(
         models=(ModelSource(path, path),),
-        engines=("onnxruntime",),
-        scenarios=("sync",),
+        engines=(engine.DEFAULT,),
+        scenarios=(PROFILED,),
         cores=(1,),
         batches=(int(batch),) if batch else (),
         dims=tuple((str(name), (int(size),)) for name, size in dims.items()),

@@ -50,7 +50,7 @@ def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()
         engine = registry.make("onnxruntime")
         engine.start()
         count = threads or len(allowed)
-        setting = Setting(str(path), count, 1, allowed, "none", "engine-default", "sync", work_dir)
+        setting = Setting(str(path), count, 1, allowed, "none", "engine-default", True, work_dir)
         try:
             return _Loaded(engine.load(setting))
         except MemoryError:

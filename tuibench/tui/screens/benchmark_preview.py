@@ -8,6 +8,7 @@ from tuibench.core import activity
 from tuibench.core.card import StoredBenchmark
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import RunResult
+from tuibench.core.scenario import find
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, ms, percent, seconds, short
 from tuibench.core.watch import RunRow
@@ -123,8 +124,8 @@ def _chosen(run: RunResult, axis: str) -> Iterator[tuple[str, Line, Scaling]]:
     """Two lines of figures: the times of two sides where there are two, else the times and items/s of the one."""
     first = scaling(run, Selection(axis=axis, metric="batch-time"))
     sides = first.choices.sides
-    alone = [side for side in sides if side.scenario == "sync"] or list(sides)
-    streams = [side for side in sides if side.scenario != "sync"] or alone
+    alone = [side for side in sides if not find(side.scenario).has_streams] or list(sides)
+    streams = [side for side in sides if find(side.scenario).has_streams] or alone
     least = {key: values[0] for key, values in first.choices.fixed.items() if key != "cores" and values}
     most = {key: values[-1] for key, values in first.choices.fixed.items() if values}
     wanted = [("batch-time", side.key, least) for side in alone[:_MOST_LINES]]

@@ -8,6 +8,7 @@ from typing import Any
 from tuibench.core import activity
 from tuibench.core.activity import RunInfo
 from tuibench.core.card import DAMAGED, BenchmarkRow
+from tuibench.core.scenario import DEFAULT
 from tuibench.core.short_id import short_id
 from tuibench.core.trash import NEWER
 from tuibench.core.units import seconds
@@ -231,7 +232,7 @@ def sizes_word(cores: str, batches: str, glyphs: Glyphs) -> str:
 
 def scenario_word(scenarios: str) -> str:
     """Scenarios in a narrow column: what is measured unless one asks for less is `both`."""
-    return "both" if set(scenarios.split(",")) == {"sync", "async"} else scenarios
+    return "both" if set(scenarios.split(",")) == set(DEFAULT) else scenarios
 
 
 def _list_word(values: str) -> str:

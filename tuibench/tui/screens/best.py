@@ -7,10 +7,10 @@ import re
 from dataclasses import dataclass
 
 from tuibench.core.card import DAMAGED, BenchmarkRow
+from tuibench.core.engine import short_names
 from tuibench.core.trash import NEWER
 from tuibench.report.listing import headline_words
 
-_SHORT = {"onnxruntime": "ort", "openvino": "ov", "deepsparse": "ds"}
 _PART = re.compile(r"([\d.]+) (µs|ms|s|items/s)(?:/batch)?(?: ±([\d.]+) %)?(?: \((.*)\))?")
 _FACTOR = {"µs": 1e-3, "ms": 1.0, "s": 1e3}
 _VERDICT = re.compile(r"(.+?) is (faster|slower) than (.+?): (.+?) \(")
@@ -35,7 +35,7 @@ class Best:
 
 def engine_word(engines: str) -> str:
     """Engines as a narrow column has them: ort|ov."""
-    return "|".join(_SHORT.get(name, name) for name in engines.split(","))
+    return short_names(engines.split(","))
 
 
 def best_of(row: BenchmarkRow, times: str = "×") -> Best:

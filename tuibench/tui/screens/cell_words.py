@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tuibench.core.cell import CellResult, Estimate, Noise
+from tuibench.core.scenario import find
 from tuibench.core.units import count_of, ms, percent, short
 from tuibench.core.watch import Live, RunView
 from tuibench.plots.sparkline import sparkline
@@ -21,14 +22,14 @@ _MOST_MORE = 99
 
 def main_estimate(cell: CellResult) -> Estimate:
     """The number that stands for a cell: time of a single request, or items per second of several."""
-    if cell.asked.scenario == "sync":
+    if find(cell.asked.scenario).is_latency:
         return cell.latency_ms.get("p50", Estimate(None))
     return cell.items_per_sec
 
 
 def value_words(cell: CellResult, value: float) -> str:
     """The number with its unit, where the unit is not that of all."""
-    return ms(value).removesuffix(" ms") if cell.asked.scenario == "sync" else short(value, 4)
+    return ms(value).removesuffix(" ms") if find(cell.asked.scenario).is_latency else short(value, 4)
 
 
 def cell_span(cell: CellResult, live: Live | None, glyphs: Glyphs) -> Span:
@@ -118,7 +119,7 @@ def interval_words(cell: CellResult, view: RunView, ascii_only: bool) -> str:
         line = sparkline(halves, ascii_only, width=_SPARK) if len(halves) > 1 else ""
         first = f"±{percent(halves[0])} {line} " if line else ""
         # The grid has items/s of streams, which vary less.
-        what = "p50 " if cell.asked.scenario != "sync" else ""
+        what = "p50 " if not find(cell.asked.scenario).is_latency else ""
         words.append(f"{what}{first}±{percent(halves[-1])}")
     if cell.stopped_by and not cell.stopped_by.startswith("going on"):
         words.append(cell.stopped_by)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.comparison import SideBySide
+from tuibench.core.engine import REGISTRY
 from tuibench.core.run import Comparison, RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, ms, percent, short
@@ -19,8 +20,7 @@ _BRIEF = (
     (re.compile(r"(\d+) cores?\b"), r"\1c"),
     (re.compile(r"batch (\d+)"), r"b\1"),
     (re.compile(r"((?:\d+→)?\d+) streams?\b"), r"s\1"),
-    (re.compile(r"\bonnxruntime\b"), "ort"),
-    (re.compile(r"\bopenvino\b"), "ov"),
+    *((re.compile(rf"\b{one.name}\b"), one.short) for one in REGISTRY.values() if one.short != one.name),
     (re.compile(", "), " "),
 )
 _CHANGED = re.compile(r"(?:^|(?<=, ))(\d+)→(\d+) (core|stream)s?(?=, |$)")

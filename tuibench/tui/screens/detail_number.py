@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tuibench.core.cell import CellResult, Estimate
+from tuibench.core.scenario import find
 from tuibench.core.units import count_of, ms, percent, short, size
 from tuibench.report.label import failure_text
 from tuibench.report.lines import check_text, differences
@@ -17,7 +18,7 @@ def number_facts(cell: CellResult) -> Iterator[Fact]:
     if cell.status != "ok":
         yield Fact("", failure_text(cell), "bad" if cell.failure is not None else "warn")
         yield from _last_words(cell)
-    rates = (_rate, _time) if cell.asked.scenario != "sync" else (_time, _rate)
+    rates = (_rate, _time) if not find(cell.asked.scenario).is_latency else (_time, _rate)
     for each in rates:
         yield from each(cell)
     yield from _spread(cell)
@@ -80,7 +81,7 @@ def _costs(cell: CellResult) -> Iterator[Fact]:
     if used is not None:
         if used.cpu_seconds_per_second is not None:
             yield Fact("CPU used", f"{short(used.cpu_seconds_per_second)} of {count_of(cell.asked.cores, 'core')}")
-        streams = f", {count_of(used.streams, 'stream')}" if cell.asked.scenario != "sync" else ""
+        streams = f", {count_of(used.streams, 'stream')}" if find(cell.asked.scenario).has_streams else ""
         precision = used.precision or "precision unknown"
         yield Fact("engine", f"{cell.asked.engine} {used.engine_version} {precision}{streams}")
     if cell.items_per_cpu_sec.value is not None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from tuibench.core.scenario import DEFAULT
 from tuibench.core.spec import EFFORTS
 from tuibench.tui.desk import FormValues, Machine
 
-SCENARIOS = ("async", "sync")
 PRECISIONS = ("f32", "bf16", "f16", "engine-default")
 PINS = ("core", "none")
 EFFORT_WORDS = {"default": "default", "quick": "quick", "precise": "precise", "fixed": "fixed"}
@@ -54,7 +54,7 @@ def plan_rows(values: FormValues, machine: Machine | None, plus_minus: str) -> t
     return (
         (TextSpec("model", "Model", 40, hint="a path, or sample"),),
         (_engines(values, machine),),
-        (ChoiceSpec("scenarios", "Scenarios", _same(SCENARIOS), many=True),),
+        (ChoiceSpec("scenarios", "Scenarios", _same(DEFAULT), many=True),),
         (TextSpec("cores", "Cores", 24, _cores(machine), _cores_hint(machine)),),
         (TextSpec("batches", "Batches", 24, "1, or the model's", list_hint),),
         *((TextSpec(f"dim:{name}", name, 24, "chosen, and said", list_hint),) for name, _ in values.dims),

@@ -8,6 +8,7 @@ from functools import cached_property
 
 from tuibench.core.cell import Asked, CellResult
 from tuibench.core.label import name_cell, varying_axes
+from tuibench.core.scenario import find
 from tuibench.core.text import show
 from tuibench.core.units import count_of
 
@@ -93,7 +94,7 @@ def _title(asked: Asked, axes: tuple[str, ...], names: Mapping[str, str]) -> str
     words = name_cell(asked, axes, model=names.get(asked.model_sha256, ""))
     # Cores, batch and streams have their own places.
     kept = [word for word in words.split(", ") if not word.startswith("batch ") and not _counts(word)]
-    return f"{' '.join(kept)}, {'p50 ms/batch' if asked.scenario == 'sync' else 'items/s'}"
+    return f"{' '.join(kept)}, {'p50 ms/batch' if find(asked.scenario).is_latency else 'items/s'}"
 
 
 def _counts(word: str) -> bool:

@@ -1,0 +1,22 @@
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from tests.scripted_scenario import PAIRS
+from tests.tui.screens.detail_stage import detail
+from tests.tui.stock import sweep
+from tuibench.core.scenario import REGISTRY
+
+
+async def test_page_of_a_benchmark_shows_the_throughput_of_a_third_scenario(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(REGISTRY, PAIRS.name, PAIRS)
+    run = sweep(1, 3600)
+    cells = tuple(replace(cell, asked=replace(cell.asked, scenario="pairs")) for cell in run.cells)
+    spec = replace(run.spec, scenarios=("pairs",))
+    async with detail(replace(run, cells=cells, spec=spec, headline="")) as seen:
+        assert seen.rows[0].endswith(" pairs")
+        await seen.press("2")
+        assert seen.tab == "cores"
+        assert "items/s" in "\n".join(seen.rows)
