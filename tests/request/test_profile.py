@@ -13,7 +13,8 @@ from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.profile import ProfileValues, profile_values, read_profile
-from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS, profile_again, read_request, recall_profile
+from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS, read_request, recall_profile
+from tuibench.request.repeat import again
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def test_every_field_reaches_the_specification(tmp_path: Path) -> None:
     assert (spec.inputs.file, spec.inputs.seed, spec.inputs.batch_dim) == (str(data), 7, "N")
     assert (spec.limits.max_time_s, spec.limits.timeout_scale, spec.limits.memory_bytes) == (60, 2, 2 * 10**9)
     assert spec.profile == ProfileSpec(PERFORMANCE, runs=5, processes=4, what_if=("int8",), fresh_roofs=True)
-    assert "--fresh-roofs" in profile_again(spec)
+    assert "--fresh-roofs" in again(spec)
 
 
 def test_samples_of_a_loss_profile_are_those_that_are_made() -> None:
@@ -152,10 +153,9 @@ def test_nothing_is_fetched_while_anything_is_wrong() -> None:
 )
 def test_the_command_of_a_profile_reads_back_to_it(line: str) -> None:
     spec = read_profile(read_request(shlex.split(line)).values, Machine()).require()
-    words = shlex.split(profile_again(spec))
+    words = shlex.split(again(spec))
     assert words[:2] == ["tuibench", "profile"]
-    again = read_request(words[2:])
-    assert read_profile(again.values, Machine()).require() == spec
+    assert read_profile(read_request(words[2:]).values, Machine()).require() == spec
     assert read_profile(profile_values(spec), Machine()).require() == spec
 
 
@@ -163,7 +163,7 @@ def test_a_model_whose_name_looks_like_a_flag_comes_back(tmp_path: Path, monkeyp
     (tmp_path / "-b.onnx").touch()
     monkeypatch.chdir(tmp_path)
     spec = read_profile(ProfileValues(model="-b.onnx"), Machine()).require()
-    assert read_request(shlex.split(profile_again(spec))[2:]).values.model == "-b.onnx"
+    assert read_request(shlex.split(again(spec))[2:]).values.model == "-b.onnx"
 
 
 def test_a_profile_made_again_keeps_what_is_not_given_anew() -> None:

@@ -39,7 +39,7 @@ def read_deepsparse(document: dict[str, Any]) -> RunResult:
     )  # fmt: skip
     return RunResult(
         id="", status="finished", spec=_spec(file, asked, source), models=(), points=(), cells=(cell,), environment={},
-        versions={"deepsparse": version} if version else {}, started_utc="", seconds=pooled.seconds_ran, again="",
+        versions={"deepsparse": version} if version else {}, started_utc="", seconds=pooled.seconds_ran,
         headline=_headline(cell, pooled, source, tool), foreign=tool,
     )  # fmt: skip
 

@@ -13,6 +13,7 @@ from tuibench.core.run import RunResult
 from tuibench.core.spec import SCENARIO_LABELS
 from tuibench.report.label import first_cell, model_index, model_of
 from tuibench.report.lines import batch_size
+from tuibench.request.repeat import again
 
 SCHEMA_FILE = "benchmark.schema.json"
 """Under tuibench/data; every export is valid against it."""
@@ -149,7 +150,7 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         **{name: plain[name] for name in ("host", "sittings", "waited_s", "shared_host", "foreign")},
         "started_utc": plain["started_utc"],
         "seconds": plain["seconds"],
-        "again": plain["again"],
+        "again": "" if run.foreign else again(run.spec),
         "profile": plain["profile"],
         "reasons": reasons,
     }
