@@ -7,6 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
+from tuibench.core import ranges
 from tuibench.core.errors import UsageError
 from tuibench.core.remote import is_remote, public_name
 from tuibench.core.spec import EFFORTS, SCENARIOS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
@@ -19,7 +20,6 @@ from tuibench.request.value import not_in_this_version
 DEFAULT_ENGINES = ("onnxruntime",)
 DEFAULT_SCENARIOS = ("async", "sync")
 """async first: its numbers are the ones that deepsparse.benchmark prints by default."""
-LARGEST_BATCH = 65_536
 _LATER_SCENARIOS = ("elastic", "server")
 
 
@@ -52,7 +52,7 @@ def to_spec(
     usable = topology.usable_cores
     cores_axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
     cores = _integers(request.cores, cores_axis, (topology.default_cores,), notes)
-    batches = _integers(request.batches, Axis("-b", 1, LARGEST_BATCH, has_max=False), (), notes)
+    batches = _integers(request.batches, Axis("-b", *ranges.BATCH, has_max=False), (), notes)
     lengths = _integers(request.sequence_lengths, Axis("-seq_len", 1, None), (), notes)
     dims = _dims(request.dims, notes)
     effort = to_effort(request)
