@@ -8,13 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tuibench.core import ranges
 from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.profile import ProfileValues, profile_values, read_profile
 from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS, read_request, recall_profile
-from tuibench.request.repeat import again
+from tuibench.request.repeat import again, command_words
 
 
 @dataclass(frozen=True)
@@ -192,3 +195,26 @@ def test_every_typed_value_has_a_flag_and_levels_are_in_the_help() -> None:
     assert typed <= {flag.field for flag in PROFILE_FLAGS}
     assert all(level in next(flag for flag in PROFILE_FLAGS if flag.field == "levels").text for level in LEVELS)
     assert {flag.field for flag in OWN_FLAGS} >= {"runs", "processes", "samples", "levels", "what_if", "budget"}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_every_setting_of_a_profile_survives_its_command(data: st.DataObject) -> None:
+    def number(allowed: tuple[int, int]) -> str:
+        return data.draw(st.just("") | st.integers(*allowed).map(str))
+
+    loss = data.draw(st.booleans())
+    names = data.draw(st.lists(st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=6), unique=True))
+    typed: dict[str, Any] = {"samples": number(ranges.PROFILE_SAMPLES), "budget": data.draw(st.booleans())}
+    typed["levels"] = tuple(data.draw(st.lists(st.sampled_from(LEVELS), unique=True)))
+    if not loss:
+        typed = {"runs": number(ranges.PROFILE_RUNS), "processes": number(ranges.PROFILE_PROCESSES)}
+        typed |= {"what_if": data.draw(st.sampled_from(["", "int8"])), "fresh_roofs": data.draw(st.booleans())}
+    spec = read(
+        kind=LOSS if loss else PERFORMANCE, cores=number((1, 4)), batch=number(ranges.BATCH),
+        sequence_length=number(ranges.LENGTH), dims=tuple(f"{name}={number(ranges.SIZE) or 1}" for name in names),
+        seed=number(ranges.SEED), memory_limit=number(ranges.MEMORY_BYTES),
+        batch_dim=data.draw(st.sampled_from([*names, ""])),
+        timeout=str(data.draw(st.just(1) | st.integers(1, 1000))), max_time=number((1, 10_000_000)), **typed,
+    )  # fmt: skip
+    assert read_profile(read_request(command_words(spec, ["sample:tiny"])[2:]).values, Machine()).require() == spec

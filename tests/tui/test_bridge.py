@@ -390,3 +390,9 @@ def test_the_first_rows_wait_for_nothing_that_they_do_not_need(home: Path, store
     loaded = modules_after("from tuibench.tui.bridge import Bridge; b = Bridge(); b.projects(); b.benchmarks()")
     late = ("core.cell", "core.run", "runs", "report", "request", "stats", "models", "engines", "workbench.runs")
     assert {name for name in loaded if name.startswith(tuple(f"tuibench.{one}" for one in late))} == set()
+
+
+def test_command_of_a_result_of_another_tool_is_refused(bridge: Bridge) -> None:
+    imported = bridge._bench.exchange.import_file(str(ROOT / "tests/fixtures/import/deepsparse-0.10.0.json"))
+    with pytest.raises(TuibenchError, match=r"no command repeats it: deepsparse.benchmark 0.10.0 measured it"):
+        bridge.command(imported.row.id)
