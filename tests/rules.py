@@ -63,7 +63,7 @@ ROOMS = {
     "trial": Room(ours=ANYTHING, deferred=ANYTHING),
     "fetch": Room(deferred=("huggingface_hub",)),
     "plots": Room(),
-    "report": Room(ours=("plots", "insight"), third=("rich",)),
+    "report": Room(ours=("plots", "insight", "request"), third=("rich",)),
     "workbench": Room(
         ours=(
             *("store", "runs", "report", "insight", "stats", "engines/registry"),

@@ -57,7 +57,7 @@ def measure(directory: Path, number: int) -> RunResult:
     Run(spec, setup).carry_out()
     journal.append("run_end", status="finished")
     journal.close()
-    return replay(read_events(directory)).result("")
+    return replay(read_events(directory)).result()
 
 
 @pytest.fixture(scope="module")

@@ -286,7 +286,6 @@ def introduce(journal: Journal, request: dict[str, Any], past: Replay | None) ->
         pid_start=start_ticks(os.getpid()),
         versions=versions,
         started_utc=time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime()),
-        again=request.get("again", ""),
         mixed=[] if past is None else list(environment_changes(*before(past), env, versions)),
     )
     if past is not None and not request["resume"]["mixed"]:

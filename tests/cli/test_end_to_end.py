@@ -19,7 +19,6 @@ from tests.build import make_spec
 from tests.cli.shell import Done, Shell
 from tuibench.core.spec import EFFORTS
 from tuibench.report.export import render
-from tuibench.request.repeat import again
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Wishes
 
@@ -168,7 +167,7 @@ from pathlib import Path
 from tuibench.report.export import render
 from tuibench.runs.journal import read_events
 from tuibench.runs.replay import replay
-sys.stdout.write(render(replay(read_events(Path(sys.argv[1]))).result(sys.argv[2]), "json"))
+sys.stdout.write(render(replay(read_events(Path(sys.argv[1]))).result(), "json"))
 """
 
 
@@ -182,13 +181,13 @@ def test_the_json_can_be_made_from_the_journal_alone(folder: Path, monkeypatch: 
     try:
         for _ in active.events():
             continue
-        whole = render(active.result(again(spec)), "json")
+        whole = render(active.result(), "json")
         (folder / "copy").mkdir()
         shutil.copy(active.run_dir / "journal.jsonl", folder / "copy")
     finally:
         active.close()
     assert not active.run_dir.exists()
-    command = [sys.executable, "-c", REBUILD, str(folder / "copy"), again(spec)]
+    command = [sys.executable, "-c", REBUILD, str(folder / "copy")]
     rebuilt = subprocess.run(command, capture_output=True, text=True, check=True).stdout
     assert rebuilt == whole
     assert [c["status"] for c in json.loads(whole)["tuibench"]["cells"]] == ["ok"] * 4

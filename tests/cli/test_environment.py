@@ -18,6 +18,11 @@ from tests.cli.shell import AS_STRANGER, SHORT, Done, Environment, Shell
 from tests.cli.test_bad_input_model import hold_a_refusal
 from tests.cli.test_end_to_end_sweep import load
 from tests.engines.make import mlp
+from tests.store.data import make_id, make_small
+from tuibench.cli.output import AS_ASCII
+from tuibench.core.card import Card
+from tuibench.report.style import to_ascii
+from tuibench.workbench.hall import Workbench
 
 ROOT = Path(__file__).resolve().parents[2]
 SYNC = ("sample:tiny", "-e", "fake", "-s", "sync", "-ncores", "1")
@@ -112,7 +117,28 @@ def test_a_terminal_of_ascii_gets_ascii(shell: Shell, flags: tuple[str, ...]) ->
     done = shell.run("benchmark", *flags, "--executions", "3", "-t", "0.15", "-w", "0.05", env=env)
     assert done.code == 0, done.err
     assert (done.out + done.err).isascii()
-    assert ("\\xb1" in done.out) == ("--ascii" not in flags)
+    assert "+-" in done.out and "\\x" not in done.out + done.err
+
+
+@pytest.mark.usefixtures("home")
+@pytest.mark.parametrize("command", ["list", "show last", "compare 0001 0002", "trash", "doctor"])
+def test_ascii_streams_get_the_spelling_of_the_ascii_option(shell: Shell, command: str) -> None:
+    store = Workbench().store
+    for number in (1, 2, 3):
+        store.benchmarks.add(make_small(number), Card(name="a · b"))
+    store.trash.remove([make_id(3)])
+    env = {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}
+    done = shell.run(*command.split(), env=env)
+    assert done.code == 0 and done.out.isascii() and not re.search(r"\\[xu][0-9a-f]{2}", done.out + done.err)
+    if command not in ("doctor", "trash"):
+        assert done.out == shell.run(*command.split(), "--ascii", env=env).out
+
+
+def test_each_encoding_keeps_the_signs_it_has() -> None:
+    text = "1 µs ±2 % → é\u2028"
+    assert text.encode("latin-1", AS_ASCII) == b"1 \xb5s \xb12 % -> \xe9\\u2028"
+    assert text.encode("ascii", AS_ASCII).decode() == to_ascii(text)
+    assert text.encode("utf-8", AS_ASCII).decode() == text
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from tests.models.factory import encoder, save
 from tuibench.cli import attach
 from tuibench.cli.interruption import Interruption
 from tuibench.core.card import StoredBenchmark
+from tuibench.request import repeat
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.runs import Runs
 
@@ -99,7 +100,7 @@ def test_flags_replace_single_settings_and_the_file_of_x_has_both(
     assert (card.name, card.rerun_of) == ("other", first.row.id)
     assert json.loads(target.read_text())["tuibench"]["side_by_side"] == beside
     assert run(keeper, "import", str(target)).out.strip() == newest().row.id[-4:].lower()
-    assert "-b 1,2" in newest().result.again
+    assert "-b 1,2" in repeat.again(newest().result.spec)
 
 
 @pytest.mark.slow

@@ -9,14 +9,30 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, given, settings
 
 from tests.report import build
+from tests.report.test_listing import row
+from tests.request.test_repeat import models, requests, spec_of
+from tuibench.cli.arguments import parse
+from tuibench.core.card import Card, StoredBenchmark
 from tuibench.core.cell import CellResult, Samples
 from tuibench.core.errors import UsageError
+from tuibench.core.model import FedInput
+from tuibench.core.ranges import DISTINCT, MAX_TIME_S, SEED, TIMEOUT_SCALE, WARMUP_S
 from tuibench.core.run import RunResult, Sitting
 from tuibench.core.text import show
+from tuibench.intake.document import LARGEST
 from tuibench.intake.result import read_result
 from tuibench.report.json_export import dumps
+from tuibench.report.stored import stored_page
+from tuibench.report.summary import summary
+from tuibench.request.flag import FLAGS
+from tuibench.request.repeat import command_words
+from tuibench.request.request import BenchmarkRequest
+from tuibench.store.summary import summarize
+
+__all__ = ["models"]
 
 
 def nameless(result: RunResult) -> RunResult:
@@ -145,15 +161,31 @@ def _set(*path: Any) -> Callable[[Any], Any]:
         (_set("id", "91J0000000000000000000K3F9"), "which is no ULID"),
         (_set("cells", 1, "first"), "tuibench.cells[1].key is that of a cell before it"),
         (_set("cells", 0, "latency_ms", "p50", "low", 99.0), "cells[0].latency_ms.p50: its interval does not hold"),
-        (_set("cells", 0, "items_per_sec", "low", -1.0), "tuibench.cells[0].items_per_sec.low is below zero"),
-        (_set("cells", 0, "pooled", "median", -1.0), "tuibench.cells[0].pooled.median is below zero"),
-        (_set("cells", 0, "executions", 1, "p50_ns", -5), "tuibench.cells[0].executions[1].p50_ns is below zero"),
+        (_set("cells", 0, "items_per_sec", "low", -1.0), "items_per_sec.low is -1.0; allowed is at least 0"),
+        (_set("cells", 0, "pooled", "median", -1.0), "tuibench.cells[0].pooled.median is -1.0; allowed is at least 0"),
+        (_set("cells", 0, "executions", 1, "p50_ns", -5), "executions[1].p50_ns is -5.0; allowed is at least 0"),
         (_set("cells", 0, "executions", 1, "iterations", 0), "tuibench.cells[0].executions[1].iterations is 0"),
         (_set("cells", 0, "executions", 1, "histogram", "ratio", 1e9), "cells[0].executions[1].histogram has bins"),
-        (_set("cells", 0, "items", 0), "tuibench.cells[0] has 0 items per call from 1 sittings"),
+        (_set("cells", 0, "items", 0), "tuibench.cells[0].items is 0; allowed is at least 1"),
         (_set("cells", 0, "asked", "cores", 0), "tuibench.cells[0].asked.cores is 0"),
         (_set("cells", 0, "asked", "batch", 0), "tuibench.cells[0].asked.batch is 0"),
-        (_set("points", 0, "model", -1), "tuibench.points[0].model is -1"),
+        (_set("points", 0, "model", -1), "tuibench.points[0].model is -1; allowed is at least 0"),
+        (_set("seconds", -5.0), "tuibench.seconds is -5.0; allowed is at least 0"),
+        (_set("cells", 0, "asked", "cores", 10**18), "asked.cores is 1000000000000000000; allowed is 1 to 65536"),
+        (_set("cells", 0, "asked", "streams", -5), "cells[0].asked.streams is -5; allowed is 1 to 65536"),
+        (_set("cells", 0, "used", "streams", -5), "cells[0].used.streams is -5; allowed is 1 to 65536"),
+        (_set("cells", 0, "memory_bytes", {"peak": -5}), "memory_bytes.peak is -5; allowed is at least 0"),
+        (_set("cells", 0, "latency_ms", "p50", "n", -5), "latency_ms.p50.n is -5; allowed is at least 0"),
+        (_set("spec", "cores", [1, -1]), "tuibench.spec.cores[1] is -1; allowed is 1 to 65536"),
+        (_set("spec", "dims", [["seq", [5, -7]]]), "tuibench.spec.dims[0][1][1] is -7; allowed is 0 to 2147483647"),
+        (_set("spec", "dims", [["seq", []]]), "tuibench.spec.dims: seq has no size"),
+        (_set("spec", "streams", 5000), "tuibench.spec.streams is 5000; allowed is 1 to 4096"),
+        (_set("spec", "effort", "max_executions", 0), "effort.max_executions is 0; allowed is 1 to 1000"),
+        (_set("spec", "effort", "target", 7.0), "spec.effort.target is 7.0; allowed is 0.0001 to 1"),
+        (_set("spec", "inputs", "seed", -1), "spec.inputs.seed is -1; allowed is 0 to 9223372036854775807"),
+        (_set("spec", "limits", "memory_bytes", -5), "limits.memory_bytes is -5; allowed is 1048576 to 1152921"),
+        (_set("spec", "models", []), "tuibench.spec.models is empty"),
+        (_set("headline", "x" * 100_001), "tuibench.headline is a text of 100001 characters"),
         (_set("cells", 0, "status", 5), "tuibench.cells[0].status is 5, none of ok"),
         (lambda d: d["tuibench"].pop("spec"), "tuibench.spec is missing"),
         (_set("cells", [None]), "tuibench.cells[0] is null, not an object"),
@@ -168,3 +200,47 @@ def test_what_cannot_be_is_refused_with_its_place(tmp_path: Path, change: Callab
 def test_json_of_something_else_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="is JSON, but no benchmark"):
         read_result(write(tmp_path, '{"name": "package", "version": "1.0"}'))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(requests())
+def test_settings_survive_export_import_and_the_command(tmp_path: Path, request: BenchmarkRequest) -> None:
+    spec = spec_of(request)
+    found = taken(tmp_path, build.run(build.ok_cell(), spec=spec)).spec
+    assert found == spec
+    assert spec_of(parse(command_words(found, [source.asked for source in found.models])[1:])) == spec
+
+
+def test_flag_readers_and_imports_share_their_ranges(tmp_path: Path) -> None:
+    fields = {"distinct": ("inputs", DISTINCT), "seed": ("inputs", SEED), "timeout_scale": ("limits", TIMEOUT_SCALE),
+              "warmup_s": ("effort", WARMUP_S), "max_time_s": ("limits", MAX_TIME_S)}  # fmt: skip
+    for name, (block, (low, high)) in fields.items():
+        (read,) = [flag.read for flag in FLAGS if flag.field == name]
+        for end in (low, high):
+            assert read("-x", _plain(end)) == end
+        beyond = high * 2 + 1
+        with pytest.raises(UsageError):
+            read("-x", _plain(beyond))
+        if beyond < LARGEST:
+            assert "allowed is" in refused(tmp_path, _set("spec", block, name, beyond)).message
+
+
+def _plain(value: float) -> str:
+    return str(int(value)) if value == int(value) else str(value)
+
+
+@pytest.mark.timeout(60)
+def test_export_with_names_of_a_megabyte_is_importable_and_shown_cut(tmp_path: Path) -> None:
+    name = "n" * 1_000_000
+    cells = [build.ok_cell(asks={"dims": {name: size}}) for size in (8, 16)]
+    port = replace(build.model().inputs[0], name=name, shape=(name, 3))
+    point = build.point(dims={name: 8}, chosen={name: 8}, inputs=(FedInput(name, "float32", (1, 3), "random"),))
+    run = build.run(
+        *cells, spec=build.spec(dims=((name, (8, 16)),)), points=(point,), warnings=(name,), conclusions=(name,),
+        models=(build.model(inputs=(port,), operators={name: 1}, zero_tensors=((name, 4, 0),)),),
+    )  # fmt: skip
+    found = taken(tmp_path, run)
+    assert found.spec == run.spec and found.models == run.models and found.points == run.points
+    stored = StoredBenchmark(row(), Card(), found)
+    for text in (summary(found), stored_page(stored, 0.0, figures=80), json.dumps(summarize(found))):
+        assert max(map(len, text.splitlines())) < 5000

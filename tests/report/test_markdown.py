@@ -4,6 +4,7 @@ import re
 
 from tests.plots import data
 from tests.report import build
+from tuibench.report.command import command_of
 from tuibench.report.markdown import dumps, escape
 
 
@@ -34,7 +35,7 @@ def test_it_says_what_the_table_cannot() -> None:
     assert "## Conclusions" in text and "openvino is 1.04× faster" in text
     assert "grade D: another process took 40 % of the CPUs" in text
     assert "## Warnings\n\n- the governor is powersave" in text
-    assert text.endswith("Again:\n\n    tuibench benchmark /abs/dir/model.onnx -e onnxruntime\n")
+    assert text.endswith(f"Again:\n\n    {command_of(build.sweep_run())}\n")
 
 
 def test_figures_stand_in_blocks_of_their_own() -> None:

@@ -6,6 +6,7 @@ from tests.report import build
 from tuibench.core.run import RunResult
 from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
+from tuibench.report.command import command_of
 from tuibench.report.summary import summary
 
 RUNS = [
@@ -25,7 +26,7 @@ def test_the_default_pair_prints_async_first_and_sync_as_ours() -> None:
     assert "Sync Latency p50 (ms/batch): 1.9234 ±0.7 % [1.9099, 1.9369] over 5 executions" in text
     assert text[-3:] == [
         "Least latency: 1.92 ms (sync).",
-        "Again: tuibench benchmark /abs/dir/model.onnx -e onnxruntime",
+        f"Again: {command_of(build.default_run())}",
         build.HEADLINE,
     ]
 
@@ -64,8 +65,9 @@ def test_a_run_that_was_cancelled_says_what_it_kept() -> None:
 
 
 def test_a_line_to_paste_is_never_cut() -> None:
-    run = build.run(build.ok_cell(), again="tuibench benchmark " + "x" * 5000)
-    assert f"Again: {run.again}" in lines(run)
+    run = build.run(build.ok_cell(), spec=build.spec(dims=(("x" * 5000, (1,)),)))
+    command = command_of(run)
+    assert "x" * 5000 in command and f"Again: {command}" in lines(run)
 
 
 def test_models_of_one_name_keep_their_directories_in_the_table() -> None:

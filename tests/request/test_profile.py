@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
+from tuibench.core import ranges
 from tuibench.core.errors import ExitCode, ModelError, UsageError
 from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, ProfileSpec
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.profile import ProfileValues, profile_values, read_profile
-from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS, profile_again, read_request, recall_profile
+from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS, read_request, recall_profile
+from tuibench.request.repeat import again, command_words
 
 
 @dataclass(frozen=True)
@@ -55,7 +59,7 @@ def test_every_field_reaches_the_specification(tmp_path: Path) -> None:
     assert (spec.inputs.file, spec.inputs.seed, spec.inputs.batch_dim) == (str(data), 7, "N")
     assert (spec.limits.max_time_s, spec.limits.timeout_scale, spec.limits.memory_bytes) == (60, 2, 2 * 10**9)
     assert spec.profile == ProfileSpec(PERFORMANCE, runs=5, processes=4, what_if=("int8",), fresh_roofs=True)
-    assert "--fresh-roofs" in profile_again(spec)
+    assert "--fresh-roofs" in again(spec)
 
 
 def test_samples_of_a_loss_profile_are_those_that_are_made() -> None:
@@ -152,10 +156,9 @@ def test_nothing_is_fetched_while_anything_is_wrong() -> None:
 )
 def test_the_command_of_a_profile_reads_back_to_it(line: str) -> None:
     spec = read_profile(read_request(shlex.split(line)).values, Machine()).require()
-    words = shlex.split(profile_again(spec))
+    words = shlex.split(again(spec))
     assert words[:2] == ["tuibench", "profile"]
-    again = read_request(words[2:])
-    assert read_profile(again.values, Machine()).require() == spec
+    assert read_profile(read_request(words[2:]).values, Machine()).require() == spec
     assert read_profile(profile_values(spec), Machine()).require() == spec
 
 
@@ -163,7 +166,7 @@ def test_a_model_whose_name_looks_like_a_flag_comes_back(tmp_path: Path, monkeyp
     (tmp_path / "-b.onnx").touch()
     monkeypatch.chdir(tmp_path)
     spec = read_profile(ProfileValues(model="-b.onnx"), Machine()).require()
-    assert read_request(shlex.split(profile_again(spec))[2:]).values.model == "-b.onnx"
+    assert read_request(shlex.split(again(spec))[2:]).values.model == "-b.onnx"
 
 
 def test_a_profile_made_again_keeps_what_is_not_given_anew() -> None:
@@ -192,3 +195,26 @@ def test_every_typed_value_has_a_flag_and_levels_are_in_the_help() -> None:
     assert typed <= {flag.field for flag in PROFILE_FLAGS}
     assert all(level in next(flag for flag in PROFILE_FLAGS if flag.field == "levels").text for level in LEVELS)
     assert {flag.field for flag in OWN_FLAGS} >= {"runs", "processes", "samples", "levels", "what_if", "budget"}
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_every_setting_of_a_profile_survives_its_command(data: st.DataObject) -> None:
+    def number(allowed: tuple[int, int]) -> str:
+        return data.draw(st.just("") | st.integers(*allowed).map(str))
+
+    loss = data.draw(st.booleans())
+    names = data.draw(st.lists(st.text(st.characters(exclude_characters="\0"), min_size=1, max_size=6), unique=True))
+    typed: dict[str, Any] = {"samples": number(ranges.PROFILE_SAMPLES), "budget": data.draw(st.booleans())}
+    typed["levels"] = tuple(data.draw(st.lists(st.sampled_from(LEVELS), unique=True)))
+    if not loss:
+        typed = {"runs": number(ranges.PROFILE_RUNS), "processes": number(ranges.PROFILE_PROCESSES)}
+        typed |= {"what_if": data.draw(st.sampled_from(["", "int8"])), "fresh_roofs": data.draw(st.booleans())}
+    spec = read(
+        kind=LOSS if loss else PERFORMANCE, cores=number((1, 4)), batch=number(ranges.BATCH),
+        sequence_length=number(ranges.LENGTH), dims=tuple(f"{name}={number(ranges.SIZE) or 1}" for name in names),
+        seed=number(ranges.SEED), memory_limit=number(ranges.MEMORY_BYTES),
+        batch_dim=data.draw(st.sampled_from([*names, ""])),
+        timeout=str(data.draw(st.just(1) | st.integers(1, 1000))), max_time=number((1, 10_000_000)), **typed,
+    )  # fmt: skip
+    assert read_profile(read_request(command_words(spec, ["sample:tiny"])[2:]).values, Machine()).require() == spec

@@ -228,9 +228,7 @@ def make_profile_result(number: int, profile: ProfileSpec | None = None, *, us: 
             piece = {"id": told["id"], "level": told["point"]["level"], "result": told["point"]}
             events.append({"ev": "profile_part", "part": "loss", **piece})
     events.append({"ev": "run_end", "status": "finished"})
-    return replay({"seq": seq, "t_ns": seq, **event} for seq, event in enumerate(events)).result(
-        "tuibench profile m.onnx"
-    )
+    return replay({"seq": seq, "t_ns": seq, **event} for seq, event in enumerate(events)).result()
 
 
 def dies(request: dict[str, Any], say: Say) -> Any:

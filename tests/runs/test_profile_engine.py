@@ -43,6 +43,6 @@ def test_another_engine_is_asked_for_layers_by_its_name_and_for_nothing_that_it_
         ("roofline", "zeros", "what_if"), "it is not measured with fake"
     )
     assert list(past.parts.lacking(WHAT_IF)) == ["what_if"], "roofs and zeros are an addition"
-    profile = past.result("").profile
+    profile = past.result().profile
     assert profile is not None and profile.performance is not None
     assert profile.performance.engine == "fake" and profile.performance.roofline is None

@@ -96,7 +96,7 @@ def test_a_budget_takes_layers_that_are_int8_already_by_the_next_level(bench: Be
     both = ["pruned 0.5", "pruned 0.9"]
     assert asked == [(["int8"], None), (["pruned 0.5"], ["conv_out"]), (both, ["fc_out", "conv_out"])]
     assert len(past.parts.points) == 6
-    profile = past.result("").profile
+    profile = past.result().profile
     assert profile is not None and profile.loss is not None and profile.loss.complete
 
 
@@ -185,12 +185,12 @@ def test_a_loss_profile_says_what_it_was_measured_on_and_whether_it_is_whole(ben
         raise Cancelled(BY_WISH)
 
     spec = make_profile_spec(MODEL, profile=LOSSY)
-    cut = bench.run(spec, Scripted({"loss": half})).result("").profile
+    cut = bench.run(spec, Scripted({"loss": half})).result().profile
     assert cut is not None and cut.loss is not None
     assert not cut.loss.complete
     assert "2 samples instead of 8" in cut.loss.notes, "what limits it is said of half of it, too"
     assert [len(layer.points) for layer in cut.loss.layers] == [2, 0]
-    whole = bench.run(spec, Scripted()).result("").profile
+    whole = bench.run(spec, Scripted()).result().profile
     assert whole is not None and whole.loss is not None
     assert whole.loss.complete
     assert "synthetic data (seed 0)" in whole.loss.data

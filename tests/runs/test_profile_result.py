@@ -102,7 +102,7 @@ def test_data_is_named_with_as_many_samples_as_were_run(tmp_path: Path) -> None:
 
     bench = Bench(tmp_path / "run", str(tmp_path / "cache"))
     spec = make_profile_spec(MODEL, profile=replace(LOSSY, samples=8))
-    profile = bench.run(spec, Scripted({"loss": fewer})).result("").profile
+    profile = bench.run(spec, Scripted({"loss": fewer})).result().profile
     assert profile is not None and profile.loss is not None
     assert profile.loss.data.startswith("1 sample of synthetic data") and profile.loss.samples == 1
 
@@ -112,7 +112,7 @@ def test_a_file_of_data_is_known_by_what_it_holds(tmp_path: Path) -> None:
     data.write_bytes(b"as if")
     bench = Bench(tmp_path / "run", str(tmp_path / "cache"))
     spec = make_profile_spec(MODEL, profile=LOSSY, inputs=InputSettings(file=str(data)))
-    profile = bench.run(spec, Scripted()).result("").profile
+    profile = bench.run(spec, Scripted()).result().profile
     assert profile is not None and profile.loss is not None
     assert profile.loss.data == "2 samples from calib.npz"
     assert profile.loss.data_sha256 == hashlib.sha256(b"as if").hexdigest()

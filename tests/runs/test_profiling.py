@@ -192,7 +192,7 @@ def test_a_profile_without_any_layers_failed_with_the_code_of_its_reason(
     assert str(error) in past.end["reason"]
     assert re.match(r"no layer was measured: process \d ", past.end["reason"]), past.end["reason"]
     assert bench.saved == []
-    assert past.result("").profile is None
+    assert past.result().profile is None
 
 
 def test_a_model_that_no_process_can_load_is_not_loaded_three_times(bench: Bench) -> None:
@@ -315,12 +315,12 @@ def test_the_result_is_made_of_the_journal_alone(bench: Bench) -> None:
     spec = make_profile_spec(MODEL, profile=WHAT_IF)
     bench.run(spec, Scripted())
     journal = (bench.run_dir / "journal.jsonl").read_bytes()
-    before = replay(read_events(bench.run_dir)).result("")
+    before = replay(read_events(bench.run_dir)).result()
     for path in bench.run_dir.rglob("*"):
         if path.is_file():
             path.unlink()
     (bench.run_dir / "journal.jsonl").write_bytes(journal)
-    result = replay(read_events(bench.run_dir)).result("")
+    result = replay(read_events(bench.run_dir)).result()
     assert result == before
     profile = result.profile
     assert profile is not None and profile.performance is not None
@@ -344,12 +344,12 @@ def test_the_result_is_made_of_the_journal_alone(bench: Bench) -> None:
     ],
 )
 def test_the_headline_says_what_a_profile_comes_to(bench: Bench, profile: ProfileSpec, words: list[str]) -> None:
-    result = bench.run(make_profile_spec(MODEL, profile=profile), Scripted()).result("")
+    result = bench.run(make_profile_spec(MODEL, profile=profile), Scripted()).result()
     assert all(word in result.headline for word in words), result.headline
 
 
 def test_costs_that_cannot_be_counted_are_said_and_layers_are_timed(bench: Bench) -> None:
-    profile = bench.run(make_profile_spec(MODEL), Scripted({"cost": dies})).result("").profile
+    profile = bench.run(make_profile_spec(MODEL), Scripted({"cost": dies})).result().profile
     assert profile is not None and profile.performance is not None
     assert profile.costs.nodes == ()
     assert profile.costs.notes == ("died by SIGSEGV",)

@@ -75,7 +75,7 @@ def by_batch(times: Mapping[int, float]) -> Script:
 
 
 def test_a_sweep_measures_every_cell_and_says_what_is_best(bench: Bench, model: Path) -> None:
-    result = bench.run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6})).result("again")
+    result = bench.run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6})).result()
     assert result.status == "finished"
     assert [(c.asked.batch, c.status) for c in result.cells] == [(1, "ok"), (4, "ok")]
     assert [c.latency_ms["p50"].value for c in result.cells] == pytest.approx([1.0, 2.0])
@@ -99,7 +99,7 @@ def test_a_failing_cell_leaves_the_others_alone(bench: Bench, model: Path) -> No
     def script(job: Job) -> Execution | Failure:
         return replace(DEAD, phase="load") if job.cell.asked.batch == 4 else make_execution()
 
-    result = bench.run(make_spec(model, batches=(1, 4)), script).result("")
+    result = bench.run(make_spec(model, batches=(1, 4)), script).result()
     ok, failed = result.cells
     assert (ok.status, failed.status) == ("ok", "failed")
     assert failed.failure is not None
@@ -109,7 +109,7 @@ def test_a_failing_cell_leaves_the_others_alone(bench: Bench, model: Path) -> No
 
 def test_a_second_crash_while_timing_leaves_a_partial_cell_with_what_it_has(bench: Bench, model: Path) -> None:
     answers: Iterator[Execution | Failure] = iter([make_execution(), DEAD, make_execution(), DEAD])
-    result = bench.run(make_spec(model), lambda job: next(answers)).result("")
+    result = bench.run(make_spec(model), lambda job: next(answers)).result()
     (cell,) = result.cells
     assert (cell.status, len(cell.executions)) == ("partial", 2)
     assert cell.failure == DEAD
@@ -120,7 +120,7 @@ def test_a_batch_that_the_model_forbids_is_a_failed_cell_and_no_worker_starts(be
     graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "g", ports[:1], ports[1:])
     path = tmp_path / "fixed.onnx"
     onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), path)
-    result = bench.run(make_spec(path, batches=(1,)), lambda job: make_execution()).result("")
+    result = bench.run(make_spec(path, batches=(1,)), lambda job: make_execution()).result()
     (cell,) = result.cells
     assert cell.status == "failed"
     assert cell.failure is not None
@@ -132,7 +132,7 @@ def test_of_two_models_the_unreadable_one_fails_alone(bench: Bench, model: Path,
     empty = tmp_path / "empty.onnx"
     empty.touch()
     spec = make_spec(model, models=(ModelSource("empty.onnx", str(empty)), ModelSource("model.onnx", str(model))))
-    result = bench.run(spec, lambda job: make_execution()).result("")
+    result = bench.run(spec, lambda job: make_execution()).result()
     assert [c.status for c in result.cells] == ["failed", "ok"]
     assert result.cells[0].failure is not None
     assert "empty" in result.cells[0].failure.message
@@ -147,7 +147,7 @@ def test_a_cancel_keeps_what_was_measured(bench: Bench, model: Path) -> None:
             raise Cancelled("SIGTERM")
         return answer
 
-    result = bench.run(make_spec(model), script).result("")
+    result = bench.run(make_spec(model), script).result()
     assert result.status == "cancelled"
     (cell,) = result.cells
     assert (cell.status, len(cell.executions)) == ("partial", 2)
@@ -172,7 +172,7 @@ def test_an_execution_cut_by_the_end_of_the_command_s_time_failed_nothing(bench:
             raise OutOfTime
         return answer
 
-    result = bench.run(make_spec(model, batches=(1, 2, 4)), script).result("")
+    result = bench.run(make_spec(model, batches=(1, 2, 4)), script).result()
     assert sorted(c.status for c in result.cells) == ["partial", "partial", "skipped"]
     assert all(c.failure is None for c in result.cells)
     assert any("--max-time" in warning for warning in result.warnings)
@@ -184,7 +184,7 @@ def test_what_the_system_refuses_is_one_failed_cell(bench: Bench, model: Path) -
             raise OSError(11, "Resource temporarily unavailable")
         return make_execution()
 
-    result = bench.run(make_spec(model, batches=(1, 2)), script).result("")
+    result = bench.run(make_spec(model, batches=(1, 2)), script).result()
     assert [c.status for c in result.cells] == ["failed", "ok"]
     assert result.cells[0].failure is not None
     assert result.cells[0].failure.message == "Resource temporarily unavailable"
@@ -208,7 +208,7 @@ def test_a_cell_that_cannot_do_its_twin_s_class_keeps_its_own(bench: Bench, mode
         execution = make_execution()
         return replace(execution, used=replace(execution.used, io="call" if fake else "bound"))
 
-    result = bench.run(make_spec(model, engines=("onnxruntime", "fake")), script).result("")
+    result = bench.run(make_spec(model, engines=("onnxruntime", "fake")), script).result()
     assert [c.status for c in result.cells] == ["ok", "ok"]
     assert [{e.used.io for e in c.executions} for c in result.cells] == [{"bound"}, {"call"}]
     assert result.comparisons[0].verdict is None
@@ -226,7 +226,7 @@ def test_cells_that_are_compared_are_held_to_one_io_class(bench: Bench, model: P
         execution = make_execution()
         return replace(execution, used=replace(execution.used, io=io))
 
-    result = bench.run(make_spec(model, engines=("onnxruntime", "fake")), script).result("")
+    result = bench.run(make_spec(model, engines=("onnxruntime", "fake")), script).result()
     assert {e.used.io for c in result.cells for e in c.executions} == {"call"}
     assert all(len(c.executions) >= 3 for c in result.cells)
     (comparison,) = result.comparisons
@@ -238,15 +238,15 @@ def test_the_result_is_the_same_from_the_journal_alone(bench: Bench, model: Path
     again = Replay()
     for event in read_events(bench.run_dir):
         again.take(event)
-    assert again.result("x") == state.result("x")
+    assert again.result() == state.result()
     for path in bench.run_dir.iterdir():
         if path.is_dir():
             shutil.rmtree(path)
-    assert replay(read_events(bench.run_dir)).result("x") == state.result("x")
+    assert replay(read_events(bench.run_dir)).result() == state.result()
 
 
 def test_anchor_executions_show_drift_and_count_for_no_cell(bench: Bench, model: Path) -> None:
-    result = bench.run(make_spec(model, batches=(1, 2, 4)), lambda job: make_execution()).result("")
+    result = bench.run(make_spec(model, batches=(1, 2, 4)), lambda job: make_execution()).result()
     assert all(len(c.executions) == EFFORTS["quick"].min_executions for c in result.cells)
     assert result.anchor["drift"] == pytest.approx(0.0)
     assert len(bench.jobs) == 3 * EFFORTS["quick"].min_executions + result.anchor["executions"]
@@ -265,7 +265,7 @@ def test_the_dry_run_s_order_is_the_order_of_the_first_round(bench: Bench, model
 
 def test_a_call_longer_than_a_second_is_said_once_and_gets_three_executions(bench: Bench, model: Path) -> None:
     spec = make_spec(model, effort=EFFORTS["default"])
-    result = bench.run(spec, lambda job: make_execution(1.5e9)).result("")
+    result = bench.run(spec, lambda job: make_execution(1.5e9)).result()
     assert len(result.cells[0].executions) == 3
     (warning,) = result.warnings
     assert "one call takes 1.5 s" in warning

@@ -55,7 +55,7 @@ def counts(result: RunResult) -> list[tuple[str, int, str]]:
 def test_the_execution_that_goes_on_is_the_last(bench: Bench, model: Path) -> None:
     box = WishBox(bench.run_dir)
     state = bench.run(make_spec(model, batches=(1, 2, 4), effort=ROUGH), rough({2: box.ask_to_finish}))
-    result = state.result("")
+    result = state.result()
     assert len(bench.jobs) == 2
     assert result.status == "finished" and state.end["reason"] == "finished on request"
     assert sorted(counts(result)) == [
@@ -72,16 +72,16 @@ def test_the_execution_that_goes_on_is_the_last(bench: Bench, model: Path) -> No
 
 def test_where_all_cells_were_measured_finishing_early_is_no_failure(bench: Bench, model: Path) -> None:
     box = WishBox(bench.run_dir)
-    result = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), rough({4: box.ask_to_finish})).result("")
+    result = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), rough({4: box.ask_to_finish})).result()
     assert counts(result) == [("ok", 2, "finished on request after 2 executions")] * 2
     assert exit_code(result.cells) == 0
-    assert replay(read_events(bench.run_dir)).result("") == result
+    assert replay(read_events(bench.run_dir)).result() == result
 
 
 def test_a_run_that_has_nothing_yet_measures_once_before_it_is_finished(bench: Bench, model: Path) -> None:
     bench.run_dir.mkdir()
     WishBox(bench.run_dir).ask_to_finish()
-    result = bench.run(make_spec(model, effort=ROUGH), rough({})).result("")
+    result = bench.run(make_spec(model, effort=ROUGH), rough({})).result()
     assert counts(result) == [("ok", 1, "finished on request after 1 execution")]
 
 
@@ -90,26 +90,26 @@ def test_a_cell_that_failed_stays_failed_when_its_run_is_finished(bench: Bench, 
         WishBox(bench.run_dir).ask_to_finish()
         return replace(DEAD, phase="load")
 
-    result = bench.run(make_spec(model, batches=(1, 2)), script).result("")
+    result = bench.run(make_spec(model, batches=(1, 2)), script).result()
     assert sorted(c.status for c in result.cells) == ["failed", "skipped"]
 
 
 def test_a_wish_to_finish_that_comes_with_the_last_execution_changes_nothing(bench: Bench, model: Path) -> None:
     state = bench.run(make_spec(model, effort=ROUGH), rough({6: WishBox(bench.run_dir).ask_to_finish}))
     assert state.end["status"] == "finished" and "reason" not in state.end
-    assert "most allowed" in state.result("").cells[0].stopped_by
+    assert "most allowed" in state.result().cells[0].stopped_by
 
 
 def test_more_time_is_more_executions_for_cells_without_their_target(bench: Bench, model: Path) -> None:
     box = WishBox(bench.run_dir)
     steady = by_batch_steady(2, rough({5: lambda: box.ask_for_time(FIRST, 10.0)}))
     state = bench.run(make_spec(model, batches=(1, 2), effort=ROUGH), steady)
-    one, two = state.result("").cells
+    one, two = state.result().cells
     assert (len(one.executions), len(two.executions)) == (12, 3)
     assert "±" in two.stopped_by and "target" in two.stopped_by
     (event,) = events(bench, "extended")
     assert (event["limit_s"], event["executions"], list(event["cells"])) == (10.0, 6, [one.key])
-    assert state.result("").warnings == ("more time on request: 10 s and up to 6 executions more per cell",)
+    assert state.result().warnings == ("more time on request: 10 s and up to 6 executions more per cell",)
     assert {job.series_points for job in bench.jobs} == {450 // 6, 450 // 12}, "what is kept has to fit"
 
 
@@ -125,7 +125,7 @@ def test_a_cell_that_had_enough_goes_on_and_the_result_is_that_of_the_journal(be
         box.ask_for_time(SECOND, 5.0)
 
     state = bench.run(make_spec(model, effort=ROUGH), rough({6: late}))
-    (cell,) = state.result("").cells
+    (cell,) = state.result().cells
     assert len(cell.executions) == 12, "6, and twice 3"
     assert len(events(bench, "extended")) == 2
     kinds = [event["ev"] for event in read_events(bench.run_dir)]
@@ -133,7 +133,7 @@ def test_a_cell_that_had_enough_goes_on_and_the_result_is_that_of_the_journal(be
     assert kinds.count("cell_done") == 2
     assert cell.pooled is not None and cell.pooled.iterations == 12_000
     again = replay(read_events(bench.run_dir))
-    assert again.result("") == state.result("")
+    assert again.result() == state.result()
 
 
 def test_more_time_moves_the_end_of_the_whole_command(bench: Bench, model: Path) -> None:
@@ -204,7 +204,7 @@ def test_a_resumed_run_keeps_its_extension_and_forgets_that_it_was_to_be_finishe
     past = replay(history.events)
     assert (past.granted, past.extended_s, past.finishing) == ({FIRST}, 100.0, False)
     state = sit(bench, spec, execute, past, history.next_seq)
-    (cell,) = state.result("").cells
+    (cell,) = state.result().cells
     assert len(cell.executions) == 66, "6, and 60 that go with 100 s"
     assert len(events(bench, "extended")) == 1 and box.more_time() == ()
     assert "most allowed" in cell.stopped_by

@@ -78,14 +78,13 @@ def make(number: int, ago_s: float, *cells: CellResult, **changes: object) -> Ru
         *cells,
         id=make_id(number, ago_s),
         spec=spec(models=(ModelSource("dir/resnet50.onnx", "/models/resnet50.onnx"),), engines=engines,
-                  scenarios=scenarios),
+                  scenarios=scenarios, cores=tuple(dict.fromkeys(cell.asked.cores for cell in cells)) or (2,)),
         models=(model(path="/models/resnet50.onnx"),),
         started_utc=datetime.fromtimestamp(NOW - ago_s, UTC).strftime("%Y-%m-%dT%H:%M:%SZ"),
         headline=headline(cells, names, comparisons),
         conclusions=conclude(cells, names),
         anchor={"drift": 0.004},
         warnings=(),
-        again="tuibench benchmark dir/resnet50.onnx -s sync -ncores 1,2,4,8,16 -b 1,8,32",
     )  # fmt: skip
     return replace(result, **changes)  # type: ignore[arg-type]
 

@@ -154,7 +154,7 @@ def test_the_traces_of_a_run_that_is_in_no_list_are_discarded(bridge: Bridge, ho
     (row,) = bridge.pulse().runs
     assert (row.info.state, row.info.executions) == (activity.INTERRUPTED, 1)
     assert bridge.run_log(run.id) == ("runner.log:", "  its last words")
-    assert bridge.command(run=run.id) == "tuibench benchmark m"
+    assert bridge.command(run=run.id).startswith("tuibench benchmark /models/m.onnx -e ")
     assert bridge.discard(run.id) == "removed 0001 for good: 1 execution"
     assert not run.directory.path.exists()
 
@@ -390,3 +390,9 @@ def test_the_first_rows_wait_for_nothing_that_they_do_not_need(home: Path, store
     loaded = modules_after("from tuibench.tui.bridge import Bridge; b = Bridge(); b.projects(); b.benchmarks()")
     late = ("core.cell", "core.run", "runs", "report", "request", "stats", "models", "engines", "workbench.runs")
     assert {name for name in loaded if name.startswith(tuple(f"tuibench.{one}" for one in late))} == set()
+
+
+def test_command_of_a_result_of_another_tool_is_refused(bridge: Bridge) -> None:
+    imported = bridge._bench.exchange.import_file(str(ROOT / "tests/fixtures/import/deepsparse-0.10.0.json"))
+    with pytest.raises(TuibenchError, match=r"no command repeats it: deepsparse.benchmark 0.10.0 measured it"):
+        bridge.command(imported.row.id)

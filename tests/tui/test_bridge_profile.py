@@ -132,7 +132,6 @@ def test_a_start_makes_a_run_for_each_that_is_on(sample: tuple[Bridge, str], lau
     assert [wishes.card.name for _, wishes in launched] == ["fast", "soft"]
     assert all(spec.cores == (1,) and spec.batches == (4,) for spec, _ in launched)
     assert all(wishes.card.project == project for _, wishes in launched)
-    assert launched[0][1].again.startswith("tuibench profile ")
 
 
 def test_what_was_started_is_told_although_the_next_was_refused(

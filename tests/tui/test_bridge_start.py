@@ -27,6 +27,7 @@ from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile_spec import LOSS, ProfileSpec
 from tuibench.core.spec import EFFORTS, InputSettings, ModelSource
 from tuibench.core.watch import RunView
+from tuibench.report.command import command_of
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.bridge_start import Glance
 from tuibench.tui.desk import FormStart, FormValues
@@ -278,7 +279,7 @@ def test_a_form_is_measured_and_belongs_to_its_project(bridge: Bridge, project: 
     assert (after.runs, after.stamp != before.stamp) == ((), True)
     stored = bridge.open(run)
     assert (stored.card.name, stored.card.note, stored.card.project) == ("mine", "why", project)
-    assert bridge.command(benchmark=run) == stored.result.again == bridge.command(run=run)
+    assert bridge.command(benchmark=run) == command_of(stored.result) == bridge.command(run=run)
     assert stored.result.spec == view.spec
 
 

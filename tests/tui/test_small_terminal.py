@@ -29,7 +29,7 @@ def fill_long(bench: Workbench) -> tuple[str, tuple[str, ...]]:
     long = {
         "spec": replace(sweep(1).spec, models=(ModelSource(LONG, f"/{LONG}"),)),
         "models": (model(path=f"/{LONG}"),), "warnings": (LONG,), "conclusions": (LONG,), "headline": LONG,
-        "again": LONG, "environment": {LONG: LONG},
+        "environment": {LONG: LONG},
     }  # fmt: skip
     runs = [replace(sweep(number, 60.0 * number), **long) for number in (1, 2)]  # type: ignore[arg-type]
     newest = add(bench, runs[0], project, name=LONG, note=LONG, rerun_of=make_id(2, 120.0))

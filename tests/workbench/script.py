@@ -46,7 +46,6 @@ class ScriptedRun:
             "id": self.id,
             "spec": to_plain(self.spec),
             "card": dict(card or {}),
-            "again": "tuibench benchmark m",
         }
         self.directory.make(request | ({"store": str(store)} if store else {}))
         self.journal: Journal | None = None

@@ -17,7 +17,7 @@ MEMORY = Failure("memory", "first", "out of memory: 8 GB")
 
 def result(number: int, *cells: CellResult, foreign: str = "", **asks: Any) -> RunResult:
     spec = replace(make_spec(Path("/m.onnx")), **asks)
-    return RunResult(make_id(number), "finished", spec, (), (), cells, {}, {}, "", 1.0, "", foreign=foreign)
+    return RunResult(make_id(number), "finished", spec, (), (), cells, {}, {}, "", 1.0, foreign=foreign)
 
 
 def cell(failure: Failure | None = None, memory: dict[str, int] | None = None, **asks: object) -> CellResult:

@@ -7,7 +7,7 @@ import pytest
 
 from tests.workbench.script import ScriptedRun
 from tuibench.core.errors import StoreError
-from tuibench.workbench.run_story import run_command, run_log, run_spec
+from tuibench.workbench.run_story import run_log, run_spec
 
 
 @pytest.fixture
@@ -60,9 +60,8 @@ def test_what_is_no_file_is_left_out(run: ScriptedRun, plant: str, tmp_path: Pat
     assert run_log(run.directory) == ()
 
 
-def test_the_command_and_what_was_asked_are_those_of_the_request(run: ScriptedRun) -> None:
-    assert run_command(run.directory) == "tuibench benchmark m"
+def test_spec_of_a_run_is_that_of_its_request(run: ScriptedRun) -> None:
     assert run_spec(run.directory) == run.spec
     (run.directory.path / "request.json").unlink()
     with pytest.raises(StoreError):
-        run_command(run.directory)
+        run_spec(run.directory)

@@ -18,7 +18,6 @@ from tuibench.core.short_id import short_id
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.report.export import check_target, spare
 from tuibench.report.profile_shown import Shown
-from tuibench.request.repeat import again
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import to_spec
 from tuibench.workbench.active_run import ActiveRun
@@ -38,7 +37,7 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
         spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
         bench.check_engines(spec.engines)
         check_export(request, spec)
-        wishes = to_wishes(request, again(spec))
+        wishes = to_wishes(request)
         return measure(bench, request, spec, wishes, notes, interruption, partner)
 
 
@@ -49,7 +48,7 @@ def check_export(request: BenchmarkRequest, spec: BenchmarkSpec) -> None:
         check_target(request.export_path)
 
 
-def to_wishes(request: BenchmarkRequest, command: str) -> Wishes:
+def to_wishes(request: BenchmarkRequest) -> Wishes:
     """How the run should be carried out; UsageError where two wishes exclude each other."""
     if request.detach:
         for flag, given in (
@@ -67,7 +66,6 @@ def to_wishes(request: BenchmarkRequest, command: str) -> Wishes:
         save=not request.no_save,
         plan_only=request.dry_run,
         card=Card(name=request.name, note=request.note, project=request.project or None),
-        again=command,
         wait_s=0.0 if request.no_wait else request.wait_s,
         share_host=request.share_host,
     )

@@ -8,6 +8,7 @@ import sys
 from collections.abc import Callable, Sequence
 from typing import Any, TextIO
 
+from tuibench.cli.output import AS_ASCII
 from tuibench.core import engine
 from tuibench.core.errors import ExitCode
 from tuibench.workbench.probing import Answers, ask_engines, describe_terminal
@@ -53,7 +54,7 @@ def run(
 
         text = render_doctor(facts)
     encoding = getattr(stream, "encoding", None) or "utf-8"
-    stream.write(text.encode(encoding, "backslashreplace").decode(encoding))
+    stream.write(text.encode(encoding, AS_ASCII).decode(encoding))
     stream.flush()
     return int(ExitCode.OK)
 

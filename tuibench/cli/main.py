@@ -9,6 +9,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, TextIO, cast
 
 from tuibench.cli.interruption import Ended, Interruption
+from tuibench.cli.output import AS_ASCII
 from tuibench.core.errors import ExitCode, TooManyFiles, TuibenchError, WriteError
 from tuibench.core.text import show
 
@@ -24,7 +25,7 @@ def main(argv: list[str] | None = None) -> int:
     _fill_the_standard_descriptors()
     for stream in (sys.stdout, sys.stderr):
         # Names that are no valid text must not end the command that only wants to print them.
-        getattr(stream, "reconfigure", lambda **_: None)(errors="backslashreplace")
+        getattr(stream, "reconfigure", lambda **_: None)(errors=AS_ASCII)
     interruption = Interruption()
     try:
         interruption.listen()

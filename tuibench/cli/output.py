@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
+
+AS_ASCII = "tuibench-ascii"
+"""Error handler of codecs: spells what an encoding lacks as `--ascii` does."""
 
 
 def emit(text: str) -> None:
@@ -15,9 +19,20 @@ def emit(text: str) -> None:
         sys.stdout.write(text)
         return
     sys.stdout.flush()
-    view = memoryview(text.encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or "backslashreplace"))
+    view = memoryview(text.encode(sys.stdout.encoding or "utf-8", sys.stdout.errors or AS_ASCII))
     while view:
         view = view[os.write(number, view) :]
+
+
+def _spell(error: UnicodeError) -> tuple[str, int]:
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    from tuibench.report.style import to_ascii  # only where the encoding lacks a character
+
+    return to_ascii(error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(AS_ASCII, _spell)
 
 
 def can_draw() -> bool:

@@ -31,14 +31,12 @@ from tuibench.request.profile_flag import (
     PAGE_FLAGS,
     PROFILE_FLAGS,
     ProfileRequest,
-    profile_again,
     recall_profile,
     to_request,
 )
 from tuibench.request.translation import Topology
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import ProfilePlan
-from tuibench.workbench.runs import Wishes
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
 _COUNTING = "counting what each layer costs"
@@ -63,15 +61,10 @@ def run(request: ProfileRequest, interruption: Interruption) -> int:
         if is_theory:
             interruption.check()
             return _print_theory(bench, request, spec, shown)
-        wishes = profile_wishes(request, spec)
+        wishes = to_wishes(output)
         if output.dry_run:
             return _print_plan(bench, request, spec)
         return measure(bench, output, spec, wishes, reading.notes, interruption, shown=shown)
-
-
-def profile_wishes(request: ProfileRequest, spec: BenchmarkSpec) -> Wishes:
-    """How the run should be carried out."""
-    return to_wishes(request.output, profile_again(spec))
 
 
 def again_request(

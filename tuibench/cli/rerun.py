@@ -16,7 +16,6 @@ from tuibench.request.flag import FLAGS
 from tuibench.request.model_token import resolve_model
 from tuibench.request.profile_flag import OWN_FLAGS, PROFILE_FLAGS
 from tuibench.request.recall import repeat
-from tuibench.request.repeat import again
 from tuibench.request.request import RerunRequest
 from tuibench.workbench.hall import Workbench
 
@@ -37,7 +36,7 @@ def run(wanted: RerunRequest, interruption: Interruption) -> int:
         request, spec, notes = repeat(asked, sources, wanted.given, bench.topology(), stored.card.name)
         bench.check_engines(spec.engines)
         check_export(request, spec)
-        wishes = to_wishes(request, again(spec))
+        wishes = to_wishes(request)
         project = wishes.card.project or bench.projects.kept(stored.card.project)
         card = replace(wishes.card, rerun_of=stored.row.id, project=project)
         partner = stored.result if request.compare_to is None else bench.library.get(request.compare_to).result
@@ -63,14 +62,14 @@ def _profile_again(
     interruption: Interruption,
 ) -> int:
     """The same profile once more; both stand side by side by tuibench compare."""
-    from tuibench.cli.profile import again_request, page_of, profile_wishes  # what only profiles need
+    from tuibench.cli.profile import again_request, page_of  # what only profiles need
 
     asked = stored.result.spec
     request, spec, notes = again_request(asked, sources[0], wanted.given, bench.topology(), stored.card.name)
     bench.profiles.check_engine(spec.engines[0])
     check_export(request.output, spec)
     shown = page_of(request, spec)
-    wishes = profile_wishes(request, spec)
+    wishes = to_wishes(request.output)
     project = wishes.card.project or bench.projects.kept(stored.card.project)
     card = replace(wishes.card, rerun_of=stored.row.id, project=project)
     wishes = replace(wishes, card=card)

@@ -59,8 +59,6 @@ class RunResult:
     versions: dict[str, str]
     started_utc: str
     seconds: float
-    again: str
-    """The command that repeats this run, with every effective setting."""
     warnings: tuple[str, ...] = ()
     headline: str = ""
     """One line: the best numbers, or why there are none."""

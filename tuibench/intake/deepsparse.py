@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import math
 import re
-from typing import Any
+from typing import Any, TypeVar
 
 from tuibench.core.cell import Asked, CellResult, Estimate, Pooled
 from tuibench.core.label import model_names, name_cell
+from tuibench.core.ranges import AMOUNT, CORES, LENGTH, MAX_TIME_S, SIZE, Range
 from tuibench.core.run import RunResult
 from tuibench.core.scenario import REGISTRY, find
 from tuibench.core.spec import BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
 from tuibench.core.units import ms, short
 from tuibench.intake.refusal import Refusal
+from tuibench.intake.sense import outside
 
 KEY = "benchmark_result"
 """Under which its figures stand."""
@@ -23,6 +26,7 @@ _LATENCIES = {"p50": "50.0", "p90": "90.0", "p95": "95.0", "p99": "99.0", "p99_9
 _PERCENTILES = ("25.0", "50.0", "75.0", "90.0", "95.0", "99.0", "99.9")
 _LENGTHS = ("sequence_length", "input_ids_length")
 _UNKNOWN = "unknown"
+T = TypeVar("T")
 _HINT = f"import takes files that {TOOL} 0.10 to 1.8 wrote with -x"
 
 
@@ -41,7 +45,7 @@ def read_deepsparse(document: dict[str, Any]) -> RunResult:
     )  # fmt: skip
     return RunResult(
         id="", status="finished", spec=_spec(file, asked, source), models=(), points=(), cells=(cell,), environment={},
-        versions={"deepsparse": version} if version else {}, started_utc="", seconds=pooled.seconds_ran, again="",
+        versions={"deepsparse": version} if version else {}, started_utc="", seconds=pooled.seconds_ran,
         headline=_headline(cell, pooled, source, tool), foreign=tool,
     )  # fmt: skip
 
@@ -59,19 +63,19 @@ class _File:
             raise self._wrong(name, "a text")
         return value or ""
 
-    def count(self, name: str) -> int | None:
+    def count(self, name: str, allowed: Range = AMOUNT) -> int | None:
         value = self._block.get(name)
         if value is not None and (isinstance(value, bool) or not isinstance(value, int)):
             raise self._wrong(name, "a whole number")
-        return value
+        return self._within(name, value, allowed)
 
-    def number(self, name: str) -> float | None:
+    def number(self, name: str, allowed: Range = AMOUNT) -> float | None:
         value = self._block.get(name)
         if value is None:
             return None
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or value < 0:
-            raise self._wrong(name, "a number of at least 0")
-        return float(value)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise self._wrong(name, "a number")
+        return self._within(name, float(value), allowed)
 
     def needed(self, name: str) -> float:
         value = self.number(name)
@@ -90,7 +94,14 @@ class _File:
         fits = isinstance(value, list) and all(isinstance(row, list) for row in value)
         if not fits or not all(type(size) is int for row in value for size in row):
             raise self._wrong(name, "a list of shapes")
-        return tuple(tuple(row) for row in value)
+        return self._within(name, tuple(tuple(row) for row in value), SIZE)
+
+    def _within(self, name: str, value: T, allowed: Range) -> T:
+        """Return `value`; raise Refusal where a number of it is outside the range."""
+        problem = next(outside(value, allowed, f"{self._place}{name}"), "")
+        if problem:
+            raise Refusal(problem, _HINT)
+        return value
 
     def _wrong(self, name: str, wanted: str) -> Refusal:
         return Refusal(f"{self._place}{name} is not {wanted}", _HINT)
@@ -101,9 +112,9 @@ def _asked(file: _File) -> Asked:
     scenario = _SCENARIOS.get(written)
     if scenario is None:
         raise Refusal(f"scenario is none of {', '.join(one.label for one in _LABELLED)}", _HINT)
-    batch = file.count("batch_size")
+    batch = file.count("batch_size", (-math.inf, LENGTH[1]))
     streams = _told(file, "num_streams") if find(scenario).has_streams else 1
-    lengths = {name: length for name in _LENGTHS for length in [file.count(name)] if length is not None}
+    lengths = {name: length for name in _LENGTHS for length in [file.count(name, SIZE)] if length is not None}
     return Asked(
         engine=_engine(file.text("engine")), model_sha256="", version="original", scenario=scenario,
         cores=_told(file, "num_cores"),
@@ -115,7 +126,7 @@ def _asked(file: _File) -> Asked:
 
 def _told(file: _File, name: str) -> int:
     """A count by its key, or by the line of it in the description of the engine."""
-    value = file.count(name)
+    value = file.count(name, CORES)
     if value is None:
         line = re.search(rf"^\s*{name}: ([0-9]{{1,6}})\s*$", file.text("engine"), re.MULTILINE)
         value = int(line[1]) if line else None
@@ -153,7 +164,7 @@ def _latencies(pooled: Pooled, tool: str) -> dict[str, Estimate]:
 
 
 def _spec(file: _File, asked: Asked, source: ModelSource) -> BenchmarkSpec:
-    seconds = file.number("seconds_to_run") or 0.0
+    seconds = file.number("seconds_to_run", (0, MAX_TIME_S[1])) or 0.0
     return BenchmarkSpec(
         models=(source,), engines=(asked.engine,), scenarios=(asked.scenario,), cores=(asked.cores,),
         batches=() if asked.batch is None else (asked.batch,),

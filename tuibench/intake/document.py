@@ -16,8 +16,6 @@ from tuibench.intake.refusal import Refusal
 
 MOST_BYTES = 64_000_000
 MOST_DEPTH = 50
-MOST_LETTERS = 100_000
-"""Of one text: a name that long is none, and lists show names."""
 LARGEST = 2.0**63
 _MOST_DIGITS = 20
 _EXPORT_HINT = "import takes JSON as `tuibench export ID -x FILE.json` and deepsparse.benchmark -x write it"
@@ -106,14 +104,12 @@ def _parse_int(digits: str) -> int | float:
 
 
 def _check_limits(document: dict[str, Any]) -> None:
-    """Depth, length of texts and size of numbers, so that whoever comes later can rely on them."""
+    """Depth and size of numbers, so that whoever comes later can rely on them; the whole file bounds its texts."""
     queue: list[tuple[Any, str, int]] = [(document, "", 0)]
     while queue:
         value, place, depth = queue.pop()
         if depth > MOST_DEPTH:
             raise _too_deep()
-        if isinstance(value, str) and len(value) > MOST_LETTERS:
-            raise Refusal(f"{place} is a text of {len(value)} characters; at most {MOST_LETTERS} are taken")
         if isinstance(value, (int, float)) and not abs(value) < LARGEST:
             raise Refusal(f"{place} is not finite or too large to be a measurement", "JSON has no NaN or Infinity")
         queue += [(part, where, depth + 1) for part, where in _parts(value, place)]
@@ -122,8 +118,6 @@ def _check_limits(document: dict[str, Any]) -> None:
 def _parts(value: Any, place: str) -> Iterator[tuple[Any, str]]:
     if isinstance(value, dict):
         for name, part in value.items():
-            if len(name) > MOST_LETTERS:
-                raise Refusal(f"{place or 'the top level'} has a key of {len(name)} characters")
             yield part, f"{place}.{show(name, 60)}" if place else show(name, 60)
     elif isinstance(value, list):
         # The places of plain figures are worked out only where one is wrong: a series has thousands.

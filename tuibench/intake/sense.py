@@ -1,85 +1,165 @@
-"""What a schema cannot say: ids that are ids, intervals around their values, figures that something can be made of."""
+"""What a schema cannot say: ids that are ids, numbers in their ranges, intervals around their values."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 import re
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from tuibench.core import cell, model, profile, ranges, run, spec
 from tuibench.core.cell import CellResult, Estimate, Execution
+from tuibench.core.profile_spec import ProfileSpec
+from tuibench.core.ranges import AMOUNT, CORES, COUNT, LENGTH, SIZE, Range
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 
 ULID = re.compile(r"[0-7][0-9A-HJKMNP-TV-Z]{25}\Z")
+LONGEST_LISTED = 100_000
+"""Characters of a text that lists show and that the index of the store holds for every benchmark."""
+_LISTED = ("headline", "foreign", "host", "started_utc")
+_NEEDED = ("models", "engines", "scenarios", "cores")
 _MOST_BINS = 256
 _WIDEST_BIN = 2.0
 _ROUNDING = 1e-9
-_EXECUTION = (
-    *("timed_s", "seconds_ran", "p50_ns", "mean_ns", "std_ns", "floor_ns"),
-    *("effective_n", "calls_per_s", "cpu_s"),
-)
+
+
+def _amounts(*names: str) -> dict[str, Range]:
+    return dict.fromkeys(names, AMOUNT)
+
+
+_RANGES: Mapping[type, Mapping[str, Range]] = {
+    spec.BenchmarkSpec: {
+        "cores": CORES, "batches": ranges.BATCH, "dims": SIZE, "sequence_lengths": LENGTH, "streams": ranges.STREAMS,
+    },
+    spec.Effort: {
+        "min_executions": ranges.EXECUTIONS, "max_executions": ranges.EXECUTIONS, "timed_s": (0, ranges.MAX_TIME_S[1]),
+        "warmup_s": ranges.WARMUP_S, "target": ranges.TARGET, "limit_s": (0, ranges.MAX_TIME_S[1]),
+    },
+    spec.InputSettings: {"seed": ranges.SEED, "distinct": ranges.DISTINCT, "shapes": SIZE},
+    spec.Limits: {
+        "max_time_s": ranges.MAX_TIME_S, "timeout_scale": ranges.TIMEOUT_SCALE, "memory_bytes": ranges.MEMORY_BYTES,
+    },
+    ProfileSpec: {
+        "runs": ranges.PROFILE_RUNS, "processes": ranges.PROFILE_PROCESSES, "samples": ranges.PROFILE_SAMPLES,
+    },
+    run.RunResult: _amounts("seconds", "waited_s"),
+    run.Sitting: _amounts("executions"),
+    run.Comparison: _amounts("n", "ratio"),
+    cell.CellResult: {"items": COUNT, "sittings": COUNT, **_amounts("load_ms", "first_ms", "memory_bytes")},
+    # The streams of a cell are by default as many as its cores.
+    cell.Asked: {"cores": CORES, "batch": LENGTH, "dims": SIZE, "streams": CORES},
+    cell.Used: {"streams": CORES, **_amounts("cpus", "threads", "batch", "distinct_inputs")},
+    cell.Execution: {"iterations": COUNT, **_amounts(
+        "timed_s", "seconds_ran", "p50_ns", "mean_ns", "std_ns", "floor_ns", "percentiles_ns", "effective_n",
+        "calls_per_s", "cpu_s", "load_ms", "first_ms", "memory_bytes",
+    )},
+    cell.Pooled: _amounts("items_per_sec", "seconds_ran", "iterations", "median", "mean", "std", "percentiles"),
+    cell.Estimate: _amounts("n"),
+    cell.Warmup: _amounts("seconds", "iterations"),
+    cell.Samples: _amounts("kept", "total"),
+    cell.Noise: _amounts("blocks", "disturbed_blocks"),
+    model.ModelSummary: _amounts("file_bytes", "external_bytes", "nodes"),
+    model.Point: _amounts("model", "batch", "items", "dims", "chosen", "distinct"),
+    model.FedInput: _amounts("shape"),
+    profile.CostProfile: _amounts("batch", "items", "dims"),
+    profile.PerformanceProfile: {"cores": CORES, **_amounts(
+        "cpus", "threads", "batch", "items", "dims", "processes", "runs", "load_ms", "peak_bytes",
+    )},
+    profile.Roofline: {"cores": CORES},
+    profile.LossProfile: _amounts("samples"),
+    profile.LossPoint: _amounts("samples"),
+}  # fmt: skip
 
 
 def find_nonsense(result: RunResult) -> str:
-    """The first thing in a well-formed result that cannot be true; '' where nothing is."""
+    """Return the first thing in a well-formed result that cannot be true; '' where nothing is."""
     return next(_problems(result), "")
 
 
 def _problems(result: RunResult) -> Iterator[str]:
     if not ULID.match(result.id):
         yield f"tuibench.id is '{show(result.id, 60)}', which is no ULID"
+    yield from _range_problems(result, "tuibench")
+    yield from _text_problems(result)
     seen: set[str] = set()
-    for i, cell in enumerate(result.cells):
+    for i, found in enumerate(result.cells):
         place = f"tuibench.cells[{i}]"
-        if cell.key in seen:
+        if found.key in seen:
             yield f"{place}.key is that of a cell before it"
-        seen.add(cell.key)
-        yield from _cell_problems(cell, place)
-    for i, point in enumerate(result.points):
-        if point.model < 0:
-            yield f"tuibench.points[{i}].model is {point.model}"
+        seen.add(found.key)
+        yield from _cell_problems(found, place)
+
+
+def _range_problems(value: Any, place: str) -> Iterator[str]:
+    """Yield each number outside its range, with its place and the range."""
+    if isinstance(value, (list, tuple)):
+        for i, part in enumerate(value):
+            if not isinstance(part, (int, float, str)):
+                yield from _range_problems(part, f"{place}[{i}]")
+    elif dataclasses.is_dataclass(value):
+        known = _RANGES.get(type(value), {})
+        for field in dataclasses.fields(value):
+            part = getattr(value, field.name)
+            if field.name in known:
+                yield from outside(part, known[field.name], f"{place}.{field.name}")
+            elif part is not None and not isinstance(part, (int, float, str)):
+                yield from _range_problems(part, f"{place}.{field.name}")
+
+
+def outside(value: Any, allowed: Range, place: str) -> Iterator[str]:
+    """Yield each number in `value`, however nested, that is not in the range."""
+    if isinstance(value, (list, tuple)):
+        for i, part in enumerate(value):
+            yield from outside(part, allowed, f"{place}[{i}]")
+    elif isinstance(value, dict):
+        for name, part in value.items():
+            yield from outside(part, allowed, f"{place}.{show(name, 60)}")
+    elif isinstance(value, (int, float)) and not ranges.holds(allowed, value):
+        yield f"{place} is {value}; allowed is {ranges.words_of(allowed)}"
+
+
+def _text_problems(result: RunResult) -> Iterator[str]:
+    asked = result.spec
+    for name in _NEEDED:
+        if not getattr(asked, name):
+            yield f"tuibench.spec.{name} is empty"
+    for name, sizes in asked.dims:
+        if not sizes:
+            yield f"tuibench.spec.dims: {show(name, 60)} has no size"
+    listed = {name: getattr(result, name) for name in _LISTED}
+    listed |= {f"spec.models[{i}].asked": source.asked for i, source in enumerate(asked.models)}
+    listed |= {f"spec.engines[{i}]": engine for i, engine in enumerate(asked.engines)}
+    listed |= {f"spec.scenarios[{i}]": scenario for i, scenario in enumerate(asked.scenarios)}
+    listed |= {f"cells[{i}].asked.engine": one.asked.engine for i, one in enumerate(result.cells)}
+    for name, text in listed.items():
+        if len(text) > LONGEST_LISTED:
+            yield f"tuibench.{name} is a text of {len(text)} characters; allowed are {LONGEST_LISTED}"
 
 
 def _cell_problems(cell: CellResult, place: str) -> Iterator[str]:
     estimates = {f"latency_ms.{show(name, 60)}": estimate for name, estimate in cell.latency_ms.items()}
     estimates |= {"items_per_sec": cell.items_per_sec, "items_per_cpu_sec": cell.items_per_cpu_sec}
     for name, estimate in estimates.items():
+        yield from _range_problems(estimate, f"{place}.{name}")
         yield from _estimate_problems(estimate, f"{place}.{name}")
-    pooled = cell.pooled
-    if pooled is not None:
-        names = ("items_per_sec", "seconds_ran", "iterations", "median", "mean", "std")
-        figures = {name: getattr(pooled, name) for name in names} | pooled.percentiles
-        yield from _negative(figures, f"{place}.pooled")
-    for name, count in (("cores", cell.asked.cores), ("batch", cell.asked.batch)):
-        if count is not None and count < 1:
-            yield f"{place}.asked.{name} is {count}"
-    if cell.items < 1 or cell.sittings < 1:
-        yield f"{place} has {cell.items} items per call from {cell.sittings} sittings"
     for n, execution in enumerate(cell.executions):
         yield from _execution_problems(execution, f"{place}.executions[{n}]")
 
 
 def _estimate_problems(estimate: Estimate, place: str) -> Iterator[str]:
-    bounds = (estimate.low, estimate.value, estimate.high)
-    yield from _negative(dict(zip(("low", "value", "high"), bounds, strict=True)), place)
-    known = [bound for bound in bounds if bound is not None and math.isfinite(bound)]
+    bounds = {"low": estimate.low, "value": estimate.value, "high": estimate.high}
+    for name, bound in bounds.items():
+        yield from outside(bound, AMOUNT, f"{place}.{name}")
+    known = [bound for bound in bounds.values() if bound is not None and math.isfinite(bound)]
     if any(low > high * (1 + _ROUNDING) for low, high in pairwise(known)):
         yield f"{place}: its interval does not hold its value"
 
 
 def _execution_problems(execution: Execution, place: str) -> Iterator[str]:
-    yield from _negative({name: getattr(execution, name) for name in _EXECUTION} | execution.percentiles_ns, place)
-    if execution.iterations < 1:
-        yield f"{place}.iterations is {execution.iterations}"
     histogram = execution.histogram
     # Percentiles are taken from it by powers of the ratio.
     if len(histogram["counts"]) > _MOST_BINS or not 0 < histogram["ratio"] <= _WIDEST_BIN:
         yield f"{place}.histogram has bins that no execution has"
-
-
-def _negative(figures: Mapping[str, Any], place: str) -> Iterator[str]:
-    for name, value in figures.items():
-        if value is not None and value < 0:
-            yield f"{place}.{show(name, 60)} is below zero"

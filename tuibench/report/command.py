@@ -1,30 +1,32 @@
-"""A stored command as it can be typed into a shell in any directory, and printed on any terminal."""
+"""The command that repeats a result, as it can be typed into a shell in any directory and printed on any terminal."""
 
 from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Sequence
 
 from tuibench.core.remote import is_remote
-from tuibench.core.spec import ModelSource
+from tuibench.core.run import RunResult
+from tuibench.core.short_id import short_id
+from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
+from tuibench.request.repeat import command_words
 
-_LONGEST = 100_000
-"""No command of ours: it was imported, and splitting takes its time."""
-_WHERE_MODELS_BEGIN = 2
-"""Behind the program and its command."""
+_LONGEST = 16_384
+"""Characters of a line that is still worth copying: names inside a model can have megabytes."""
 
 
-def typed(command: str, models: Sequence[ModelSource] = ()) -> str:
-    """The same command: models by where they lie, and what would drive a terminal as escapes of the shell."""
-    if len(command) > _LONGEST:
-        return show(command, _LONGEST)
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return show(command, _LONGEST)
-    return " ".join(quote(word) for word in _located(words, models))
+def command_of(run: RunResult) -> str:
+    """Return the shell line that repeats `run`, made from its settings; '' for a result of another tool."""
+    return "" if run.foreign else typed(run.spec, run.id)
+
+
+def typed(spec: BenchmarkSpec, run_id: str) -> str:
+    """Return the shell line that measures `spec` again, or `tuibench rerun ID` where that line is too long."""
+    words = command_words(spec, [token_of(model) for model in spec.models])
+    if sum(map(len, words)) > _LONGEST:
+        words = ["tuibench", "rerun", short_id(run_id)]
+    return " ".join(map(quote, words))
 
 
 def quote(word: str) -> str:
@@ -39,17 +41,6 @@ def _escaped(char: str) -> str:
         return f"\\{char}"
     # Shells read what `show` writes, but take two digits for a byte, of which some characters have two.
     return f"\\u{ord(char):04x}" if "\x80" <= char <= "\xff" and show(char) != char else show(char)
-
-
-def _located(words: list[str], models: Sequence[ModelSource]) -> list[str]:
-    """A path that was typed relative to a directory names nothing in another one."""
-    asked = [model.asked for model in models]
-    paths = [token_of(model) for model in models]
-    begin = _WHERE_MODELS_BEGIN
-    for at in (begin, len(words) - len(asked)):
-        if asked and words[at : at + len(asked)] == asked:
-            return [*words[:at], *paths, *words[at + len(asked) :]]
-    return words
 
 
 def token_of(model: ModelSource) -> str:

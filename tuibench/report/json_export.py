@@ -15,6 +15,7 @@ from tuibench.core.scenario import find
 from tuibench.report.label import first_cell, model_index, model_of
 from tuibench.report.lines import batch_size
 from tuibench.report.profile_trust import shown_profile
+from tuibench.request.repeat import again
 
 SCHEMA_FILE = "benchmark.schema.json"
 """Under tuibench/data; every export is valid against it."""
@@ -151,7 +152,7 @@ def _own(run: RunResult, first: CellResult | None, reasons: dict[str, str]) -> d
         **{name: plain[name] for name in ("host", "sittings", "waited_s", "shared_host", "foreign")},
         "started_utc": plain["started_utc"],
         "seconds": plain["seconds"],
-        "again": plain["again"],
+        "again": "" if run.foreign else again(run.spec),
         "profile": plain["profile"],
         "reasons": reasons,
     }

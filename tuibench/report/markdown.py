@@ -10,7 +10,7 @@ from tuibench.core.cell import CellResult, Estimate
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import number
-from tuibench.report.command import typed
+from tuibench.report.command import command_of
 from tuibench.report.figures import drawings
 from tuibench.report.label import axis_value, describe, failure_text, plus_minus, varying
 from tuibench.report.lines import check_text, differences
@@ -37,7 +37,7 @@ def dumps(run: RunResult) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in run.versions.items())
     parts += [escape(f"{run.id} · {run.started_utc} · {number(run.seconds)} s · {versions}")]
     # An indented block is literal to the last character, so that the command can be copied.
-    parts += [f"Again:\n\n    {typed(run.again, run.spec.models)}"] if run.again else []
+    parts += [f"Again:\n\n    {command}"] if (command := command_of(run)) else []
     return "\n\n".join(parts) + "\n"
 
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any
@@ -72,15 +71,7 @@ class _Scrubber:
             return value
         if key in _FILES:
             return self._exact.get(value, _last_part(value))
-        return self._command(value) if key == "again" else self._text(value)
-
-    def _command(self, line: str) -> str:
-        """Word by word, so that it stays a command whatever stands in the names of files."""
-        try:
-            words = shlex.split(line)
-        except ValueError:
-            return self._text(line)
-        return shlex.join(self._exact[word] if word in self._exact else self._text(word) for word in words)
+        return self._text(value)
 
     def _text(self, text: str) -> str:
         for old, new in self._known:

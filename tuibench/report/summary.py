@@ -7,7 +7,7 @@ from tuibench.core.comparison import SideBySide
 from tuibench.core.run import RunResult
 from tuibench.core.text import show
 from tuibench.core.units import count_of
-from tuibench.report.command import typed
+from tuibench.report.command import command_of
 from tuibench.report.label import first_cell, varying
 from tuibench.report.lines import cell_lines, differences, own_lines
 from tuibench.report.provenance import provenance_lines
@@ -21,7 +21,7 @@ def summary(run: RunResult, ascii_only: bool = False, beside: SideBySide | None 
     lines = [*_cells(run), *_ending(run), *provenance_lines(run)]
     lines += [show(comparison.sentence, 500) for comparison in run.comparisons]
     lines += [show(sentence, 500) for sentence in run.conclusions]
-    lines += [f"Again: {typed(run.again, run.spec.models)}"] if run.again else []
+    lines += [f"Again: {command}"] if (command := command_of(run)) else []
     lines += ["", side_by_side(beside)] if beside is not None else []
     text = "\n".join([*lines, show(run.headline, 1000)]) + "\n"
     return to_ascii(text) if ascii_only else text

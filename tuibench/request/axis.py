@@ -6,12 +6,12 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tuibench.core.errors import UsageError
+from tuibench.core.ranges import SIZE
 from tuibench.core.text import show
 
 T = TypeVar("T")
 
-_LARGEST = 2**31 - 1
-"""No tensor has a longer axis that an engine would take."""
+_LARGEST = SIZE[1]
 
 MOST_VALUES = 1000
 """Longer lists are slips of the finger: nobody waits for that many cells."""

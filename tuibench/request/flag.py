@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tuibench.core import engine
+from tuibench.core import engine, ranges
 from tuibench.core.spec import EFFORTS
 from tuibench.request import value
 
@@ -134,9 +134,9 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
                 "distinct",
                 "--distinct-inputs N",
                 "samples to rotate over; 1 is the hot loop; default 8",
-                value.whole(1, 1024),
+                value.whole(*ranges.DISTINCT),
             ),
-            Flag("seed", "--seed N", "of the samples and the order; default 0", value.whole(0, 2**63 - 1)),
+            Flag("seed", "--seed N", "of the samples and the order; default 0", value.whole(*ranges.SEED)),
             Flag("no_check", "--no-check", "do not compare outputs with the reference; default compared"),
         ),
     ),
@@ -153,32 +153,32 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
                 "-t --time SEC",
                 "measured time per cell, shared among its executions, instead of "
                 "a target; default until the target is met",
-                value.decimal(0.001, 86_400, "seconds"),
+                value.decimal(*ranges.TIME_S, "seconds"),
             ),
             Flag(
                 "warmup_s",
                 "-w --warmup_time SEC",
                 f"longest warm-up of each execution; default "
                 f"{_DEFAULT.warmup_s:g}, {_QUICK.warmup_s:g} with --quick, {_PRECISE.warmup_s:g} with --precise",
-                value.decimal(0, 3600, "seconds"),
+                value.decimal(*ranges.WARMUP_S, "seconds"),
             ),
             Flag(
                 "executions",
                 "--executions K",
                 f"exactly K fresh processes per cell; default {_DEFAULT.min_executions} to {_DEFAULT.max_executions}",
-                value.whole(1, 1000),
+                value.whole(*ranges.EXECUTIONS),
             ),
             Flag(
                 "max_time_s",
                 "--max-time SEC",
                 "end the whole command after this; default no limit",
-                value.decimal(1, 10_000_000, "seconds"),
+                value.decimal(*ranges.MAX_TIME_S, "seconds"),
             ),
             Flag(
                 "timeout_scale",
                 "--timeout FACTOR",
                 "stretch the limits for hanging loads and calls; default 1",
-                value.decimal(0.01, 1000, "a factor"),
+                value.decimal(*ranges.TIMEOUT_SCALE, "a factor"),
             ),
             Flag(
                 "memory_bytes",
@@ -217,7 +217,7 @@ GROUPS: tuple[tuple[str, tuple[Flag, ...]], ...] = (
                 "wait_s",
                 "--wait SEC",
                 "for another benchmark on this machine to end, then give up with exit 7; default as long as it takes",
-                value.decimal(0, 10_000_000, "seconds"),
+                value.decimal(*ranges.WAIT_S, "seconds"),
             ),
             Flag("no_wait", "--no-wait", "exit 7 at once where another benchmark is measuring"),
             Flag("share_host", "--share-host", "measure beside another benchmark; recorded in the result"),

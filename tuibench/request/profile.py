@@ -8,6 +8,7 @@ from functools import partial
 from typing import TypeVar
 
 from tuibench.core import engine as engine_names
+from tuibench.core import ranges
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile_spec import LEVELS, LOSS, PERFORMANCE, WHAT_IF, ProfileSpec
 from tuibench.core.remote import is_remote
@@ -17,11 +18,10 @@ from tuibench.core.text import show
 from tuibench.request import value
 from tuibench.request.axis import Axis, parse_integers, parse_names
 from tuibench.request.model_token import resolve_inputs, resolve_model
-from tuibench.request.translation import LARGEST_BATCH, Topology
+from tuibench.request.translation import Topology
 
 T = TypeVar("T")
 
-MOST_RUNS, MOST_PROCESSES, MOST_SAMPLES = 1000, 50, 1024
 _DISTINCT = 8
 _USUAL = ProfileSpec(PERFORMANCE)
 _OF_LOSS = {"samples": "--samples", "levels": "--level", "budget": "--budget", "approximate": "--approximate"}
@@ -105,7 +105,7 @@ def read_profile(
     return ProfileReading(spec)
 
 
-_BATCH = Axis("-b", 1, LARGEST_BATCH, has_max=False)
+_BATCH = Axis("-b", *ranges.BATCH, has_max=False)
 _LENGTH = Axis("-seq_len", 1, None)
 
 
@@ -153,13 +153,13 @@ class _Reader:
         levels = [self._kept("levels", partial(_level, text), LEVELS[0]) for text in values.levels]
         return ProfileSpec(
             kind=values.kind,
-            runs=self.read("runs", value.whole(1, MOST_RUNS), "--runs", _USUAL.runs),
+            runs=self.read("runs", value.whole(*ranges.PROFILE_RUNS), "--runs", _USUAL.runs),
             what_if=self.read("what_if", _forms, "--what-if", ()),
             levels=tuple(level for level in LEVELS if level in levels) if levels else LEVELS,
-            samples=self.read("samples", value.whole(1, MOST_SAMPLES), "--samples", _USUAL.samples),
+            samples=self.read("samples", value.whole(*ranges.PROFILE_SAMPLES), "--samples", _USUAL.samples),
             budget=values.budget,
             approximate=values.approximate,
-            processes=self.read("processes", value.whole(1, MOST_PROCESSES), "--processes", _USUAL.processes),
+            processes=self.read("processes", value.whole(*ranges.PROFILE_PROCESSES), "--processes", _USUAL.processes),
             fresh_roofs=values.fresh_roofs,
         )
 
@@ -168,7 +168,7 @@ class _Reader:
         if values.inputs_file:
             file = self._kept("inputs_file", lambda: resolve_inputs(values.inputs_file), values.inputs_file)
         return InputSettings(
-            seed=self.read("seed", value.whole(0, 2**63 - 1), "--seed", 0),
+            seed=self.read("seed", value.whole(*ranges.SEED), "--seed", 0),
             distinct=distinct,
             file=file,
             shapes=self.read("shapes", value.shapes, "-i", ()),
@@ -177,8 +177,8 @@ class _Reader:
 
     def limits(self) -> Limits:
         return Limits(
-            self.read("max_time", value.decimal(1, 10_000_000, "seconds"), "--max-time", None),
-            self.read("timeout", value.decimal(0.01, 1000, "a factor"), "--timeout", 1.0),
+            self.read("max_time", value.decimal(*ranges.MAX_TIME_S, "seconds"), "--max-time", None),
+            self.read("timeout", value.decimal(*ranges.TIMEOUT_SCALE, "a factor"), "--timeout", 1.0),
             self.read("memory_limit", value.size, "--memory-limit", None),
         )
 

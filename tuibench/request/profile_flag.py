@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
@@ -201,16 +200,14 @@ def to_request(model: str, given: Mapping[str, Any]) -> ProfileRequest:
     return ProfileRequest(values, output, flops, page, frozenset(given))
 
 
-def profile_again(spec: BenchmarkSpec) -> str:
-    """The shell line that makes an equal profile, with every effective setting spelled out."""
+def profile_words(spec: BenchmarkSpec) -> Iterator[str]:
+    """Yield the flags of `tuibench profile` that spell every setting of `spec`."""
     values = profile_values(spec)
-    guarded = values.model.startswith("-")
-    words = ["tuibench", "profile", *([] if guarded else [values.model])]
-    words += ["--loss"] if values.kind == LOSS else []
+    if values.kind == LOSS:
+        yield "--loss"
     for flag in PROFILE_FLAGS:
         if flag.field in _TYPED:
-            words += _spell(flag, getattr(values, flag.field))
-    return shlex.join([*words, *(["--", values.model] if guarded else [])])
+            yield from _spell(flag, getattr(values, flag.field))
 
 
 def _spell(flag: Flag, given: object) -> Iterator[str]:
@@ -225,6 +222,6 @@ def _spell(flag: Flag, given: object) -> Iterator[str]:
 
 def recall_profile(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """The fields that make `spec` again, but for its model and for what is `given` now."""
-    _, known = FlagReader(PROFILE_FLAGS, "profile").split(shlex.split(profile_again(spec))[2:])
+    _, known = FlagReader(PROFILE_FLAGS, "profile").split([*profile_words(spec)])
     dims = {text.rpartition("=")[0]: text for text in (*known.get("dims", ()), *given.get("dims", ()))}
     return {**known, **given, "dims": tuple(dims.values())}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +10,7 @@ from typing import Any
 from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.request.flag import FLAGS
 from tuibench.request.flag_reader import FlagReader
-from tuibench.request.repeat import again
+from tuibench.request.repeat import benchmark_words
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.translation import Topology, to_spec
 
@@ -28,8 +27,8 @@ _REPLACES = {
 
 def recall(spec: BenchmarkSpec, given: Mapping[str, Any]) -> dict[str, Any]:
     """The fields of a BenchmarkRequest that make `spec` again, but for its models and for what is `given`."""
-    # By way of the command that every result carries: whatever that spells out is read as it always is.
-    _, fields = FlagReader(FLAGS).split(shlex.split(again(spec))[2:])
+    # The flags are read as if typed, so a setting out of its range is refused here.
+    _, fields = FlagReader(FLAGS).split([*benchmark_words(spec)])
     for field in given:
         for replaced in _REPLACES.get(field, ()):
             fields.pop(replaced, None)

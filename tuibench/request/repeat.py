@@ -1,24 +1,34 @@
-"""The command that repeats a run: every effective setting spelled out, so that changed defaults change nothing."""
+"""The command that repeats a run, made from its spec: it spells every setting, so changed defaults change nothing."""
 
 from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort
+from tuibench.request.profile_flag import profile_words
 
 
 def again(spec: BenchmarkSpec) -> str:
     """Return a shell line that reads back to an equal spec in the same directory on the same machine."""
-    words = ["tuibench", "benchmark"]
-    tail = [source.asked for source in spec.models]
+    return shlex.join(command_words(spec, [source.asked for source in spec.models]))
+
+
+def command_words(spec: BenchmarkSpec, models: Sequence[str]) -> list[str]:
+    """Return the unquoted words of that line, with `models` as the names of the models."""
+    if spec.profile is not None:
+        name, flags = "profile", list(profile_words(spec))
+    else:
+        name, flags = "benchmark", list(benchmark_words(spec))
     # A name that looks like a flag must stand behind the flags.
-    guarded = any(token.startswith("-") for token in tail)
-    words += [] if guarded else tail
-    words += [*_axes(spec), *_running(spec), *_effort(spec.effort), *_feeding(spec), *_bounds(spec)]
-    words += ["--", *tail] if guarded else []
-    return shlex.join(words)
+    guarded = any(model.startswith("-") for model in models)
+    return ["tuibench", name, *flags, "--", *models] if guarded else ["tuibench", name, *models, *flags]
+
+
+def benchmark_words(spec: BenchmarkSpec) -> Iterator[str]:
+    """Yield the flags of `tuibench benchmark` that spell every setting of `spec`."""
+    yield from (*_axes(spec), *_running(spec), *_effort(spec.effort), *_feeding(spec), *_bounds(spec))
 
 
 def _axes(spec: BenchmarkSpec) -> Iterator[str]:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Protocol
 
-from tuibench.core import engine, scenario
+from tuibench.core import engine, ranges, scenario
 from tuibench.core.errors import UsageError
 from tuibench.core.remote import is_remote, public_name
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Effort, InputSettings, Limits, ModelSource
@@ -16,8 +16,6 @@ from tuibench.request.axis import Axis, parse_integers, parse_names
 from tuibench.request.model_token import resolve_inputs, resolve_model
 from tuibench.request.request import BenchmarkRequest
 from tuibench.request.value import not_in_this_version
-
-LARGEST_BATCH = 65_536
 
 
 class Topology(Protocol):
@@ -49,7 +47,7 @@ def to_spec(
     usable = topology.usable_cores
     cores_axis = Axis("-ncores", 1, usable, "physical cores usable here", min(topology.node_cores, usable))
     cores = _integers(request.cores, cores_axis, (topology.default_cores,), notes)
-    batches = _integers(request.batches, Axis("-b", 1, LARGEST_BATCH, has_max=False), (), notes)
+    batches = _integers(request.batches, Axis("-b", *ranges.BATCH, has_max=False), (), notes)
     lengths = _integers(request.sequence_lengths, Axis("-seq_len", 1, None), (), notes)
     dims = _dims(request.dims, notes)
     effort = to_effort(request)

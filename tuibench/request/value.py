@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable
 from typing import Any
 
+from tuibench.core import ranges
 from tuibench.core.errors import UsageError
 from tuibench.core.text import LONGEST_NAME, show
 
@@ -17,7 +18,6 @@ _SIZES = {"": 1, "k": 10**3, "m": 10**6, "g": 10**9, "t": 10**12, "ki": 2**10, "
 _SIZE = re.compile(r"([0-9]{1,18}(?:\.[0-9]{1,9})?) ?([kmgt]i?)?b?", re.ASCII)
 _SHAPE = re.compile(r"\[([0-9, ]*)\]", re.ASCII)
 _NUMBER = re.compile(r"([0-9]{1,15}(\.[0-9]{0,25})?|\.[0-9]{1,25})(e[+-]?[0-9]{1,3})?", re.ASCII)
-_LARGEST_AXIS = 2**31 - 1
 
 
 def text(flag: str, given: str) -> str:
@@ -62,10 +62,10 @@ def decimal(low: float, high: float, unit: str) -> Reader:
 
 def percent(flag: str, given: str) -> float:
     """A percentage, with or without its sign, as a fraction."""
-    value = _float(given.rstrip("%").rstrip())
-    if not 0.01 <= value <= 100:
+    value = _float(given.rstrip("%").rstrip()) / 100
+    if not ranges.holds(ranges.TARGET, value):
         raise UsageError(f"{flag} takes percent from 0.01 to 100, not '{show(given, 40)}'")
-    return value / 100
+    return value
 
 
 def one_of(*names: str, later: tuple[str, ...] = ()) -> Reader:
@@ -86,7 +86,7 @@ def streams(flag: str, given: str) -> int:
     """A number of streams; tuning it by itself comes later."""
     if given.lower() == "auto":
         raise not_in_this_version(f"{flag} auto")
-    count: int = whole(1, 4096)(flag, given)
+    count: int = whole(*ranges.STREAMS)(flag, given)
     return count
 
 
@@ -95,8 +95,8 @@ def size(flag: str, given: str) -> int:
     match = _SIZE.fullmatch(given.strip().lower())
     count = math.floor(float(match[1]) * _SIZES[match[2] or ""]) if match and not given.isdigit() else 0
     count = int(given) if given.isascii() and given.isdigit() and len(given) <= 18 else count
-    if count < 2**20:
-        raise UsageError(f"{flag} takes a size of at least 1MB such as 8GB or 512MiB, not '{show(given, 40)}'")
+    if not ranges.holds(ranges.MEMORY_BYTES, count):
+        raise UsageError(f"{flag} takes a size from 1MiB to 1048576TiB such as 8GB or 512MiB, not '{show(given, 40)}'")
     return count
 
 
@@ -109,7 +109,7 @@ def shapes(flag: str, given: str) -> tuple[tuple[int, ...], ...]:
     result = []
     for inner in found:
         parts = [part.strip() for part in inner.split(",")] if inner.strip() else []
-        if not all(part.isdigit() and int(part[:12]) <= _LARGEST_AXIS for part in parts):
+        if not all(part.isdigit() and int(part[:12]) <= ranges.SIZE[1] for part in parts):
             raise _bad_shapes(flag, given)
         result.append(tuple(int(part) for part in parts))
     return tuple(result)

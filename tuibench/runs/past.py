@@ -84,5 +84,4 @@ def head_of(request: dict[str, Any]) -> dict[str, Any]:
         "run": request["id"],
         "spec": request["spec"],
         "host_id": request.get("host_id", ""),
-        "again": request.get("again", ""),
     }

@@ -149,11 +149,11 @@ class Replay:
         """One cell as it stands; without `pooling`, most of the time of it, no figure over all iterations together."""
         return self._summarize(self.tracks[key], pooling)
 
-    def result(self, again: str | None = None) -> RunResult:
-        """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
+    def result(self) -> RunResult:
+        """Everything measured so far."""
         from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs has no use for
 
-        return make_result(self, again)
+        return make_result(self)
 
     @property
     def results(self) -> tuple[CellResult, ...]:

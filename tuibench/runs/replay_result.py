@@ -12,9 +12,9 @@ from tuibench.runs.pairing import compare_cells, explain_missing
 from tuibench.runs.replay import Replay
 
 
-def make_result(past: Replay, again: str | None) -> RunResult:
-    """Everything; `again` is the command that repeats the run, where its beginning does not say so."""
-    frame = _frame(past, again)
+def make_result(past: Replay) -> RunResult:
+    """The whole result of a replayed journal."""
+    frame = _frame(past)
     return _with_cells(past, frame) if past.spec.profile is None else _with_profile(past, frame)
 
 
@@ -42,7 +42,7 @@ def _with_cells(past: Replay, frame: RunResult) -> RunResult:
     )
 
 
-def _frame(past: Replay, again: str | None) -> RunResult:
+def _frame(past: Replay) -> RunResult:
     """What every result says, whatever was measured."""
     return RunResult(
         id=str(past.start.get("run", "")),
@@ -55,7 +55,6 @@ def _frame(past: Replay, again: str | None) -> RunResult:
         versions=dict(past.start.get("versions", {})),
         started_utc=str(past.start.get("started_utc", "")),
         seconds=past.seconds,
-        again=str(past.start.get("again", "")) if again is None else again,
         warnings=tuple(past.warnings),
         host=str(past.start.get("host_id", "")),
         sittings=tuple(s for place, s in enumerate(past.sittings) if s.executions or not place),

@@ -8,6 +8,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tuibench.core.errors import TuibenchError
 from tuibench.core.project import held_words
 from tuibench.core.short_id import short_id
 from tuibench.core.text import show
@@ -272,16 +273,16 @@ class Bridge(ProfileBridge):
 
     def command(self, benchmark: str = "", run: str = "") -> str:
         """See Desk."""
-        from tuibench.report.command import typed
-        from tuibench.request.repeat import again
-        from tuibench.workbench.run_story import run_command, run_spec
+        from tuibench.report.command import command_of, typed
+        from tuibench.workbench.run_story import run_spec
 
         if run:
-            directory = self._bench.runs.directory(run)
-            spec = run_spec(directory)
-            return typed(run_command(directory) or again(spec), spec.models)
+            return typed(run_spec(self._bench.runs.directory(run)), run)
         result = self._library.get(benchmark).result
-        return typed(result.again or again(result.spec), result.spec.models)
+        command = command_of(result)
+        if not command:
+            raise TuibenchError(f"no command repeats it: {show(result.foreign, 80)} measured it")
+        return command
 
 
 def _restored(entry: TrashEntry) -> Restored:

@@ -17,7 +17,7 @@ from tuibench.core.text import show
 from tuibench.report.command import token_of
 from tuibench.request.profile import ProfileReading, read_profile
 from tuibench.request.profile import ProfileValues as Typed
-from tuibench.request.profile_flag import profile_again
+from tuibench.request.repeat import again
 from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_feed import FeedGlance
 from tuibench.tui.bridge_form import told
@@ -130,7 +130,7 @@ class ProfileStarter:
             if kind == LOSS and self._counts.layers(sha256) == 0:
                 errors["loss"] = "no layer has weights: switch it off"
             uncounted |= times[kind] is None and self._counts.lacks(reading.spec, sha256)
-            commands.append(profile_again(reading.spec))
+            commands.append(again(reading.spec))
         if errors:
             return ProfileCheck(errors=errors, note=note)
         return ProfileCheck(
@@ -259,7 +259,7 @@ class ProfileStarter:
             name = values.loss_name if kind == LOSS else values.name
             card = Card(name.strip(), "", project or None, again)
             try:
-                run, notes = self._bench.profiles.launch(spec, Wishes(card=card, again=profile_again(spec)))
+                run, notes = self._bench.profiles.launch(spec, Wishes(card=card))
             except TuibenchError as error:
                 if not runs:
                     raise

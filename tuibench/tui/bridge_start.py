@@ -20,7 +20,6 @@ from tuibench.core.units import size
 from tuibench.core.width import fit_middle
 from tuibench.request.model_token import resolve_model
 from tuibench.request.recall import repeat
-from tuibench.request.repeat import again
 from tuibench.request.translation import to_spec
 from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
@@ -243,10 +242,9 @@ class Starter:
     def _profile_again(
         self, spec: BenchmarkSpec, stored: StoredBenchmark, project: str | None
     ) -> tuple[str, tuple[str, ...]]:
-        from tuibench.request.profile_flag import profile_again  # what only profiles need
 
         card = Card(stored.card.name, "", project, stored.row.id)
-        return self._bench.profiles.launch(spec, Wishes(card=card, again=profile_again(spec)))
+        return self._bench.profiles.launch(spec, Wishes(card=card))
 
     def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[Sources, Sources]:
         """What to measure, and which of it are copies that stand in for files that are gone."""
@@ -271,7 +269,7 @@ class Starter:
     def _launch(self, spec: BenchmarkSpec, card: Card, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         wait_s = 0.0 if given.get("no_wait") else given.get("wait_s")
         share = bool(given.get("share_host"))
-        return self._bench.runs.launch(spec, Wishes(card=card, again=again(spec), wait_s=wait_s, share_host=share))
+        return self._bench.runs.launch(spec, Wishes(card=card, wait_s=wait_s, share_host=share))
 
 
 def _forecast(reading: Reading, spec: BenchmarkSpec, summary: ModelSummary | None) -> Forecast:

@@ -146,7 +146,7 @@ class ActiveRun:
     def _last_words(self) -> str | None:
         return read_tail(f"/proc/self/fd/{self._log}") or read_tail(str(self.run_dir / LOG))
 
-    def result(self, again: str | None = None) -> RunResult:
+    def result(self) -> RunResult:
         """The result as the journal has it; TuibenchError where the run could not even be planned."""
         error = end_error(self.replay)
         if error is not None:
@@ -156,7 +156,7 @@ class ActiveRun:
             if code == ExitCode.STORE:
                 raise no_room(self.run_dir.parent, self._last_words())
             raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
-        return self.replay.result(again)
+        return self.replay.result()
 
     def close(self) -> None:
         """Leave nothing behind of a run that nobody wants kept; one that was let go stays alone."""

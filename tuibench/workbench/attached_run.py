@@ -59,11 +59,11 @@ class AttachedRun:
         if not self.replay.end and self.replay.start:
             self.replay.end = {"status": "interrupted", "reason": "its runner died"}
 
-    def result(self, again: str | None = None) -> RunResult:
+    def result(self) -> RunResult:
         """The result as the journal has it; TuibenchError where there is none."""
         error = end_error(self.replay)
         if error is not None:
             raise error
         if not self.replay.start or not self.replay.planned:
             raise TuibenchError(f"run {self.id[-4:].lower()} ended before there was a plan")
-        return self.replay.result(again)
+        return self.replay.result()

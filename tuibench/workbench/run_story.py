@@ -1,4 +1,4 @@
-"""What else is told of a run: what its processes said outside of their protocol, and the command that repeats it."""
+"""Process output and settings of a run."""
 
 from __future__ import annotations
 
@@ -28,11 +28,6 @@ def run_log(run: RunDirectory) -> tuple[str, ...]:
         if said:
             lines += [f"{show(path.name, 80)}:", *(f"  {show(line, _LONGEST)}" for line in said)]
     return tuple(lines)
-
-
-def run_command(run: RunDirectory) -> str:
-    """The shell command that would do the same; '' where the run never wrote one down."""
-    return str(run.request().get("again", ""))
 
 
 def run_spec(run: RunDirectory) -> BenchmarkSpec:

@@ -47,8 +47,6 @@ class Wishes:
     save: bool = True
     plan_only: bool = False
     card: Card = field(default_factory=Card)
-    again: str = ""
-    """The command that repeats it."""
     wait_s: float | None = None
     """For another benchmark on this machine to end: None is as long as it takes, 0 not at all."""
     share_host: bool = False
@@ -92,7 +90,6 @@ class Runs:
             "wait_s": wishes.wait_s,
             "share_host": wishes.share_host,
             "host_lock": self._settings.host_lock,
-            "again": wishes.again,
         }
 
     def _compose(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[Path, dict[str, Any], tuple[str, ...]]:

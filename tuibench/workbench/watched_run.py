@@ -40,7 +40,7 @@ class WatchedRun(Protocol):
     def events(self) -> Iterator[list[Event]]:
         """What happened since the last look, until the run has ended."""
 
-    def result(self, again: str | None = None) -> RunResult:
+    def result(self) -> RunResult:
         """The result as the journal has it."""
 
 

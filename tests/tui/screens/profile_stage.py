@@ -42,7 +42,6 @@ def profile_run(number: int, ago_s: float, profile: Profile | None = None, **cha
         profile=profile,
         headline=headline,
         conclusions=("82 % of the time is Conv; INT8 measured 2.1×",) if profile.kind == PERFORMANCE else (),
-        again="tuibench profile dir/resnet50.onnx",
         anchor={},
     )  # fmt: skip
     return replace(result, **changes)  # type: ignore[arg-type]

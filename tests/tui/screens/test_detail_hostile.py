@@ -31,7 +31,7 @@ def hostile(number: int, name: str) -> RunResult:
     versus = Comparison(cells[0].key, cells[1].key, "p50", 0.9, 0.8, 1.0, 5, True, "faster", None, name)
     base = build.hostile_run()
     return replace(
-        base, id=make_id(number, 60), cells=(*cells, failed), comparisons=(versus,), headline=name, again=name,
+        base, id=make_id(number, 60), cells=(*cells, failed), comparisons=(versus,), headline=name,
         conclusions=(f"{name}: {name}", name), warnings=(name,), environment={name: {name: [name, {name: name}]}},
         versions={name: name}, host=name, foreign=name, started_utc=name, anchor={"drift": name},
         spec=build.spec(models=(ModelSource(name, name),), engines=("onnxruntime", name)),

@@ -10,7 +10,7 @@ from tuibench.core.run import RunResult
 from tuibench.core.short_id import short_id
 from tuibench.core.units import count_of, percent, seconds
 from tuibench.report.age import moment_words
-from tuibench.report.command import typed
+from tuibench.report.command import command_of
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.detail_fact import Fact
 from tuibench.tui.screens.model_words import model_lines
@@ -83,7 +83,7 @@ def log_facts(stored: StoredBenchmark, now: float) -> Iterator[Fact]:
             yield from _section(
                 f"last words of {cell.asked.engine} in {failure.phase}", failure.log_tail.strip().splitlines()
             )
-    yield from _section("measures it again", [typed(run.again, run.spec.models)] if run.again else [])
+    yield from _section("measures it again", [command] if (command := command_of(run)) else [])
 
 
 def _history(run: RunResult, rerun_of: str, now: float) -> Iterator[Fact]:

@@ -1,0 +1,50 @@
+"""Ranges of all numeric settings, and of counts in results: (lowest, highest), both allowed."""
+
+from __future__ import annotations
+
+import math
+
+Range = tuple[float, float]
+
+CORES = (1, 65_536)
+"""On any machine; on this one `-ncores` ends at the cores usable here."""
+BATCH = (1, 65_536)
+LENGTH = (1, 2**31 - 1)
+"""No engine takes a longer axis."""
+SIZE = (0, 2**31 - 1)
+"""Zero is a length that models take: the past of a decoder at its first token."""
+STREAMS = (1, 4096)
+DISTINCT = (1, 1024)
+SEED = (0, 2**63 - 1)
+TARGET = (0.0001, 1.0)
+TIME_S = (0.001, 86_400.0)
+WARMUP_S = (0.0, 3600.0)
+EXECUTIONS = (1, 1000)
+MAX_TIME_S = (1.0, 10_000_000.0)
+WAIT_S = (0.0, 10_000_000.0)
+TIMEOUT_SCALE = (0.01, 1000.0)
+MEMORY_BYTES = (2**20, 2**60)
+PROFILE_RUNS = (1, 1000)
+PROFILE_PROCESSES = (1, 50)
+PROFILE_SAMPLES = (1, 1024)
+
+AMOUNT = (0.0, math.inf)
+"""A measured number that cannot be negative; it may be unknown (NaN)."""
+COUNT = (1.0, math.inf)
+"""A count of at least one."""
+
+
+def holds(allowed: Range, value: float) -> bool:
+    """Return whether `value` lies in the range."""
+    low, high = allowed
+    return low <= value <= high or (math.isnan(value) and high == math.inf)
+
+
+def words_of(allowed: Range) -> str:
+    """Return the range for a message, such as '1 to 4096' or 'at least 0'."""
+    low, high = allowed
+    return f"at least {_text(low)}" if high == math.inf else f"{_text(low)} to {_text(high)}"
+
+
+def _text(end: float) -> str:
+    return str(int(end)) if math.isfinite(end) and end == int(end) else f"{end:g}"
