@@ -1,0 +1,120 @@
+"""The store recorded with 0.1.0 reads as it did then: every fact that its readers printed is printed again.
+
+The store, its answers and how both were made: tests/fixtures/store_0_1/make.py. Sentences may change, facts may not:
+numbers, ids, kinds, states, keys, names and commands are compared byte for byte. New keys are welcome, lost ones not.
+A failure here is mended in the code; the recorded answers are never made anew.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.fixtures.store_0_1.reader import HOSTS, VARIANTS, call, read, recorded_answers, unpack
+
+_ULID = re.compile(r"\b[0-9A-HJKMNP-TV-Z]{26}\b")
+_WORD = re.compile(r"[a-z]+")
+_VERBATIM = frozenset({"again", "description", "engine", "foreign", "metric", "name", "names", "op"})
+"""Keys whose values are facts although they have spaces."""
+WORDS = "<words>"
+LOST = "<lost>"
+
+Facts = dict[tuple[str | int, ...], Any]
+
+
+def facts_of(text: str) -> Facts:
+    """Return the value at each place of a JSON text; of another text the ids in it."""
+    try:
+        document = json.loads(text)
+    except ValueError:
+        return {("ids", number): one for number, one in enumerate(_ULID.findall(text))}
+    return dict(_walk(document, ()))
+
+
+def _walk(value: Any, place: tuple[str | int, ...]) -> Iterator[tuple[tuple[str | int, ...], Any]]:
+    if isinstance(value, dict):
+        yield place, "<object>"
+        for name, each in value.items():
+            yield from _walk(each, (*place, name))
+    elif isinstance(value, list):
+        masked = [_masked(each, place) for each in value]
+        if value and all(each == WORDS for each in masked):
+            yield place, WORDS
+            return
+        yield place, f"<list of {len(value)}>"
+        for number, each in enumerate(value):
+            yield from _walk(each, (*place, number))
+    else:
+        # A number keeps its type: 1 and 1.0 are other bytes.
+        yield place, f"{type(value).__name__} {_masked(value, place)}"
+
+
+def _masked(value: Any, place: tuple[str | int, ...]) -> Any:
+    """Return the value, or WORDS for a sentence; what the user wrote is no sentence of ours."""
+    keys = [each for each in place if isinstance(each, str)]
+    own_note = keys[-1:] == ["note"] and "cells" not in keys
+    if not isinstance(value, str) or own_note or (keys and keys[-1] in _VERBATIM):
+        return value
+    return WORDS if " " in value and len(_WORD.findall(value)) >= 2 else value
+
+
+def lost(before: str, now: str) -> dict[tuple[str | int, ...], tuple[Any, Any]]:
+    """Return what was printed before and is not any more, with what is there instead."""
+    found = facts_of(now)
+    return {
+        place: (value, found.get(place, LOST)) for place, value in facts_of(before).items() if found.get(place) != value
+    }
+
+
+@pytest.mark.parametrize("variant", VARIANTS)
+def test_recorded_store_prints_the_recorded_facts(variant: str, tmp_path: Path) -> None:
+    recorded = recorded_answers()[variant]
+    now = read(variant, tmp_path / "place")
+    assert list(now) == sorted(recorded)
+    codes = {command: (answer["code"], now[command]["code"]) for command, answer in recorded.items()}
+    assert {command: pair for command, pair in codes.items() if pair[0] != pair[1]} == {}
+    missing = {
+        command: found for command, answer in recorded.items() if (found := lost(answer["out"], now[command]["out"]))
+    }
+    assert missing == {}
+
+
+def test_reading_as_another_host_lists_every_record() -> None:
+    answers = recorded_answers()
+    lists = {
+        json.dumps(
+            sorted(row["id"] for row in json.loads(answers[variant]["000 list --all --json"]["out"])["benchmarks"])
+        )
+        for variant in ("healthy", "on-another-host", "on-an-unknown-host")
+    }
+    assert len(lists) == 1
+
+
+def test_killed_run_is_saved_with_every_recorded_execution(tmp_path: Path) -> None:
+    home = unpack(tmp_path)
+    names: dict[str, str] = json.loads((tmp_path / "names.json").read_text(encoding="utf-8"))
+    (run,) = (one for one, name in names.items() if name == "run killed: broken off")
+    export = ("export", run, "-x", "-")
+    answers = call([export, ("resume", run, "--finish"), export], home, HOSTS[0])
+    before, resumed, after = answers.values()
+    assert resumed["code"] in (0, 1), resumed["err"]
+    assert _executions(before["out"]) == _executions(after["out"])
+    assert _executions(before["out"])
+
+
+def _executions(text: str) -> list[Any]:
+    return [execution for cell in json.loads(text)["tuibench"]["cells"] for execution in cell["executions"]]
+
+
+def test_changed_fact_is_found_and_changed_sentence_is_not() -> None:
+    before = '{"id": "a1", "n": 1, "cause": "others ran meanwhile", "all": [{"k": 2.0}]}'
+    assert lost(before, before.replace("others ran meanwhile", "other processes were busy")) == {}
+    assert lost(before, before.replace("{", '{"new": 3, ', 1)) == {}
+    assert list(lost(before, before.replace("2.0", "2"))) == [("all", 0, "k")]
+    assert list(lost(before, before.replace('"n": 1, ', ""))) == [("n",)]
+    assert list(lost(before, before.replace("a1", "a2"))) == [("id",)]
