@@ -2,7 +2,8 @@
 
 python -m tests.tui.crowded WHAT, with TUIBENCH_HOME set: one line of JSON with CPU milliseconds. WHAT is `bare` for an
 empty app of Textual, `home` or `project` for the first frame of that screen which has its rows, `keys` for the handlers
-of every key of the list, `undo` for bringing back what was removed at either end of it.
+of every key of the list, `undo` for bringing back what was removed at either end of it; `memory` for megabytes before
+and after 600 benchmarks were opened and closed.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from tests.tui.counting import CountingDriver
 NAME = "crowded"
 SIZE = (80, 24)
 ROUNDS = 3
+OPENINGS = 600
 KEYS = (
     *("down", "up", "pagedown", "pageup", "end", "home", "G", "g", "ctrl+d", "ctrl+u", "space"),
     *("s", "S", "s", "S", "s", "s", "s", "s", "s", "s", "S", "a", "a", "w", "right", "left", "w"),
@@ -141,6 +143,31 @@ async def undo_cost() -> dict[str, Any]:
     return {"undo_ms": costs}
 
 
+async def memory_of_openings() -> dict[str, float]:
+    """Return the resident megabytes on the list of benchmarks before the openings, after 100 of them and after all."""
+    from tests.tui.pilot import press, settle
+    from tuibench.tui.screens.detail import DetailScreen
+
+    found: dict[str, float] = {}
+    async with opened() as (app, pilot):
+        await settle(pilot)
+        await press(pilot, "enter")
+        for number in range(OPENINGS + 1):
+            if number in (0, 100, OPENINGS):
+                found[str(number)] = resident_mb()
+            await press(pilot, "enter")
+            assert isinstance(app.page, DetailScreen)
+            await press(pilot, "escape", "down")
+            app._driver.take()
+    return found
+
+
+def resident_mb() -> float:
+    """Return the memory that this process has now."""
+    lines = Path("/proc/self/status").read_text(encoding="ascii").splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("VmRSS:")) / 1024
+
+
 async def cost_of(work: Awaitable[object]) -> float:
     """Processor time of all threads while that is done."""
     begin = time.process_time()
@@ -172,6 +199,8 @@ def main(what: str) -> dict[str, Any]:
         return asyncio.run(key_costs())
     if what == "undo":
         return asyncio.run(undo_cost())
+    if what == "memory":
+        return asyncio.run(memory_of_openings())
     return asyncio.run(first_frame(NAME if what == "home" else " ort ", what))
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import os
-import time
 from pathlib import Path
 from threading import Event
 from typing import Any
@@ -14,7 +12,7 @@ import pytest
 from tests.cli.shell import until
 from tests.tui.counting import CountingDriver, counter_of
 from tests.tui.pilot import look, open_app, press, settle
-from tests.tui.stock import rich_project
+from tests.tui.stock import date_back, rich_project
 from tests.tui.tour import visit_all
 from tuibench.tui import route
 from tuibench.tui.bridge import Bridge
@@ -36,9 +34,7 @@ def project() -> tuple[str, tuple[str, ...]]:
     """A project with benchmarks of every kind, all of it a while ago: what is young is looked at again."""
     bench = Workbench()
     made = rich_project(bench)
-    for folder, _, names in os.walk(bench.settings.places.data):
-        for path in (folder, *(os.path.join(folder, name) for name in names)):
-            os.utime(path, (time.time() - 3600,) * 2)
+    date_back(bench)
     return made
 
 

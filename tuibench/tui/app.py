@@ -19,6 +19,7 @@ from tuibench.core.errors import ExitCode, TuibenchError
 from tuibench.core.short_id import short_id
 from tuibench.core.units import seconds
 from tuibench.tui import key, route
+from tuibench.tui.ages import Ages
 from tuibench.tui.config import Config
 from tuibench.tui.desk import Desk, Pulse, Restored
 from tuibench.tui.ending import ends_between
@@ -66,6 +67,7 @@ class Dashboard(CalmApp):
     ) -> None:
         super().__init__()
         self.now = now
+        self._ages = Ages(now)
         self.desk = desk
         self.shown_on = display
         self.config = config
@@ -155,6 +157,7 @@ class Dashboard(CalmApp):
             # In the end, and between two pages, none is shown.
             return
         page = self.page
+        self._ages.advance(page)
         if not page.is_mounted or self.pulse == message.pulse:
             # A page that is not there yet is told by the next look; in the end pages lose their widgets first.
             return

@@ -12,11 +12,13 @@ import traceback
 from codecs import IncrementalDecoder, getincrementaldecoder
 from collections import deque
 from collections.abc import Callable
-from functools import partial
-from typing import TYPE_CHECKING
+from contextvars import Context
+from functools import _lru_cache_wrapper, partial
+from typing import TYPE_CHECKING, cast
 
 from rich.console import RenderableType
 from textual import events, on
+from textual._styles_cache import StylesCache
 from textual.app import App
 from textual.driver import Driver
 from textual.screen import Screen
@@ -42,6 +44,7 @@ class CalmApp(App[int]):
     """An app that says nothing by itself and dies in one line."""
 
     def __init__(self) -> None:
+        _share_border_colours()
         super().__init__()
         self.last_words = ""
         """A traceback for --debug, safe to print; '' where nothing broke."""
@@ -169,7 +172,8 @@ class Typed:
     def hold(self) -> object:
         """Have keys wait until `let_go` with what this gives, but not for ever; they are lost where nobody comes."""
         mark = self._hold = object()
-        asyncio.get_running_loop().call_later(HOLD_S, self.let_go, mark, True)
+        # An empty context: the caller's refers to its page, which would stay in memory until the timer ends.
+        asyncio.get_running_loop().call_later(HOLD_S, self.let_go, mark, True, context=Context())
         return mark
 
     def let_go(self, mark: object, drop: bool = False) -> None:
@@ -229,6 +233,14 @@ def after_painting(screen: Screen[None], then: Callable[..., object], *given: ob
     for widget in screen.walk_children(Widget):
         widget._check_refresh()
     screen.call_after_refresh(then, *given)
+
+
+def _share_border_colours() -> None:
+    """Cache colours of borders per class; per widget, Textual keeps the painted lines of 1024 removed ones (#6665)."""
+    colours = vars(StylesCache).get("get_inner_outer")
+    if isinstance(colours, _lru_cache_wrapper):
+        shared = classmethod(cast("Callable[..., object]", colours))
+        setattr(StylesCache, "get_inner_outer", shared)  # noqa: B010 - mypy rejects the assignment
 
 
 def _looks() -> int:

@@ -136,12 +136,11 @@ class BenchmarkList(Vertical):
 
     def refresh_lines(self) -> None:
         """The table again; it sends what differs."""
-        page = self.page.dashboard
-        now, glyphs = page.now(), page.glyphs
+        now, glyphs = self.page.dashboard.now, self.page.dashboard.glyphs
         rows = self.rows
 
         def line(name: str) -> Line:
-            return rows.line(name, now, glyphs, damaged=name in self.damaged)
+            return rows.line(name, now(), glyphs, damaged=name in self.damaged)
 
         keys = rows.keys(self.sort, self.is_reversed, self.text)
         words = (f"No line has all of these words: {self.text}", "", "esc   all of them again")

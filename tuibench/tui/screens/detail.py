@@ -97,9 +97,14 @@ class DetailScreen(RecordActions):
         if before is None:
             wanted, self._tab = self._tab, 0
             self.call_next(self._show_first, wanted)
-        elif before.card != stored.card and self.query("#log"):
-            self.query_one("#log", FactBlock).show_facts(log_facts(stored, self.dashboard.now()))
+        self.show_ages()
+
+    def show_ages(self) -> None:
+        """Update the age beside the tabs and those in the log."""
         self._show_tabs()
+        if self.stored is not None:
+            for log in self.query("#log").results(FactBlock):
+                log.update_facts(log_facts(self.stored, self.dashboard.now()))
 
     def _show_headline(self) -> None:
         """The best number, where no figure needs the line more. That somebody removed it is said on every tab."""

@@ -68,8 +68,12 @@ class FactBlock(ScrollBlock):
 
     def show_facts(self, facts: Iterable[Fact]) -> None:
         """Show these, from the first."""
-        self._facts = tuple(facts)
         self._first = 0
+        self.update_facts(facts)
+
+    def update_facts(self, facts: Iterable[Fact]) -> None:
+        """Show these at the present place."""
+        self._facts = tuple(facts)
         self.show_lines(())
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:

@@ -145,7 +145,7 @@ class HomeScreen(Seeker, ProjectActions):
 
     def _list(self) -> None:
         """Runs that no project has yet, then projects with what goes on in them."""
-        now, glyphs = self.dashboard.now(), self.dashboard.glyphs
+        glyphs = self.dashboard.glyphs
         pulse = self.dashboard.pulse
         runs = pulse.runs if pulse is not None else ()
         # Of a filtered list the projects that are left out still have their runs.
@@ -153,6 +153,7 @@ class HomeScreen(Seeker, ProjectActions):
         going = {run.project: run for run in reversed(runs)}
 
         def line(one: str) -> Line:
+            now = self.dashboard.now()
             if one in self._lost:
                 return _run_line(self._lost[one], now, glyphs)
             if one == LOOSE:
@@ -175,6 +176,10 @@ class HomeScreen(Seeker, ProjectActions):
             self.load()
         if self._loaded and (before is None or pulse.runs != before.runs):
             self._list()
+
+    def show_ages(self) -> None:
+        """Update the panel; the list updates itself."""
+        self._show_panel()
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
         """Another project."""

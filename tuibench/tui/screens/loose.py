@@ -43,9 +43,6 @@ class LooseScreen(ProjectScreen):
         pulse = self.dashboard.pulse
         return tuple(row for row in pulse.runs if not row.project) if pulse is not None else ()
 
-    def _names(self) -> tuple[str, ...]:
-        return super()._names()[: self.tabs]
-
     def action_new(self) -> None:
         """A benchmark needs a model, which a project has."""
         self.say("a new benchmark is made in a project: q, then enter on one, or n for a new project", "warn")

@@ -13,7 +13,7 @@ from tuibench.core.text import show
 from tuibench.report.age import ago_words
 from tuibench.tui import key
 from tuibench.tui.desk import Pulse
-from tuibench.tui.screens.detail_fact import hung
+from tuibench.tui.screens.detail_fact import FactBlock, hung
 from tuibench.tui.screens.detail_text import INDENT, log_facts
 from tuibench.tui.screens.profile_book import Book
 from tuibench.tui.screens.profile_book_loss import LossBook
@@ -96,6 +96,14 @@ class ProfileScreen(ProfilePage, RecordActions):
         else:
             self.stored = stored
             self.show_title()
+            self.show_ages()
+
+    def show_ages(self) -> None:
+        """Update the age beside the tabs and those in the log."""
+        if self.stored is not None and self.book is not None:
+            self.show_around()
+            for log in self.query("#log").results(FactBlock):
+                log.update_facts(log_facts(self.stored, self.dashboard.now()))
 
     def _refuse(self, error: TuibenchError) -> None:
         """A damaged record says what is wrong with it; one that was removed meanwhile stays in sight."""

@@ -166,6 +166,10 @@ class ProjectScreen(Seeker, ProjectProfiles):
             for one in self.lists:
                 one.show_runs(one.runs_of_mine(self._runs()))
 
+    def show_ages(self) -> None:
+        """Update the rail; lists and settings update themselves."""
+        self._show_around()
+
     def on_benchmark_list_changed(self, message: BenchmarkList.Changed) -> None:
         """Order, filter and marks are said above the list."""
         message.stop()
@@ -184,14 +188,11 @@ class ProjectScreen(Seeker, ProjectProfiles):
     def _show_around(self) -> None:
         """Tabs and rail."""
         app, wide, shown = self.dashboard, self.has_class("-wide"), self.shown_list
-        words, names = f"{shown.words()} " if shown is not None else "", self._names()
+        words, names = f"{shown.words()} " if shown is not None else "", _NAMES[: self.tabs]
         self.query_one("#tabs", TabLine).show(() if wide else names, self._tab, right=(words, "dim"))
         if wide:
             lines = rail_lines(names, self._tab, self._project, self._model, app.now(), app.glyphs)
             self.query_one("#rail", TextBlock).show_lines(lines)
-
-    def _names(self) -> tuple[str, ...]:
-        return _NAMES
 
     def on_resize(self) -> None:
         """A rail, or tabs."""

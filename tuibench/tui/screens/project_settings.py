@@ -177,6 +177,10 @@ class ProjectSettings(Vertical):
         if new:
             self.column.mount_all(new, before=self.query_one(ButtonField))
 
+    def show_ages(self) -> None:
+        """Update the ages of the project, its versions and its last run."""
+        self._show_facts()
+
     def _show_facts(self) -> None:
         row = self._shown
         if row is None:

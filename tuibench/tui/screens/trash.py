@@ -61,9 +61,9 @@ class TrashScreen(Page):
 
     def _show(self, entries: tuple[TrashEntry, ...]) -> None:
         self._entries = {entry.id: entry for entry in entries}
-        now = self.dashboard.now()
+        now = self.dashboard.now
         table = self.query_one("#removed", RecordTable)
-        table.show_rows(_COLUMNS, list(self._entries), lambda one: _line(self._entries[one], now))
+        table.show_rows(_COLUMNS, list(self._entries), lambda one: _line(self._entries[one], now()))
         self.show_title()
         hints = _HINTS if entries else _EMPTY_HINTS
         if hints != self.hints:

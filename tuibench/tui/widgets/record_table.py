@@ -124,6 +124,11 @@ class RecordTable(Moving):
         self.repaint()
         self._tell()
 
+    def show_ages(self) -> None:
+        """Render the lines in sight again."""
+        self._lines = {}
+        self.repaint()
+
     def show_marks(self, marks: Collection[str]) -> None:
         """Mark these records and no others."""
         self._marks = frozenset(marks)

@@ -1,0 +1,149 @@
+"""Relative times on a page that stays open follow the clock, at most once a minute."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import pytest
+from textual.pilot import Pilot
+from textual.screen import Screen
+
+from tests.store.build import NOW
+from tests.tui.counting import CountingDriver, counter_of
+from tests.tui.frame import frame, rows
+from tests.tui.pilot import look, open_app, press, settle
+from tests.tui.screens.profile_stage import profile_run
+from tests.tui.stock import add, date_back, make, rich_project, sweep_cell
+from tuibench.core.short_id import short_id
+from tuibench.tui import route
+from tuibench.tui.app import Dashboard
+from tuibench.workbench.hall import Workbench
+
+HOUR_S = 3600.0
+NARROW, WIDE = (80, 24), (140, 40)
+
+
+class Stored(NamedTuple):
+    """Ids of what the store of a test has."""
+
+    project: str
+    benchmark: str
+    profile: str
+
+
+class Clock:
+    """Seconds since 1970, as a test sets them."""
+
+    def __init__(self, now: float) -> None:
+        self.now = now
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@pytest.fixture
+def stored() -> Stored:
+    """A project with benchmarks, a profile and a removal."""
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    profile = add(bench, profile_run(31, 2 * HOUR_S), project)
+    bench.library.remove(ids[-1:])
+    date_back(bench)
+    return Stored(project, ids[0], profile)
+
+
+def squeezed(app: Dashboard) -> str:
+    return " ".join(frame(app).split())
+
+
+async def go(app: Dashboard, pilot: Pilot[int], page: Screen[None] | None) -> None:
+    if page is not None:
+        app.go(page)
+    await settle(pilot)
+
+
+PAGES: dict[str, Callable[[Stored], Screen[None] | None]] = {
+    "home": lambda _: None,
+    "trash": lambda _: route.trash(),
+    "benchmarks": lambda one: route.project(one.project),
+    "profiles": lambda one: route.project(one.project, "performance"),
+    "settings": lambda one: route.project(one.project, "settings"),
+    "benchmark": lambda one: route.detail(one.benchmark),
+    "log of a benchmark": lambda one: route.detail(one.benchmark, "log"),
+    "profile": lambda one: route.profile(one.profile),
+    "log of a profile": lambda one: route.profile(one.profile, "log"),
+}
+MADE_NOW = {"home", "trash", "settings"}
+"""Pages of what the store dates by the clock of the machine; results have their own times."""
+
+
+@pytest.mark.parametrize("size", [NARROW, WIDE], ids=["narrow", "wide"])
+@pytest.mark.parametrize("name", PAGES)
+async def test_idle_page_shows_the_ages_that_a_new_one_shows(name: str, size: tuple[int, int], stored: Stored) -> None:
+    start = time.time() if name in MADE_NOW else NOW
+    clock = Clock(start)
+    async with open_app(size, now=clock, headless=False, driver=CountingDriver) as (app, pilot):
+        await look(app, pilot)
+        await go(app, pilot, PAGES[name](stored))
+        before = frame(app)
+        clock.now = start + 7 * HOUR_S
+        await look(app, pilot)
+        after = frame(app)
+        counter_of(app).take()
+        await look(app, pilot)
+        assert counter_of(app).take() == ""
+    assert after != before
+    async with open_app(size, now=clock) as (app, pilot):
+        await look(app, pilot)
+        await go(app, pilot, PAGES[name](stored))
+        assert after == frame(app)
+
+
+async def test_ages_advance_once_a_minute_in_the_lines_that_change() -> None:
+    bench = Workbench()
+    project, ids = rich_project(bench)
+    youngest = short_id(add(bench, make(50, 30.0, sweep_cell(1, 1)), project))
+    date_back(bench)
+    clock = Clock(NOW)
+    async with open_app(now=clock, headless=False, driver=CountingDriver) as (app, pilot):
+        await look(app, pilot)
+        await go(app, pilot, route.project(project))
+        await press(pilot, "down")
+        counter_of(app).take()
+        clock.now += 59
+        await look(app, pilot)
+        assert counter_of(app).take() == ""
+        assert f" {youngest} now " in squeezed(app)
+        clock.now += 1
+        await look(app, pilot)
+        sent = counter_of(app).take()
+        assert f" {youngest} 1m " in squeezed(app)
+        assert youngest in sent and not any(short_id(one) in sent for one in ids)
+
+
+async def test_log_keeps_its_place_while_ages_advance(stored: Stored) -> None:
+    clock = Clock(NOW)
+    async with open_app((80, 12), now=clock) as (app, pilot):
+        await go(app, pilot, route.detail(stored.benchmark, "log"))
+        await press(pilot, "down")
+        below = rows(app)[4:8]
+        clock.now += 7 * HOUR_S
+        await look(app, pilot)
+        assert rows(app)[4:8] == below
+
+
+async def test_page_below_the_palette_sends_no_ages_before_it_is_shown_again(stored: Stored) -> None:
+    clock = Clock(NOW)
+    async with open_app(now=clock, headless=False, driver=CountingDriver) as (app, pilot):
+        await look(app, pilot)
+        await go(app, pilot, route.project(stored.project))
+        await press(pilot, "colon")
+        assert app.screen is not app.page
+        counter_of(app).take()
+        clock.now += 7 * HOUR_S
+        await look(app, pilot)
+        assert counter_of(app).take() == ""
+        await press(pilot, "escape")
+        assert f" {short_id(stored.benchmark)} 8h " in squeezed(app)
