@@ -186,11 +186,13 @@ def _ways(app: Dashboard, ids: dict[str, str]) -> Iterator[tuple[str, Screen[Non
     benchmark, other = ids["cores x batches"], ids["rerun"]
     performance, loss = ids["profile"], ids["loss"]
     project = app.desk.project("grown").project.id
+    # The only model of the recording that is on every machine.
+    built_in = app.desk.project("sample:tiny").project.id
     yield from (("project", route.project(project, tab)) for tab in PROJECT_TABS)
     yield "loose", route.loose()
     yield from (("benchmark", route.detail(benchmark, tab)) for tab in DETAIL_TABS)
     yield from (("profile", route.profile(one, tab)) for one in (performance, loss) for tab in PROFILE_TABS)
-    yield from (("theory", route.theory(project, what)) for what in (FLOPS, APPROXIMATED))
+    yield from (("theory", route.theory(built_in, what)) for what in (FLOPS, APPROXIMATED))
     yield "comparison", route.comparison(benchmark, other)
     yield "profile comparison", route.profile_comparison(performance, ids["profile with INT8"])
     yield "form", route.form(path=model)
