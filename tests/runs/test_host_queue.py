@@ -415,7 +415,7 @@ def test_a_stopped_holder_keeps_its_name_however_often_it_is_asked(name: str, ho
     holder.send_signal(signal.SIGSTOP)
     until(lambda: (found := find_holder(name)) is not None and found.stopped, "a stopped holder")
     mine = queue(name, 2)
-    seen = [mine._look().holder for _ in range(80)]
+    seen = [mine._look([]).holder for _ in range(80)]
     assert {found.pid for found in seen if found is not None} == {holder.pid}
     assert all(found is not None and found.stopped for found in seen)
 

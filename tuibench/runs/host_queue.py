@@ -15,7 +15,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -124,8 +124,8 @@ class HostQueue:
         self.draw()
         try:
             said, said_at = Wait(0, None), 0.0
-            while not self._try():
-                now = self._look()
+            while (before := self._before()) or not self._take():
+                now = self._look(before)
                 waited = time.monotonic() - begin
                 brief = now.holder is not None and now.holder.brief
                 most_s = max(wait_s, _BRIEF_S) if wait_s is not None and brief else wait_s
@@ -158,9 +158,6 @@ class HostQueue:
             self._drawn.close()
             self._drawn = None
 
-    def _try(self) -> bool:
-        return not self._before() and self._take()
-
     def _take(self) -> bool:
         try:
             self._held.append(Doorman(self._name, self._describe))
@@ -170,9 +167,9 @@ class HostQueue:
             return False
         return True
 
-    def _look(self) -> Wait:
+    def _look(self, before: Sequence[str]) -> Wait:
         self._known = find_holder(self._name, self._root, self._known)
-        return Wait(len(self._before()) + 1, self._known)
+        return Wait(len(before) + 1, self._known)
 
     def _before(self) -> list[str]:
         """The tickets drawn before ours."""
