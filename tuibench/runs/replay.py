@@ -7,17 +7,24 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
+from tuibench.core.errors import StoreDamaged
 from tuibench.core.form import NEWEST, require_form, require_kind
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.record import from_plain
 from tuibench.core.run import RunResult, Sitting
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.strict import strictly
+from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
+from tuibench.runs.event_check import NONSENSE, check_execution, check_fields, check_plan, check_spec
 from tuibench.runs.profile_part import Parts
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
+
+_MODEL, _POINT, _CELL, _SPEC = map(strictly, (ModelSummary, Point, Cell, BenchmarkSpec))
+_EXECUTION, _FAILURE, _POOLED = map(strictly, (Execution, Failure, Pooled))
+_HINT = "start the benchmark anew; the journal stays as it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +104,21 @@ class Replay:
         """Whether it was measured beside another run."""
         self.events = 0
         """How many the journal has so far."""
+        self.damaged = 0
+        """Lines of the journal that cannot be read."""
 
     def take(self, event: dict[str, Any]) -> None:
-        """One event; StoreNewer where only a newer version makes sense of it."""
+        """One event; StoreNewer where only a newer version makes sense of it, StoreDamaged where none does."""
         if event.get("v", NEWEST) != NEWEST:
             require_form("this run", event["v"], event.get("versions"))
+        try:
+            check_fields(event)
+            self._apply(event)
+        except NONSENSE as error:
+            what = f"event {event['seq']} ({show(event['ev'], 40)}) is damaged: {show(error, 80)}"
+            raise StoreDamaged(f"the journal of this run cannot be understood: {what}", _HINT) from error
+
+    def _apply(self, event: dict[str, Any]) -> None:
         if event["ev"] in ("run_start", "sitting", "granted"):
             # Clocks of two boots have nothing in common, and standing in line is not measuring.
             self._before_s += 0.0 if event["ev"] == "granted" else (self._last_ns - self._first_ns) / 1e9
@@ -119,7 +136,7 @@ class Replay:
     def spec(self) -> BenchmarkSpec:
         """What was asked."""
         if self._spec is None:
-            self._spec = from_plain(BenchmarkSpec, self.start["spec"])
+            self._spec = check_spec(_SPEC(self.start["spec"]))
         return self._spec
 
     @property
@@ -153,7 +170,21 @@ class Replay:
         """Everything measured so far."""
         from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs has no use for
 
-        return make_result(self)
+        try:
+            return make_result(self)
+        except NONSENSE as error:
+            what = f"no result can be made of its events: {show(error, 80)}"
+            raise StoreDamaged(f"the journal of this run cannot be understood: {what}", _HINT) from error
+
+    @property
+    def damage_words(self) -> str:
+        """Lines of the journal that are not in the result; '' for none."""
+        return f"{count_of(self.damaged, 'line')} of its journal cannot be read" if self.damaged else ""
+
+    @property
+    def all_warnings(self) -> tuple[str, ...]:
+        """Warnings of the run, and what of its journal is lost."""
+        return (*self.warnings, *filter(None, [self.damage_words]))
 
     @property
     def results(self) -> tuple[CellResult, ...]:
@@ -207,7 +238,7 @@ class Replay:
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
         require_kind("this run", event["spec"])
-        self.start, self._spec = event, None
+        self.start, self._spec = event, check_spec(_SPEC(event["spec"]))
         self._on_sitting(event)
 
     def _on_sitting(self, event: dict[str, Any]) -> None:
@@ -225,10 +256,13 @@ class Replay:
         self.shared = self.shared or bool(event["shared"])
 
     def _on_plan(self, event: dict[str, Any]) -> None:
-        self.models = tuple(from_plain(ModelSummary, m) for m in event["models"])
+        models, points, cells = (
+            [make(each) for each in event[name]]
+            for name, make in (("models", _MODEL), ("points", _POINT), ("cells", _CELL))
+        )
+        check_plan(len(models), points, cells)
+        self.models, self.points = tuple(models), tuple(points)
         self.inputs_sha256 = event.get("inputs_sha256")
-        self.points = tuple(from_plain(Point, p) for p in event["points"])
-        cells = [from_plain(Cell, c) for c in event["cells"]]
         self.tracks = {cell.key: Track(cell) for cell in cells}
 
     def _on_execution_start(self, event: dict[str, Any]) -> None:
@@ -239,7 +273,7 @@ class Replay:
             track.turns = max(track.turns, int(event["n"]))
 
     def _on_execution_done(self, event: dict[str, Any]) -> None:
-        execution = from_plain(Execution, event["result"])
+        execution = check_execution(_EXECUTION(event["result"]))
         wall_s = float(event["wall_s"])
         self.walls_s.append(wall_s)
         place = self._count_in_sitting()
@@ -272,14 +306,14 @@ class Replay:
         track.crashes += 1
         track.spent_s += float(event["wall_s"])
         if not event.get("again"):
-            track.failure = from_plain(Failure, event["failure"])
+            track.failure = _FAILURE(event["failure"])
 
     def _on_cell_done(self, event: dict[str, Any]) -> None:
         track = self.tracks[event["cell"]]
         track.done = True
         track.stopped_by = str(event["stopped_by"])
         if event.get("pooled"):
-            track.pooled = from_plain(Pooled, event["pooled"])
+            track.pooled = _POOLED(event["pooled"])
 
     def _on_warning(self, event: dict[str, Any]) -> None:
         self.warnings.append(str(event["message"]))

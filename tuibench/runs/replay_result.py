@@ -55,7 +55,7 @@ def _frame(past: Replay) -> RunResult:
         versions=dict(past.start.get("versions", {})),
         started_utc=str(past.start.get("started_utc", "")),
         seconds=past.seconds,
-        warnings=tuple(past.warnings),
+        warnings=past.all_warnings,
         host=str(past.start.get("host_id", "")),
         sittings=tuple(s for place, s in enumerate(past.sittings) if s.executions or not place),
         waited_s=past.waited_s,
