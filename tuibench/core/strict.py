@@ -45,6 +45,9 @@ def _test(kind: Any) -> Test:
     if origin is tuple and args[-1] is Ellipsis:
         each = _test(args[0])
         return lambda value: isinstance(value, tuple) and all(map(each, value))
+    if origin is tuple and len(set(args)) == 1:  # rows of figures, of which there are most
+        each, count = _test(args[0]), len(args)
+        return lambda value: isinstance(value, tuple) and len(value) == count and all(map(each, value))
     if origin is tuple:
         tests = [_test(one) for one in args]
         return lambda value: isinstance(value, tuple) and len(value) == len(tests) and _all(tests, value)

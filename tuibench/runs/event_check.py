@@ -69,12 +69,14 @@ def is_sane(value: Any) -> bool:
     for _ in range(_MOST_DEEP):
         below: list[Any] = []
         for each in level:
-            if isinstance(each, dict):
+            kind = type(each)
+            if kind is float or kind is int:
+                if not -_LARGEST <= each < _LARGEST:
+                    return False
+            elif kind is dict:
                 below.extend(each.values())
-            elif isinstance(each, list):
+            elif kind is list:
                 below.extend(each)
-            elif type(each) in (int, float) and not -_LARGEST <= each < _LARGEST:
-                return False
         if not below:
             return True
         level = below

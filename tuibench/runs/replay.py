@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -111,12 +112,9 @@ class Replay:
         """One event; StoreNewer where only a newer version makes sense of it, StoreDamaged where none does."""
         if event.get("v", NEWEST) != NEWEST:
             require_form("this run", event["v"], event.get("versions"))
-        try:
+        with _nonsense_as_damage(f"event {event['seq']} ({show(event['ev'], 40)}) is damaged"):
             check_fields(event)
             self._apply(event)
-        except NONSENSE as error:
-            what = f"event {event['seq']} ({show(event['ev'], 40)}) is damaged: {show(error, 80)}"
-            raise StoreDamaged(f"the journal of this run cannot be understood: {what}", _HINT) from error
 
     def _apply(self, event: dict[str, Any]) -> None:
         if event["ev"] in ("run_start", "sitting", "granted"):
@@ -170,21 +168,8 @@ class Replay:
         """Everything measured so far."""
         from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs has no use for
 
-        try:
+        with _nonsense_as_damage("no result can be made of its events"):
             return make_result(self)
-        except NONSENSE as error:
-            what = f"no result can be made of its events: {show(error, 80)}"
-            raise StoreDamaged(f"the journal of this run cannot be understood: {what}", _HINT) from error
-
-    @property
-    def damage_words(self) -> str:
-        """Lines of the journal that are not in the result; '' for none."""
-        return f"{count_of(self.damaged, 'line')} of its journal cannot be read" if self.damaged else ""
-
-    @property
-    def all_warnings(self) -> tuple[str, ...]:
-        """Warnings of the run, and what of its journal is lost."""
-        return (*self.warnings, *filter(None, [self.damage_words]))
 
     @property
     def results(self) -> tuple[CellResult, ...]:
@@ -210,18 +195,15 @@ class Replay:
         anchor = self.anchor
         return _drift([execution.p50_ns / 1e6 for key, execution in self._anchor if key == anchor])
 
+    @property
+    def damage_words(self) -> str:
+        """Lines of the journal that are not in the result; '' for none."""
+        return f"{count_of(self.damaged, 'line')} of its journal cannot be read" if self.damaged else ""
+
     def _summarize(self, track: Track, pooling: bool = True) -> CellResult:
         executions = [done.execution for done in track.executions]
         point = next(p for p in self.points if p.id == track.cell.point)
-        stopped_by = track.stopped_by
-        if track.failure is not None:
-            status = "partial" if executions else "failed"
-        elif track.done:
-            status = "ok"
-        elif executions:
-            status, stopped_by = "partial", _why_early(self.end, len(executions))
-        else:
-            status, stopped_by = "skipped", _why_early(self.end, 0)
+        status, stopped_by = _status(track, self.end)
         pooled = track.pooled
         if pooled is None and executions and pooling:
             pooled = pool(executions, items=point.items)
@@ -256,12 +238,7 @@ class Replay:
         self.shared = self.shared or bool(event["shared"])
 
     def _on_plan(self, event: dict[str, Any]) -> None:
-        models, points, cells = (
-            [make(each) for each in event[name]]
-            for name, make in (("models", _MODEL), ("points", _POINT), ("cells", _CELL))
-        )
-        check_plan(len(models), points, cells)
-        self.models, self.points = tuple(models), tuple(points)
+        self.models, self.points, cells = _read_plan(event)
         self.inputs_sha256 = event.get("inputs_sha256")
         self.tracks = {cell.key: Track(cell) for cell in cells}
 
@@ -331,13 +308,44 @@ class Replay:
         self.extended_s += float(event["limit_s"])
         self.warnings.append(extension_words(float(event["limit_s"]), int(event["executions"])))
         for key, bounds in event["cells"].items():
-            if key in self.tracks:
-                track = self.tracks[key]
+            if (track := self.tracks.get(key)) is not None:
                 track.limit_s, track.most = float(bounds["limit_s"]), int(bounds["executions"])
                 track.reopen()
 
     def _on_run_end(self, event: dict[str, Any]) -> None:
         self.end = event
+
+
+def all_warnings(past: Replay) -> tuple[str, ...]:
+    """Warnings of the run, and what of its journal is lost."""
+    return (*past.warnings, *filter(None, [past.damage_words]))
+
+
+@contextmanager
+def _nonsense_as_damage(what: str) -> Iterator[None]:
+    """Raise StoreDamaged for the errors of events that make no sense."""
+    try:
+        yield
+    except NONSENSE as error:
+        message = f"the journal of this run cannot be understood: {what}: {show(error, 80)}"
+        raise StoreDamaged(message, _HINT) from error
+
+
+def _status(track: Track, end: Mapping[str, Any]) -> tuple[str, str]:
+    """Status of a cell, and why it has no more executions."""
+    if track.failure is not None:
+        return "partial" if track.executions else "failed", track.stopped_by
+    if track.done:
+        return "ok", track.stopped_by
+    return "partial" if track.executions else "skipped", _why_early(end, len(track.executions))
+
+
+def _read_plan(event: Mapping[str, Any]) -> tuple[tuple[ModelSummary, ...], tuple[Point, ...], tuple[Cell, ...]]:
+    models = tuple(map(_MODEL, event["models"]))
+    points = tuple(map(_POINT, event["points"]))
+    cells = tuple(map(_CELL, event["cells"]))
+    check_plan(len(models), points, cells)
+    return models, points, cells
 
 
 def _drift(p50_ms: Sequence[float]) -> dict[str, Any]:

@@ -24,7 +24,7 @@ from tuibench.runs.directory import RunDirectory
 from tuibench.runs.event_check import NONSENSE
 from tuibench.runs.journal import Follower
 from tuibench.runs.past import count, head_of, is_headless
-from tuibench.runs.replay import Replay
+from tuibench.runs.replay import Replay, all_warnings
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.stats.interval import LEAST, half_width
 from tuibench.workbench.forecast import limit_s
@@ -160,7 +160,7 @@ class RunWatch:
             half_widths=dict(self._halves),
             waiting_shares=tuple(self._shares),
             log=tuple(self._log),
-            warnings=replay.all_warnings,
+            warnings=all_warnings(replay),
             drift=_number(replay.drift().get("drift")),
             elapsed_s=replay.seconds,
             eta_s=None if ended else _number(self._latest.get("eta_s")),
