@@ -132,7 +132,7 @@ def check_plan(models: int, points: Sequence[Point], cells: Sequence[Cell]) -> N
     ids = {point.id for point in points}
     if any(cell.point not in ids for cell in cells):
         raise ValueError("a cell without its point")
-    if any(not 0 <= each.model < models for each in (*points, *cells)):
+    if any(not 0 <= model < models for model in (*(p.model for p in points), *(c.model for c in cells))):
         raise ValueError("a cell without its model")
     if any(point.items < 1 for point in points) or any(cell.asked.cores < 1 for cell in cells):
         raise ValueError("a cell of nothing")

@@ -267,8 +267,8 @@ def _believe(owner: Holder, data: bytes) -> Holder:
     run, eta = said.get("run"), said.get("eta_s")
     if not isinstance(run, str) or not _TICKET.fullmatch(run):
         return owner
-    plausible = type(eta) in (int, float) and 0 <= eta <= _LONGEST_ETA_S
-    return replace(owner, run=run, eta_s=float(eta) if plausible else None)
+    plausible = isinstance(eta, (int, float)) and not isinstance(eta, bool) and 0 <= eta <= _LONGEST_ETA_S
+    return replace(owner, run=run, eta_s=float(eta) if eta is not None and plausible else None)
 
 
 def holder_words(holder: Holder | None) -> str:

@@ -23,8 +23,9 @@ from tuibench.runs.profile_part import Parts
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
 
-_MODEL, _POINT, _CELL, _SPEC = map(strictly, (ModelSummary, Point, Cell, BenchmarkSpec))
-_EXECUTION, _FAILURE, _POOLED = map(strictly, (Execution, Failure, Pooled))
+_MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)
+_SPEC, _EXECUTION = strictly(BenchmarkSpec), strictly(Execution)
+_FAILURE, _POOLED = strictly(Failure), strictly(Pooled)
 _HINT = "start the benchmark anew; the journal stays as it is"
 
 
