@@ -34,6 +34,8 @@ _SHORT_LOOK_S = 0.05
 _BRIEF_S = 10.0
 """How long one who does not wait stands behind somebody who measures nothing: nobody should be refused for a look."""
 _TELL_S = 10.0
+_CROWD = 20
+"""Tickets that are looked at however busy the machine is."""
 _LONGEST_ANSWER = 4096
 _LONGEST_ETA_S = 7 * 86_400.0
 """An owner that announces more is not believed."""
@@ -178,12 +180,16 @@ class HostQueue:
     def _waiting(self, tickets: Iterable[str]) -> list[str]:
         """Return the tickets of running processes; a stopped process must not hold up the line.
 
-        The kernel names a ticket's process, so no answer is awaited and one socket is open at a time. Tickets not
-        reached by the deadline count as waiting.
+        The kernel names a ticket's process, so no answer is awaited and one socket is open at a time. Of a crowd,
+        tickets not reached by the deadline count as waiting.
         """
         deadline = time.monotonic() + _ANSWER_S
         before, self._pids = self._pids, {}
-        return [one for one in tickets if time.monotonic() >= deadline or self._is_waiting(one, before.get(one))]
+        return [
+            ticket
+            for number, ticket in enumerate(tickets)
+            if (number >= _CROWD and time.monotonic() >= deadline) or self._is_waiting(ticket, before.get(ticket))
+        ]
 
     def _is_waiting(self, ticket: str, known: int | None) -> bool:
         """Return whether a running process owns a ticket; `known` is its process at the last look."""
