@@ -16,6 +16,7 @@ import pytest
 
 from tests.cli.shell import until
 from tuibench.core.errors import HostBusy
+from tuibench.host.process import is_stopped
 from tuibench.runs.host_queue import HostQueue, Wait, find_holder, find_tickets
 from tuibench.runs.stopping import Cancelled, StopSwitch
 
@@ -62,6 +63,7 @@ def stopped_waiter(name: str, holder: subprocess.Popen[bytes]) -> Iterator[None]
     try:
         until(lambda: find_tickets(name) == [ticket(2)], "a waiter")
         waiter.send_signal(signal.SIGSTOP)
+        until(lambda: is_stopped(waiter.pid), "a stopped waiter")
         yield
     finally:
         waiter.kill()
