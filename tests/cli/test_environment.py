@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.cli.shell import AS_STRANGER, SHORT, Done, Environment, Shell
+from tests.cli.shell import AS_STRANGER, SHORT, STRANGER, Done, Environment, Shell
 from tests.cli.test_bad_input_model import hold_a_refusal
 from tests.cli.test_end_to_end_sweep import load
 from tests.engines.make import mlp
@@ -59,6 +59,20 @@ def test_a_uid_without_an_entry_and_a_home_that_is_read_only(shell: Shell, home:
     done = shell.benchmark("sample:tiny", "-s", "sync", "--json", env={**HOMELESS, "HOME": str(home)}, wrap=AS_STRANGER)
     assert done.code == 0, done.err
     assert load(done.out)["tuibench"]["cells"][0]["check"]["state"] == "agrees"
+
+
+@NOBODY
+@pytest.mark.parametrize(
+    "command", [("config",), ("import", "x.json"), ("list",), ("ps",), ("doctor",), ("benchmark", *SYNC), ()]
+)
+def test_a_temporary_place_that_another_user_made_is_refused(shell: Shell, command: tuple[str, ...]) -> None:
+    shell.tmp.chmod(0o777)
+    planted = shell.tmp / f"tuibench-{STRANGER}"
+    planted.mkdir()
+    planted.chmod(0o777)
+    done = shell.run(*command, env=HOMELESS, wrap=AS_STRANGER)
+    hold_a_refusal(done, 6, "cannot be used")
+    planted.rmdir()  # nothing was written to it
 
 
 def test_the_cores_are_those_of_the_affinity(shell: Shell) -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tuibench.core.errors import ExitCode, StoreError
 from tuibench.core.place import Places
 from tuibench.host.place import find_places
 
@@ -35,11 +36,52 @@ def test_without_it_they_are_the_platforms(monkeypatch: pytest.MonkeyPatch) -> N
     assert find_places({}).data == Path("/srv/data/tuibench")
 
 
-def test_a_user_without_a_home_has_a_place_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def temporary(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """The place in the temporary directory of a user with neither HOME nor an entry in passwd."""
+
     def nobody(uid: int) -> pwd.struct_passwd:
         raise KeyError(uid)
 
     monkeypatch.setattr(pwd, "getpwuid", nobody)
     for name in ("HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name)
-    assert find_places({}).data == Path(tempfile.gettempdir(), f"tuibench-{os.getuid()}", "data")
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    return tmp_path / f"tuibench-{os.getuid()}"
+
+
+def test_a_user_without_a_home_has_a_place_all_the_same(temporary: Path) -> None:
+    assert find_places({}).data == temporary / "data"
+    assert temporary.stat().st_mode & 0o777 == 0o700
+    assert find_places({}).config == temporary / "config"
+
+
+def test_a_link_in_the_temporary_directory_is_refused(temporary: Path, tmp_path: Path) -> None:
+    (tmp_path / "victim").mkdir(mode=0o700)
+    temporary.symlink_to("victim")
+    refuse()
+
+
+@pytest.mark.parametrize("mode", [0o777, 0o720])
+def test_a_temporary_place_writable_by_others_is_refused(temporary: Path, mode: int) -> None:
+    temporary.mkdir()
+    temporary.chmod(mode)
+    refuse()
+
+
+def test_a_temporary_place_of_another_user_is_refused(temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    other = temporary.with_name("tuibench-4242")
+    other.mkdir(mode=0o700)
+    monkeypatch.setattr(os, "getuid", lambda: 4242)
+    refuse()
+
+
+def test_a_file_in_the_temporary_place_is_refused(temporary: Path) -> None:
+    temporary.touch()
+    refuse()
+
+
+def refuse() -> None:
+    with pytest.raises(StoreError, match="cannot be used") as caught:
+        find_places({})
+    assert "TUIBENCH_HOME" in caught.value.hint and caught.value.exit_code == ExitCode.STORE

@@ -74,7 +74,7 @@ def test_a_follower_sees_each_event_once_and_waits_for_the_end_of_a_line(tmp_pat
     follower = Follower(tmp_path)
     assert follower.read() == []
     path = tmp_path / NAME
-    first, second = encode({"ev": "a"}), encode({"ev": "b"})
+    first, second = (encode({"seq": n, "t_ns": 1, "ev": ev}) for n, ev in enumerate("ab"))
     path.write_bytes(first + second[:5])
     assert [e["ev"] for e in follower.read()] == ["a"]
     assert follower.read() == []

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.build import make_cell, make_execution, make_spec
+from tests.workbench.script import SUMMARY
 from tuibench.core import activity
 from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
@@ -46,7 +47,7 @@ def write(run: RunDirectory, *events: tuple[str, dict[str, Any]], start: dict[st
         | {"started_utc": "2026-11-18T10:00:00Z"}
         | (start or {}),
     )
-    journal.append("plan", models=[], points=[to_plain(point)], cells=[to_plain(cell)])
+    journal.append("plan", models=[to_plain(SUMMARY)], points=[to_plain(point)], cells=[to_plain(cell)])
     journal.append(
         "execution_done", cell=cell.key, n=1, round=1, anchor=False, wall_s=1.0, result=to_plain(make_execution())
     )

@@ -6,8 +6,6 @@ from typing import Any
 import pytest
 
 from tests.workbench.script import ScriptedRun
-from tuibench.core.cell import Execution
-from tuibench.core.record import from_plain
 from tuibench.runs.journal import read_events
 from tuibench.runs.past import count
 from tuibench.runs.replay import replay
@@ -48,11 +46,10 @@ def test_counts_are_those_of_a_whole_replay(tmp_path: Path) -> None:
 def test_no_execution_is_built_for_a_count(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     run = written(tmp_path)
 
-    def refuse(kind: type[Any], data: Any) -> Any:
-        assert kind is not Execution
-        return from_plain(kind, data)
+    def refuse(_: Any) -> Any:
+        raise AssertionError("an execution was built")
 
-    monkeypatch.setattr("tuibench.runs.replay.from_plain", refuse)
+    monkeypatch.setattr("tuibench.runs.replay._EXECUTION", refuse)
     tally = Tally()
     for event in read_events(run.directory.path):
         tally.take(event)

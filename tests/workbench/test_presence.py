@@ -97,8 +97,7 @@ def test_each_look_counts_on_from_the_last(
         run.progress(0, eta_s=100.0 - n)
         info = the(look(presence, store)).info
         assert (info.executions, info.eta_s) == (n, 100.0 - n)
-    # Two lines a time, and what is behind the last line feed.
-    assert len(decoded) == 3 * 3
+    assert len(decoded) == 3 * 2
     run.finish(0)
     assert the(look(presence, store)).info.cells_done == 1
 

@@ -326,7 +326,7 @@ def test_the_log_of_a_long_run_stays_bounded(run: ScriptedRun, monkeypatch: pyte
         ("plan", {"models": 3, "points": [], "cells": []}),
         ("waiting", {}),
         ("run_start", {"spec": "of another kind"}),
-        ("extended", {"limit_s": 10**400, "executions": 1, "cells": {}}),
+        ("extended", {"limit_s": -1, "executions": 1, "cells": {}}),
     ],
 )
 def test_a_journal_of_another_version_is_an_error_with_words(
@@ -337,7 +337,7 @@ def test_a_journal_of_another_version_is_an_error_with_words(
     eyes.look()
     run.say(ev, **fields)
     for _ in range(2):
-        with pytest.raises(StoreError, match="journal of run 0001 cannot be understood"):
+        with pytest.raises(StoreError, match="cannot be understood"):
             eyes.look()
 
 

@@ -9,17 +9,17 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
-from unittest.mock import patch
 
 import pytest
 
 from tests.build import make_cell, make_execution, make_spec
+from tests.workbench.script import SUMMARY
 from tuibench.core.cell import Cell
 from tuibench.core.model import Point, Reference
 from tuibench.core.place import Places
 from tuibench.core.record import to_plain
 from tuibench.runs import journal as journal_module
-from tuibench.runs import past, replay, summary
+from tuibench.runs import replay, summary
 from tuibench.runs.directory import RunDirectory
 from tuibench.runs.journal import Journal
 from tuibench.runs.replay import Replay
@@ -46,7 +46,7 @@ class Going:
         self.cells = tuple(_cell(n) for n in range(CELLS))
         points = [Point(cell.point, 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None)) for cell in self.cells]
         self.journal.append("run_start", run=RUN, spec=to_plain(spec), started_utc="2026-11-18T10:00:00Z", pid=1)
-        self.journal.append("plan", models=[], points=to_plain(points), cells=to_plain(self.cells))
+        self.journal.append("plan", models=[to_plain(SUMMARY)], points=to_plain(points), cells=to_plain(self.cells))
         self.watch = RunWatch(directory, lambda: Observer("", ""))
 
     def measure(self, number: int) -> None:
@@ -121,8 +121,7 @@ def test_to_open_an_ended_run_parses_its_journal_once(going: Going, counts: Coun
     going.directory.path.rename(places.runs / RUN)
     runs = Runs(Settings(places, "nobody"), open_store(places.data))
     counts.clear()
-    with patch.object(past, "decode", journal_module.decode):
-        view = runs.watch(RUN).look()
+    view = runs.watch(RUN).look()
     # First and last line once more, to tell that it is of this machine, and the first to tell that it is there.
     assert len(view.cells) == CELLS and counts["lines"] == 2 + 5 * 3 + 1 + 3
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.build import make_cell, make_execution, make_spec
+from tests.workbench.script import SUMMARY
 from tuibench.core.model import Point, Reference
 from tuibench.core.record import to_plain
 from tuibench.core.spec import Limits
@@ -30,7 +31,7 @@ def test_a_cell_that_was_done_goes_on_when_it_gets_more_time(tmp_path: Path) -> 
     journal, cell = Journal(directory.path), make_cell("p0")
     point = Point("p0", 0, 1, 1, {}, {}, (), None, 1, Reference(None, None, None))
     journal.append("run_start", run=RUN, spec=to_plain(SPEC), started_utc="2026-11-18T10:00:00Z", pid=os.getpid())
-    journal.append("plan", models=[], points=[to_plain(point)], cells=[to_plain(cell)])
+    journal.append("plan", models=[to_plain(SUMMARY)], points=[to_plain(point)], cells=[to_plain(cell)])
     at: dict[str, Any] = {"cell": cell.key, "n": 1, "round": 1, "anchor": False}
     journal.append("execution_start", **at)
     journal.append("execution_done", **at, wall_s=1.0, result=to_plain(make_execution()))

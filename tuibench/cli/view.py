@@ -71,6 +71,8 @@ class View(Generic[Watched]):
                 answer()
                 interruption.answered()
         self.painter.clear()
+        if (damage := self.active.replay.damage_words) and not self._quiet:
+            self.painter.say(f"tuibench: {damage}")
 
     def watch_until(self, interruption: Interruption, tells: Callable[[Event], bool]) -> None:
         """Follow the run until the first event that tells enough, or to its end."""

@@ -1,4 +1,4 @@
-"""Whether what was built from plain values is of the types it says: `from_plain` takes any value for any."""
+"""Type checks of what `from_plain` built: it takes any value for any field."""
 
 from __future__ import annotations
 
@@ -6,16 +6,18 @@ import dataclasses
 import math
 import types
 import typing
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
+from functools import lru_cache
 from typing import Any, TypeVar
 
 from tuibench.core.record import from_plain
 
 T = TypeVar("T")
+Test = Callable[[Any], bool]
 
 
 def strictly(kind: type[T]) -> Callable[[Any], T]:
-    """As `from_plain` of that kind; TypeError where a value is of another type, or no finite number."""
+    """Return `from_plain` of that kind which raises TypeError for a value of another type, or no finite number."""
 
     def make(data: Any) -> T:
         made = from_plain(kind, data)
@@ -27,22 +29,51 @@ def strictly(kind: type[T]) -> Callable[[Any], T]:
 
 
 def fits(kind: Any, value: Any) -> bool:
-    """Whether a value is of a type as fields of our dataclasses state them, all the way down."""
+    """Return whether a value is of a type as fields of our dataclasses state them, all the way down."""
+    return _test(typing.cast(Hashable, kind))(value)
+
+
+@lru_cache(maxsize=512)
+def _test(kind: Any) -> Test:
+    # Types are taken apart once: a journal has thousands of values of a few dozen types.
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
-        return True
+        return lambda _: True
     if origin in (typing.Union, types.UnionType):
-        return any(fits(one, value) for one in args)
+        options = [_test(one) for one in args]
+        return lambda value: any(test(value) for test in options)
+    if origin is tuple and args[-1] is Ellipsis:
+        each = _test(args[0])
+        return lambda value: isinstance(value, tuple) and all(map(each, value))
+    if origin is tuple and len(set(args)) == 1:  # rows of figures, of which there are most
+        each, count = _test(args[0]), len(args)
+        return lambda value: isinstance(value, tuple) and len(value) == count and all(map(each, value))
     if origin is tuple:
-        if not isinstance(value, tuple):
-            return False
-        kinds = (args[0],) * len(value) if args[-1] is Ellipsis else args
-        return len(kinds) == len(value) and all(map(fits, kinds, value))
+        tests = [_test(one) for one in args]
+        return lambda value: isinstance(value, tuple) and len(value) == len(tests) and _all(tests, value)
     if origin is dict:
-        return isinstance(value, dict) and all(fits(args[0], k) and fits(args[1], v) for k, v in value.items())
+        name, part = map(_test, args)
+        return lambda value: isinstance(value, dict) and all(map(name, value)) and all(map(part, value.values()))
     if dataclasses.is_dataclass(kind) and isinstance(kind, type):
-        hints = typing.get_type_hints(kind)
-        return type(value) is kind and all(fits(hints[name], getattr(value, name)) for name in hints)
+        return _of_dataclass(kind)
     if kind is float:
-        return type(value) is float and math.isfinite(value)
-    return type(value) is kind
+        return lambda value: type(value) is float and math.isfinite(value)
+    return lambda value: type(value) is kind
+
+
+def _of_dataclass(kind: type) -> Test:
+    names: list[str] = []
+    tests: list[Test] = []
+
+    def test(value: Any) -> bool:
+        if not tests:  # at the first value: a field may hold the class itself
+            hints = typing.get_type_hints(kind)
+            names.extend(hints)
+            tests.extend(map(_test, hints.values()))
+        return type(value) is kind and _all(tests, [getattr(value, name) for name in names])
+
+    return test
+
+
+def _all(tests: list[Test], values: Any) -> bool:
+    return all(test(value) for test, value in zip(tests, values, strict=True))

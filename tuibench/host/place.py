@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 import os
+import stat
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from tuibench.core.errors import StoreError
 from tuibench.core.place import Places
+from tuibench.core.text import show
+
+_HINT = "set TUIBENCH_HOME to a directory of your own"
 
 
 def find_places(environ: Mapping[str, str]) -> Places:
-    """The directories, none of which need exist yet; below the temporary one for a user without a home."""
+    """Return the directories, which need not exist yet; a user without a home has them below the temporary one.
+
+    StoreError if that one is under the control of others.
+    """
     if own := environ.get("TUIBENCH_HOME"):
         return _below(Path(os.path.abspath(own)))
     # 9 ms that a command without a store has no use for.
@@ -27,7 +35,29 @@ def find_places(environ: Mapping[str, str]) -> Places:
         )
     except RuntimeError:
         # Neither HOME nor an entry in passwd, as for a numeric user in a container.
-        return _below(Path(tempfile.gettempdir(), f"tuibench-{os.getuid()}"))
+        return _below(_claim(Path(tempfile.gettempdir(), f"tuibench-{os.getuid()}")))
+
+
+def is_private(path: Path) -> bool:
+    """Return whether a path is a directory, no link, that only this user can write to; OSError if it is missing."""
+    found = os.lstat(path)
+    return stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid() and not found.st_mode & 0o022
+
+
+def _claim(path: Path) -> Path:
+    """Make a directory of this user, or return the one that is there; StoreError if others control it.
+
+    Made at once: any user of the machine can make a name that is still free in the temporary directory.
+    """
+    try:
+        path.mkdir(mode=0o700, exist_ok=True)
+        private = is_private(path)
+    except OSError as error:
+        raise StoreError(f"{show(str(path))} cannot be used: {error.strerror}", _HINT) from error
+    if not private:
+        what = "it is a link, belongs to another user, or others can write to it"
+        raise StoreError(f"{show(str(path))} cannot be used: {what}", _HINT)
+    return path
 
 
 def _below(home: Path) -> Places:

@@ -15,6 +15,8 @@ from tuibench.core.record import from_plain, to_plain
 from tuibench.engines.protocol import Engine, Setting
 from tuibench.measure.channel import receive, send
 
+_SAFE_PATH = ("-P",) if sys.version_info >= (3, 11) else ()
+"""Keeps the current directory off the import path; Python 3.10 does not know it."""
 _LEAD_NS = 8_000_000
 """Time for every stream to hear of a part and to look at the machine before it begins."""
 
@@ -45,16 +47,23 @@ class ProcessStreams:
         self._children: list[subprocess.Popen[bytes]] = []
         self.reports: list[dict[str, Any]] = []
         self.threads = 0
-        for job in jobs:
-            before_each()
-            child = subprocess.Popen(
-                [sys.executable, "-m", "tuibench.measure.stream_process"],
-                stdin=subprocess.PIPE,
-                stdout=subprocess.PIPE,
-            )
-            self._children.append(child)
-            self._tell(child, {"job": to_plain(job)})
-            self.threads += int(self._ask(child)["threads"])
+        try:
+            for job in jobs:
+                before_each()
+                self._start(job)
+        except BaseException:
+            self.close()
+            raise
+
+    def _start(self, job: StreamJob) -> None:
+        child = subprocess.Popen(
+            [sys.executable, *_SAFE_PATH, "-m", "tuibench.measure.stream_process"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+        )
+        self._children.append(child)
+        self._tell(child, {"job": to_plain(job)})
+        self.threads += int(self._ask(child)["threads"])
 
     def run(self, duration_ns: int, most: int) -> list[tuple[Any, Any]]:
         """Keep every stream busy for a time; (starts, ends) of each."""

@@ -15,7 +15,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -34,7 +34,11 @@ _SHORT_LOOK_S = 0.05
 _BRIEF_S = 10.0
 """How long one who does not wait stands behind somebody who measures nothing: nobody should be refused for a look."""
 _TELL_S = 10.0
+_CROWD = 20
+"""Tickets that are looked at however busy the machine is."""
 _LONGEST_ANSWER = 4096
+_LONGEST_ETA_S = 7 * 86_400.0
+"""An owner that announces more is not believed."""
 _BACKLOG = 64
 _TICKET = re.compile(r"[0-9A-Z]{26}")
 
@@ -106,8 +110,10 @@ class HostQueue:
         self._root = root
         self._held: list[Doorman] = []
         self._drawn: Doorman | None = None
-        self._known: dict[str, Holder] = {}
-        """Who answered last, by name: one that is stopped takes no more calls."""
+        self._known: Holder | None = None
+        """The holder that answered last: a stopped one accepts no connection."""
+        self._pids: dict[str, int] = {}
+        """The process behind each ticket of the last look, for the same reason."""
 
     def draw(self) -> None:
         """Stand in line from now on: who draws a later ticket does not get past this run, however slow it begins."""
@@ -120,9 +126,9 @@ class HostQueue:
         self.draw()
         try:
             said, said_at = Wait(0, None), 0.0
-            while not self._try():
+            while (before := self._before()) or not self._take():
+                now = self._look(before)
                 waited = time.monotonic() - begin
-                now = self._look()
                 brief = now.holder is not None and now.holder.brief
                 most_s = max(wait_s, _BRIEF_S) if wait_s is not None and brief else wait_s
                 if most_s is not None and waited >= most_s:
@@ -154,9 +160,6 @@ class HostQueue:
             self._drawn.close()
             self._drawn = None
 
-    def _try(self) -> bool:
-        return not self._before() and self._take()
-
     def _take(self) -> bool:
         try:
             self._held.append(Doorman(self._name, self._describe))
@@ -166,25 +169,42 @@ class HostQueue:
             return False
         return True
 
-    def _look(self) -> Wait:
-        return Wait(len(self._before()) + 1, self._ask(self._name))
-
-    def _ask(self, name: str) -> Holder | None:
-        found = find_holder(name, self._root, self._known.get(name))
-        if found is None:
-            self._known.pop(name, None)
-        else:
-            self._known[name] = found
-        return found
+    def _look(self, before: Sequence[str]) -> Wait:
+        self._known = find_holder(self._name, self._root, self._known)
+        return Wait(len(before) + 1, self._known)
 
     def _before(self) -> list[str]:
         """The tickets drawn before ours."""
         return self._waiting(ticket for ticket in find_tickets(self._name, self._root) if ticket < self._ticket)
 
     def _waiting(self, tickets: Iterable[str]) -> list[str]:
-        """Those of them that are waited with; one whose process is stopped must not hold up the line."""
-        found = ((ticket, self._ask(self._line(ticket))) for ticket in tickets)
-        return [ticket for ticket, owner in found if owner is not None and not owner.stopped]
+        """Return the tickets of running processes; a stopped process must not hold up the line.
+
+        The kernel names a ticket's process, so no answer is awaited and one socket is open at a time. Of a crowd,
+        tickets not reached by the deadline count as waiting.
+        """
+        deadline = time.monotonic() + _ANSWER_S
+        before, self._pids = self._pids, {}
+        return [
+            ticket
+            for number, ticket in enumerate(tickets)
+            if (number >= _CROWD and time.monotonic() >= deadline) or self._is_waiting(ticket, before.get(ticket))
+        ]
+
+    def _is_waiting(self, ticket: str, known: int | None) -> bool:
+        """Return whether a running process owns a ticket; `known` is its process at the last look."""
+        pid = known
+        if pid is None or not is_stopped(pid, self._root):
+            with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
+                client.setblocking(False)
+                try:
+                    pid, _ = _connect(client, self._line(ticket))
+                except BlockingIOError:
+                    return True  # its queue of connections is full
+                except OSError:
+                    return False
+        self._pids[ticket] = pid
+        return not is_stopped(pid, self._root)
 
     def _line(self, ticket: str) -> str:
         return f"{self._name}-line-{ticket}"
@@ -211,36 +231,50 @@ def find_holder(name: str, root: Path = Path("/"), known: Holder | None = None) 
     with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as client:
         client.settimeout(_ANSWER_S)
         try:
-            client.connect(f"\0{name}")
+            pid, uid = _connect(client, name)
         except (BlockingIOError, TimeoutError):
             return known or Holder(0, "unknown", "", None)
         except OSError:
             return None
-        pid, uid, _ = _CREDENTIALS.unpack(client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
         found = Holder(pid, _user(uid), "", None, is_stopped(pid, root))
-        return found if found.stopped else _hear(client, found)
+        return found if found.stopped else _believe(found, _hear(client))
 
 
-def _hear(client: socket.socket, known: Holder) -> Holder:
-    """What the owner says, believed only as far as it has the form."""
+def _connect(client: socket.socket, name: str) -> tuple[int, int]:
+    """Connect to a name; return pid and uid of its owner as the kernel knows them."""
+    client.connect(f"\0{name}")
+    pid, uid, _ = _CREDENTIALS.unpack(client.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size))
+    return pid, uid
+
+
+def _hear(client: socket.socket) -> bytes:
+    """Return what the owner sends within its time; b"" for more than any holder sends."""
     data, deadline = b"", time.monotonic() + _ANSWER_S
-    with contextlib.suppress(OSError):  # too busy to answer; who it is we know from the kernel
-        while len(data) < _LONGEST_ANSWER and (part := client.recv(_LONGEST_ANSWER)):
+    with contextlib.suppress(OSError):  # too busy to answer; the kernel has named it
+        while (room := _LONGEST_ANSWER - len(data)) and (left_s := deadline - time.monotonic()) > 0:
+            client.settimeout(left_s)
+            part = client.recv(room)
+            if not part:
+                break
             data += part
-            client.settimeout(max(0.001, deadline - time.monotonic()))
+    return data if len(data) < _LONGEST_ANSWER else b""
+
+
+def _believe(owner: Holder, data: bytes) -> Holder:
+    """Return the owner with what it sent; any user may own a name, so only the form of a holder's answer counts."""
     try:
         said = json.loads(data)
-    except ValueError:
-        return known
+    except (ValueError, RecursionError):
+        return owner
     if not isinstance(said, dict):
-        return known
-    eta, run = said.get("eta_s"), said.get("run")
-    return replace(
-        known,
-        run=run if isinstance(run, str) and _TICKET.fullmatch(run) else "",
-        eta_s=float(eta) if isinstance(eta, (int, float)) and 0 <= eta < 1e9 else None,
-        brief=said.get("brief") is True,
-    )
+        return owner
+    if said.get("brief") is True:
+        return replace(owner, brief=True)
+    run, eta = said.get("run"), said.get("eta_s")
+    if not isinstance(run, str) or not _TICKET.fullmatch(run):
+        return owner
+    plausible = isinstance(eta, (int, float)) and not isinstance(eta, bool) and 0 <= eta <= _LONGEST_ETA_S
+    return replace(owner, run=run, eta_s=float(eta) if eta is not None and plausible else None)
 
 
 def holder_words(holder: Holder | None) -> str:
@@ -252,7 +286,9 @@ def holder_words(holder: Holder | None) -> str:
         return f"{who}, which is stopped"
     if holder.brief:
         return f"{who}, which looks at a model for a moment"
-    return who + ("" if holder.eta_s is None else f", about {seconds(holder.eta_s)} left")
+    if holder.eta_s is None:
+        return f"{who}, time left unknown" if holder.run else who
+    return f"{who}, about {seconds(holder.eta_s)} left"
 
 
 def _differ(old: Wait, new: Wait) -> bool:

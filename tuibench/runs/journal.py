@@ -14,6 +14,7 @@ from typing import Any
 
 from tuibench.core.errors import StoreError
 from tuibench.core.form import BENCHMARK
+from tuibench.runs.event_check import has_envelope, is_sane
 from tuibench.runs.regular import open_regular
 
 NAME = "journal.jsonl"
@@ -34,15 +35,21 @@ def encode(event: dict[str, Any]) -> bytes:
 
 
 def decode(line: bytes) -> dict[str, Any] | None:
-    """The event of a line, or None where the line is torn or damaged."""
+    """Return the object of a line, or None where the line is torn, damaged, or holds nonsense."""
     check, _, body = line.rstrip(b"\n").partition(b" ")
     try:
         if int(check, 16) != zlib.crc32(body):
             return None
         event = json.loads(body)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
-    return event if isinstance(event, dict) else None
+    return event if isinstance(event, dict) and is_sane(event) else None
+
+
+def decode_event(line: bytes) -> dict[str, Any] | None:
+    """Return the event of a line of a journal, or None where there is none."""
+    event = decode(line)
+    return event if event is not None and has_envelope(event) else None
 
 
 class JournalBroken(StoreError):
@@ -152,6 +159,8 @@ class Follower:
         self._path = run_dir / NAME
         self._first_seq = first_seq
         self._offset = 0
+        self.damaged = 0
+        """Lines that cannot be read."""
 
     def read(self) -> list[dict[str, Any]]:
         """The new events; a line that is still being written, or was broken off, is looked at again."""
@@ -165,15 +174,16 @@ class Follower:
             return []
         whole = data.rfind(b"\n") + 1
         self._offset += whole
-        events = (event for event in map(decode, data[:whole].split(b"\n")) if event is not None)
-        return [event for event in events if int(event.get("seq", 0)) >= self._first_seq]
+        found = [decode_event(line) for line in data[:whole].split(b"\n")[:-1]]
+        self.damaged += found.count(None)
+        return [event for event in found if event is not None and event["seq"] >= self._first_seq]
 
 
 def read_events(run_dir: Path) -> Iterator[dict[str, Any]]:
     """Every whole event of a run; what follows a damaged line still counts, a torn tail does not."""
     with (run_dir / NAME).open("rb") as handle:
         for line in handle:
-            event = decode(line)
+            event = decode_event(line)
             if event is not None:
                 yield event
 
@@ -191,9 +201,14 @@ class History:
     """Where the next writer goes on: behind the last line that can be read."""
 
     @property
+    def missing(self) -> int:
+        """Lines that cannot be read, or that are gone."""
+        return len(self.damaged) or self.lost
+
+    @property
     def next_seq(self) -> int:
         """What the next event is numbered."""
-        return int(self.events[-1]["seq"]) + 1 if self.events else 0
+        return max(int(event["seq"]) for event in self.events) + 1 if self.events else 0
 
 
 def read_history(run_dir: Path) -> History:
@@ -207,7 +222,7 @@ def read_history(run_dir: Path) -> History:
     whole = position = 0
     with os.fdopen(descriptor, "rb") as handle:
         for number, line in enumerate(handle, 1):
-            event = decode(line) if line.endswith(b"\n") else None
+            event = decode_event(line) if line.endswith(b"\n") else None
             if event is None:
                 whole = position
                 damaged.append(number)

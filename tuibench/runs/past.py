@@ -7,27 +7,23 @@ from typing import Any
 
 from tuibench.core.errors import StoreError
 from tuibench.runs.directory import RunDirectory
-from tuibench.runs.journal import NAME, History, decode, read_history
+from tuibench.runs.journal import NAME, History, decode_event, read_history
 from tuibench.runs.profile_part import count_parts
 from tuibench.runs.regular import open_regular
 from tuibench.runs.replay import Replay, replay
 
 _TAIL_BYTES = 1 << 14
-NONSENSE = (KeyError, ValueError, TypeError, IndexError, AttributeError, OverflowError)
-"""What comes of events whose lines are whole and that make no sense: another version wrote them, or nobody of ours."""
 COUNTS = ("cells", "cells_done", "executions")
 
 
 def read_past(run: RunDirectory) -> tuple[Replay, History]:
-    """The journal made sense of; StoreError where it cannot be read, or makes none."""
+    """Replay a journal; StoreError where it cannot be read, StoreDamaged where an event makes no sense."""
     history = read_history(run.path)
     past = Replay()
     if _lacks_head(history):
         past.take(head_of(run.request()))
-    try:
-        return replay(history.events, past), history
-    except NONSENSE as error:
-        raise StoreError(f"the journal of run {run.id} cannot be understood: {type(error).__name__} {error}") from error
+    past.damaged = history.missing
+    return replay(history.events, past), history
 
 
 def count(past: Replay) -> dict[str, int]:
@@ -48,10 +44,10 @@ def read_ends(run: RunDirectory) -> tuple[dict[str, Any], dict[str, Any]] | None
     """The first event of a journal and its last, where that is an end that tells what came before; else None."""
     try:
         with os.fdopen(open_regular(run.path / NAME), "rb") as handle:
-            first = decode(handle.readline())
+            first = decode_event(handle.readline())
             size = handle.seek(0, os.SEEK_END)
             handle.seek(max(0, size - _TAIL_BYTES))
-            last = decode(handle.read().rstrip(b"\n").rpartition(b"\n")[2])
+            last = decode_event(handle.read().rstrip(b"\n").rpartition(b"\n")[2])
     except OSError:
         return None
     whole = first is not None and last is not None and first["ev"] == "run_start" and last["ev"] == "run_end"
@@ -63,7 +59,7 @@ def is_headless(run: RunDirectory) -> bool:
     try:
         with os.fdopen(open_regular(run.path / NAME), "rb") as handle:
             line = handle.readline()
-        first = decode(line) if line.endswith(b"\n") else None
+        first = decode_event(line) if line.endswith(b"\n") else None
         if first is not None and first["ev"] == "run_start":
             return False
         return _lacks_head(read_history(run.path))

@@ -19,7 +19,7 @@ from tuibench.core.profile import (
     WhatIf,
     ZeroEffect,
 )
-from tuibench.core.record import from_plain
+from tuibench.core.strict import strictly
 
 COSTS, ROOFLINE, ZEROS, LAYERS, WHAT_IF = "costs", "roofline", "zeros", "layers", "what_if"
 WEIGHTS, LOSSES = "weights", "loss"
@@ -73,7 +73,7 @@ class Parts:
         part, n = str(event["part"]), int(event.get("n") or 0)
         name = name_part(part, n)
         if event.get("failure") is not None:
-            self.failures[name] = from_plain(Failure, event["failure"])
+            self.failures[name] = strictly(Failure)(event["failure"])
         elif event.get("id") is not None:
             self._take_piece(part, str(event["id"]), event)
         elif event.get("begin") is not None:
@@ -85,22 +85,22 @@ class Parts:
 
     def _take_piece(self, part: str, one: str, event: Mapping[str, Any]) -> None:
         if part == WHAT_IF:
-            found = from_plain(WhatIf, event["result"])
+            found = strictly(WhatIf)(event["result"])
             self.what_if[one, found.form] = found
         elif part == LOSSES:
-            self.points[one, str(event["level"])] = from_plain(LossPoint, event["result"])
+            self.points[one, str(event["level"])] = strictly(LossPoint)(event["result"])
 
     def _take_whole(self, part: str, n: int, result: Any) -> None:
         if part == COSTS:
-            self.costs = from_plain(CostProfile, result)
+            self.costs = strictly(CostProfile)(result)
         elif part == ROOFLINE:
-            self.roofline = from_plain(Roofline, result)
+            self.roofline = strictly(Roofline)(result)
         elif part == ZEROS:
-            self.zeros = from_plain(ZeroEffect, result)
+            self.zeros = strictly(ZeroEffect)(result)
         elif part == LAYERS:
-            self.runs[n] = from_plain(LayerRun, result)
+            self.runs[n] = strictly(LayerRun)(result)
         elif part == WEIGHTS:
-            self.weights = from_plain(tuple[LayerLoss, ...], result)
+            self.weights = strictly(tuple[LayerLoss, ...])(result)
         elif part == LOSSES:
             self.answer = dict(result or {})
 

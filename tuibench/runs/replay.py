@@ -2,22 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tuibench.core.cell import Cell, CellResult, Execution, Failure, Pooled
+from tuibench.core.errors import StoreDamaged
 from tuibench.core.form import NEWEST, require_form, require_kind
 from tuibench.core.label import model_names
 from tuibench.core.model import ModelSummary, Point
-from tuibench.core.record import from_plain
 from tuibench.core.run import RunResult, Sitting
 from tuibench.core.spec import BenchmarkSpec
+from tuibench.core.strict import strictly
+from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.core.wish import ON_REQUEST, extension_words, finish_words
+from tuibench.runs.event_check import NONSENSE, check_execution, check_fields, check_plan, check_spec
 from tuibench.runs.profile_part import Parts
 from tuibench.runs.summary import pool, summarize
 from tuibench.stats.interval import log_interval
+
+_MODEL, _POINT, _CELL = strictly(ModelSummary), strictly(Point), strictly(Cell)
+_SPEC, _EXECUTION = strictly(BenchmarkSpec), strictly(Execution)
+_FAILURE, _POOLED = strictly(Failure), strictly(Pooled)
+_HINT = "start the benchmark anew; the journal stays as it is"
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,11 +106,18 @@ class Replay:
         """Whether it was measured beside another run."""
         self.events = 0
         """How many the journal has so far."""
+        self.damaged = 0
+        """Lines of the journal that cannot be read."""
 
     def take(self, event: dict[str, Any]) -> None:
-        """One event; StoreNewer where only a newer version makes sense of it."""
+        """One event; StoreNewer where only a newer version makes sense of it, StoreDamaged where none does."""
         if event.get("v", NEWEST) != NEWEST:
             require_form("this run", event["v"], event.get("versions"))
+        with _nonsense_as_damage(f"event {event['seq']} ({show(event['ev'], 40)}) is damaged"):
+            check_fields(event)
+            self._apply(event)
+
+    def _apply(self, event: dict[str, Any]) -> None:
         if event["ev"] in ("run_start", "sitting", "granted"):
             # Clocks of two boots have nothing in common, and standing in line is not measuring.
             self._before_s += 0.0 if event["ev"] == "granted" else (self._last_ns - self._first_ns) / 1e9
@@ -119,7 +135,7 @@ class Replay:
     def spec(self) -> BenchmarkSpec:
         """What was asked."""
         if self._spec is None:
-            self._spec = from_plain(BenchmarkSpec, self.start["spec"])
+            self._spec = check_spec(_SPEC(self.start["spec"]))
         return self._spec
 
     @property
@@ -153,7 +169,8 @@ class Replay:
         """Everything measured so far."""
         from tuibench.runs.replay_result import make_result  # 6 ms that a list of runs has no use for
 
-        return make_result(self)
+        with _nonsense_as_damage("no result can be made of its events"):
+            return make_result(self)
 
     @property
     def results(self) -> tuple[CellResult, ...]:
@@ -179,18 +196,15 @@ class Replay:
         anchor = self.anchor
         return _drift([execution.p50_ns / 1e6 for key, execution in self._anchor if key == anchor])
 
+    @property
+    def damage_words(self) -> str:
+        """Lines of the journal that are not in the result; '' for none."""
+        return f"{count_of(self.damaged, 'line')} of its journal cannot be read" if self.damaged else ""
+
     def _summarize(self, track: Track, pooling: bool = True) -> CellResult:
         executions = [done.execution for done in track.executions]
         point = next(p for p in self.points if p.id == track.cell.point)
-        stopped_by = track.stopped_by
-        if track.failure is not None:
-            status = "partial" if executions else "failed"
-        elif track.done:
-            status = "ok"
-        elif executions:
-            status, stopped_by = "partial", _why_early(self.end, len(executions))
-        else:
-            status, stopped_by = "skipped", _why_early(self.end, 0)
+        status, stopped_by = _status(track, self.end)
         pooled = track.pooled
         if pooled is None and executions and pooling:
             pooled = pool(executions, items=point.items)
@@ -207,7 +221,7 @@ class Replay:
 
     def _on_run_start(self, event: dict[str, Any]) -> None:
         require_kind("this run", event["spec"])
-        self.start, self._spec = event, None
+        self.start, self._spec = event, check_spec(_SPEC(event["spec"]))
         self._on_sitting(event)
 
     def _on_sitting(self, event: dict[str, Any]) -> None:
@@ -225,10 +239,8 @@ class Replay:
         self.shared = self.shared or bool(event["shared"])
 
     def _on_plan(self, event: dict[str, Any]) -> None:
-        self.models = tuple(from_plain(ModelSummary, m) for m in event["models"])
+        self.models, self.points, cells = _read_plan(event)
         self.inputs_sha256 = event.get("inputs_sha256")
-        self.points = tuple(from_plain(Point, p) for p in event["points"])
-        cells = [from_plain(Cell, c) for c in event["cells"]]
         self.tracks = {cell.key: Track(cell) for cell in cells}
 
     def _on_execution_start(self, event: dict[str, Any]) -> None:
@@ -239,7 +251,7 @@ class Replay:
             track.turns = max(track.turns, int(event["n"]))
 
     def _on_execution_done(self, event: dict[str, Any]) -> None:
-        execution = from_plain(Execution, event["result"])
+        execution = check_execution(_EXECUTION(event["result"]))
         wall_s = float(event["wall_s"])
         self.walls_s.append(wall_s)
         place = self._count_in_sitting()
@@ -272,14 +284,14 @@ class Replay:
         track.crashes += 1
         track.spent_s += float(event["wall_s"])
         if not event.get("again"):
-            track.failure = from_plain(Failure, event["failure"])
+            track.failure = _FAILURE(event["failure"])
 
     def _on_cell_done(self, event: dict[str, Any]) -> None:
         track = self.tracks[event["cell"]]
         track.done = True
         track.stopped_by = str(event["stopped_by"])
         if event.get("pooled"):
-            track.pooled = from_plain(Pooled, event["pooled"])
+            track.pooled = _POOLED(event["pooled"])
 
     def _on_warning(self, event: dict[str, Any]) -> None:
         self.warnings.append(str(event["message"]))
@@ -297,13 +309,44 @@ class Replay:
         self.extended_s += float(event["limit_s"])
         self.warnings.append(extension_words(float(event["limit_s"]), int(event["executions"])))
         for key, bounds in event["cells"].items():
-            if key in self.tracks:
-                track = self.tracks[key]
+            if (track := self.tracks.get(key)) is not None:
                 track.limit_s, track.most = float(bounds["limit_s"]), int(bounds["executions"])
                 track.reopen()
 
     def _on_run_end(self, event: dict[str, Any]) -> None:
         self.end = event
+
+
+def all_warnings(past: Replay) -> tuple[str, ...]:
+    """Warnings of the run, and what of its journal is lost."""
+    return (*past.warnings, *filter(None, [past.damage_words]))
+
+
+@contextmanager
+def _nonsense_as_damage(what: str) -> Iterator[None]:
+    """Raise StoreDamaged for the errors of events that make no sense."""
+    try:
+        yield
+    except NONSENSE as error:
+        message = f"the journal of this run cannot be understood: {what}: {show(error, 80)}"
+        raise StoreDamaged(message, _HINT) from error
+
+
+def _status(track: Track, end: Mapping[str, Any]) -> tuple[str, str]:
+    """Status of a cell, and why it has no more executions."""
+    if track.failure is not None:
+        return "partial" if track.executions else "failed", track.stopped_by
+    if track.done:
+        return "ok", track.stopped_by
+    return "partial" if track.executions else "skipped", _why_early(end, len(track.executions))
+
+
+def _read_plan(event: Mapping[str, Any]) -> tuple[tuple[ModelSummary, ...], tuple[Point, ...], tuple[Cell, ...]]:
+    models = tuple(map(_MODEL, event["models"]))
+    points = tuple(map(_POINT, event["points"]))
+    cells = tuple(map(_CELL, event["cells"]))
+    check_plan(len(models), points, cells)
+    return models, points, cells
 
 
 def _drift(p50_ms: Sequence[float]) -> dict[str, Any]:

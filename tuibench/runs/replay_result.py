@@ -9,7 +9,7 @@ from tuibench.core.label import model_names
 from tuibench.core.run import RunResult
 from tuibench.runs.conclusion import conclude, headline
 from tuibench.runs.pairing import compare_cells, explain_missing
-from tuibench.runs.replay import Replay
+from tuibench.runs.replay import Replay, all_warnings
 
 
 def make_result(past: Replay) -> RunResult:
@@ -55,7 +55,7 @@ def _frame(past: Replay) -> RunResult:
         versions=dict(past.start.get("versions", {})),
         started_utc=str(past.start.get("started_utc", "")),
         seconds=past.seconds,
-        warnings=tuple(past.warnings),
+        warnings=all_warnings(past),
         host=str(past.start.get("host_id", "")),
         sittings=tuple(s for place, s in enumerate(past.sittings) if s.executions or not place),
         waited_s=past.waited_s,

@@ -12,14 +12,15 @@ from typing import Any
 
 from tuibench.core import activity
 from tuibench.core.activity import RESUMABLE, Holder, RunInfo
-from tuibench.core.errors import StoreError, StoreNewer
+from tuibench.core.errors import StoreDamaged, StoreError, StoreNewer
 from tuibench.core.label import model_names
-from tuibench.core.units import count_of, seconds
+from tuibench.core.units import seconds
 from tuibench.core.wish import AS_FAR, ON_REQUEST, finishing_words
 from tuibench.host.process import is_stopped
 from tuibench.runs.directory import RunDirectory
+from tuibench.runs.event_check import NONSENSE
 from tuibench.runs.journal import NAME
-from tuibench.runs.past import COUNTS, NONSENSE, count, read_ends, read_past
+from tuibench.runs.past import COUNTS, count, read_ends, read_past
 from tuibench.runs.replay import Replay
 
 _BOOT_ID = re.compile(r"[0-9a-f-]{36}")
@@ -55,7 +56,7 @@ def read_state(run: RunDirectory, observer: Observer) -> RunInfo:
             return _not_begun(run, held)
         ends = None if held else read_ends(run)
         return _read_ended(run, observer, request, *ends) if ends else _read_whole(run, observer, request, held)
-    except StoreNewer as error:
+    except (StoreNewer, StoreDamaged) as error:
         return _unreadable(run, held, error.message)
     except StoreError as error:
         return _unreadable(run, held, _BEGINS if held else error.message)
@@ -70,12 +71,9 @@ def _read_whole(run: RunDirectory, observer: Observer, request: dict[str, Any], 
         return _not_begun(run, held)
     latest: dict[str, Any] = next((e for e in reversed(history.events) if e["ev"] == "progress"), {})
     info = describe_run(run, past, request, count(past), latest)
-    damage = ""
-    if history.damaged or history.lost:
-        damage = f"{count_of(len(history.damaged) or history.lost, 'line')} of its journal cannot be read"
     # Without its plan nobody knows what the executions in the journal belong to.
     lost = bool(info.executions == 0 and history.damaged)
-    return judge_run(info, past, observer, held, damage=damage, lost=lost)
+    return judge_run(info, past, observer, held, damage=past.damage_words, lost=lost)
 
 
 def judge_run(
@@ -104,7 +102,7 @@ def _read_ended(
     """An ended run, by the first and the last line of its journal alone: a list must not cost what all runs cost."""
     past = Replay()
     past.take(first)
-    past.end = last
+    past.take(last)
     info = describe_run(run, past, request, {name: int(last[name]) for name in COUNTS}, {})
     return replace(judge_run(info, past, observer, held=False), pid=None)
 
@@ -171,7 +169,16 @@ def _unreadable(run: RunDirectory, held: bool, why: str) -> RunInfo:
 
 def _not_begun(run: RunDirectory, held: bool) -> RunInfo:
     """A run without a journal: one whose runner is alive is about to write it."""
-    return replace(_unreadable(run, held, _BEGINS if held else "it had not begun"), resumable=not held)
+    blank = not held and _size(run) > 0
+    why = "its journal is damaged: no event in it can be read" if blank else "it had not begun"
+    return replace(_unreadable(run, held, _BEGINS if held else why), resumable=not held)
+
+
+def _size(run: RunDirectory) -> int:
+    try:
+        return os.stat(run.path / NAME).st_size
+    except OSError:
+        return 0
 
 
 def _holder(waiting: dict[str, Any]) -> Holder | None:

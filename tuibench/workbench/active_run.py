@@ -124,6 +124,7 @@ class ActiveRun:
             # Its runner may be killed: what it measured must then stay until it is shown.
             self._held = hold_scratch(self.run_dir)
         events = self._follower.read()
+        self.replay.damaged = self._follower.damaged
         for event in events:
             self.replay.take(event)
         # What an earlier sitting did is no news.
@@ -156,6 +157,8 @@ class ActiveRun:
             if code == ExitCode.STORE:
                 raise no_room(self.run_dir.parent, self._last_words())
             raise TuibenchError(f"{self._how_it_ended()} before there was a plan")
+        if not self.replay.start:
+            raise TuibenchError(f"run {short_id(self.id)} has nothing to save: no event of its journal can be read")
         return self.replay.result()
 
     def close(self) -> None:

@@ -49,6 +49,7 @@ class AttachedRun:
             # In this order: what was written before the lock was free is read after it.
             alive = self._directory.is_held()
             events = self._follower.read()
+            self.replay.damaged = self._follower.damaged
             for event in events:
                 self.replay.take(event)
             yield events

@@ -22,7 +22,7 @@ from tuibench.insight.two_profiles import other_models
 from tuibench.report.export import check_target, files_beside, form_of, render, spare, write_export
 from tuibench.report.privacy import public_name, without_private
 from tuibench.report.profile_shown import Shown
-from tuibench.runs.past import NONSENSE
+from tuibench.runs.event_check import NONSENSE
 from tuibench.runs.side_by_side import compare_results
 from tuibench.store.store import Store
 from tuibench.workbench.asking import ask_child

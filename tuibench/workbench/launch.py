@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import stat
 import subprocess
 import tempfile
 from contextlib import suppress
@@ -13,6 +12,7 @@ from typing import IO
 
 from tuibench.core.errors import TooManyFiles, WriteError
 from tuibench.core.text import show
+from tuibench.host.place import is_private
 from tuibench.runs.directory import RunDirectory, list_runs, make_private
 from tuibench.runs.scratch import draw_path, sweep
 from tuibench.runs.task import child_environment, python_command
@@ -96,8 +96,7 @@ def why_unusable(root: Path) -> str:
 
 def is_own(root: Path) -> bool:
     """Whether it and the directory above are this user's: where everybody may write, a name could be anybody's."""
-    found = [os.lstat(path) for path in (root, root.parent)]
-    return all(stat.S_ISDIR(each.st_mode) and each.st_uid == os.getuid() and not each.st_mode & 0o022 for each in found)
+    return is_private(root) and is_private(root.parent)
 
 
 def spare_runs() -> list[RunDirectory]:

@@ -15,8 +15,8 @@ from tuibench.core.record import from_plain
 from tuibench.core.spec import BenchmarkSpec
 from tuibench.core.watch import RunRow
 from tuibench.runs.directory import RunDirectory
+from tuibench.runs.event_check import NONSENSE
 from tuibench.runs.journal import NAME, Follower
-from tuibench.runs.past import NONSENSE
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.runs.tally import Tally
 from tuibench.workbench.belonging import find_project

@@ -21,9 +21,10 @@ from tuibench.report.preamble import preamble_lines
 from tuibench.report.run_list import reason_words
 from tuibench.report.run_log import RunLog, cell_line, phase_words
 from tuibench.runs.directory import RunDirectory
+from tuibench.runs.event_check import NONSENSE
 from tuibench.runs.journal import Follower
-from tuibench.runs.past import NONSENSE, count, head_of, is_headless
-from tuibench.runs.replay import Replay
+from tuibench.runs.past import count, head_of, is_headless
+from tuibench.runs.replay import Replay, all_warnings
 from tuibench.runs.state import Observer, describe_run, judge_run, read_state
 from tuibench.stats.interval import LEAST, half_width
 from tuibench.workbench.forecast import limit_s
@@ -81,7 +82,8 @@ class RunWatch:
         # In this order: what was written before the lock was free is read after it.
         alive = self._directory.is_held()
         events = self._follower.read()
-        if self._view is not None and not events and alive == self._alive:
+        lost, self._replay.damaged = self._replay.damaged, self._follower.damaged
+        if self._view is not None and not events and lost == self._replay.damaged and alive == self._alive:
             return self._view
         self._alive = alive
         try:
@@ -91,7 +93,7 @@ class RunWatch:
         except StoreError as error:
             self._broken = error
             raise
-        except (*NONSENSE, StopIteration) as error:
+        except NONSENSE as error:
             # Each line is whole, and yet they do not make sense: another version wrote them.
             short, what = short_id(self._directory.id), type(error).__name__
             told = f"the journal of run {short} cannot be understood: {what} {show(error, 80)}"
@@ -158,7 +160,7 @@ class RunWatch:
             half_widths=dict(self._halves),
             waiting_shares=tuple(self._shares),
             log=tuple(self._log),
-            warnings=tuple(replay.warnings),
+            warnings=all_warnings(replay),
             drift=_number(replay.drift().get("drift")),
             elapsed_s=replay.seconds,
             eta_s=None if ended else _number(self._latest.get("eta_s")),
