@@ -87,7 +87,7 @@ class Store:
 
     def mark(self) -> str:
         """Another one whenever something may have changed since the last look; cheap enough for every second."""
-        return f"{read_mark(self._context)} {self.benchmarks.mark()}".rstrip()
+        return read_mark(self._context)
 
     def check(self, *, read_data: bool = False, repair: bool = False, journals: Collection[str] = ()) -> StoreReport:
         """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended.
