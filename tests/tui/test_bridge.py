@@ -375,7 +375,7 @@ def test_a_session_imports_nothing_that_executes_models(home: Path, store: Store
     code = (
         "from tuibench.tui.bridge import Bridge; b = Bridge(); b.pulse(); "
         "f = b.find_model('sample:tiny'); p = b.create_project(f, 'tiny', '', {}); b.projects(); b.benchmarks(); "
-        "s = b.form(project=p.project.id); c = b.check_form(s.values, s.summary, p.project.id); assert not c.errors; "
+        "s = b.form(project=p.project.id); c = b.check_form(s.values, s.summary); assert not c.errors; "
         "one, two = [row.id for row in b.benchmarks()]; b.open(one); b.compare(one, two); b.export(one, '~/out.md'); "
         "b.plan_rerun(one); b.form(benchmark=one); b.command(one); b.model_state(p.project.id); "
         "b.remove([one]); b.undo(); b.machine(); b.examine(); b.pulse(); b.complete('sam')"

@@ -72,7 +72,7 @@ async def counted(path: str = "") -> AsyncIterator[Counted]:
         "check_profile": lambda values, project, rerun_of="": ProfileCheck(performance_s=12.0),
         "costs": lambda project: make_costs(),
         "start_profile": start_profile,
-        "check_form": lambda values, summary, project="": FormCheck(command="tuibench benchmark", cells=6),
+        "check_form": lambda values, summary: FormCheck(command="tuibench benchmark", cells=6),
     }  # fmt: skip
     for name, answer in scripted.items():
         setattr(desk, name, answer)

@@ -220,9 +220,9 @@ class Bridge(ProfileBridge):
         """See Desk."""
         return self._starter.form(project, benchmark, os.path.expanduser(path.strip()))
 
-    def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
+    def check_form(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """See Desk."""
-        return self._starter.check(values, summary, project)
+        return self._starter.check(values, summary)
 
     def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
         """See Desk."""

@@ -26,7 +26,6 @@ from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
 from tuibench.workbench.copies import known_copies
-from tuibench.workbench.experience import Experience
 from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.repetition import ModelChanged, ModelGone
@@ -64,7 +63,6 @@ class Starter:
         self._machine: Machine | None = None
         self._reading_machine = threading.Lock()
         self.filler = Filler(bench, self.locate)
-        self._learnt: dict[str, Experience] = {}
         self._holder = Glance(bench.runs.holder)
         self._load = Glance(bench.load_words)
         self._looked: dict[tuple[str, int, int], str] = {}
@@ -82,17 +80,12 @@ class Starter:
         return resolve_model(token.strip(), fetch=lambda address: self._bench.fetch(address, tell))
 
     def form(self, project: str, benchmark: str, path: str) -> FormStart:
-        """See Desk; what was measured before is looked at here, as that takes longer than a check may."""
+        """See Desk."""
         if benchmark:
-            start = self.filler.of_benchmark(benchmark)
-            project = project or self._bench.library.find(benchmark).project
-        else:
-            start = self.filler.of_project(project) if project else self.filler.of_model(path)
-        if project and start.summary is not None:
-            self._learnt[project] = self._bench.library.experience(project, start.summary.sha256)
-        return start
+            return self.filler.of_benchmark(benchmark)
+        return self.filler.of_project(project) if project else self.filler.of_model(path)
 
-    def check(self, values: FormValues, summary: ModelSummary | None, project: str) -> FormCheck:
+    def check(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """See Desk."""
         topology = self._bench.topology()
         reading = read_form(values, topology)
@@ -105,9 +98,8 @@ class Starter:
             found = _forecast(reading, spec, summary)
         if reading.errors:
             return FormCheck(errors=reading.errors)
-        learnt = self._learnt.get(project, Experience())
-        memory = max(filter(None, (found.memory_bytes, learnt.peak(spec))), default=None)
-        warnings = (*notes, *found.problems, *self._doubts(spec, memory), *learnt.warnings(spec))
+        memory = found.memory_bytes
+        warnings = (*notes, *found.problems, *self._doubts(spec, memory))
         return FormCheck(
             command=to_command(values, reading),
             cells=found.cells,

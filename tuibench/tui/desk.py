@@ -283,7 +283,7 @@ class Desk(ProfileDesk, Protocol):
     def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         """How a form begins: with a project's last values, a benchmark's settings, or for a model by its path."""
 
-    def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
+    def check_form(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """What it amounts to; touches no file but with stat, and takes milliseconds."""
 
     def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:

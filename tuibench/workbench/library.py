@@ -16,11 +16,7 @@ from tuibench.store.store import Store
 from tuibench.workbench.meaning import Meaning
 
 if TYPE_CHECKING:
-    from tuibench.workbench.experience import Experience
     from tuibench.workbench.runs import Runs
-
-_NEWEST = 3
-"""Benchmarks that are read for what they say about the next one."""
 
 
 class StillRunning(UsageError):
@@ -133,18 +129,6 @@ class Library:
     def get(self, token: str) -> StoredBenchmark:
         """The whole benchmark that is meant."""
         return self._store.benchmarks.get(self.find(token).id)
-
-    def experience(self, project: str, sha256: str = "") -> Experience:
-        """What the newest benchmarks of a project say about the next; what cannot be read of them says nothing."""
-        from tuibench.workbench.experience import learn  # what only forms need
-
-        results = []
-        for row in self.list(project=project, limit=_NEWEST):
-            try:
-                results.append(self._store.benchmarks.get(row.id).result)
-            except (StoreError, UnknownId):
-                continue
-        return learn(results, sha256)
 
     def project_name(self, project: str | None) -> str:
         """What a project is called; '' where there is none or it cannot be read."""
