@@ -24,6 +24,7 @@ from tuibench.core import activity
 from tuibench.core.card import Card
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile_spec import LOSS, ProfileSpec
+from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, InputSettings, ModelSource
 from tuibench.core.watch import RunView
 from tuibench.tui.bridge import Bridge
@@ -370,3 +371,15 @@ def test_a_second_model_is_looked_at_like_the_first_and_once(
     assert looks == [str(page), str(model)]
     page.write_bytes(TINY.read_bytes())
     assert bridge.check_form(values, None).errors == {}
+
+
+@pytest.mark.parametrize("profile", [None, ProfileSpec(LOSS)])
+def test_hint_for_a_gone_model_fits_80_columns(bridge: Bridge, tmp_path: Path, profile: ProfileSpec | None) -> None:
+    model = tmp_path / ("deep" * 20) / f"{'very-' * 20}long.onnx"
+    model.parent.mkdir()
+    shutil.copy(TINY, model)
+    project = bridge.create_project(bridge.find_model(str(model)), "net", "", {}).project.id
+    first = stored(bridge, project, profile=profile)
+    model.unlink()
+    way = "R takes it from where it lies now" if profile is None else f"rerun {short_id(first)} --model PATH"
+    assert way in bridge.plan_rerun(first).error[: 80 - len("! ") - 1]

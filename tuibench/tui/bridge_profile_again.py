@@ -82,14 +82,10 @@ def _find(stored: StoredBenchmark, starter: Starter, fetch: bool) -> tuple[Model
     # Behind RUN nobody is told what RUN will do.
     measures = "it is measured as it is now" if fetch else "RUN measures it as it is now"
     try:
-        sources, moved = starter.settle(stored, changed=False, fetch=fetch)
+        return starter.settle(stored, changed=False, fetch=fetch)[0], ""
     except ModelChanged:
-        sources, _ = starter.settle(stored, changed=True, fetch=fetch)
+        sources = starter.settle(stored, changed=True, fetch=fetch)
         return sources[0], f"the model changed since {short_id(stored.row.id)}: {measures}"
-    if not moved:
-        return sources[0], ""
-    measures = "the same is measured" if fetch else "RUN measures the same"
-    return sources[0], f"its model is gone: {measures} from {show(moved[0].path)}"
 
 
 def is_away(source: ModelSource) -> bool:

@@ -25,7 +25,6 @@ from tuibench.request.translation import to_spec
 from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
-from tuibench.workbench.copies import known_copies
 from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.repetition import ModelChanged, ModelGone
@@ -201,9 +200,8 @@ class Starter:
         stored = self._bench.library.get(benchmark)
         spec, cells = stored.result.spec, len(stored.result.cells)
         error, changed = "", False
-        moved: Sources = ()
         try:
-            _, moved = self.settle(stored, changed=False, fetch=False)
+            self.settle(stored, changed=False, fetch=False)
         except ModelChanged as problem:
             error, changed = problem.message, True
         except ModelError as problem:
@@ -214,16 +212,15 @@ class Starter:
         fed = spec.inputs.file
         if fed is not None and not os.path.isfile(fed) and (changed or not error):
             error, changed = f"its inputs are gone: R takes them from where they lie now (were {show(fed)})", False
-        busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
-        took = expected_s(spec, cells)
+        busy, took = self._bench.runs.holder(), expected_s(spec, cells)
         if spec.profile is not None:
             took = self._bench.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
-        return RerunPlan(stored.row.id, cells, took, busy, error, changed, self._load.look(), paths)
+        return RerunPlan(stored.row.id, cells, took, busy, error, changed, self._load.look())
 
     def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
         """See Desk."""
         stored = self._bench.library.get(benchmark)
-        sources, _ = self.settle(stored, changed=changed, fetch=True)
+        sources = self.settle(stored, changed=changed, fetch=True)
         project = self._bench.projects.kept(stored.card.project)
         if stored.result.spec.profile is not None:
             return self._profile_again(replace(stored.result.spec, models=sources), stored, project)
@@ -240,25 +237,13 @@ class Starter:
         card = Card(stored.card.name, "", project, stored.row.id)
         return self._bench.profiles.launch(spec, Wishes(card=card, again=profile_again(spec)))
 
-    def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[Sources, Sources]:
-        """What to measure, and which of it are copies that stand in for files that are gone."""
+    def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> Sources:
+        """What to measure; ModelError where a model is gone, or changed and `changed` is not given."""
 
         def locate(token: str) -> ModelSource:
             return self.locate(token) if fetch or not is_remote(token) else ModelSource(token, "")
 
-        try:
-            return self._bench.repetition(stored, locate).settle([], changed), ()
-        except ModelChanged:
-            raise
-        except ModelError:
-            copies = known_copies(stored, self._bench.projects, self._bench.library)
-            if not copies:
-                raise
-            try:
-                return self._bench.repetition(stored, locate).settle(copies, changed), copies
-            except ModelError:
-                pass  # they have another content by now: what is wrong is still that the file is gone
-            raise
+        return self._bench.repetition(stored, locate).settle([], changed)
 
     def _launch(self, spec: BenchmarkSpec, card: Card, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         wait_s = 0.0 if given.get("no_wait") else given.get("wait_s")

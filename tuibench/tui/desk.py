@@ -159,8 +159,6 @@ class RerunPlan:
     """Whether the error is that the model changed: it may be measured as a new version."""
     load: str = ""
     """Whether anything else is at work on this machine, in words; '' where that is not known."""
-    moved: tuple[str, ...] = ()
-    """Files that the project knows with the same content, which are measured as those that were measured are gone."""
 
 
 class RunFeed(Protocol):

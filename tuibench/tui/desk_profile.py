@@ -67,7 +67,7 @@ class ProfileStart:
     place: str = ""
     """What that is called."""
     note: str = ""
-    """That the model is not as it was, although it can be profiled: changed, or only a copy of it left."""
+    """That the model is not as it was, although it can be profiled."""
 
 
 @dataclass(frozen=True, slots=True)
