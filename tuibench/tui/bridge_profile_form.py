@@ -19,7 +19,6 @@ from tuibench.request.profile import ProfileReading, read_profile
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.profile_flag import profile_again
 from tuibench.tui.bridge_content import ContentGlance
-from tuibench.tui.bridge_feed import FeedGlance
 from tuibench.tui.bridge_form import told
 from tuibench.tui.bridge_profile_again import Before, NotHere, recall, values_of
 from tuibench.tui.bridge_profile_cost import Counted, Counts
@@ -48,7 +47,6 @@ class ProfileStarter:
         self._before: dict[str, Before] = {}
         """By profile that is to be made again."""
         self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
-        self._feeds = FeedGlance(bench.profiles.check_feeds)
         self._holder = Glance(bench.runs.holder)
 
     def source(self, project: str) -> ModelSource:
@@ -123,8 +121,6 @@ class ProfileStarter:
                 self._bench.profiles.check_engine(reading.spec.engines[0])
             except TuibenchError as error:
                 errors["engine"] = told(error)
-            if (unfit := self._feeds.problem(reading.spec)) and "data" not in errors:
-                errors["data"] = unfit
             sha256 = self._content(reading.spec, project, before)
             times[kind] = self._expect(reading.spec, sha256, before)
             if kind == LOSS and self._counts.layers(sha256) == 0:

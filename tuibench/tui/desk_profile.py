@@ -109,7 +109,7 @@ class ProfileDesk(Protocol):
         """How the set-up begins: for a project, or with the settings of one of its profiles."""
 
     def check_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
-        """What it amounts to; milliseconds, and a second where a child reads a model or data that it did not before."""
+        """What it amounts to; milliseconds, and a second where a child reads a model that it did not before."""
 
     def weigh_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> None:
         """Find out what the next check needs for its estimate: a child counts what the model costs at these sizes."""

@@ -75,12 +75,6 @@ class Profiles:
         """Raise EngineError for one that does not tell how long each layer takes."""
         registry.check_timed(engine)
 
-    def check_feeds(self, spec: BenchmarkSpec) -> None:
-        """Raise UsageError for a file of inputs that does not fit the model; a child reads it."""
-        from tuibench.workbench.model import check_feeds  # listing profiles asks no children
-
-        check_feeds(spec, self._places)
-
     def costs(
         self, model: ModelSource | str, batch: int | None = None, dims: Mapping[str, int] | None = None
     ) -> CostProfile:
