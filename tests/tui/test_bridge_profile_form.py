@@ -20,6 +20,7 @@ from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk_profile import ProfileValues
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import Profiles
 from tuibench.workbench.projects import Projects
 
 __all__ = ["launched"]
@@ -186,18 +187,17 @@ def test_one_that_is_made_again_stays_in_its_project(launched: Launched) -> None
 def test_costs_are_counted_once_for_each_size_and_failures_not_again(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    bench = Workbench()
-    bridge = Bridge(bench)
-    project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
-    count, asked, broken = bench.profiles.count, list[object](), list[bool]()
+    count, asked, broken = Profiles.count, list[object](), list[bool]()
 
-    def counting(spec: BenchmarkSpec) -> tuple[CostProfile, str]:
+    def counting(profiles: Profiles, spec: BenchmarkSpec) -> tuple[CostProfile, str]:
         asked.append(spec.batches)
         if broken:
             raise ModelError("it cannot be read")
-        return count(spec)
+        return count(profiles, spec)
 
-    monkeypatch.setattr(bench.profiles, "count", counting)
+    monkeypatch.setattr(Profiles, "count", counting)
+    bridge = Bridge(Workbench())
+    project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
     values = bridge.profile_form(project).values
     for changed in (values, values, replace(values, cores="1"), replace(values, samples="3")):
         bridge.weigh_profile(changed, project)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import replace
 from itertools import chain
 
@@ -13,9 +12,8 @@ from tuibench.core.card import Card
 from tuibench.core.errors import ModelError, TuibenchError, UsageError
 from tuibench.core.profile import INT8, LEVELS, LOSS, PERFORMANCE, CostProfile
 from tuibench.core.project import Project
-from tuibench.core.spec import BenchmarkSpec, InputSettings, ModelSource
+from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.core.text import show
-from tuibench.insight.loss_assembly import count_layers
 from tuibench.report.command import token_of
 from tuibench.request.profile import ProfileReading, read_profile
 from tuibench.request.profile import ProfileValues as Typed
@@ -23,6 +21,7 @@ from tuibench.request.profile_flag import profile_again
 from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_form import told
 from tuibench.tui.bridge_profile_again import Before, NotHere, recall, values_of
+from tuibench.tui.bridge_profile_cost import CountedCosts
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.workbench.forecast import free_dims, misfits
@@ -43,10 +42,7 @@ class ProfileStarter:
         self._starter = starter
         self._located: dict[str, ModelSource] = {}
         """By project."""
-        self._costs: dict[tuple[BenchmarkSpec, str], CostProfile | None] = {}
-        """Costs counted while a form is open, by sizes and content; None where counting failed."""
-        self._layers: dict[str, int | None] = {}
-        """Layers of a loss profile by content, where costs show none; None where looking failed."""
+        self._costs = CountedCosts(bench.profiles.count, bench.profiles.count_layers)
         self._before: dict[str, Before] = {}
         """By profile that is to be made again."""
         self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
@@ -71,7 +67,7 @@ class ProfileStarter:
 
     def form(self, project: str, profile: str) -> ProfileStart:
         """See ProfileDesk."""
-        self._costs, self._layers = {}, {}
+        self._costs.forget()
         if profile:
             return self._form_of(project, profile)
         known = self._project_of(project)
@@ -122,10 +118,11 @@ class ProfileStarter:
             except TuibenchError as error:
                 errors["engine"] = told(error)
             sha256 = self._content(reading.spec, project, before)
-            times[kind] = self._expect(reading.spec, sha256)
-            if kind == LOSS and self._layers.get(sha256) == 0:
+            costs, layers = self._costs.at(reading.spec, sha256), self._costs.layers(sha256)
+            times[kind] = self._bench.profiles.plan(reading.spec, sha256, costs, layers).seconds
+            if kind == LOSS and layers == 0:
                 errors["loss"] = "no layer has weights: switch it off"
-            uncounted |= times[kind] is None and self._is_uncounted(reading.spec, sha256)
+            uncounted |= times[kind] is None and self._costs.lacks(reading.spec, sha256)
             commands.append(profile_again(reading.spec))
         if errors:
             return ProfileCheck(errors=errors, note=note)
@@ -169,42 +166,12 @@ class ProfileStarter:
             return self._contents.sha256(spec.models[0], before.reference) if before.reference else before.sha256
         return self._contents.sha256(spec.models[0], known.versions[-1].model) if known is not None else ""
 
-    def _expect(self, spec: BenchmarkSpec, sha256: str) -> float | None:
-        """Return the expected seconds, None where nothing is known of that content at these sizes."""
-        costs = self._costs.get((_sizes(spec), sha256))
-        return self._bench.profiles.plan(spec, sha256, costs, self._layers.get(sha256)).seconds
-
-    def _is_uncounted(self, spec: BenchmarkSpec, sha256: str) -> bool:
-        """Whether `weigh` can still find out something; what failed is not tried again while the form is open."""
-        counted = (_sizes(spec), sha256) in self._costs
-        return bool(sha256) and (not counted or self._lacks_layers(spec, sha256))
-
-    def _lacks_layers(self, spec: BenchmarkSpec, sha256: str) -> bool:
-        costs, asked = self._costs.get((_sizes(spec), sha256)), spec.profile
-        is_loss = asked is not None and asked.kind == LOSS
-        return is_loss and costs is not None and sha256 not in self._layers and not count_layers(costs)
-
     def weigh(self, values: ProfileValues, project: str, profile: str = "") -> None:
         """See ProfileDesk."""
         before = self._before.get(profile)
         for _, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             if reading.spec is not None:
-                self._count(reading.spec, self._content(reading.spec, project, before))
-
-    def _count(self, spec: BenchmarkSpec, sha256: str) -> None:
-        asked = _sizes(spec)
-        if not self._is_uncounted(spec, sha256):
-            return
-        # What is wrong with the model is said elsewhere; here the time stays unknown.
-        if (asked, sha256) not in self._costs:
-            self._costs[asked, sha256] = None
-            with suppress(TuibenchError):
-                costs, found = self._bench.profiles.count(asked)
-                self._costs[asked, sha256] = costs if found == sha256 else None
-        if self._lacks_layers(spec, sha256):
-            self._layers[sha256] = None
-            with suppress(TuibenchError):
-                self._layers[sha256] = self._bench.profiles.count_layers(asked)
+                self._costs.count(reading.spec, self._content(reading.spec, project, before))
 
     def _readings(
         self, values: ProfileValues, project: str, before: Before | None, fetch: Fetch
@@ -263,7 +230,7 @@ class ProfileStarter:
         # Before anything goes on by itself: what is wrong with the model is wrong with all of them.
         for error in chain.from_iterable(self._misfits(spec, before).values() for spec in specs.values()):
             raise error
-        if LOSS in specs and self._layers.get(self._content(specs[LOSS], project, before)) == 0:
+        if LOSS in specs and self._costs.layers(self._content(specs[LOSS], project, before)) == 0:
             raise ModelError(
                 "this model has no layer with weights that could be changed", "switch the loss profile off"
             )
@@ -288,12 +255,6 @@ class ProfileStarter:
             runs.append(run)
             said += notes
         return tuple(runs), tuple(dict.fromkeys(said))
-
-
-def _sizes(spec: BenchmarkSpec) -> BenchmarkSpec:
-    """The same sizes alone: costs depend neither on cores nor on how much is measured, nor on what data."""
-    inputs = replace(spec.inputs, distinct=InputSettings().distinct, file=None)
-    return replace(spec, cores=(1,), profile=None, inputs=inputs)
 
 
 def _newest(project: Project) -> ModelSource:
