@@ -13,7 +13,7 @@ from tuibench.core.text import show
 from tuibench.fetch.address import key_of, parse_address
 from tuibench.fetch.download import Download, Kept, Terms, Wanted
 from tuibench.fetch.hub import find_wanted
-from tuibench.fetch.shelf import Shelf, cannot_write, pause
+from tuibench.fetch.shelf import Shelf, cannot_write
 from tuibench.fetch.web import Web
 
 _SPEAK_EVERY_S = 0.2
@@ -50,7 +50,7 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     shelf = Shelf(str(request["cache"]), address.key if address is not None else key_of(token))
     web = Web(terms.stall_s)
     try:
-        with shelf.locked(lambda: send({"waiting": True}), terms.stall_s, pause):
+        with shelf.locked():
             if address is not None:
                 wanted = [Wanted(address, address.file_name)]
             else:

@@ -30,7 +30,6 @@ class Answer:
     last_modified: str | None
     body_bytes: int | None
     """As declared; None where it is not."""
-    content_range: str | None
     raw: http.client.HTTPResponse
 
     def read(self, most: int) -> bytes:
@@ -54,14 +53,14 @@ class Web:
         self._opener.addheaders = [("User-Agent", f"tuibench/{__version__}"), ("Accept-Encoding", "identity")]
 
     def ask(self, address: Address, headers: Mapping[str, str]) -> Answer:
-        """The answer to a GET: 200, 206, 304 or 416; everything else is raised as what it means."""
+        """The answer to a GET: 200, 206 or 304; everything else is raised as what it means."""
         for _ in range(_MOST_REDIRECTS + 1):
             answer = self._once(address, headers)
             if answer.status in _MOVED:
                 answer.close()
                 address = follow(address, answer.raw.headers.get("Location"))
                 continue
-            if answer.status not in (200, 206, 304, 416):
+            if answer.status not in (200, 206, 304):
                 answer.close()
                 raise _refused(answer)
             return answer
@@ -86,7 +85,6 @@ class Web:
             etag=given.get("ETag"),
             last_modified=given.get("Last-Modified"),
             body_bytes=int(declared) if declared.isascii() and declared.isdigit() else None,
-            content_range=given.get("Content-Range"),
             raw=raw,
         )
 

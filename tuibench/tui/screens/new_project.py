@@ -145,7 +145,7 @@ class NewProjectScreen(Page):
 
         def hear(progress: FetchProgress) -> None:
             if text != self._looking or not self.is_attached:
-                # In the thread that fetches it: what has arrived stays for the next time.
+                # In the thread that fetches it.
                 raise _Unwanted("the download was not wanted any more")
             self.post_message(Heard(text, progress))
 
@@ -162,8 +162,7 @@ class NewProjectScreen(Page):
         if message.about == self._looking:
             progress = message.progress
             of = f" of {size(progress.total)}" if progress.total else ""
-            waiting = "; another process fetches it, too" if progress.waiting else ""
-            self._show_summary(((f"fetching it: {size(progress.fetched)}{of} are here{waiting}", "dim"),))
+            self._show_summary(((f"fetching it: {size(progress.fetched)}{of} are here", "dim"),))
 
     def _show_wrong(self, text: str, error: TuibenchError) -> None:
         if text != self._looking:
