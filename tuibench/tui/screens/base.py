@@ -168,13 +168,6 @@ class Page(Calm, Screen[None]):
         """What was said was about what was done before."""
         self.say("")
 
-    def press_again(self, key_name: str, character: str | None) -> None:
-        """A key that came before its place was there, as if it came now."""
-        event = events.Key(key_name, character)
-        # What a screen sends itself does not bubble beyond it, and keys are carried out by the app.
-        event.set_sender(self.app)
-        self.app.post_message(event)
-
     @property
     def profile_kind(self) -> str:
         """Of the profile that is shown, by which lists have it; '' where none is."""
