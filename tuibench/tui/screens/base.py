@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -53,6 +53,8 @@ class Page(Calm, Screen[None]):
         super().__init__()
         self._typing = False
         """Whether a text had the focus when the keys were shown."""
+        self.choices: dict[str, Any] = {}
+        """Figure, metric, order: what its tabs show, as long as the page is open."""
 
     @property
     def dashboard(self) -> Dashboard:
