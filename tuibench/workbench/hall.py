@@ -85,8 +85,7 @@ class Workbench:
         from tuibench.workbench.stock import find_in_stock, take_stock
 
         process = this_process()
-        cache = self.settings.places.cache
-        facts = examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
+        facts = examine(process, engines=engines, terminal=terminal, brand=read_brand)
         stock = take_stock(self.store, self.settings.places.data)
         facts["env_private"]["store"] = stock.pop("private")
         facts["store"] = stock
