@@ -36,7 +36,6 @@ from tuibench.core.reference import CHANGED, GONE, UNCHANGED
 from tuibench.store import index
 from tuibench.store.store import Store
 from tuibench.tui.bridge import Bridge
-from tuibench.tui.desk import Restored
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.library import NeverSaved, StillRunning
 
@@ -120,11 +119,10 @@ def test_what_is_removed_comes_back(bridge: Bridge, store: Store) -> None:
     assert removed.words == "removed 0001 run 1, 0002 run 2"
     assert removed.entry is not None and removed.entry in bridge.trash()
     assert [row.id for row in bridge.benchmarks()] == [make_id(3)]
-    both = frozenset((make_id(1), make_id(2)))
-    assert bridge.undo() == Restored("restored 0001 run 1, 0002 run 2", both)
+    assert bridge.undo() == "restored 0001 run 1, 0002 run 2"
     other = bridge.remove([make_id(3)])
     assert other.entry is not None
-    assert bridge.restore(other.entry.id).words == "restored 0003 run 3"
+    assert bridge.restore(other.entry.id) == "restored 0003 run 3"
     bridge.remove([make_id(3)])
     entries = [entry.id for entry in bridge.trash()]
     assert bridge.empty_trash(entries).startswith("deleted 1 removal, ")

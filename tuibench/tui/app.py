@@ -20,7 +20,7 @@ from tuibench.core.short_id import short_id
 from tuibench.core.units import seconds
 from tuibench.tui import key, route
 from tuibench.tui.config import Config
-from tuibench.tui.desk import Desk, Pulse, Restored
+from tuibench.tui.desk import Desk, Pulse
 from tuibench.tui.ending import ends_between
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.message import PulseTaken, Refused
@@ -286,9 +286,8 @@ class Dashboard(CalmApp):
         if self.is_running and (page := self.page).is_mounted:
             page.explain(message.error)
 
-    def _tell_undone(self, restored: Restored) -> None:
-        self.page.say(restored.words)
-        self.page.seek(restored.ids)
+    def _tell_undone(self, restored: str) -> None:
+        self.page.say(restored)
         self.look()
 
 

@@ -14,7 +14,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, size
 from tuibench.tui.bridge_doubt import Doubt
 from tuibench.tui.bridge_profile import ProfileBridge
-from tuibench.tui.desk import LOOSE, Found, Pulse, Removed, Restored
+from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
 
 if TYPE_CHECKING:
@@ -181,7 +181,7 @@ class Bridge(ProfileBridge):
         unsaved = frozenset(run.id for run in removal.unsaved)
         return Removed("; ".join(said) or "there was nothing to remove", removal.entry, unsaved)
 
-    def undo(self) -> Restored:
+    def undo(self) -> str:
         """See Desk."""
         return _restored(self._library.undo())
 
@@ -189,7 +189,7 @@ class Bridge(ProfileBridge):
         """See Desk."""
         return self._library.trash()
 
-    def restore(self, entry: str) -> Restored:
+    def restore(self, entry: str) -> str:
         """See Desk."""
         return _restored(self._library.restore(entry))
 
@@ -284,8 +284,8 @@ class Bridge(ProfileBridge):
         return typed(result.again or again(result.spec), result.spec.models)
 
 
-def _restored(entry: TrashEntry) -> Restored:
-    return Restored(f"restored {_held(entry)}", frozenset((*entry.benchmarks, *entry.projects)))
+def _restored(entry: TrashEntry) -> str:
+    return f"restored {_held(entry)}"
 
 
 def _titles(entry: TrashEntry) -> str:

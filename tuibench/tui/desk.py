@@ -38,7 +38,6 @@ __all__ = [
     "Pulse",
     "Removed",
     "RerunPlan",
-    "Restored",
     "RunFeed",
     "RunRow",
     "RunView",
@@ -181,14 +180,6 @@ class Removed:
     """Runs that were ended for it and could not be saved: they are still there."""
 
 
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What came back from the trash: what to say, and what lists may show of it."""
-
-    words: str
-    ids: frozenset[str]
-
-
 class Desk(ProfileDesk, Protocol):
     """Everything that the dashboard can ask for."""
 
@@ -255,14 +246,14 @@ class Desk(ProfileDesk, Protocol):
     def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
         """Benchmarks and runs to the trash; UsageError where one goes on and `cancel` is not given."""
 
-    def undo(self) -> Restored:
-        """Bring back what was removed last."""
+    def undo(self) -> str:
+        """Bring back what was removed last; what that was, in words."""
 
     def trash(self) -> tuple[TrashEntry, ...]:
         """What can come back."""
 
-    def restore(self, entry: str) -> Restored:
-        """Bring back one removal."""
+    def restore(self, entry: str) -> str:
+        """Bring back one removal; likewise."""
 
     def empty_trash(self, entries: Collection[str]) -> str:
         """These, for good; what that was, in words."""

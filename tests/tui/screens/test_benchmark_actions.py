@@ -171,7 +171,7 @@ async def test_d_asks_and_u_brings_back() -> None:
         assert [row.id for row in Workbench().store.benchmarks.rows()] == list(seen.ids[1:])
         await seen.press("G", "u")
         assert seen.keys == list(seen.ids) and "restored" in said(seen)
-        assert seen.page.benchmarks.table.cursor_key == seen.ids[0], "what came back is looked at"
+        assert seen.page.benchmarks.table.cursor_key == seen.ids[-1]
 
 
 async def test_d_takes_all_that_are_marked_as_one_removal() -> None:

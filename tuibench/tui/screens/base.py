@@ -120,9 +120,6 @@ class Page(Calm, Screen[None]):
     def load(self) -> None:
         """Ask for what is shown; called when the screen appears and whenever something may have changed."""
 
-    def seek(self, ids: frozenset[str]) -> None:
-        """What `u` brought back just now; only pages that list such things can put their cursor there."""
-
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """The look of this second differs from the last; by default lists are read again where they may differ."""
         if before is None or pulse.stamp != before.stamp:

@@ -22,7 +22,6 @@ from tuibench.tui.screens.project_key import hints_of
 from tuibench.tui.screens.project_profiles import ProjectProfiles
 from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
-from tuibench.tui.screens.seeker import Seeker
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.tab_line import TabLine
@@ -35,7 +34,7 @@ _NAMES = ("Benchmarks", "Performance", "Loss", "Settings")
 Rows = tuple[BenchmarkRow, ...]
 
 
-class ProjectScreen(Seeker, ProjectProfiles):
+class ProjectScreen(ProjectProfiles):
     """The benchmarks and profiles of one model, runs first; what is under the cursor is told below the list."""
 
     CSS_PATH = "project.tcss"
@@ -110,35 +109,34 @@ class ProjectScreen(Seeker, ProjectProfiles):
 
     def load(self) -> None:
         """The project, its benchmarks and its profiles."""
-        wanted, sought = self.project_id, self.sought
+        wanted = self.project_id
         self.ask(
             lambda: (self.desk.project(wanted), self.desk.benchmarks(wanted), self.desk.profiles(wanted)),
-            lambda found: self._show(found, sought),
+            self._show,
             group="benchmarks",
             otherwise=self._refuse,
             opens=self._project is None,
         )
 
-    def _show(self, found: tuple[ProjectRow, Rows, Rows], sought: frozenset[str]) -> None:
+    def _show(self, found: tuple[ProjectRow, Rows, Rows]) -> None:
         if self.dashboard.pulse is None:
             # Runs stand first in the list, and would come in above the cursor: the first look has all of it read again.
             self.dashboard.typed.hold()
             return
         known, (self._project, rows, profiles) = self._project, found
-        self.show_rows(rows, profiles, sought)
+        self.show_rows(rows, profiles)
         if known is None:
             self.dashboard.remember(project=self.project_id)
         if known is None or known.project.versions != self._project.project.versions:
             self.ask(lambda: self.desk.model_state(self.project_id), self._show_model, group="model")
 
-    def show_rows(self, rows: Rows, profiles: Rows, sought: frozenset[str]) -> None:
+    def show_rows(self, rows: Rows, profiles: Rows) -> None:
         """Show what is stored, and what goes on."""
         self._is_read = True
         for one in self.lists:
             one.show(rows if one is self.benchmarks else profiles, one.runs_of_mine(self._runs()))
             if (started := self.dashboard.started) and one.table.move_to(started):
                 self.dashboard.started = ""
-        self.stand_on(sought)
         self.show_title()
         self._show_around()
 
