@@ -1,4 +1,4 @@
-"""One project: its benchmarks, profiles and settings; narrow terminals have a line of tabs, wide ones a rail."""
+"""One project: its benchmarks, profiles and settings."""
 
 from __future__ import annotations
 
@@ -20,12 +20,10 @@ from tuibench.tui.screens.benchmark_list import BenchmarkList
 from tuibench.tui.screens.profile_list import ProfileList
 from tuibench.tui.screens.project_key import hints_of
 from tuibench.tui.screens.project_profiles import ProjectProfiles
-from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.tab_line import TabLine
-from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 TABS = ("benchmarks", PERFORMANCE, LOSS, "settings")
@@ -60,20 +58,18 @@ class ProjectScreen(ProjectProfiles):
         self.project_id = project_id
         self._tab = TABS.index(tab) if tab in TABS else 0
         self._project: ProjectRow | None = None
-        self._model: ModelState | None = None
         self._is_read = False
         """Whether it is known what is in the lists."""
         self.hints = self._hints()
 
     def body(self) -> Iterable[Widget]:
-        """Tabs, filter, then rail, lists and settings beside each other."""
+        """Tabs, filter, then the lists and settings, of which one is shown."""
         with Horizontal(id="head"):
             # In one row, so that nothing below moves when somebody filters.
             yield TabLine(id="tabs")
             yield FilterLine(id="filter")
         yield RuleLine()
         with Horizontal(id="columns"):
-            yield TextBlock(id="rail")
             yield BenchmarkList(id="benchmarks")
             for kind in (PERFORMANCE, LOSS):
                 yield ProfileList(kind, has_theory=self.has_theory, id=kind, classes="hidden")
@@ -147,8 +143,6 @@ class ProjectScreen(ProjectProfiles):
         self.explain(error)
 
     def _show_model(self, state: ModelState) -> None:
-        self._model = state
-        self._show_around()
         if state.state != UNCHANGED:
             self.say(f"the model of this project is {state.state}: {state.file}; {len(TABS)} says what to do", "warn")
 
@@ -180,20 +174,13 @@ class ProjectScreen(ProjectProfiles):
         return hints_of(TABS[self._tab], is_empty=is_empty, has_project=self.has_theory)
 
     def _show_around(self) -> None:
-        """Tabs and rail."""
-        app, wide, shown = self.dashboard, self.has_class("-wide"), self.shown_list
-        words, names = f"{shown.words()} " if shown is not None else "", self._names()
-        self.query_one("#tabs", TabLine).show(() if wide else names, self._tab, right=(words, "dim"))
-        if wide:
-            lines = rail_lines(names, self._tab, self._project, self._model, app.now(), app.glyphs)
-            self.query_one("#rail", TextBlock).show_lines(lines)
+        """Tabs, and how the list is sorted and filtered."""
+        shown = self.shown_list
+        words = f"{shown.words()} " if shown is not None else ""
+        self.query_one("#tabs", TabLine).show(self._names(), self._tab, right=(words, "dim"))
 
     def _names(self) -> tuple[str, ...]:
         return _NAMES
-
-    def on_resize(self) -> None:
-        """A rail, or tabs."""
-        self._show_around()
 
     # Keys
 
