@@ -83,7 +83,6 @@ class ProfileCheck:
     """Whether that can be found out; see weigh_profile."""
     commands: tuple[str, ...] = ()
     """The same as shell commands, one for each run; none while something is wrong."""
-    warnings: tuple[str, ...] = ()
     busy: str = ""
     """Who measures on this machine now, in words; '' for a free machine."""
     note: str | None = None

@@ -98,13 +98,6 @@ class Library:
         rows = tuple(row for row in self._rows(project, text) if row.kind)
         return rows if limit is None else rows[:limit]
 
-    def list_all(
-        self, project: str | None = None, text: str = "", limit: int | None = None
-    ) -> tuple[BenchmarkRow, ...]:
-        """The same for both."""
-        rows = self._rows(project, text)
-        return rows if limit is None else rows[:limit]
-
     def list_loose(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
         """Newest first: those of no project, or of one that is not there any more; or such profiles."""
         known = {project.id for project in self._store.projects.all()}
