@@ -45,14 +45,12 @@ def sample() -> tuple[Bridge, str]:
     return bridge, bridge.create_project(found, "text", "", {"sequence": 64}).project.id
 
 
-def test_costs_are_known_once_they_were_counted(sample: tuple[Bridge, str]) -> None:
+def test_costs_are_those_of_the_sizes_of_the_project(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
-    assert bridge.known_costs(project) is None
     counted = bridge.costs(project)
     assert counted.flops == 2 * counted.macs + counted.element_flops and counted.dims["sequence"] == 64
-    assert Bridge(Workbench()).known_costs(project) == counted
     bridge.edit_project(bridge.project(project).project, "text", "", {"sequence": 32})
-    assert bridge.known_costs(project) is None
+    assert bridge.costs(project).dims["sequence"] == 32
 
 
 def test_lists_of_benchmarks_have_no_profiles_and_lists_of_profiles_nothing_else() -> None:

@@ -58,11 +58,6 @@ class ProfileStarter:
         known, source = self._project_of(project), self.source(project)
         return self._bench.profiles.costs(source, None, known.dims)
 
-    def known_costs(self, project: str) -> CostProfile | None:
-        """See ProfileDesk."""
-        known = self._project_of(project)
-        return self._bench.profiles.known_costs(_newest(known), known.versions[-1].model.sha256, known.dims)
-
     # How it begins
 
     def form(self, project: str, profile: str) -> ProfileStart:

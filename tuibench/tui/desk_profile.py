@@ -98,9 +98,6 @@ class ProfileDesk(Protocol):
     def costs(self, project: str) -> CostProfile:
         """What its model costs in theory; a child looks at it where nobody did before."""
 
-    def known_costs(self, project: str) -> CostProfile | None:
-        """The same where it was worked out before; None where a child would have to look."""
-
     def approximated(self, project: str) -> LossProfile:
         """What its model's weights alone tell of losses; likewise."""
 

@@ -89,10 +89,6 @@ class Profiles:
         """The same, with the content that was counted."""
         return self._theory.count(spec)
 
-    def known_costs(self, model: ModelSource, sha256: str, dims: Mapping[str, int] | None = None) -> CostProfile | None:
-        """The same where it was counted before, of the content named; nothing is started for it."""
-        return self._theory.known_costs(theory_spec(model, PERFORMANCE, None, dims), sha256)
-
     def weights(self, model: ModelSource | str) -> LossProfile:
         """The approximated loss profile of a model."""
         return self.weights_of(theory_spec(model, LOSS))
