@@ -104,7 +104,7 @@ def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every
 
 
 def fetch(request: dict[str, Any], send: Send) -> Any:
-    """Task `fetch` {address, cache, refetch?, …}: a model from elsewhere, kept; {"fetched", "total"} on the way."""
+    """Task `fetch` {address, cache, …}: a model from elsewhere, kept; {"fetched", "total"} on the way."""
     from tuibench.fetch.errand import fetch as fetch_model
 
     return fetch_model(request, send)

@@ -8,7 +8,6 @@ import os
 import random
 import stat
 import threading
-from collections.abc import Mapping
 from http.client import HTTPResponse
 from io import BytesIO
 from pathlib import Path
@@ -96,18 +95,6 @@ def test_damaged_notes_only_cost_the_download(loopback: Loopback, fetch: Fetcher
     (note,) = fetch.cache.rglob("*.json")
     note.write_text(damage)
     assert read(fetch(loopback.url("/m.onnx")).result) == BODY and len(loopback.seen) == 2
-
-
-def test_refetch_asks_whether_it_is_still_the_same(loopback: Loopback, fetch: Fetcher) -> None:
-    loopback.routes["/m.onnx"] = file_route(BODY)
-    fetch(loopback.url("/m.onnx"))
-    same = fetch(loopback.url("/m.onnx"), refetch=True)
-    assert loopback.headers()["If-None-Match"] == '"v1"' and same.result["fetched"] == 0
-    loopback.routes["/m.onnx"] = file_route(b"newer", etag='"v2"')
-    assert read(fetch(loopback.url("/m.onnx"), refetch=True).result) == b"newer"
-    loopback.routes["/m.onnx"] = file_route(b"newest of all", etag='"v3"', cut=3)
-    assert fetch(loopback.url("/m.onnx"), refetch=True).error
-    assert read(fetch(loopback.url("/m.onnx")).result) == b"newer", "a download that fails leaves what was there"
 
 
 def test_a_body_of_unknown_size_is_taken(loopback: Loopback, fetch: Fetcher) -> None:
@@ -217,9 +204,9 @@ def test_a_file_is_on_the_disk_before_it_has_its_name(tmp_path: Path, monkeypatc
         replace(source, target)
 
     class OnlyAnswer(Web):
-        def ask(self, address: Address, headers: Mapping[str, str]) -> Answer:
+        def ask(self, address: Address) -> Answer:
             body = cast(HTTPResponse, BytesIO(b"model"))
-            return Answer(200, address, None, None, 5, body)
+            return Answer(200, address, 5, body)
 
     monkeypatch.setattr(os, "fsync", note_fsync)
     monkeypatch.setattr(os, "replace", note_replace)

@@ -7,7 +7,7 @@ import http.client
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tuibench.core.errors import ModelError, WriteError
 from tuibench.core.text import show
@@ -32,7 +32,6 @@ class Terms:
     """Of a model: its format can hold no more, so what is longer is none."""
     spare_bytes: int = 200_000_000
     """What must stay free on the disk."""
-    refetch: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,28 +70,18 @@ class Download:
     def carry_out(self) -> Kept:
         """Return the file, fetched unless it is here; a download that breaks off leaves nothing behind."""
         here = find_kept(self._shelf, self._wanted.name)
-        if here is not None and (not self._terms.refetch or here.sha256 == self._wanted.sha256):
+        if here is not None:
             return here
-        answer = self._web.ask(self._wanted.address, self._conditions(here))
+        answer = self._web.ask(self._wanted.address)
         try:
-            return here if here is not None and answer.status == 304 else self._take(answer)
+            return self._take(answer)
         except BaseException:
             self._shelf.forget(f"{self._wanted.name}.part")
             raise
         finally:
             answer.close()
 
-    def _conditions(self, here: Kept | None) -> dict[str, str]:
-        if here is None:
-            return {}
-        note = self._shelf.read_note(self._wanted.name)
-        conditions = {"If-None-Match": note.get("etag"), "If-Modified-Since": note.get("last_modified")}
-        return {name: value for name, value in conditions.items() if value}
-
     def _take(self, answer: Answer) -> Kept:
-        if answer.status != 200:
-            what = f"{self._shown}: the server answered {answer.status} to a plain request"
-            raise ModelError(what, "try another address")
         # Of a process that was killed; also a link that somebody planted there.
         self._shelf.forget(f"{self._wanted.name}.part")
         self._check_size(answer.body_bytes)
@@ -100,8 +89,7 @@ class Download:
         with open(self._shelf.open_part(self._wanted.name), "wb", buffering=0) as part:
             arrived = self._receive(answer, part.fileno(), digest)
             os.fsync(part.fileno())
-        note = {"etag": answer.etag, "last_modified": answer.last_modified, "total": answer.body_bytes}
-        return self._keep(note, digest.hexdigest(), arrived)
+        return self._keep(digest.hexdigest(), arrived)
 
     def _receive(self, answer: Answer, part: int, digest: _Hash) -> int:
         have = looked = 0
@@ -127,15 +115,13 @@ class Download:
             raise self._cut(have, total, "the connection was closed")
         return have
 
-    def _keep(self, note: dict[str, Any], sha256: str, arrived: int) -> Kept:
+    def _keep(self, sha256: str, arrived: int) -> Kept:
         expected = self._wanted.sha256
         if expected not in (None, sha256):
             what = f"{self._shown} arrived as {sha256[:12]}… instead of {show(expected, 12)}"
             raise ModelError(what, "it was changed on the way; fetch it again")
-        self._shelf.write_note(
-            self._wanted.name,
-            {**note, "address": self._shown, "bytes": arrived, "sha256": sha256},
-        )
+        note = {"address": self._shown, "bytes": arrived, "sha256": sha256}
+        self._shelf.write_note(self._wanted.name, note)
         self._shelf.finish(self._wanted.name)
         return Kept(self._shelf.path(self._wanted.name), arrived, sha256, arrived)
 

@@ -38,10 +38,10 @@ class Meter:
 
 
 def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
-    """Have a model here: {address, cache, refetch?, stall_s?, most_bytes?, spare_bytes?} in, where it lies out."""
+    """Have a model here: {address, cache, stall_s?, most_bytes?, spare_bytes?} in, where it lies out."""
     token = str(request["address"])
     terms = Terms()
-    given = {name: request[name] for name in ("stall_s", "most_bytes", "spare_bytes", "refetch") if name in request}
+    given = {name: request[name] for name in ("stall_s", "most_bytes", "spare_bytes") if name in request}
     terms = replace(terms, **given)
     scheme = remote_scheme(token)
     if scheme not in FETCHED:
@@ -54,7 +54,7 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
             if address is not None:
                 wanted = [Wanted(address, address.file_name)]
             else:
-                wanted = find_wanted(token, shelf, terms.refetch, terms.stall_s)
+                wanted = find_wanted(token, shelf, terms.stall_s)
             kept = _fetch_all(wanted, shelf, web, terms, Meter(send))
     except OSError as error:
         # The network's errors have been told by then; what is left is the disk's.

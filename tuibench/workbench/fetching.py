@@ -18,13 +18,11 @@ _SILENCE_S = 150.0
 class ModelFetch:
     """One model on its way here; a download that breaks off leaves nothing."""
 
-    def __init__(
-        self, token: str, places: Places, *, refetch: bool = False, bounds: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, token: str, places: Places, *, bounds: Mapping[str, Any] | None = None) -> None:
         self._token = token
         self._shown = show(public_name(token), 120)
         # `bounds` are the child's own: stall_s, most_bytes, spare_bytes.
-        self._request = {"address": token, "cache": str(places.cache), "refetch": refetch, **(bounds or {})}
+        self._request = {"address": token, "cache": str(places.cache), **(bounds or {})}
 
     def carry_out(self, tell: Callable[[FetchProgress], None]) -> FetchedModel:
         """Have the model here; `tell` hears how far it is, a few times a second, and ends it with what it raises."""
