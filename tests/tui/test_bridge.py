@@ -309,20 +309,6 @@ def test_an_id_that_is_unknown_says_which_there_are(bridge: Bridge, store: Store
             act("zzzz")
 
 
-def test_sizes_of_many_records_come_with_the_second_look(bridge: Bridge, store: Store) -> None:
-    project = store.projects.create("mine", MODEL).id
-    add(store, *range(1, 61), project=project)
-    first = bridge.pulse().stamp
-    for _ in range(2):
-        assert [(row.benchmarks, row.size_bytes) for row in bridge.projects()] == [(60, -1)]
-    second = bridge.pulse().stamp
-    assert second != first
-    (row,) = bridge.projects()
-    assert row.size_bytes > 60 * 500
-    assert bridge.pulse().stamp != second
-    assert bridge.pulse().stamp == bridge.pulse().stamp
-
-
 def test_lists_that_are_asked_for_at_the_same_time_are_read_once(
     bridge: Bridge, store: Store, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -49,9 +49,7 @@ class Bridge(ProfileBridge):
         self._projects = self._bench.projects
         self._made_presence: Presence | None = None
         self._made_starter: Starter | None = None
-        self._pulses = 0
         self._doubt = Doubt(self._store.probe)
-        self._unweighed = False
         self._listed = False
 
     @property
@@ -72,12 +70,9 @@ class Bridge(ProfileBridge):
 
     def pulse(self) -> Pulse:
         """See Desk."""
-        self._pulses += 1
         mark = self._store.mark()
         runs, ended = self._presence.look(mark), self._presence.ended
-        # Rows without their sizes are to be asked for once more, when the first ones are on the screen.
-        later = " weigh" if self._unweighed and self._pulses > 1 else ""
-        return Pulse(mark + later, runs, (*self._doubt.look(), *self._bench.notices()), ended)
+        return Pulse(mark, runs, (*self._doubt.look(), *self._bench.notices()), ended)
 
     def machine(self) -> Machine:
         """See Desk."""
@@ -99,9 +94,7 @@ class Bridge(ProfileBridge):
         # Thousands of records take their time to be counted and weighed, and no first frame should wait for it.
         with self._reading:
             first, self._listed = not (self._listed or text), True
-            rows = self._projects.hurry(by) if first else self._projects.list(by, text, weigh=self._pulses > 1)
-        self._unweighed = any(row.size_bytes < 0 for row in rows)
-        return rows
+            return self._projects.hurry(by) if first else self._projects.list(by, text)
 
     def project(self, token: str) -> ProjectRow:
         """See Desk."""
