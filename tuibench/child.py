@@ -1,6 +1,6 @@
 """Short-lived tasks on foreign bytes: a request as JSON on stdin, JSON lines on stdout, and death stays in here.
 
-python -m tuibench.child inspect|prepare|feeds|engines|fetch|hash|import|cost|layers|roofline|zeros|what_if|weights|loss
+python -m tuibench.child inspect|prepare|engines|fetch|hash|import|cost|layers|roofline|zeros|what_if|weights|loss
 """
 
 from __future__ import annotations
@@ -98,27 +98,13 @@ def prepare(request: dict[str, Any], send: Send) -> Any:
     return {"points": to_plain(points)}
 
 
-def feeds(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
-    """Task `feeds` {spec, cache?}: nothing where the spec's file of inputs fits its model, else a refusal."""
-    from tuibench.core.record import from_plain
-    from tuibench.core.spec import BenchmarkSpec
-    from tuibench.models.checksum import Checksums
-    from tuibench.models.feedcheck import check_feeds
-    from tuibench.models.inspection import inspect as inspect_model
-    from tuibench.trial import read_interface
-
-    spec = from_plain(BenchmarkSpec, request["spec"])
-    summary = inspect_model(spec.models[0].path, read_interface, checksums=Checksums(request.get("cache")))
-    check_feeds(spec, summary, _available_bytes(request.get("memory_bytes")))
-
-
 def engines(request: dict[str, Any], send: Send) -> Any:  # noqa: ARG001 - every task has this form
     """Task `engines` {names}: which of them can be imported here, and in which version."""
     return [_describe_engine(str(name)) for name in request["names"]]
 
 
 def fetch(request: dict[str, Any], send: Send) -> Any:
-    """Task `fetch` {address, cache, refetch?, …}: a model from elsewhere, kept; {"fetched", "total"} on the way."""
+    """Task `fetch` {address, cache, …}: a model from elsewhere, kept; {"fetched", "total"} on the way."""
     from tuibench.fetch.errand import fetch as fetch_model
 
     return fetch_model(request, send)
@@ -281,7 +267,6 @@ def what_if(request: dict[str, Any], send: Send) -> Any:
 _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
     "inspect": inspect,
     "prepare": prepare,
-    "feeds": feeds,
     "engines": engines,
     "fetch": fetch,
     "hash": hash_files,
@@ -297,7 +282,6 @@ _TASKS: dict[str, Callable[[dict[str, Any], Send], Any]] = {
 _IMPORTS = {
     "inspect": "tuibench.models.inspection",
     "prepare": "tuibench.models.preparation",
-    "feeds": "tuibench.models.feedcheck",
     "cost": "tuibench.models.cost.order",
     "weights": "tuibench.profiles.loss.approximation",
     "loss": "tuibench.profiles.loss.sweep",

@@ -24,9 +24,9 @@ class Screen:
         painter = ProgressPainter(self.stream, lambda: self.now, in_place)
         self.view = ArrivalView("https://h/m.onnx", painter, lambda: self.now)
 
-    def at(self, now: float, fetched: int, total: int | None = 10_000_000, waiting: bool = False) -> None:
+    def at(self, now: float, fetched: int, total: int | None = 10_000_000) -> None:
         self.now = now
-        self.view.update(FetchProgress(fetched, total, waiting))
+        self.view.update(FetchProgress(fetched, total))
 
 
 def test_on_a_terminal_one_line_follows_the_model() -> None:
@@ -49,18 +49,11 @@ def test_elsewhere_lines_are_few() -> None:
     assert screen.stream.getvalue().startswith("fetching https://h/m.onnx: of unknown size\n")
 
 
-def test_what_goes_on_says_how_much_is_here() -> None:
+def test_speed_counts_from_the_first_report() -> None:
     screen = Screen(in_place=True)
     screen.at(0, 4_000_000)
     screen.at(3, 7_000_000)
-    assert "10.0 MB, 4.00 MB of it here already\n" in screen.stream.getvalue()
     assert "3.0 s left" in screen.stream.getvalue(), "what was here before says nothing about the speed"
-
-
-def test_waiting_for_another_process_is_said() -> None:
-    screen = Screen(in_place=True)
-    screen.at(2, 0, waiting=True)
-    assert "another process is fetching it" in screen.stream.getvalue()
 
 
 def test_what_was_here_already_is_not_announced() -> None:

@@ -346,3 +346,19 @@ def test_a_profile_whose_runner_was_killed_goes_on_where_it_broke_off(shell: She
     after = (directory / "journal.jsonl").read_bytes()
     assert after.startswith(before.rsplit(b"\n", 1)[0])
     assert layers() == 6 and kept < 6
+
+
+@pytest.mark.parametrize(
+    ("flags", "words"),
+    [
+        (("--flops",), "counting what each layer costs ...\n"),
+        (("--dry-run",), "counting what each layer costs ...\n"),
+        (("--loss", "--approximate"), "looking at the weights ...\n"),
+    ],
+)
+def test_what_a_child_works_out_is_announced_but_not_with_quiet(
+    quick: Shell, flags: tuple[str, ...], words: str
+) -> None:
+    for quiet in ((), ("-q",)):
+        done = quick.run("profile", "sample:tiny", *flags, *quiet)
+        assert done.code == 0 and (words in done.err) == (not quiet)

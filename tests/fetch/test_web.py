@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import pytest
@@ -20,15 +19,6 @@ def test_redirects_are_followed_to_the_end(loopback: Loopback, fetch: Fetcher) -
     done = fetch(loopback.url("/a"))
     assert Path(done.result["path"]).read_bytes() == BODY
     assert Path(done.result["path"]).name == "a.onnx", "the name is the user's, not that of whoever redirects"
-
-
-def test_a_cut_behind_a_redirect_goes_on(loopback: Loopback, fetch: Fetcher) -> None:
-    loopback.routes["/m.onnx"] = redirect("/real")
-    loopback.routes["/real"] = file_route(BODY, cut=10)
-    assert fetch(loopback.url("/m.onnx")).error
-    loopback.routes["/real"] = file_route(BODY)
-    assert fetch(loopback.url("/m.onnx")).result["sha256"] == hashlib.sha256(BODY).hexdigest()
-    assert loopback.headers()["Range"] == "bytes=10-"
 
 
 @pytest.mark.parametrize(
@@ -68,15 +58,6 @@ def test_every_refusal_says_what_it_is(loopback: Loopback, fetch: Fetcher, statu
     error = fetch(loopback.url("/m.onnx")).error
     assert words in error["message"] and error["hint"] and error["exit_code"] == 3
     assert not [name for name in fetch.files() if name.endswith(".onnx")]
-
-
-def test_a_refusal_in_the_middle_keeps_what_is_here(loopback: Loopback, fetch: Fetcher) -> None:
-    loopback.routes["/m.onnx"] = file_route(BODY, cut=10)
-    assert fetch(loopback.url("/m.onnx")).error
-    loopback.routes["/m.onnx"] = lambda handler: handler.reply(503, b"")
-    assert fetch(loopback.url("/m.onnx")).error
-    loopback.routes["/m.onnx"] = file_route(BODY)
-    assert fetch(loopback.url("/m.onnx")).result["fetched"] == len(BODY) - 10
 
 
 def test_what_no_http_is_does_not_confuse(loopback: Loopback, fetch: Fetcher) -> None:

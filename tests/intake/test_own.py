@@ -111,15 +111,6 @@ def test_files_that_a_result_names_are_forgotten(tmp_path: Path) -> None:
     assert again.points[0].bundle is None
 
 
-def test_exports_of_the_first_version_of_this_schema_are_taken(tmp_path: Path) -> None:
-    document = json.loads(dumps(nameless(build.default_run())))
-    for name in ("host", "sittings", "waited_s", "shared_host", "foreign"):
-        del document["tuibench"][name]
-    for cell in document["tuibench"]["cells"]:
-        del cell["sittings"]
-    assert read_result(write(tmp_path, json.dumps(document))) == nameless(build.default_run())
-
-
 @pytest.mark.parametrize(
     ("number", "version", "words"),
     [

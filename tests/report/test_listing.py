@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import Callable
 from dataclasses import asdict
@@ -13,7 +12,7 @@ from tuibench.core import text, width
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.text import show
 from tuibench.core.ulid import make_ulid
-from tuibench.report.listing import headline_words, hidden_words, listing, rows_csv, rows_json
+from tuibench.report.listing import headline_words, hidden_words, listing, rows_json
 from tuibench.report.style import width_of
 
 CANCELLED = "cancelled"
@@ -123,14 +122,6 @@ def test_json_is_what_is_stored_with_the_short_id() -> None:
     assert loaded["benchmarks"] == [{"short": f"000{n}", **asdict(one)} for n, one in enumerate(rows, 1)]
     assert len(json.loads(rows_json(rows, 1))["benchmarks"]) == 1
     assert json.loads(rows_json([]))["benchmarks"] == []
-
-
-def test_no_text_of_the_table_starts_a_formula() -> None:
-    rows = [row(name=HOSTILE, headline="-1+2", models="\t=x", note=" @x"), row(2)]
-    found = list(csv.DictReader(rows_csv(rows).splitlines()))
-    assert [found[0][name][0] for name in ("name", "headline", "models", "note")] == ["'"] * 4
-    assert (found[1]["cells"], found[1]["short"], len(found)) == ("4", "0002", 2)
-    assert len(list(csv.DictReader(rows_csv(rows, 1).splitlines()))) == 1
 
 
 def test_ten_thousand_rows_take_no_look_at_single_characters(monkeypatch: pytest.MonkeyPatch) -> None:

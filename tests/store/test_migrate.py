@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.store.build import make_id, make_result, make_store
+from tests.store.older import OLD, steps_from_schema_0
 from tuibench.core.card import Card
 from tuibench.core.errors import StoreError, StoreReadOnly
 from tuibench.core.form import NEWEST
@@ -16,7 +17,7 @@ from tuibench.store.envelope import SCHEMA, Meta, encode_table, seal, unseal
 from tuibench.store.migration import RECORD, migrate_tables
 from tuibench.store.store import Store
 
-OLD = Path(__file__).resolve().parent.parent / "fixtures" / "store" / "schema-0"
+__all__ = ["steps_from_schema_0"]
 
 
 @pytest.fixture

@@ -10,11 +10,12 @@ from tests.store.build import MACHINE
 from tests.store.disks.failing import SyncingNothing
 from tests.store.disks.powerloss import Machine, Tree, lay_out
 from tests.store.disks.recording import RecordingDisk
+from tests.store.older import OLD, steps_from_schema_0
 from tuibench.core.card import BenchmarkRow
 from tuibench.core.errors import TuibenchError
 from tuibench.store.store import Store
 
-OLD = Path(__file__).resolve().parent.parent / "fixtures" / "store" / "schema-0"
+__all__ = ["steps_from_schema_0"]
 
 
 def after_migrating(light_path: Path, most: int = 10**9, **honesty: bool) -> tuple[int, list[str]]:

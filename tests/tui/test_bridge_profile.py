@@ -7,7 +7,6 @@ import shutil
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from tests.insight.stock import make_profile
@@ -46,14 +45,12 @@ def sample() -> tuple[Bridge, str]:
     return bridge, bridge.create_project(found, "text", "", {"sequence": 64}).project.id
 
 
-def test_costs_are_known_once_they_were_counted(sample: tuple[Bridge, str]) -> None:
+def test_costs_are_those_of_the_sizes_of_the_project(sample: tuple[Bridge, str]) -> None:
     bridge, project = sample
-    assert bridge.known_costs(project) is None
     counted = bridge.costs(project)
     assert counted.flops == 2 * counted.macs + counted.element_flops and counted.dims["sequence"] == 64
-    assert Bridge(Workbench()).known_costs(project) == counted
     bridge.edit_project(bridge.project(project).project, "text", "", {"sequence": 32})
-    assert bridge.known_costs(project) is None
+    assert bridge.costs(project).dims["sequence"] == 32
 
 
 def test_lists_of_benchmarks_have_no_profiles_and_lists_of_profiles_nothing_else() -> None:
@@ -230,32 +227,3 @@ def test_theory_is_not_written_over_its_model(tmp_path: Path) -> None:
     with pytest.raises(TuibenchError):
         bridge.export_theory(project, FLOPS, f"{tmp_path}/no/a.json")
     assert model.read_bytes() == before
-
-
-def test_data_that_does_not_fit_the_model_is_refused_beside_its_field(
-    sample: tuple[Bridge, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    bridge, project = sample
-    ids = np.zeros((4, 64), np.int64)
-    made = {
-        "fits": {"input_ids": ids, "attention_mask": ids},
-        "name": {"x": ids},
-        "dtype": {"input_ids": ids.astype(np.float32), "attention_mask": ids},
-        "shape": {"input_ids": ids[0], "attention_mask": ids},
-    }
-    found = {}
-    for name, arrays in made.items():
-        np.savez(tmp_path / f"{name}.npz", **arrays)  # type: ignore[arg-type]
-        values = ProfileValues(performance=False, data=str(tmp_path / f"{name}.npz"), dims=())
-        check = bridge.check_profile(values, project)
-        found[name] = check.errors.get("data", "")
-        assert bool(check.commands) == (not found[name])
-    assert found["fits"] == ""
-    assert found["name"].startswith("has no array 'input_ids'; the model's inputs: 'input_ids' int64 [batch, sequence]")
-    assert found["dtype"] == "input 'input_ids' is float32, the model takes int64; convert it with .astype('int64')"
-    assert found["shape"].startswith("input 'input_ids' is [64], the model takes [batch, sequence]")
-    # Another field is typed in: the file is what it was, so nobody reads it again.
-    monkeypatch.setattr(Profiles, "check_feeds", None)
-    assert bridge.check_profile(replace(values, samples="8"), project).errors["data"] == found["shape"]
-    # What is switched off has no data.
-    assert bridge.check_profile(replace(values, performance=True, loss=False), project).errors == {}

@@ -91,16 +91,6 @@ def test_without_its_model_nothing_starts_and_it_says_what_does(stage: Stage, la
     assert way in start.error and said == f"{stage.model.name} is gone: {way} (was {stage.model})"
 
 
-def test_a_copy_stands_in_for_a_file_that_is_gone(stage: Stage, launched: Launched) -> None:
-    copy = shutil.copy(stage.model, stage.model.with_name("copy.onnx"))
-    stage.store(ModelSource(str(copy), str(copy)), 8)
-    moved = stage.store(ModelSource("old.onnx", str(stage.model.with_name("old.onnx"))), 7)
-    start = stage.bridge.profile_form("", moved)
-    assert (start.note, start.error) == (f"its model is gone: RUN measures the same from {stage.model}", "")
-    stage.again(moved)
-    assert launched[0][0].models[0].path == str(stage.model)
-
-
 def test_a_record_without_directories_is_of_no_file_here(stage: Stage, other: Path, launched: Launched) -> None:
     stage.model.unlink()
     result = stage.bridge.open(stage.one).result

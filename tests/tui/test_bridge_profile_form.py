@@ -8,18 +8,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.insight.stock import make_profile
 from tests.models import factory
 from tests.tui.screens.profile_stage import profile_run
 from tests.tui.stock import add
 from tests.tui.test_bridge_profile import Launched, launched
 from tests.tui.test_bridge_start import TINY, alter
 from tuibench.core.errors import ModelError, UsageError
+from tuibench.core.profile import CostProfile
 from tuibench.core.project import Project
-from tuibench.core.spec import ModelSource
+from tuibench.core.spec import BenchmarkSpec, ModelSource
 from tuibench.tui.bridge import Bridge
 from tuibench.tui.desk_profile import ProfileValues
 from tuibench.workbench.hall import Workbench
+from tuibench.workbench.profiles import Profiles
 from tuibench.workbench.projects import Projects
 
 __all__ = ["launched"]
@@ -170,22 +171,6 @@ def test_of_a_model_without_weights_no_loss_profile_is_started(tmp_path: Path, l
     assert len(launched) == 1
 
 
-def test_one_that_is_made_again_takes_as_long_as_its_own_model(launched: Launched) -> None:
-    bench = Workbench()
-    bridge = Bridge(bench)
-    project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
-    bridge.start_profile(ProfileValues(loss=False, batch="1", cores="1"), project)
-    base = make_profile()
-    heavy = replace(base, costs=replace(base.costs, batch=1, macs=10**12))
-    one = add(bench, profile_run(9, 60, heavy, spec=replace(launched[0][0], batches=(1,))), project)
-    values = replace(bridge.profile_form("", one).values, batch="2")
-    bridge.costs(project)
-    light = bridge.check_profile(values, project).performance_s
-    again = bridge.check_profile(values, project, one).performance_s
-    assert light is not None and again is not None and again > 300 > light
-    assert bridge.check_profile(replace(values, sequence="2048"), project, one).performance_s is None
-
-
 def test_one_that_is_made_again_stays_in_its_project(launched: Launched) -> None:
     bench = Workbench()
     bridge = Bridge(bench)
@@ -197,3 +182,31 @@ def test_one_that_is_made_again_stays_in_its_project(launched: Launched) -> None
     start = bridge.profile_form("", one)
     _, said = bridge.start_profile(start.values, start.project, one)
     assert (launched[1][1].card.project, said) == (text, ())
+
+
+def test_costs_are_counted_once_for_each_size_and_failures_not_again(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    count, asked, broken = Profiles.count, list[object](), list[bool]()
+
+    def counting(profiles: Profiles, spec: BenchmarkSpec) -> tuple[CostProfile, str]:
+        asked.append(spec.batches)
+        if broken:
+            raise ModelError("it cannot be read")
+        return count(profiles, spec)
+
+    monkeypatch.setattr(Profiles, "count", counting)
+    bridge = Bridge(Workbench())
+    project = bridge.create_project(bridge.find_model("sample:tiny"), "tiny", "", {}).project.id
+    values = bridge.profile_form(project).values
+    for changed in (values, values, replace(values, cores="1"), replace(values, samples="3")):
+        bridge.weigh_profile(changed, project)
+        assert not bridge.check_profile(changed, project).uncounted
+    assert asked == [()]
+    broken.append(True)
+    other = replace(values, batch="2")
+    assert bridge.check_profile(other, project).uncounted
+    for _ in range(2):
+        bridge.weigh_profile(other, project)
+    check = bridge.check_profile(other, project)
+    assert asked == [(), (2,)] and check.performance_s is None and not check.uncounted

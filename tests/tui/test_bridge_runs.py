@@ -28,7 +28,7 @@ def test_a_run_is_ended_from_here(bridge: Bridge, project: str, monkeypatch: pyt
     other, _ = bridge.start(brief(start), project)
     waiting = until(lambda: row if (row := find(bridge, other)) and row.holder is not None else None, "a queue")
     assert (waiting.state, waiting.place) == (activity.WAITING, 1)
-    assert run[-4:].lower() in bridge.check_form(start.values, start.summary, project).busy
+    assert run[-4:].lower() in bridge.check_form(start.values, start.summary).busy
     with pytest.raises(UsageError):
         bridge.finish(other)
     with pytest.raises(UsageError):

@@ -22,9 +22,9 @@ from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tuibench.core import activity
 from tuibench.core.card import Card
-from tuibench.core.cell import Failure
 from tuibench.core.errors import ModelError, UsageError
 from tuibench.core.profile_spec import LOSS, ProfileSpec
+from tuibench.core.short_id import short_id
 from tuibench.core.spec import EFFORTS, InputSettings, ModelSource
 from tuibench.core.watch import RunView
 from tuibench.report.command import command_of
@@ -141,7 +141,7 @@ def test_a_benchmarks_form_has_its_settings(bridge: Bridge, project: str) -> Non
     start = bridge.form(benchmark=one)
     assert start.origin == "the settings of 0001"
     assert (start.values.batches, start.values.pin, start.values.name, start.changed) == ("1", "none", "kept", False)
-    assert not bridge.check_form(start.values, start.summary, project).errors
+    assert not bridge.check_form(start.values, start.summary).errors
 
 
 def test_a_model_that_is_gone_or_changed_is_said_in_the_form(bridge: Bridge, project: str, model: Path) -> None:
@@ -167,7 +167,7 @@ def alter(model: Path) -> None:
 
 def test_a_form_says_what_it_comes_to(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
-    check = bridge.check_form(replace(start.values, cores="1", batches="1,8", effort="quick"), start.summary, project)
+    check = bridge.check_form(replace(start.values, cores="1", batches="1,8", effort="quick"), start.summary)
     assert (check.errors, check.cells, check.warnings, check.busy) == ({}, 4, (), "")
     assert check.expected_s == pytest.approx(4 * 3 * 1.3)
     assert check.limit_s == 40
@@ -188,54 +188,34 @@ def test_a_form_says_what_a_dry_run_of_its_command_says(bridge: Bridge) -> None:
 def test_every_wrong_field_is_named_and_nothing_else_said(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     values = replace(start.values, cores="9999", batches="x", compare_to="zzzz", engines=("nope",), against="/gone")
-    check = bridge.check_form(values, start.summary, project)
+    check = bridge.check_form(values, start.summary)
     assert set(check.errors) == {"cores", "batches", "compare_to", "engines", "against"}
     assert (check.command, check.cells) == ("", 0)
 
 
 def test_what_the_model_forbids_stands_beside_its_field(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
-    unknown = bridge.check_form(replace(start.values, dims=(("nope", "3"),)), start.summary, project)
+    unknown = bridge.check_form(replace(start.values, dims=(("nope", "3"),)), start.summary)
     assert list(unknown.errors) == ["dim:nope"]
-    twice = bridge.check_form(replace(start.values, batches="4", dims=(("batch", "2"),)), start.summary, project)
+    twice = bridge.check_form(replace(start.values, batches="4", dims=(("batch", "2"),)), start.summary)
     assert list(twice.errors) == ["batches"]
 
 
 def test_what_will_probably_fail_is_a_warning(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
     values = replace(start.values, precision="f16", cores="1,1", scenarios="sync", streams="4")
-    check = bridge.check_form(values, start.summary, project)
+    check = bridge.check_form(values, start.summary)
     assert check.errors == {}
     assert "onnxruntime has no f16: its cells will fail" in check.warnings
     assert any("measured once" in words for words in check.warnings)
     assert any("1 stream is used" in words for words in check.warnings)
-    tight = bridge.check_form(replace(start.values, flags="--memory-limit 2MB"), start.summary, project)
+    tight = bridge.check_form(replace(start.values, flags="--memory-limit 2MB"), start.summary)
     assert any(words.startswith("the largest needs about 60") for words in tight.warnings)
-
-
-def test_what_this_project_met_before_is_a_warning(bridge: Bridge, project: str) -> None:
-    stored(bridge, project)
-    record = make_store(Path(os.environ["TUIBENCH_HOME"]) / "data").benchmarks.get(make_id(1)).result
-    (cell,) = record.cells
-    failed = replace(cell, status="failed", failure=Failure("memory", "load", "out of memory: 8 GB"), executions=())
-    hungry = replace(cell, memory_bytes={"timed": 123_000_000})
-    for number, one in ((2, failed), (3, hungry)):
-        late = replace(record, id=make_id(number), cells=(one,))
-        make_store(Path(os.environ["TUIBENCH_HOME"]) / "data").benchmarks.add(late, Card(project=project))
-        start = bridge.form(project=project)
-        asked = cell.asked
-        values = brief(start, engines=(asked.engine,), batches=str(asked.batch), cores=str(asked.cores), flags="")
-        check = bridge.check_form(values, start.summary, project)
-        if number == 2:
-            (words,) = check.warnings
-            assert words.endswith("failed in 0002: out of memory in load: 8 GB")
-        else:
-            assert (check.warnings, check.memory_bytes) == ((), 123_000_000)
 
 
 def test_a_check_starts_nothing_and_opens_nothing_of_the_users(bridge: Bridge, project: str) -> None:
     start = bridge.form(project=project)
-    bridge.check_form(start.values, start.summary, project)
+    bridge.check_form(start.values, start.summary)
     seen: list[str] = []
     watching = True
 
@@ -244,7 +224,7 @@ def test_a_check_starts_nothing_and_opens_nothing_of_the_users(bridge: Bridge, p
             seen.append(f"{event} {args[0]}")
 
     sys.addaudithook(hear)
-    bridge.check_form(start.values, start.summary, project)
+    bridge.check_form(start.values, start.summary)
     watching = False
     assert [line for line in seen if not line.startswith(("open /proc/", "open /sys/", "os.listdir /sys/"))] == []
 
@@ -325,7 +305,7 @@ def test_what_is_asked_before_a_start_tells_how_quiet_the_machine_is(
     monkeypatch.setattr(Workbench, "load_words", lambda bench: "quiet")
     other = Bridge(hidden=True)
     start = other.form(project)
-    assert other.plan_rerun(first).load == other.check_form(start.values, start.summary, project).load == "quiet"
+    assert other.plan_rerun(first).load == other.check_form(start.values, start.summary).load == "quiet"
 
 
 @pytest.mark.parametrize("profile", [None, ProfileSpec(LOSS)])
@@ -387,8 +367,20 @@ def test_a_second_model_is_looked_at_like_the_first_and_once(
     page.write_bytes(b"<html>")
     values = replace(FormValues(model=str(model)), against=str(page))
     for _ in range(2):
-        assert "is a web page, not a model" in bridge.check_form(values, None, "").errors["against"]
-    assert bridge.check_form(replace(values, against=str(model)), None, "").errors == {}
+        assert "is a web page, not a model" in bridge.check_form(values, None).errors["against"]
+    assert bridge.check_form(replace(values, against=str(model)), None).errors == {}
     assert looks == [str(page), str(model)]
     page.write_bytes(TINY.read_bytes())
-    assert bridge.check_form(values, None, "").errors == {}
+    assert bridge.check_form(values, None).errors == {}
+
+
+@pytest.mark.parametrize("profile", [None, ProfileSpec(LOSS)])
+def test_hint_for_a_gone_model_fits_80_columns(bridge: Bridge, tmp_path: Path, profile: ProfileSpec | None) -> None:
+    model = tmp_path / ("deep" * 20) / f"{'very-' * 20}long.onnx"
+    model.parent.mkdir()
+    shutil.copy(TINY, model)
+    project = bridge.create_project(bridge.find_model(str(model)), "net", "", {}).project.id
+    first = stored(bridge, project, profile=profile)
+    model.unlink()
+    way = "R takes it from where it lies now" if profile is None else f"rerun {short_id(first)} --model PATH"
+    assert way in bridge.plan_rerun(first).error[: 80 - len("! ") - 1]

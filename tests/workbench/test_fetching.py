@@ -60,7 +60,7 @@ def test_a_name_that_means_nothing_is_refused(places: Places) -> None:
         ModelFetch("hf:nothing", places).carry_out(lambda _: None)
 
 
-def test_an_interruption_ends_the_child_and_keeps_what_arrived(loopback: Loopback, places: Places) -> None:
+def test_an_interruption_ends_the_child_and_frees_the_model(loopback: Loopback, places: Places) -> None:
     released = threading.Event()
 
     def stall(handler: Handler) -> None:

@@ -267,7 +267,6 @@ def test_lists_of_profiles_and_benchmarks_are_apart(home: Path) -> None:
     bench.store.benchmarks.add(make_profile_result(2), Card())
     bench.store.benchmarks.add(make_profile_result(3, ProfileSpec(LOSS)), Card())
     assert [row.kind for row in bench.library.list()] == [""]
-    assert [row.kind for row in bench.library.list_all()] == ["loss", "performance", ""]
     assert [row.kind for row in bench.profiles.rows()] == ["loss", "performance"]
     assert [row.kind for row in bench.profiles.rows(kind=LOSS)] == ["loss"]
     assert [row.kind for row in bench.library.list_loose(profiles=True)] == ["loss", "performance"]

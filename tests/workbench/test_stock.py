@@ -9,8 +9,7 @@ from tests.host.machine import Machine
 from tests.store.build import make_store
 from tests.store.data import make_id, make_small
 from tuibench.core.card import Card
-from tuibench.host.login import LogOut
-from tuibench.workbench.stock import find_at_log_out, find_in_stock, take_stock
+from tuibench.workbench.stock import find_in_stock, take_stock
 
 
 @pytest.fixture
@@ -71,23 +70,6 @@ def test_a_damaged_salt_hides_nothing_but_is_told(tmp_path: Path, machine: Machi
     facts = take_stock(make_store(tmp_path), tmp_path, machine.root)
     assert "salt" in facts["unreadable"] and facts["benchmarks"] == 1
     assert any("salt" in finding["seen"] for finding in find_in_stock(facts))
-
-
-@pytest.mark.parametrize(
-    ("kills", "in_session", "lingers", "said"),
-    [
-        (True, True, False, "loginctl enable-linger"),
-        (True, True, True, "systemd-run --user --scope"),
-        (True, False, False, ""),
-        (False, True, False, ""),
-        (None, True, None, ""),
-    ],
-)
-def test_log_out_is_worth_a_word_only_where_it_would_end_a_run(
-    kills: bool | None, in_session: bool, lingers: bool | None, said: str
-) -> None:
-    found = find_at_log_out(LogOut(kills, lingers, in_session))
-    assert [finding["mend"].startswith(said) for finding in found] == ([True] if said else [])
 
 
 def test_files_that_go_meanwhile_do_not_matter(tmp_path: Path, machine: Machine) -> None:

@@ -28,14 +28,10 @@ class ArrivalView:
 
     def update(self, progress: FetchProgress) -> None:
         """Paint if it is time."""
-        if progress.waiting:
-            self._painter.update(Snapshot(0, 0, self._label, activity="another process is fetching it"))
-            return
         if self._first is None:
             self._first = (self._clock(), progress.fetched)
-            here = f", {size(progress.fetched)} of it here already" if progress.fetched else ""
             total = "of unknown size" if progress.total is None else size(progress.total)
-            self._painter.say(f"fetching {self._label}: {total}{here}")
+            self._painter.say(f"fetching {self._label}: {total}")
         self._painter.update(Snapshot(0, 0, self._label, eta_s=self._left_s(progress), activity=_share(progress)))
 
     def done(self, model: FetchedModel) -> None:

@@ -10,9 +10,8 @@ from tuibench.cli.benchmark import check_export, measure, to_wishes
 from tuibench.cli.fetching import fetcher
 from tuibench.cli.interruption import Interruption
 from tuibench.cli.output import emit
-from tuibench.cli.patience import told
 from tuibench.cli.profile_choice import shown_of
-from tuibench.cli.session import opened
+from tuibench.cli.session import opened, tell
 from tuibench.core.errors import ExitCode, UsageError
 from tuibench.core.label import model_names
 from tuibench.core.profile import LEVELS, LOSS, LossProfile
@@ -39,7 +38,7 @@ from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import ProfilePlan
 
 _FLOPS, _APPROXIMATED = "flops", "approximated"
-_COUNTING = "counting what each layer costs"
+_COUNTING = "counting what each layer costs ..."
 
 
 def run(request: ProfileRequest, interruption: Interruption) -> int:
@@ -130,8 +129,9 @@ def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec
     """The FLOPS profile or the approximated loss profile; the export first, as of what is measured."""
     names = ", ".join(model_names(spec.models))
     heading, output = ProfileHeading(model=names), request.output
-    with told(_COUNTING if request.flops else "looking at the weights", output.quiet, output.ascii):
-        found = bench.profiles.costs_of(spec) if request.flops else bench.profiles.weights_of(spec)
+    if not output.quiet:
+        tell(_COUNTING if request.flops else "looking at the weights ...")
+    found = bench.profiles.costs_of(spec) if request.flops else bench.profiles.weights_of(spec)
     as_json = theory_json(_FLOPS if request.flops else _APPROXIMATED, names, found)
     path = output.export_path
     if path is not None and path != STDOUT:
@@ -143,8 +143,9 @@ def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec
 
 def _print_plan(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) -> int:
     """What would be done and about how long it takes; the costs are worked out for it, and nothing is measured."""
-    with told(_COUNTING, request.output.quiet, request.output.ascii):
-        plan = bench.profiles.plan_anew(spec)
+    if not request.output.quiet:
+        tell(_COUNTING)
+    plan = bench.profiles.plan_anew(spec)
     asked = spec.profile
     if request.output.json or asked is None:
         emit(plan_json(spec, plan))

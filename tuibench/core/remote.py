@@ -19,8 +19,6 @@ class FetchProgress:
     fetched: int
     total: int | None
     """None where the server does not say."""
-    waiting: bool = False
-    """Whether another process is fetching the same model."""
 
 
 @dataclass(frozen=True, slots=True)

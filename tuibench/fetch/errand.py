@@ -13,7 +13,7 @@ from tuibench.core.text import show
 from tuibench.fetch.address import key_of, parse_address
 from tuibench.fetch.download import Download, Kept, Terms, Wanted
 from tuibench.fetch.hub import find_wanted
-from tuibench.fetch.shelf import Shelf, cannot_write, pause
+from tuibench.fetch.shelf import Shelf, cannot_write
 from tuibench.fetch.web import Web
 
 _SPEAK_EVERY_S = 0.2
@@ -38,10 +38,10 @@ class Meter:
 
 
 def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
-    """Have a model here: {address, cache, refetch?, stall_s?, most_bytes?, spare_bytes?} in, where it lies out."""
+    """Have a model here: {address, cache, stall_s?, most_bytes?, spare_bytes?} in, where it lies out."""
     token = str(request["address"])
     terms = Terms()
-    given = {name: request[name] for name in ("stall_s", "most_bytes", "spare_bytes", "refetch") if name in request}
+    given = {name: request[name] for name in ("stall_s", "most_bytes", "spare_bytes") if name in request}
     terms = replace(terms, **given)
     scheme = remote_scheme(token)
     if scheme not in FETCHED:
@@ -50,11 +50,11 @@ def fetch(request: dict[str, Any], send: Send) -> dict[str, Any]:
     shelf = Shelf(str(request["cache"]), address.key if address is not None else key_of(token))
     web = Web(terms.stall_s)
     try:
-        with shelf.locked(lambda: send({"waiting": True}), terms.stall_s, pause):
+        with shelf.locked():
             if address is not None:
                 wanted = [Wanted(address, address.file_name)]
             else:
-                wanted = find_wanted(token, shelf, terms.refetch, terms.stall_s)
+                wanted = find_wanted(token, shelf, terms.stall_s)
             kept = _fetch_all(wanted, shelf, web, terms, Meter(send))
     except OSError as error:
         # The network's errors have been told by then; what is left is the disk's.

@@ -28,15 +28,15 @@ _SILENT = {
 File = dict[str, Any]
 
 
-def find_wanted(token: str, shelf: Shelf, refetch: bool, timeout_s: float) -> list[Wanted]:
+def find_wanted(token: str, shelf: Shelf, timeout_s: float) -> list[Wanted]:
     """The model first, then the files with its weights; the hub is asked only while something is missing."""
     repo, file = split_token(token)
     note = shelf.read_note(_NOTE)
-    if refetch or not _is_whole(note):
+    if not _is_whole(note):
         note = _look_up(repo, file, timeout_s)
         shelf.write_note(_NOTE, note)
     names = _local_names(note["files"])
-    if not refetch and all(find_kept(shelf, name) for name in names):
+    if all(find_kept(shelf, name) for name in names):
         return [_wanted(Address("", "hf"), file, name) for file, name in zip(note["files"], names, strict=True)]
     hub = _library()
     found = []

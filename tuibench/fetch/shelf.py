@@ -5,8 +5,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -14,7 +13,6 @@ from tuibench.core.errors import ModelError, WriteError
 from tuibench.core.text import show
 
 _NEW = os.O_WRONLY | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW
-_LOOK_S = 0.5
 
 
 class Shelf:
@@ -35,9 +33,9 @@ class Shelf:
         """Of a file that is on its way."""
         return self.path(f"{name}.part")
 
-    def open_part(self, name: str, anew: bool) -> int:
-        """A descriptor to write what is on its way, from the beginning or at its end."""
-        return os.open(self.part(name), _NEW | (os.O_TRUNC if anew else os.O_APPEND), 0o600)
+    def open_part(self, name: str) -> int:
+        """A descriptor to write what is on its way, from the beginning."""
+        return os.open(self.part(name), _NEW | os.O_TRUNC, 0o600)
 
     def size(self, path: str) -> int | None:
         """Of a file; None where there is none."""
@@ -73,7 +71,6 @@ class Shelf:
     def finish(self, name: str) -> None:
         """Give what has arrived its name; it is on the disk before it can be seen."""
         os.replace(self.part(name), self.path(name))
-        self.forget(f"{name}.part.json")
         directory = os.open(self.directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
         try:
             os.fsync(directory)
@@ -87,36 +84,22 @@ class Shelf:
                 os.unlink(self.path(name))
 
     @contextmanager
-    def locked(self, waiting: Callable[[], None], stall_s: float, pause: Callable[[float], None]) -> Iterator[None]:
-        """Keep others out; `waiting` is called twice a second while another process fetches the same model."""
+    def locked(self) -> Iterator[None]:
+        """Keep others out; ModelError where another process is fetching the same model."""
         lock = os.open(self.path(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW, 0o600)
         try:
-            seen, quiet_s = self._arrived(), 0.0
-            while not _try_lock(lock):
-                waiting()
-                pause(_LOOK_S)
-                now = self._arrived()
-                seen, quiet_s = now, quiet_s + _LOOK_S if now == seen else 0.0
-                if quiet_s > stall_s:
-                    what = f"another process is fetching this model and stands still for {stall_s:g} s"
-                    raise ModelError(what, f"end it; it holds {show(self.path('.lock'))}")
+            if not _try_lock(lock):
+                what = "another process is fetching this model"
+                raise ModelError(what, f"try again when it is done; it holds {show(self.path('.lock'))}")
             yield
         finally:
             os.close(lock)
-
-    def _arrived(self) -> int:
-        return sum(self.size(self.path(name)) or 0 for name in os.listdir(self.directory))
 
 
 def cannot_write(where: str, error: OSError) -> WriteError:
     """What a disk's refusal means."""
     reason = error.strerror or str(error)
     return WriteError(f"{show(where)} cannot be written: {reason}", "free some space, or set TUIBENCH_HOME elsewhere")
-
-
-def pause(seconds: float) -> None:
-    """Wait; the default way to."""
-    time.sleep(seconds)
 
 
 def _try_lock(descriptor: int) -> bool:

@@ -24,17 +24,6 @@ KEY = "tuibench"
 
 _HINT = "export it again; a file that was edited by hand may no longer be one"
 _NOT_FINITE = {f"not finite: {word}": float(word) for word in ("nan", "inf", "-inf")}
-_LATER: Mapping[str, Any] = {
-    "host": "",
-    "sittings": [],
-    "waited_s": 0.0,
-    "shared_host": False,
-    "foreign": "",
-    "profile": None,
-}
-"""What the first exports of this schema did not have yet, with what their absence meant."""
-_LATER_IN_CELLS: Mapping[str, Any] = {"sittings": 1}
-_LATER_IN_SPEC: Mapping[str, Any] = {"profile": None}
 
 
 def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
@@ -43,7 +32,6 @@ def read_own(document: dict[str, Any], schema: Schema) -> RunResult:
     if not isinstance(own, dict):
         raise Refusal(f"'{KEY}' in it is no object", _HINT)
     _check_version(own, document.get("version"))
-    _fill(own)
     problem = find_problem(document, schema)
     if problem:
         raise Refusal(problem, _HINT)
@@ -62,16 +50,6 @@ def _check_version(own: dict[str, Any], version: object) -> None:
         who = f"tuibench {show(version, 40)}" if isinstance(version, str) and version else "another version of tuibench"
         what = f"has schema {number}, written by {who}; this version reads schemas up to {NEWEST}"
         raise Refusal(what, "import it with that version, or with a newer one" if number > NEWEST else _HINT)
-
-
-def _fill(own: dict[str, Any]) -> None:
-    cells = own.get("cells")
-    blocks = [(own, _LATER), (own.get("spec"), _LATER_IN_SPEC)]
-    blocks += [(cell, _LATER_IN_CELLS) for cell in (cells if isinstance(cells, list) else ())]
-    for block, later in blocks:
-        if isinstance(block, dict):
-            for name, value in later.items():
-                block.setdefault(name, value)
 
 
 def _restored(kind: Any, value: Any, place: str, reasons: Mapping[str, str]) -> Any:

@@ -30,7 +30,6 @@ def render_doctor(facts: Block) -> str:
         ("Noise now", _noise(facts["noise"])),
         ("Engines", _engines(facts["engines"], env["versions"])),
         ("Store", _store(facts.get("store"), facts.get("env_private", {}).get("store", {}))),
-        ("Log-out", _log_out(facts.get("log_out"))),
         ("Python", _python(env)),
         ("Terminal", _terminal(facts["terminal"])),
     ]
@@ -180,13 +179,6 @@ def _trash(trash: Block) -> str:
 
 def _writable(store: Block) -> str:
     return "cannot be written" if store["problem"] else "can be written"
-
-
-def _log_out(log_out: Block | None) -> list[str] | None:
-    if log_out is None or log_out["kills"] is None:
-        return None
-    ends = "systemd ends what a session started" if log_out["kills"] else "what was started stays"
-    return [ends, "" if log_out["lingers"] is None else f"lingering {'on' if log_out['lingers'] else 'off'}"]
 
 
 def _python(env: Block) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import re
 from collections.abc import Sequence
@@ -15,7 +13,6 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of
 from tuibench.report.age import age
 from tuibench.report.column import Column, lay_out
-from tuibench.report.csv_export import safe_text
 from tuibench.report.style import to_ascii, width_of
 
 WIDTH = 80
@@ -116,18 +113,6 @@ def rows_json(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
     # A line per benchmark: for eyes, for diff, and because indenting takes ten times as long.
     listed = "".join(f"\n{line}" + "," * (i < len(lines)) for i, line in enumerate(lines, 1))
     return f'{{"schema": {SCHEMA}, "total": {len(rows)}, "benchmarks": [{listed}\n]}}\n'
-
-
-def rows_csv(rows: Sequence[BenchmarkRow], limit: int | None = None) -> str:
-    """The rows as a table in which no text can start a formula."""
-    names = short_ids(row.id for row in rows)
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(["short", *_FIELDS])
-    for row in rows if limit is None else rows[: max(limit, 0)]:
-        values = [getattr(row, name) for name in _FIELDS]
-        writer.writerow([names[row.id], *(value if isinstance(value, int) else safe_text(value) for value in values)])
-    return out.getvalue()
 
 
 def headline_words(row: BenchmarkRow) -> str:

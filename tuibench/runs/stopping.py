@@ -43,11 +43,6 @@ class StopSwitch:
         self._beats: list[Callable[[], None]] = []
         self._beat_at = float("inf")
 
-    @property
-    def has_client(self) -> bool:
-        """Whether somebody is there whose end would be the run's."""
-        return self._lifeline is not None
-
     def let_go(self) -> None:
         """Go on without the client, whose end means nothing from now on."""
         self._lifeline = None

@@ -22,7 +22,6 @@ from tuibench.store.layout import HostLayout, check_ulid
 from tuibench.store.listing import Listing, join_rows
 from tuibench.store.record_file import Record, RecordFiles
 from tuibench.store.sample_shelf import move_samples, name_samples
-from tuibench.store.second_look import SecondLook
 from tuibench.store.sweep import Sweeper
 
 if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
@@ -54,7 +53,6 @@ class Benchmarks:
         self._attendant: Attendant | None = None
         self._records = RecordFiles(context.sealing)
         self._indexes: dict[str, Index] = {}
-        self._second = SecondLook(context.sealing)
         self._listing: tuple[tuple[object, ...], Listing] | None = None
 
     def draw_id(self, time_ms: int, taken: Iterable[str] = ()) -> str:
@@ -95,10 +93,6 @@ class Benchmarks:
     def rows(self) -> tuple[BenchmarkRow, ...]:
         """Every benchmark of every host, newest first."""
         return self._list().rows
-
-    def mark(self) -> str:
-        """Another text whenever a record that is listed as damaged has changed; '' where none is."""
-        return " ".join(map(str, self._second.stamps()))
 
     def index_bytes(self) -> int:
         """How long the lists of all hosts are, without reading any: what reading them will take."""
@@ -198,8 +192,6 @@ class Benchmarks:
             # Read before any record changes, so that a list that is lost is noticed, and one that is new is not.
             try:
                 with self.index(layout).transaction():
-                    if mended := self._second.mended_on(layout):
-                        self.index(layout).put(mended)
                     yield doubt
             except StoreNewer:
                 # Refused before anything was written.
@@ -243,11 +235,9 @@ class Benchmarks:
         parts = [(layout, *self.index(layout).rows()) for layout in self._context.hosts()]
         keys = tuple((layout.id, key) for layout, key, _ in parts)
         kept = self._listing
-        if kept is None or kept[0] != (keys, self._second.stamps()) or any(key is None for _, key in keys):
-            self._second.suspect((layout, rows) for layout, _, rows in parts)
-            stamps = self._second.stamps()
-            lists = self._second.mend([rows for _, _, rows in parts])
-            kept = self._listing = (keys, stamps), Listing(join_rows(lists), kept[1] if kept else None)
+        if kept is None or kept[0] != keys or any(key is None for _, key in keys):
+            lists = [rows for _, _, rows in parts]
+            kept = self._listing = keys, Listing(join_rows(lists), kept[1] if kept else None)
         return kept[1]
 
 

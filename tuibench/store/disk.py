@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import fcntl
 import os
-from typing import Protocol
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import Any, Protocol, cast
 
 READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 """Without waiting: a pipe planted at a name of ours would hold its reader for ever."""
@@ -141,3 +144,31 @@ class RealDisk:
         """As os.statvfs."""
         found = os.statvfs(path)
         return found.f_bavail * found.f_frsize
+
+
+def retrying(disk: Disk) -> Disk:
+    """Return the disk with each call repeated that a signal interrupted."""
+    return cast("Disk", _Retrying(disk))
+
+
+class _Retrying:
+    """A disk whose calls are those of another one, repeated on EINTR."""
+
+    def __init__(self, disk: Disk) -> None:
+        self._disk = disk
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return partial(_again, getattr(self._disk, name))
+
+    def close(self, fd: int) -> None:
+        """Close once: an interrupted close has freed the descriptor, which another thread may have by now."""
+        with suppress(InterruptedError):
+            self._disk.close(fd)
+
+
+def _again(call: Callable[..., Any], *args: Any) -> Any:
+    while True:
+        try:
+            return call(*args)
+        except InterruptedError:
+            continue

@@ -21,23 +21,5 @@ def migrate_tables(kind: str, tables: Tables, schema: int, steps: Steps | None =
     return tables
 
 
-def _rename_in_card(tables: Tables) -> Tables:
-    # Schema 0 was never released: cards said title and comment. It keeps the way of a migration walked.
-    names = {"title": "name", "comment": "note"}
-    cards = {
-        number: {names.get(key, key): value for key, value in card.items()}
-        for number, card in tables.get("card", {}).items()
-    }
-    return {**tables, "card": cards}
-
-
-def _rename_in_rows(tables: Tables) -> Tables:
-    names = {"title": "name", "comment": "note"}
-    rows = {
-        number: {names.get(key, key): value for key, value in row.items()}
-        for number, row in tables.get("benchmarks", {}).items()
-    }
-    return {**tables, "benchmarks": rows}
-
-
-STEPS: Steps = {(RECORD, 0): _rename_in_card, (INDEX, 0): _rename_in_rows}
+STEPS: dict[tuple[str, int], Step] = {}
+"""No form of a file has changed since the first release."""

@@ -7,9 +7,7 @@ import stat
 from collections.abc import Callable, Iterable, Sequence
 
 from tuibench.core.card import BenchmarkRow
-from tuibench.core.errors import StoreError
 from tuibench.core.project import Project, ProjectRow
-from tuibench.store.atomic import PREVIOUS
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context
 from tuibench.store.documents import ProjectFiles
@@ -21,8 +19,6 @@ ORDERS: dict[str, tuple[Callable[[ProjectRow], tuple[str, ...]], bool]] = {
 }
 """How lists can be sorted; whether the greatest comes first."""
 _ULID_LENGTH = 26
-_FEW = 50
-"""Fewer records are looked up one by one."""
 
 
 class ProjectList:
@@ -34,63 +30,39 @@ class ProjectList:
         self._files = ProjectFiles(context)
         self._sizes: dict[tuple[str, int], int] = {}
 
-    def rows(self, projects: Iterable[Project], weigh: bool = True) -> tuple[ProjectRow, ...]:
-        """A row for each, in their order; without `weigh` their sizes only as far as they are known already."""
+    def rows(self, projects: Iterable[Project]) -> tuple[ProjectRow, ...]:
+        """A row for each, in their order."""
         belonging: dict[str, list[BenchmarkRow]] = {}
         for row in self._benchmarks.rows():
             if row.project:
                 belonging.setdefault(row.project, []).append(row)
         wanted = list(projects)
-        unknown = [row for one in wanted for row in belonging.get(one.id, ()) if _key(row) not in self._sizes]
-        if weigh and len(unknown) > _FEW:
-            self._weigh_shelves(unknown)
-        few = weigh or len(unknown) <= _FEW
-        return tuple(self._row(project, belonging.get(project.id, []), few) for project in wanted)
+        self._weigh([row for one in wanted for row in belonging.get(one.id, ()) if _key(row) not in self._sizes])
+        return tuple(self._row(project, belonging.get(project.id, [])) for project in wanted)
 
     def bare_rows(self, projects: Iterable[Project]) -> tuple[ProjectRow, ...]:
         """A row for each with what its own file says: nothing is counted."""
         return tuple(ProjectRow(project, benchmarks=-1, size_bytes=-1, last_run_utc="") for project in projects)
 
-    def _row(self, project: Project, benchmarks: Sequence[BenchmarkRow], weigh: bool) -> ProjectRow:
-        size = -1
-        if weigh or all(_key(row) in self._sizes for row in benchmarks):
-            paths = self._files.paths_of(project.id, [version.id for version in project.versions])
-            own = sum(map(self._file_bytes, paths))
-            size = own + sum(map(self._record_bytes, benchmarks))
+    def _row(self, project: Project, benchmarks: Sequence[BenchmarkRow]) -> ProjectRow:
+        paths = self._files.paths_of(project.id, [version.id for version in project.versions])
         return ProjectRow(
             project=project,
             benchmarks=sum(not row.kind for row in benchmarks),
-            size_bytes=size,
+            size_bytes=sum(map(self._file_bytes, paths)) + sum(self._sizes[_key(row)] for row in benchmarks),
             last_run_utc=max((row.started_utc for row in benchmarks), default=""),
             profiles=sum(bool(row.kind) for row in benchmarks),
         )
 
-    def _record_bytes(self, row: BenchmarkRow) -> int:
-        key = _key(row)
-        if key not in self._sizes:
-            self._sizes[key] = self._weigh(row.id)
-        return self._sizes[key]
-
-    def _weigh(self, ulid: str) -> int:
-        try:
-            layout = self._benchmarks.find(ulid)
-        except StoreError:
-            return 0
-        samples = layout.samples(ulid)
-        inside = [os.path.join(samples, name) for name in self._context.files.names(samples)]
-        record = layout.record(ulid)
-        return sum(map(self._file_bytes, (record, record + PREVIOUS, *inside)))
-
-    def _weigh_shelves(self, rows: Sequence[BenchmarkRow]) -> None:
-        """Many at once: a look into each shelf costs a tenth of looking each of them up."""
+    def _weigh(self, rows: Sequence[BenchmarkRow]) -> None:
+        """Look into each shelf once: that costs a tenth of looking up every record."""
         files, sizes = self._context.files, dict.fromkeys((row.id for row in rows), 0)
-        for layout in self._context.hosts():
-            for shelf in files.names(layout.records):
-                inside = os.path.join(layout.records, shelf)
-                for name in files.names(inside):
+        for layout in self._context.hosts() if sizes else ():
+            for shelf in {layout.shelf(ulid) for ulid in sizes}:
+                for name in files.names(shelf):
                     ulid = name[:_ULID_LENGTH]
                     if ulid in sizes:
-                        sizes[ulid] += self._bytes_below(os.path.join(inside, name))
+                        sizes[ulid] += self._bytes_below(os.path.join(shelf, name))
         self._sizes.update((_key(row), sizes[row.id]) for row in rows)
 
     def _bytes_below(self, path: str) -> int:

@@ -61,17 +61,17 @@ class Projects:
                 found.append(decode_project(document, versions.get(document.id, ())))
         return tuple(sorted(found, key=lambda one: (one.modified_utc, one.id), reverse=True))
 
-    def rows(self, weigh: bool = True) -> tuple[ProjectRow, ...]:
-        """Every project with what was measured for it, the last modified first; `weigh` looks every size up."""
-        return self._list.rows(self.all(), weigh)
+    def rows(self) -> tuple[ProjectRow, ...]:
+        """Every project with what was measured for it, the last modified first."""
+        return self._list.rows(self.all())
 
     def bare_rows(self) -> tuple[ProjectRow, ...]:
         """Every project without what was measured for it, the last modified first: no list of benchmarks is read."""
         return self._list.bare_rows(self.all())
 
-    def search(self, text: str, weigh: bool = True) -> tuple[ProjectRow, ...]:
+    def search(self, text: str) -> tuple[ProjectRow, ...]:
         """The projects that have every word of `text` in their names, descriptions or models."""
-        return self._list.rows((one for one in self.all() if has_words(one, text)), weigh)
+        return self._list.rows(one for one in self.all() if has_words(one, text))
 
     def row(self, id: str) -> ProjectRow:  # noqa: A002
         """A project by its whole id, with what was measured for it."""

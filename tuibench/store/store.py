@@ -15,7 +15,7 @@ from tuibench.core.errors import StoreReadOnly
 from tuibench.core.trash import StoreReport
 from tuibench.store.benchmarks import Benchmarks
 from tuibench.store.context import Context, Notices, is_alive
-from tuibench.store.disk import Disk, RealDisk
+from tuibench.store.disk import Disk, RealDisk, retrying
 from tuibench.store.documents import ProjectFiles
 from tuibench.store.files import Files
 from tuibench.store.lock import WAIT_S, Waiting
@@ -23,7 +23,6 @@ from tuibench.store.mark import read_mark
 from tuibench.store.projects import Projects
 from tuibench.store.salt import HostIdentity
 from tuibench.store.sealed import Sealing
-from tuibench.store.steady import SteadyDisk
 from tuibench.store.trash import Trash
 
 
@@ -54,7 +53,7 @@ class Store:
         wait_s: float = WAIT_S,
     ) -> None:
         node = hashlib.sha256(machine.encode("utf-8", "surrogateescape")).hexdigest()[:8]
-        files = Files(os.path.abspath(root), SteadyDisk(disk if disk is not None else RealDisk()), node, entropy)
+        files = Files(os.path.abspath(root), retrying(disk if disk is not None else RealDisk()), node, entropy)
         notices = Notices()
         waiting = Waiting(timer, sleep, clock, command or _command(), os.uname().nodename, wait_s)
         self._identity = HostIdentity(files, machine, entropy)
@@ -87,7 +86,7 @@ class Store:
 
     def mark(self) -> str:
         """Another one whenever something may have changed since the last look; cheap enough for every second."""
-        return f"{read_mark(self._context)} {self.benchmarks.mark()}".rstrip()
+        return read_mark(self._context)
 
     def check(self, *, read_data: bool = False, repair: bool = False, journals: Collection[str] = ()) -> StoreReport:
         """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended.

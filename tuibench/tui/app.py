@@ -21,7 +21,7 @@ from tuibench.core.units import seconds
 from tuibench.tui import key, route
 from tuibench.tui.ages import Ages
 from tuibench.tui.config import Config
-from tuibench.tui.desk import Desk, Pulse, Restored
+from tuibench.tui.desk import Desk, Pulse
 from tuibench.tui.ending import ends_between
 from tuibench.tui.glyph import glyphs_of
 from tuibench.tui.message import PulseTaken, Refused
@@ -223,17 +223,12 @@ class Dashboard(CalmApp):
     def go_back(self) -> None:
         """To the screen before; home stays."""
         if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
-            self._pop()
-
-    def _pop(self) -> None:
-        left = self.page
-        self.pop_screen()
-        self.page.returned_from(left.profile_kind)
+            self.pop_screen()
 
     def leave(self) -> None:
         """Back; from home out of the dashboard."""
         if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
-            self._pop()
+            self.pop_screen()
         else:
             self.exit(int(ExitCode.OK))
 
@@ -289,9 +284,8 @@ class Dashboard(CalmApp):
         if self.is_running and (page := self.page).is_mounted:
             page.explain(message.error)
 
-    def _tell_undone(self, restored: Restored) -> None:
-        self.page.say(restored.words)
-        self.page.seek(restored.ids)
+    def _tell_undone(self, restored: str) -> None:
+        self.page.say(restored)
         self.look()
 
 

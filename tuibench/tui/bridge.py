@@ -15,7 +15,7 @@ from tuibench.core.text import show
 from tuibench.core.units import count_of, size
 from tuibench.tui.bridge_doubt import Doubt
 from tuibench.tui.bridge_profile import ProfileBridge
-from tuibench.tui.desk import LOOSE, Found, Pulse, Removed, Restored
+from tuibench.tui.desk import LOOSE, Found, Pulse, Removed
 from tuibench.workbench.hall import Workbench
 
 if TYPE_CHECKING:
@@ -50,9 +50,7 @@ class Bridge(ProfileBridge):
         self._projects = self._bench.projects
         self._made_presence: Presence | None = None
         self._made_starter: Starter | None = None
-        self._pulses = 0
         self._doubt = Doubt(self._store.probe)
-        self._unweighed = False
         self._listed = False
 
     @property
@@ -73,12 +71,9 @@ class Bridge(ProfileBridge):
 
     def pulse(self) -> Pulse:
         """See Desk."""
-        self._pulses += 1
         mark = self._store.mark()
         runs, ended = self._presence.look(mark), self._presence.ended
-        # Rows without their sizes are to be asked for once more, when the first ones are on the screen.
-        later = " weigh" if self._unweighed and self._pulses > 1 else ""
-        return Pulse(mark + later, runs, (*self._doubt.look(), *self._bench.notices()), ended)
+        return Pulse(mark, runs, (*self._doubt.look(), *self._bench.notices()), ended)
 
     def machine(self) -> Machine:
         """See Desk."""
@@ -100,9 +95,7 @@ class Bridge(ProfileBridge):
         # Thousands of records take their time to be counted and weighed, and no first frame should wait for it.
         with self._reading:
             first, self._listed = not (self._listed or text), True
-            rows = self._projects.hurry(by) if first else self._projects.list(by, text, weigh=self._pulses > 1)
-        self._unweighed = any(row.size_bytes < 0 for row in rows)
-        return rows
+            return self._projects.hurry(by) if first else self._projects.list(by, text)
 
     def project(self, token: str) -> ProjectRow:
         """See Desk."""
@@ -182,7 +175,7 @@ class Bridge(ProfileBridge):
         unsaved = frozenset(run.id for run in removal.unsaved)
         return Removed("; ".join(said) or "there was nothing to remove", removal.entry, unsaved)
 
-    def undo(self) -> Restored:
+    def undo(self) -> str:
         """See Desk."""
         return _restored(self._library.undo())
 
@@ -190,7 +183,7 @@ class Bridge(ProfileBridge):
         """See Desk."""
         return self._library.trash()
 
-    def restore(self, entry: str) -> Restored:
+    def restore(self, entry: str) -> str:
         """See Desk."""
         return _restored(self._library.restore(entry))
 
@@ -221,9 +214,9 @@ class Bridge(ProfileBridge):
         """See Desk."""
         return self._starter.form(project, benchmark, os.path.expanduser(path.strip()))
 
-    def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
+    def check_form(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """See Desk."""
-        return self._starter.check(values, summary, project)
+        return self._starter.check(values, summary)
 
     def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:
         """See Desk."""
@@ -285,8 +278,8 @@ class Bridge(ProfileBridge):
         return command
 
 
-def _restored(entry: TrashEntry) -> Restored:
-    return Restored(f"restored {_held(entry)}", frozenset((*entry.benchmarks, *entry.projects)))
+def _restored(entry: TrashEntry) -> str:
+    return f"restored {_held(entry)}"
 
 
 def _titles(entry: TrashEntry) -> str:

@@ -49,10 +49,6 @@ class ProfileBridge:
         """See ProfileDesk."""
         return self._profiler.costs(project)
 
-    def known_costs(self, project: str) -> CostProfile | None:
-        """See ProfileDesk."""
-        return self._profiler.known_costs(project)
-
     def approximated(self, project: str) -> LossProfile:
         """See ProfileDesk."""
         return self._bench.profiles.weights(self._profiler.source(project))

@@ -18,7 +18,6 @@ from tuibench.core.text import show
 from tuibench.report.command import token_of
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.profile import profile_values
-from tuibench.tui.bridge_profile_cost import Counted
 from tuibench.tui.bridge_start import Starter
 from tuibench.tui.desk_profile import ProfileValues
 from tuibench.workbench.repetition import ModelChanged
@@ -39,7 +38,6 @@ class Before:
     """Of what was measured."""
     reference: ModelReference | None
     """To that, where its files are known."""
-    counted: Counted | None
     summary: ModelSummary | None = None
     """Of what was measured, too."""
     lost: TuibenchError | None = None
@@ -68,11 +66,10 @@ def recall(stored: StoredBenchmark, starter: Starter, *, fetch: bool = False) ->
         source, note = _find(stored, starter, fetch)
     except TuibenchError as problem:
         lost = problem
-    counted = Counted(result.profile.costs, sha256, result.spec) if result.profile is not None else None
     reference = refer(source.asked, result.models[0]) if result.models else None
     typed = replace(profile_values(result.spec), model=token_of(source))
     summary = result.models[0] if result.models else None
-    return Before(typed, source, sha256, reference, counted, summary, lost, note)
+    return Before(typed, source, sha256, reference, summary, lost, note)
 
 
 def _find(stored: StoredBenchmark, starter: Starter, fetch: bool) -> tuple[ModelSource, str]:
@@ -82,14 +79,10 @@ def _find(stored: StoredBenchmark, starter: Starter, fetch: bool) -> tuple[Model
     # Behind RUN nobody is told what RUN will do.
     measures = "it is measured as it is now" if fetch else "RUN measures it as it is now"
     try:
-        sources, moved = starter.settle(stored, changed=False, fetch=fetch)
+        return starter.settle(stored, changed=False, fetch=fetch)[0], ""
     except ModelChanged:
-        sources, _ = starter.settle(stored, changed=True, fetch=fetch)
+        sources = starter.settle(stored, changed=True, fetch=fetch)
         return sources[0], f"the model changed since {short_id(stored.row.id)}: {measures}"
-    if not moved:
-        return sources[0], ""
-    measures = "the same is measured" if fetch else "RUN measures the same"
-    return sources[0], f"its model is gone: {measures} from {show(moved[0].path)}"
 
 
 def is_away(source: ModelSource) -> bool:

@@ -19,16 +19,14 @@ from tuibench.request.profile import ProfileReading, read_profile
 from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.repeat import again
 from tuibench.tui.bridge_content import ContentGlance
-from tuibench.tui.bridge_feed import FeedGlance
 from tuibench.tui.bridge_form import told
 from tuibench.tui.bridge_profile_again import Before, NotHere, recall, values_of
-from tuibench.tui.bridge_profile_cost import Counted, Counts
+from tuibench.tui.bridge_profile_cost import CountedCosts
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
 from tuibench.workbench.forecast import free_dims, misfits
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.model import is_untouched
-from tuibench.workbench.profiles import theory_spec
 from tuibench.workbench.runs import Wishes
 
 _FIELDS = {"inputs_file": "data", "sequence_length": "sequence"}
@@ -44,11 +42,10 @@ class ProfileStarter:
         self._starter = starter
         self._located: dict[str, ModelSource] = {}
         """By project."""
-        self._counts = Counts(bench.profiles.count, bench.profiles.count_layers)
+        self._costs = CountedCosts(bench.profiles.count, bench.profiles.count_layers)
         self._before: dict[str, Before] = {}
         """By profile that is to be made again."""
         self._contents = ContentGlance(lambda source: bench.projects.look(source)[0], is_untouched)
-        self._feeds = FeedGlance(bench.profiles.check_feeds)
         self._holder = Glance(bench.runs.holder)
 
     def source(self, project: str) -> ModelSource:
@@ -59,21 +56,13 @@ class ProfileStarter:
     def costs(self, project: str) -> CostProfile:
         """See ProfileDesk."""
         known, source = self._project_of(project), self.source(project)
-        asked = theory_spec(source, PERFORMANCE, None, known.dims)
-        found, sha256 = self._bench.profiles.count(asked)
-        self._counts.put(Counted(found, sha256, asked))
-        return found
-
-    def known_costs(self, project: str) -> CostProfile | None:
-        """See ProfileDesk."""
-        known = self._project_of(project)
-        return self._bench.profiles.known_costs(_newest(known), known.versions[-1].model.sha256, known.dims)
+        return self._bench.profiles.costs(source, None, known.dims)
 
     # How it begins
 
     def form(self, project: str, profile: str) -> ProfileStart:
         """See ProfileDesk."""
-        self._counts.forget()
+        self._costs.forget()
         if profile:
             return self._form_of(project, profile)
         known = self._project_of(project)
@@ -123,13 +112,12 @@ class ProfileStarter:
                 self._bench.profiles.check_engine(reading.spec.engines[0])
             except TuibenchError as error:
                 errors["engine"] = told(error)
-            if (unfit := self._feeds.problem(reading.spec)) and "data" not in errors:
-                errors["data"] = unfit
             sha256 = self._content(reading.spec, project, before)
-            times[kind] = self._expect(reading.spec, sha256, before)
-            if kind == LOSS and self._counts.layers(sha256) == 0:
+            costs, layers = self._costs.at(reading.spec, sha256), self._costs.layers(sha256)
+            times[kind] = self._bench.profiles.plan(reading.spec, sha256, costs, layers).seconds
+            if kind == LOSS and layers == 0:
                 errors["loss"] = "no layer has weights: switch it off"
-            uncounted |= times[kind] is None and self._counts.lacks(reading.spec, sha256)
+            uncounted |= times[kind] is None and self._costs.lacks(reading.spec, sha256)
             commands.append(again(reading.spec))
         if errors:
             return ProfileCheck(errors=errors, note=note)
@@ -173,19 +161,12 @@ class ProfileStarter:
             return self._contents.sha256(spec.models[0], before.reference) if before.reference else before.sha256
         return self._contents.sha256(spec.models[0], known.versions[-1].model) if known is not None else ""
 
-    def _expect(self, spec: BenchmarkSpec, sha256: str, before: Before | None) -> float | None:
-        """About how long it takes, None where nothing is known of that content at these sizes."""
-        counted = before.counted if before is not None else None
-        costs = counted.at(spec) if counted is not None and counted.sha256 == sha256 else None
-        costs = costs or self._counts.at(spec, sha256)
-        return self._bench.profiles.plan(spec, sha256, costs, self._counts.layers(sha256)).seconds
-
     def weigh(self, values: ProfileValues, project: str, profile: str = "") -> None:
         """See ProfileDesk."""
         before = self._before.get(profile)
         for _, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             if reading.spec is not None:
-                self._counts.find_out(reading.spec, self._content(reading.spec, project, before))
+                self._costs.count(reading.spec, self._content(reading.spec, project, before))
 
     def _readings(
         self, values: ProfileValues, project: str, before: Before | None, fetch: Fetch
@@ -244,7 +225,7 @@ class ProfileStarter:
         # Before anything goes on by itself: what is wrong with the model is wrong with all of them.
         for error in chain.from_iterable(self._misfits(spec, before).values() for spec in specs.values()):
             raise error
-        if LOSS in specs and self._counts.layers(self._content(specs[LOSS], project, before)) == 0:
+        if LOSS in specs and self._costs.layers(self._content(specs[LOSS], project, before)) == 0:
             raise ModelError(
                 "this model has no layer with weights that could be changed", "switch the loss profile off"
             )

@@ -24,8 +24,6 @@ from tuibench.request.translation import to_spec
 from tuibench.tui.bridge_fill import Filler
 from tuibench.tui.bridge_form import Reading, models_of, read_form, to_command, to_request, told
 from tuibench.tui.desk import FormCheck, FormStart, FormValues, RerunPlan
-from tuibench.workbench.copies import known_copies
-from tuibench.workbench.experience import Experience
 from tuibench.workbench.forecast import Forecast, check_dim, expected_s, forecast, limit_s
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.repetition import ModelChanged, ModelGone
@@ -63,7 +61,6 @@ class Starter:
         self._machine: Machine | None = None
         self._reading_machine = threading.Lock()
         self.filler = Filler(bench, self.locate)
-        self._learnt: dict[str, Experience] = {}
         self._holder = Glance(bench.runs.holder)
         self._load = Glance(bench.load_words)
         self._looked: dict[tuple[str, int, int], str] = {}
@@ -81,17 +78,12 @@ class Starter:
         return resolve_model(token.strip(), fetch=lambda address: self._bench.fetch(address, tell))
 
     def form(self, project: str, benchmark: str, path: str) -> FormStart:
-        """See Desk; what was measured before is looked at here, as that takes longer than a check may."""
+        """See Desk."""
         if benchmark:
-            start = self.filler.of_benchmark(benchmark)
-            project = project or self._bench.library.find(benchmark).project
-        else:
-            start = self.filler.of_project(project) if project else self.filler.of_model(path)
-        if project and start.summary is not None:
-            self._learnt[project] = self._bench.library.experience(project, start.summary.sha256)
-        return start
+            return self.filler.of_benchmark(benchmark)
+        return self.filler.of_project(project) if project else self.filler.of_model(path)
 
-    def check(self, values: FormValues, summary: ModelSummary | None, project: str) -> FormCheck:
+    def check(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """See Desk."""
         topology = self._bench.topology()
         reading = read_form(values, topology)
@@ -104,9 +96,8 @@ class Starter:
             found = _forecast(reading, spec, summary)
         if reading.errors:
             return FormCheck(errors=reading.errors)
-        learnt = self._learnt.get(project, Experience())
-        memory = max(filter(None, (found.memory_bytes, learnt.peak(spec))), default=None)
-        warnings = (*notes, *found.problems, *self._doubts(spec, memory), *learnt.warnings(spec))
+        memory = found.memory_bytes
+        warnings = (*notes, *found.problems, *self._doubts(spec, memory))
         return FormCheck(
             command=to_command(values, reading),
             cells=found.cells,
@@ -208,9 +199,8 @@ class Starter:
         stored = self._bench.library.get(benchmark)
         spec, cells = stored.result.spec, len(stored.result.cells)
         error, changed = "", False
-        moved: Sources = ()
         try:
-            _, moved = self.settle(stored, changed=False, fetch=False)
+            self.settle(stored, changed=False, fetch=False)
         except ModelChanged as problem:
             error, changed = problem.message, True
         except ModelError as problem:
@@ -221,16 +211,15 @@ class Starter:
         fed = spec.inputs.file
         if fed is not None and not os.path.isfile(fed) and (changed or not error):
             error, changed = f"its inputs are gone: R takes them from where they lie now (were {show(fed)})", False
-        busy, paths = self._bench.runs.holder(), tuple(source.path for source in moved)
-        took = expected_s(spec, cells)
+        busy, took = self._bench.runs.holder(), expected_s(spec, cells)
         if spec.profile is not None:
             took = self._bench.profiles.plan(spec, stored.row.model_sha256).seconds or stored.result.seconds
-        return RerunPlan(stored.row.id, cells, took, busy, error, changed, self._load.look(), paths)
+        return RerunPlan(stored.row.id, cells, took, busy, error, changed, self._load.look())
 
     def rerun(self, benchmark: str, changed: bool) -> tuple[str, tuple[str, ...]]:
         """See Desk."""
         stored = self._bench.library.get(benchmark)
-        sources, _ = self.settle(stored, changed=changed, fetch=True)
+        sources = self.settle(stored, changed=changed, fetch=True)
         project = self._bench.projects.kept(stored.card.project)
         if stored.result.spec.profile is not None:
             return self._profile_again(replace(stored.result.spec, models=sources), stored, project)
@@ -246,25 +235,13 @@ class Starter:
         card = Card(stored.card.name, "", project, stored.row.id)
         return self._bench.profiles.launch(spec, Wishes(card=card))
 
-    def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> tuple[Sources, Sources]:
-        """What to measure, and which of it are copies that stand in for files that are gone."""
+    def settle(self, stored: StoredBenchmark, *, changed: bool, fetch: bool) -> Sources:
+        """What to measure; ModelError where a model is gone, or changed and `changed` is not given."""
 
         def locate(token: str) -> ModelSource:
             return self.locate(token) if fetch or not is_remote(token) else ModelSource(token, "")
 
-        try:
-            return self._bench.repetition(stored, locate).settle([], changed), ()
-        except ModelChanged:
-            raise
-        except ModelError:
-            copies = known_copies(stored, self._bench.projects, self._bench.library)
-            if not copies:
-                raise
-            try:
-                return self._bench.repetition(stored, locate).settle(copies, changed), copies
-            except ModelError:
-                pass  # they have another content by now: what is wrong is still that the file is gone
-            raise
+        return self._bench.repetition(stored, locate).settle([], changed)
 
     def _launch(self, spec: BenchmarkSpec, card: Card, given: Mapping[str, Any]) -> tuple[str, tuple[str, ...]]:
         wait_s = 0.0 if given.get("no_wait") else given.get("wait_s")

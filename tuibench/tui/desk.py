@@ -39,7 +39,6 @@ __all__ = [
     "Pulse",
     "Removed",
     "RerunPlan",
-    "Restored",
     "RunFeed",
     "RunRow",
     "RunView",
@@ -160,8 +159,6 @@ class RerunPlan:
     """Whether the error is that the model changed: it may be measured as a new version."""
     load: str = ""
     """Whether anything else is at work on this machine, in words; '' where that is not known."""
-    moved: tuple[str, ...] = ()
-    """Files that the project knows with the same content, which are measured as those that were measured are gone."""
 
 
 class RunFeed(Protocol):
@@ -182,14 +179,6 @@ class Removed:
     entry: TrashEntry | None
     unsaved: frozenset[str] = frozenset()
     """Runs that were ended for it and could not be saved: they are still there."""
-
-
-@dataclass(frozen=True, slots=True)
-class Restored:
-    """What came back from the trash: what to say, and what lists may show of it."""
-
-    words: str
-    ids: frozenset[str]
 
 
 class Desk(ProfileDesk, Protocol):
@@ -258,14 +247,14 @@ class Desk(ProfileDesk, Protocol):
     def remove(self, ids: Sequence[str], *, cancel: bool = False, discard: bool = False) -> Removed:
         """Benchmarks and runs to the trash; UsageError where one goes on and `cancel` is not given."""
 
-    def undo(self) -> Restored:
-        """Bring back what was removed last."""
+    def undo(self) -> str:
+        """Bring back what was removed last; what that was, in words."""
 
     def trash(self) -> tuple[TrashEntry, ...]:
         """What can come back."""
 
-    def restore(self, entry: str) -> Restored:
-        """Bring back one removal."""
+    def restore(self, entry: str) -> str:
+        """Bring back one removal; likewise."""
 
     def empty_trash(self, entries: Collection[str]) -> str:
         """These, for good; what that was, in words."""
@@ -284,7 +273,7 @@ class Desk(ProfileDesk, Protocol):
     def form(self, project: str = "", benchmark: str = "", path: str = "") -> FormStart:
         """How a form begins: with a project's last values, a benchmark's settings, or for a model by its path."""
 
-    def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
+    def check_form(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """What it amounts to; touches no file but with stat, and takes milliseconds."""
 
     def start(self, values: FormValues, project: str = "", rerun_of: str = "") -> tuple[str, tuple[str, ...]]:

@@ -67,7 +67,7 @@ class ProfileStart:
     place: str = ""
     """What that is called."""
     note: str = ""
-    """That the model is not as it was, although it can be profiled: changed, or only a copy of it left."""
+    """That the model is not as it was, although it can be profiled."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,6 @@ class ProfileCheck:
     """Whether that can be found out; see weigh_profile."""
     commands: tuple[str, ...] = ()
     """The same as shell commands, one for each run; none while something is wrong."""
-    warnings: tuple[str, ...] = ()
     busy: str = ""
     """Who measures on this machine now, in words; '' for a free machine."""
     note: str | None = None
@@ -99,9 +98,6 @@ class ProfileDesk(Protocol):
     def costs(self, project: str) -> CostProfile:
         """What its model costs in theory; a child looks at it where nobody did before."""
 
-    def known_costs(self, project: str) -> CostProfile | None:
-        """The same where it was worked out before; None where a child would have to look."""
-
     def approximated(self, project: str) -> LossProfile:
         """What its model's weights alone tell of losses; likewise."""
 
@@ -109,7 +105,7 @@ class ProfileDesk(Protocol):
         """How the set-up begins: for a project, or with the settings of one of its profiles."""
 
     def check_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
-        """What it amounts to; milliseconds, and a second where a child reads a model or data that it did not before."""
+        """What it amounts to; milliseconds, and a second where a child reads a model that it did not before."""
 
     def weigh_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> None:
         """Find out what the next check needs for its estimate: a child counts what the model costs at these sizes."""

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable
 from typing import TypeVar
 
-from tuibench.tui.desk import Desk, Removed, Restored
+from tuibench.tui.desk import Desk, Removed
 
 T = TypeVar("T")
 
@@ -45,11 +45,11 @@ class Removals:
 
         return self.in_turn(carry_out)
 
-    def undoing(self) -> Callable[[], Restored]:
+    def undoing(self) -> Callable[[], str]:
         """Likewise: bring back what this session removed last, or where nothing of that is left, anybody."""
         return self.in_turn(self._undo)
 
-    def _undo(self) -> Restored:
+    def _undo(self) -> str:
         if not self._own:
             return self._desk.undo()
         there = {entry.id for entry in self._desk.trash()}

@@ -13,35 +13,27 @@ from tuibench.workbench.asking import ask_child
 
 _SILENCE_S = 150.0
 """The child itself gives up sooner on a server that says nothing: this is for a child that hangs."""
-_AGAIN = "the same command again goes on from there"
 
 
 class ModelFetch:
-    """One model on its way here; what has arrived stays for the next time, however this one ends."""
+    """One model on its way here; a download that breaks off leaves nothing."""
 
-    def __init__(
-        self, token: str, places: Places, *, refetch: bool = False, bounds: Mapping[str, Any] | None = None
-    ) -> None:
+    def __init__(self, token: str, places: Places, *, bounds: Mapping[str, Any] | None = None) -> None:
         self._token = token
         self._shown = show(public_name(token), 120)
         # `bounds` are the child's own: stall_s, most_bytes, spare_bytes.
-        self._request = {"address": token, "cache": str(places.cache), "refetch": refetch, **(bounds or {})}
+        self._request = {"address": token, "cache": str(places.cache), **(bounds or {})}
 
     def carry_out(self, tell: Callable[[FetchProgress], None]) -> FetchedModel:
         """Have the model here; `tell` hears how far it is, a few times a second, and ends it with what it raises."""
-        progress = FetchProgress(0, None)
 
         def hear(line: dict[str, Any]) -> float:
-            nonlocal progress
             if "fetched" in line:
-                progress = FetchProgress(int(line["fetched"]), line.get("total"))
-                tell(progress)
-            elif line.get("waiting"):
-                tell(FetchProgress(progress.fetched, progress.total, waiting=True))
+                tell(FetchProgress(int(line["fetched"]), line.get("total")))
             return _SILENCE_S
 
         what = f"fetching {self._shown}"
-        answer = ask_child("fetch", self._request, what=what, timeout_s=_SILENCE_S, hint=_AGAIN, hear=hear)
+        answer = ask_child("fetch", self._request, what=what, timeout_s=_SILENCE_S, hint="try it again", hear=hear)
         source = ModelSource(public_name(self._token), str(answer["path"]))
         return FetchedModel(
             source, str(answer["name"]), str(answer["sha256"]), int(answer["bytes"]), int(answer["fetched"])

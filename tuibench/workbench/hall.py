@@ -8,7 +8,6 @@ from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
-from tuibench.core.record import to_plain
 from tuibench.workbench.setting import Settings, read_settings
 
 if TYPE_CHECKING:
@@ -83,17 +82,14 @@ class Workbench:
         from tuibench.host.brand import read_brand  # what only doctor needs
         from tuibench.host.checkup import examine
         from tuibench.host.facts import this_process
-        from tuibench.host.login import read_log_out
-        from tuibench.workbench.stock import find_at_log_out, find_in_stock, take_stock
+        from tuibench.workbench.stock import find_in_stock, take_stock
 
         process = this_process()
-        cache = self.settings.places.cache
-        facts = examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
-        log_out = read_log_out(process.user)
+        facts = examine(process, engines=engines, terminal=terminal, brand=read_brand)
         stock = take_stock(self.store, self.settings.places.data)
         facts["env_private"]["store"] = stock.pop("private")
-        facts |= {"store": stock, "log_out": to_plain(log_out)}
-        found = [*facts["findings"], *find_in_stock(stock), *find_at_log_out(log_out)]
+        facts["store"] = stock
+        found = [*facts["findings"], *find_in_stock(stock)]
         return facts | {"findings": sorted(found, key=lambda finding: bool(finding["level"] != "harm"))}
 
     @cached_property

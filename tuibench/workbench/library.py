@@ -16,11 +16,7 @@ from tuibench.store.store import Store
 from tuibench.workbench.meaning import Meaning
 
 if TYPE_CHECKING:
-    from tuibench.workbench.experience import Experience
     from tuibench.workbench.runs import Runs
-
-_NEWEST = 3
-"""Benchmarks that are read for what they say about the next one."""
 
 
 class StillRunning(UsageError):
@@ -102,13 +98,6 @@ class Library:
         rows = tuple(row for row in self._rows(project, text) if row.kind)
         return rows if limit is None else rows[:limit]
 
-    def list_all(
-        self, project: str | None = None, text: str = "", limit: int | None = None
-    ) -> tuple[BenchmarkRow, ...]:
-        """The same for both."""
-        rows = self._rows(project, text)
-        return rows if limit is None else rows[:limit]
-
     def list_loose(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
         """Newest first: those of no project, or of one that is not there any more; or such profiles."""
         known = {project.id for project in self._store.projects.all()}
@@ -133,18 +122,6 @@ class Library:
     def get(self, token: str) -> StoredBenchmark:
         """The whole benchmark that is meant."""
         return self._store.benchmarks.get(self.find(token).id)
-
-    def experience(self, project: str, sha256: str = "") -> Experience:
-        """What the newest benchmarks of a project say about the next; what cannot be read of them says nothing."""
-        from tuibench.workbench.experience import learn  # what only forms need
-
-        results = []
-        for row in self.list(project=project, limit=_NEWEST):
-            try:
-                results.append(self._store.benchmarks.get(row.id).result)
-            except (StoreError, UnknownId):
-                continue
-        return learn(results, sha256)
 
     def project_name(self, project: str | None) -> str:
         """What a project is called; '' where there is none or it cannot be read."""

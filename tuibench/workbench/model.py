@@ -8,17 +8,15 @@ import stat
 from tuibench.core.model import ModelSummary
 from tuibench.core.place import Places
 from tuibench.core.project import FileStamp, ModelReference
-from tuibench.core.record import from_plain, to_plain
+from tuibench.core.record import from_plain
 from tuibench.core.reference import CHANGED, GONE, UNCHANGED, ModelState
-from tuibench.core.spec import BenchmarkSpec, ModelSource
+from tuibench.core.spec import ModelSource
 from tuibench.core.text import show
 from tuibench.host.cgroup import find_groups, read_memory
 from tuibench.host.tree import Tree
 from tuibench.workbench.asking import ask_child
 
 _INSPECT_S = 30.0
-_FEEDS_S = 60.0
-"""It gives way to whoever measures, and on a busy machine gets little time."""
 _HASH_S = 30.0
 _SLOWEST_BYTES_PER_S = 20_000_000
 
@@ -34,19 +32,6 @@ def inspect(source: ModelSource, places: Places, timeout_scale: float = 1.0) -> 
     limit = _INSPECT_S * timeout_scale
     answer = ask_child("inspect", request, what=f"{show(source.asked)}: reading the model", timeout_s=limit)
     return from_plain(ModelSummary, answer)
-
-
-def check_feeds(spec: BenchmarkSpec, places: Places) -> None:
-    """Raise UsageError where the file of inputs that is asked for does not fit the model."""
-    tree = Tree()
-    request = {
-        "spec": to_plain(spec),
-        "cache": str(places.cache),
-        "memory_bytes": read_memory(tree, find_groups(tree)).room_bytes,
-        "gentle": True,
-    }
-    limit = _FEEDS_S * spec.limits.timeout_scale
-    ask_child("feeds", request, what=f"{show(str(spec.inputs.file), 120)}: reading it", timeout_s=limit)
 
 
 def find_state(reference: ModelReference, places: Places) -> ModelState:

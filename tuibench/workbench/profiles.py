@@ -77,12 +77,6 @@ class Profiles:
         """Raise EngineError for one that does not tell how long each layer takes."""
         registry.check_timed(engine)
 
-    def check_feeds(self, spec: BenchmarkSpec) -> None:
-        """Raise UsageError for a file of inputs that does not fit the model; a child reads it."""
-        from tuibench.workbench.model import check_feeds  # listing profiles asks no children
-
-        check_feeds(spec, self._places)
-
     def close(self) -> None:
         """End the children that count."""
         self._theory.close()
@@ -100,10 +94,6 @@ class Profiles:
     def count(self, spec: BenchmarkSpec) -> tuple[CostProfile, str]:
         """The same, with the content that was counted."""
         return self._theory.count(spec)
-
-    def known_costs(self, model: ModelSource, sha256: str, dims: Mapping[str, int] | None = None) -> CostProfile | None:
-        """The same where it was counted before, of the content named; nothing is started for it."""
-        return self._theory.known_costs(theory_spec(model, PERFORMANCE, None, dims), sha256)
 
     def weights(self, model: ModelSource | str) -> LossProfile:
         """The approximated loss profile of a model."""

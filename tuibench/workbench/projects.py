@@ -37,15 +37,15 @@ class Projects:
         self._store = store
         self._runs = runs
 
-    def list(self, by: str = "modified", text: str = "", weigh: bool = True) -> tuple[ProjectRow, ...]:
+    def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
         """The projects that have every word of `text` somewhere, sorted; looking up sizes takes its time."""
         projects = self._store.projects
-        return sort_rows(projects.search(text, weigh) if text.strip() else projects.rows(weigh), by)
+        return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
 
     def hurry(self, by: str = "modified") -> tuple[ProjectRow, ...]:
         """What can be listed at once: not yet counted where there is much to count."""
         if self._store.benchmarks.index_bytes() < _LONG_BYTES:
-            return self.list(by, weigh=False)
+            return self.list(by)
         return sort_rows(self._store.projects.bare_rows(), by)
 
     def get(self, token: str) -> ProjectRow:

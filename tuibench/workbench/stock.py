@@ -12,7 +12,6 @@ from tuibench.core.errors import StoreError
 from tuibench.core.record import to_plain
 from tuibench.core.trash import TrashEntry
 from tuibench.host.finding import Finding
-from tuibench.host.login import LogOut
 from tuibench.host.mount import find_mount, is_remote
 from tuibench.host.tree import Tree
 from tuibench.store.store import Store
@@ -82,21 +81,6 @@ def find_in_stock(facts: Facts) -> list[dict[str, Any]]:
             )
         )
     return [to_plain(finding) for finding in found]
-
-
-def find_at_log_out(log_out: LogOut) -> list[dict[str, Any]]:
-    """Whether a detached benchmark would be ended with its user's session."""
-    if not (log_out.kills and log_out.in_session):
-        return []
-    finding = Finding(
-        "log-out",
-        "note",
-        "systemd ends what a user has started when the user logs out (KillUserProcesses=yes)",
-        "a benchmark that was started with --detach would end with the session",
-        ("" if log_out.lingers else "loginctl enable-linger once, then ")
-        + "systemd-run --user --scope tuibench benchmark MODEL --detach",
-    )
-    return [to_plain(finding)]
 
 
 def _describe(entries: Sequence[TrashEntry]) -> Facts:

@@ -59,12 +59,6 @@ class Detail:
         """The line of news, and of questions."""
         return self.rows[-3]
 
-    @property
-    def remembered(self) -> dict[str, Any]:
-        found = self.app.remembered.read().get("detail", {})
-        assert isinstance(found, dict)
-        return found
-
 
 @asynccontextmanager
 async def detail(

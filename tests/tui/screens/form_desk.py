@@ -84,7 +84,7 @@ class FormDesk:
             raise ModelError(f"there is no model {path}", "name another file")
         return self.models[path]
 
-    def check_form(self, values: FormValues, summary: ModelSummary | None, project: str = "") -> FormCheck:
+    def check_form(self, values: FormValues, summary: ModelSummary | None) -> FormCheck:
         """What is wrong with lists of numbers, and how many cells they make."""
         self.checked.append(values)
         self.checking.wait(30)

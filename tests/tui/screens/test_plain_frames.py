@@ -21,7 +21,6 @@ def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
     for place in ("trash", "project_settings"):
         monkeypatch.setattr(f"tuibench.tui.screens.{place}.size", lambda _: "145 kB")
         monkeypatch.setattr(f"tuibench.tui.screens.{place}.age", lambda *_: "2m")
-    monkeypatch.setattr("tuibench.tui.screens.project_rail.size", lambda _: "145 kB")
 
 
 @pytest.mark.parametrize(("size", "ascii_only", "name"), [(*way, name) for way, name in zip(WAYS, NAMES, strict=True)])

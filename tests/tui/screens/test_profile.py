@@ -50,14 +50,16 @@ async def test_the_bars_show_something_else_by_m_and_by_arrows_and_values_by_t()
         assert "as [% of total] t" in seen.text and "79 %  5" in seen.text
 
 
-async def test_a_choice_is_kept_for_the_other_tabs_and_the_next_profile() -> None:
+async def test_a_choice_is_kept_for_the_other_tabs_of_its_profile() -> None:
     async with profiled() as seen:
         await seen.go(route.profile(seen.ids[0]))
         await seen.press("left", "left", "3")
         assert "type [bytes]" in seen.text
+        await seen.press("1")
+        assert "type [bytes]" in seen.text
         await seen.press("q")
         await seen.go(route.profile(seen.ids[1]))
-        assert "type [bytes]" in seen.text
+        assert "type [bytes]" not in seen.text
 
 
 async def test_an_engine_that_gains_nothing_from_zeros_has_that_as_its_result() -> None:
@@ -285,10 +287,12 @@ async def test_losses_open_at_the_level_that_the_shell_shows(levels: tuple[str, 
     async with profiled((80, 24), profile_run(1, 60, replace(profile, loss=loss))) as seen:
         await seen.go(route.profile(seen.ids[0]))
         assert f"level [{LossBook(loss).usual}]" in seen.text and in_shell.removesuffix(":") in seen.text
-        # What was chosen once stands.
-        await seen.press("right", "escape")
-        await seen.go(route.profile(seen.ids[0]))
+        # Another level lasts while the profile is open.
+        await seen.press("right")
         assert f"level [{LossBook(loss).usual}]" not in seen.text
+        await seen.press("escape")
+        await seen.go(route.profile(seen.ids[0]))
+        assert f"level [{LossBook(loss).usual}]" in seen.text
 
 
 async def test_what_is_a_proxy_is_called_one_on_every_tab() -> None:

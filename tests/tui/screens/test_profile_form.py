@@ -303,13 +303,6 @@ async def test_a_start_that_fails_leaves_the_form_as_it_is() -> None:
         assert "the store cannot be written" in seen.news
 
 
-async def test_keys_that_come_before_the_fields_are_not_lost() -> None:
-    async with profiled() as seen:
-        seen.app.go(route.profile_form(seen.project))
-        await seen.press("enter")
-        assert len(seen.answers.started) == 1
-
-
 async def test_a_model_that_is_gone_says_so() -> None:
     answers = ProfileAnswers()
     answers.start = replace(answers.start, error="a.onnx is gone; put it back")

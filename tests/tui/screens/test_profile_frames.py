@@ -38,7 +38,6 @@ MACHINE = Machine(2, 2, 2, SERVER_ISA, ENGINES)
 async def test_pages_are_as_they_were_looked_at(
     size: tuple[int, int], ascii_only: bool, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("tuibench.tui.screens.project_rail.size", lambda _: "145 kB")
     async with profiled(size, display=Display(ascii_only=ascii_only)) as seen:
         monkeypatch.setattr(seen.app.desk, "machine", lambda: MACHINE)
         for page, way in PAGES.items():

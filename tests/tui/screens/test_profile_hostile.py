@@ -47,7 +47,7 @@ def evil_losses(*, measured: bool = True) -> LossProfile:
 async def test_no_name_does_anything_on_any_page() -> None:
     answers = ProfileAnswers()
     answers.start = ProfileStart(ProfileValues(dims=((EVIL, EVIL),), name=EVIL, data=EVIL), EVIL, EVIL, place=EVIL)
-    answers.check = ProfileCheck(performance_s=1.0, commands=(EVIL,), warnings=(EVIL,), busy=EVIL)
+    answers.check = ProfileCheck(performance_s=1.0, commands=(EVIL,), busy=EVIL)
     named = {"headline": EVIL, "conclusions": (EVIL,), "warnings": (EVIL,)}
     results = (
         profile_run(1, 60, Profile(PERFORMANCE, evil_costs(), performance=evil_times()), **named),

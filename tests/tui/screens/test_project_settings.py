@@ -78,7 +78,7 @@ async def test_fields_versions_and_model_are_shown(model: Path) -> None:
         assert "never measured" in text and "made just now, changed just now" in text
 
 
-def counting(desk: Desk, known: CostProfile | None, costs: CostProfile | str) -> tuple[Desk, list[str]]:
+def counting(desk: Desk, costs: CostProfile | str) -> tuple[Desk, list[str]]:
     """The desk with these costs, or why there are none; and what it was asked for."""
     asked: list[str] = []
 
@@ -88,61 +88,48 @@ def counting(desk: Desk, known: CostProfile | None, costs: CostProfile | str) ->
             raise ModelError(costs)
         return costs
 
-    def look(project: str) -> CostProfile | None:
-        asked.append("known")
-        return known
-
-    desk.costs, desk.known_costs = count, look  # type: ignore[method-assign]
+    desk.costs = count  # type: ignore[method-assign]
     return desk, asked
 
 
-async def test_what_is_known_of_its_cost_is_shown_without_counting_again(model: Path) -> None:
+async def test_its_cost_is_shown_and_not_sent_again_when_it_is_the_same(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
-    desk, asked = counting(make_desk(), make_costs(12), "nobody counts")
+    desk, asked = counting(make_desk(), make_costs(12))
     async with open_app((120, 36), desk=desk, driver=CountingDriver, headless=False) as (app, pilot):
         pane = await settings(app, pilot, project)
         assert "cost       at least 837 M FLOPs · at least 416 M MACs at batch 1" in frame(app)
         assert "FLOPs = 2 × MACs + operations on single elements" in frame(app)
         assert "not in it: operations of 1 node" in frame(app)
-        assert asked == ["known"]
+        assert asked == ["costs"]
         assert await bytes_of(pilot, pane.open) == 0
-        assert asked == ["known", "known"]
+        assert asked == ["costs", "costs"]
 
 
 async def test_what_nobody_counted_is_counted_and_what_cannot_be_is_unknown(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
-    desk, asked = counting(make_desk(), None, make_costs(12))
+    desk, asked = counting(make_desk(), make_costs(12))
     async with open_app((120, 36), desk=desk) as (app, pilot):
         pane = await settings(app, pilot, project)
-        assert "M FLOPs" in frame(app) and asked == ["known", "costs"]
+        assert "M FLOPs" in frame(app) and asked == ["costs"]
         # Other sizes cost something else.
         await put(pilot, pane, "dim:sequence", "128")
         pane.save()
         await settle(pilot)
-        assert asked == ["known", "costs"] * 2
-    desk, _ = counting(make_desk(), None, "no rule for any of its layers")
+        assert asked == ["costs"] * 2
+    desk, _ = counting(make_desk(), "no rule for any of its layers")
     async with open_app((120, 36), desk=desk) as (app, pilot):
         await settings(app, pilot, project)
         assert "cost       unknown: no rule for any of its layers" in frame(app)
     os.unlink(model)
-    desk, asked = counting(make_desk(), None, make_costs(12))
+    desk, asked = counting(make_desk(), make_costs(12))
     async with open_app((120, 36), desk=desk) as (app, pilot):
         await settings(app, pilot, project)
-        assert "cost       unknown: nobody has counted it, and the file is gone" in frame(app) and asked == ["known"]
-
-
-async def test_a_file_that_changed_costs_what_it_costs_now(model: Path) -> None:
-    project = project_of(model)
-    spoil(model)
-    desk, asked = counting(make_desk(), make_costs(3), make_costs(12))
-    async with open_app((120, 36), desk=desk) as (app, pilot):
-        await settings(app, pilot, project)
-        assert "at least 837 M FLOPs" in frame(app) and asked == ["costs"]
+        assert "cost       unknown: the file is gone" in frame(app) and asked == []
 
 
 async def test_in_a_small_terminal_keys_reach_the_last_line(model: Path) -> None:
     project = project_of(model, {"sequence": 64})
-    desk, _ = counting(make_desk(), make_costs(12), "")
+    desk, _ = counting(make_desk(), make_costs(12))
     async with open_app(desk=desk) as (app, pilot):
         await settings(app, pilot, project)
         assert "made just now" not in frame(app)

@@ -228,25 +228,3 @@ async def test_a_click_moves_the_cursor_and_a_second_one_opens() -> None:
         await pilot.click(table, offset=(5, 0))
         assert table.cursor_key == "k2"
         assert len(told(stage, RecordTable.Opened)) == 1
-
-
-class Counted(str):
-    """A key that knows how often any of them was looked up."""
-
-    __slots__ = ()
-    looked_up = 0
-
-    def __hash__(self) -> int:
-        Counted.looked_up += 1
-        return str.__hash__(self)
-
-
-async def test_the_first_of_some_records_is_found_by_looking_at_each_once() -> None:
-    many = [Counted(one) for one in keys(1000)]
-    table = table_of(0)
-    async with staged(table):
-        table.show_rows(COLUMNS, many, line)
-        Counted.looked_up = 0
-        assert table.move_to_first(many[500:]) and table.cursor_key == "k500"
-        assert Counted.looked_up < 3 * len(many)
-        assert not table.move_to_first(["elsewhere"]) and table.cursor_key == "k500"

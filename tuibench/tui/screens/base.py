@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, TypeVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -53,6 +53,8 @@ class Page(Calm, Screen[None]):
         super().__init__()
         self._typing = False
         """Whether a text had the focus when the keys were shown."""
+        self.choices: dict[str, Any] = {}
+        """Figure, metric, order: what its tabs show, as long as the page is open."""
 
     @property
     def dashboard(self) -> Dashboard:
@@ -118,9 +120,6 @@ class Page(Calm, Screen[None]):
     def load(self) -> None:
         """Ask for what is shown; called when the screen appears and whenever something may have changed."""
 
-    def seek(self, ids: frozenset[str]) -> None:
-        """What `u` brought back just now; only pages that list such things can put their cursor there."""
-
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
         """The look of this second differs from the last; by default lists are read again where they may differ."""
         if before is None or pulse.stamp != before.stamp:
@@ -167,21 +166,6 @@ class Page(Calm, Screen[None]):
     def on_key(self, event: events.Key) -> None:
         """What was said was about what was done before."""
         self.say("")
-
-    def press_again(self, key_name: str, character: str | None) -> None:
-        """A key that came before its place was there, as if it came now."""
-        event = events.Key(key_name, character)
-        # What a screen sends itself does not bubble beyond it, and keys are carried out by the app.
-        event.set_sender(self.app)
-        self.app.post_message(event)
-
-    @property
-    def profile_kind(self) -> str:
-        """Of the profile that is shown, by which lists have it; '' where none is."""
-        return ""
-
-    def returned_from(self, kind: str) -> None:
-        """The page above this one was left; it was of a profile of that kind, or '' of none."""
 
     def say(self, text: str, kind: str = "info") -> None:
         """One line of news; warn and bad say so in words, too."""

@@ -99,10 +99,7 @@ class ComparisonView(Bare, Vertical):
         self._material = material
         self._environment = tuple(environment)
         self._figures = figures_of(material)
-        chosen = self.dashboard.remembered.read().get("comparison", {})
-        wanted = (chosen.get("figure"), chosen.get("metric")) if isinstance(chosen, dict) else (None, None)
-        self._figure = wanted[0] if wanted[0] in self._figures else self._figures[0]
-        self._metric = wanted[1] if wanted[1] in METRICS else self._metric
+        self._figure = self._figure if self._figure in self._figures else self._figures[0]
         self._refresh()
 
     def _refresh(self) -> None:
@@ -201,7 +198,6 @@ class ComparisonView(Bare, Vertical):
             self._chosen()
 
     def _chosen(self) -> None:
-        self.dashboard.remember(comparison={"figure": self._figure, "metric": self._metric})
         self._show_choices()
         self._draw()
 

@@ -94,9 +94,7 @@ class BaselinePane(DetailPane):
             yield numbers.beside
 
     def on_mount(self) -> None:
-        """The figure that was chosen last."""
-        wanted = self.chosen("figure")
-        self._figure = self._figures.index(wanted) if wanted in self._figures else 0
+        """The figure that answers first."""
         self.refresh_cell()
 
     @property
@@ -154,7 +152,6 @@ class BaselinePane(DetailPane):
     def action_figure(self) -> None:
         """The other figure."""
         self._figure = (self._figure + 1) % len(self._figures)
-        self.choose(figure=self._figures[self._figure])
         self.refresh_cell()
 
 

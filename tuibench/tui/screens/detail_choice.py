@@ -1,15 +1,14 @@
-"""The selectors of a scaling figure, and what is remembered of them from one benchmark and session to the next."""
+"""The selectors of a scaling figure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from tuibench.plots.grid import coordinate_name
-from tuibench.plots.quantity import METRICS, UNITS
+from tuibench.plots.quantity import UNITS
 from tuibench.plots.scaling import Scaling
-from tuibench.plots.selection import MOST_SIDES, Selection
+from tuibench.plots.selection import MOST_SIDES
 from tuibench.tui.widgets.selector_line import Selector
 
 _MANY = 4
@@ -49,44 +48,3 @@ def _fixed(shown: Scaling, name: str, around: str, key_of: Callable[[str], str])
 def open_axes(shown: Scaling) -> tuple[str, ...]:
     """What a figure does not go over and could be held elsewhere."""
     return tuple(name for name, values in shown.choices.fixed.items() if len(values) > 1)
-
-
-def remembered_selection(found: Mapping[str, Any], axis: str) -> Selection:
-    """What was chosen last; whatever of it this benchmark does not have is chosen anew by `scaling`."""
-    metric = found.get("metric")
-    sides = found.get("sides")
-    return Selection(
-        axis=axis,
-        sides=tuple(each for each in sides if isinstance(each, str)) if isinstance(sides, list) else (),
-        fixed=_numbers(found.get("fixed")),
-        metric=metric if metric in METRICS else "throughput",
-        statistic=_text(found.get("statistic")),
-        dim=_text(found.get("dim")),
-    )
-
-
-def to_remember(shown: Scaling, before: Mapping[str, Any]) -> dict[str, Any]:
-    """The choices as the state file keeps them, beside what other benchmarks left there.
-
-    All sides are no choice: of another benchmark they are others. So is the only statistic that there is.
-    """
-    chosen, choices = shown.selection, shown.choices
-    every = tuple(side.key for side in choices.sides[:MOST_SIDES])
-    found: dict[str, Any] = {
-        "metric": chosen.metric,
-        "fixed": {**_numbers(before.get("fixed")), **chosen.fixed},
-        "dim": chosen.dim or _text(before.get("dim")),
-    }
-    if len(choices.sides) > 1:
-        found["sides"] = [] if chosen.sides == every else list(chosen.sides)
-    if len(choices.statistics) > 1:
-        found["statistic"] = chosen.statistic
-    return found
-
-
-def _text(found: Any) -> str:
-    return found if isinstance(found, str) else ""
-
-
-def _numbers(found: Any) -> dict[str, int]:
-    return {k: v for k, v in found.items() if isinstance(v, int)} if isinstance(found, dict) else {}

@@ -12,6 +12,7 @@ from tuibench.tui.widgets.calm import Bare
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
+    from tuibench.tui.screens.base import Page
 
 
 class DetailPane(Bare, Vertical):
@@ -40,18 +41,9 @@ class DetailPane(Bare, Vertical):
         return ("" if max(map(len, keys)) == 1 else " ").join(keys)
 
     @property
-    def remembered(self) -> dict[str, Any]:
-        """What was chosen last, here or in another session."""
-        found = self.dashboard.remembered.read().get("detail", {})
-        return found if isinstance(found, dict) else {}
-
-    def chosen(self, name: str) -> Any:
-        """One of the choices; None where nobody made it."""
-        return self.remembered.get(name)
-
-    def choose(self, **values: Any) -> None:
-        """Remember choices."""
-        self.dashboard.remember(detail={**self.remembered, **values})
+    def choices(self) -> dict[str, Any]:
+        """What was chosen on any tab of this page."""
+        return cast("Page", self.screen).choices
 
     def focus_first(self) -> None:
         """Give the focus to what moves."""

@@ -15,7 +15,7 @@ from tuibench.plots.scaling import Scaling, figure_of, scaling
 from tuibench.plots.selection import MOST_SIDES, Selection
 from tuibench.plots.trace import signs
 from tuibench.tui import key
-from tuibench.tui.screens.detail_choice import open_axes, remembered_selection, selectors_of, to_remember
+from tuibench.tui.screens.detail_choice import open_axes, selectors_of
 from tuibench.tui.screens.detail_pane import Beside, DetailPane
 from tuibench.tui.screens.detail_point_line import point_rows, sentence_facts, sign_facts, table, values_of
 from tuibench.tui.screens.detail_points import PointList
@@ -29,7 +29,7 @@ _WIDE = 100
 
 
 class ScalingPane(DetailPane):
-    """One axis; every selector is one key, and the choices are remembered."""
+    """One axis; every selector is one key, and the other axes take its choices over."""
 
     DEFAULT_CSS = """
     ScalingPane #scaled { height: 1fr; width: 100%; }
@@ -61,14 +61,20 @@ class ScalingPane(DetailPane):
         yield TextBlock(id="point")
 
     def on_mount(self) -> None:
-        """As it was left, here or in another benchmark, as far as this one has it."""
+        """With the choices of the other axes."""
         self.take_up()
 
     def take_up(self) -> None:
         """Show what was chosen last, perhaps on another tab."""
-        self._selection = remembered_selection(self.remembered, self._selection.axis)
-        self.set_class(bool(self.chosen("wide")), "-all")
+        self._selection = self._chosen.over(self._selection.axis)
+        self.set_class(bool(self.choices.get("wide")), "-all")
         self.refresh_selection()
+
+    @property
+    def _chosen(self) -> Selection:
+        """What was chosen on any axis; what this one does not have is chosen anew by `scaling`."""
+        found = self.choices.get("selection")
+        return found if isinstance(found, Selection) else Selection()
 
     @property
     def points(self) -> PointList:
@@ -155,10 +161,17 @@ class ScalingPane(DetailPane):
     # Keys
 
     def _choose(self, selection: Selection) -> None:
-        self._selection = selection
+        self._selection, before = selection, self._chosen
         self.refresh_selection()
         if self._shown is not None:
-            self.choose(**to_remember(self._shown, self.remembered))
+            found, choices = self._shown.selection, self._shown.choices
+            self.choices["selection"] = replace(
+                found,
+                fixed={**before.fixed, **found.fixed},
+                dim=found.dim or before.dim,
+                # The only statistic of a metric is no choice.
+                statistic=found.statistic if len(choices.statistics) > 1 else before.statistic,
+            )
 
     def _step(self, by: int) -> None:
         if self._axis_held and self._shown is not None:
@@ -183,8 +196,7 @@ class ScalingPane(DetailPane):
 
     def action_metric(self) -> None:
         """The next metric; one that has a single statistic does not choose that for the next one."""
-        wanted = remembered_selection(self.remembered, self._selection.axis).statistic
-        self._choose(replace(self._selection.next_metric(), statistic=wanted))
+        self._choose(replace(self._selection.next_metric(), statistic=self._chosen.statistic))
 
     def action_statistic(self) -> None:
         """The next statistic."""
@@ -198,7 +210,7 @@ class ScalingPane(DetailPane):
 
     def action_wide(self) -> None:
         """All numbers and sentences in place of the figure, or both beside each other."""
-        self.choose(wide=not self.has_class("-all"))
+        self.choices["wide"] = not self.has_class("-all")
         self.toggle_class("-all")
         if self._shown is not None:
             self._show_points(self._shown)

@@ -55,8 +55,8 @@ class FormScreen(CheckedForm):
         """As it was filled; None until that is done."""
         self._asked = False
         self._starting = False
-        self._ahead: list[events.Key] | None = []
-        """Keys that came before there were fields; None since these are there."""
+        self.ready = False
+        """Whether there are fields. Keys pressed before are ignored."""
 
     def title_parts(self) -> tuple[str, ...]:
         """The project or the model, and what is asked."""
@@ -94,9 +94,9 @@ class FormScreen(CheckedForm):
         self.show_title()
 
     def on_form_column_filled(self, message: FormColumn.Filled) -> None:
-        """Go where the user most probably goes on, then do what was typed meanwhile."""
+        """Go where the user most probably goes on."""
         message.stop()
-        if self._ahead is None or self.begun is None:
+        if self.ready or self.begun is None:
             return
         if self.begun.error and not self.begun.changed:
             self.column.go_to("model")
@@ -107,21 +107,13 @@ class FormScreen(CheckedForm):
         self.check()
         # Fields may write the same otherwise than it was given, which nobody has typed.
         self._first = self.column.values()
-        ahead, self._ahead = self._ahead, None
-        for event in ahead:
-            self.press_again(event.key, event.character)
-
-    @property
-    def ready(self) -> bool:
-        """Whether there are fields, and keys go to them."""
-        return self._ahead is None
+        self.ready = True
 
     def on_key(self, event: events.Key) -> None:
-        """Nothing that is typed while the model is read is lost; escape needs no form."""
-        if self._ahead is not None and event.key != "escape":
+        """Ignore keys while there are no fields, so that none does something on the page; escape leaves it."""
+        if not self.ready and event.key != "escape":
             event.stop()
             event.prevent_default()
-            self._ahead.append(event)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """No key goes to another field, or starts, while there are none yet or something is asked."""

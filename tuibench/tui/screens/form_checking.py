@@ -110,7 +110,7 @@ class CheckedForm(Page):
     def checking(self) -> Callable[[], FormCheck]:
         """The question, with the values of this moment."""
         values, summary = self.column.values(), self.begun.summary if self.begun is not None else None
-        return lambda: self.desk.check_form(values, summary, self.project_id)
+        return lambda: self.desk.check_form(values, summary)
 
     def _checked(self, check: FormCheck) -> None:
         self.found = check

@@ -20,7 +20,6 @@ from tuibench.tui.desk import LOOSE, Pulse, RunRow
 from tuibench.tui.glyph import Glyphs
 from tuibench.tui.screens.project_actions import ProjectActions
 from tuibench.tui.screens.run_cell import run_cell
-from tuibench.tui.screens.seeker import Seeker
 from tuibench.tui.textual_seam import after_painting
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.record_table import Column, Line, RecordTable
@@ -55,7 +54,7 @@ _EMPTY = (
 )
 
 
-class HomeScreen(Seeker, ProjectActions):
+class HomeScreen(ProjectActions):
     """Projects, the one that changed last first; keys of benchmarks mean the newest of the project under the cursor."""
 
     CSS_PATH = "home.tcss"
@@ -116,18 +115,16 @@ class HomeScreen(Seeker, ProjectActions):
 
     def load(self) -> None:
         """The projects, as sorted and filtered."""
-        by, text, sought = self._by, self._text, self.sought
-        work, opens = lambda: self.desk.projects(by, text), not self._loaded
-        self.ask(work, lambda found: self._show(found, sought), group="projects", opens=opens)
+        by, text = self._by, self._text
+        self.ask(lambda: self.desk.projects(by, text), self._show, group="projects", opens=not self._loaded)
 
-    def _show(self, found: Sequence[ProjectRow], sought: frozenset[str]) -> None:
+    def _show(self, found: Sequence[ProjectRow]) -> None:
         rows = reversed(found) if self._reverse else found
         self._rows = {row.project.id: row for row in rows}
         self._list()
         if not self._loaded:
             self._loaded = True
             self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
-        self.stand_on(sought)
         self.show_title()
         self._show_panel()
         # Once the first rows are painted: a thread beside that takes its turns of the interpreter.

@@ -31,10 +31,9 @@ class LooseScreen(ProjectScreen):
 
     def load(self) -> None:
         """The benchmarks and profiles; there is no project to look at."""
-        sought = self.sought
         self.ask(
             lambda: (self.desk.benchmarks(LOOSE), self.desk.profiles(LOOSE)),
-            lambda found: self.show_rows(*found, sought),
+            lambda found: self.show_rows(*found),
             group="benchmarks",
             otherwise=self._refuse,
         )

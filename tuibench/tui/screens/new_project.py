@@ -69,8 +69,8 @@ class NewProjectScreen(Page):
         self._timer: Timer | None = None
         self._wanted: str | None = None
         """Where to go on to, of a project that is to be made once the model is looked at: the key of a button."""
-        self._making = self._ahead = False
-        """Whether it is made now; whether enter came once more before: it is meant for the form's RUN."""
+        self._making = False
+        """Whether it is made now."""
 
     # What is shown
 
@@ -113,7 +113,7 @@ class NewProjectScreen(Page):
             self._named = message.field.answer not in ("", self._suggested)
         # Setting a text tells of it later, when it may be looked at already.
         if message.field.key == "model" and self._text("model") not in filter(None, (self._looked, self._looking)):
-            self._wanted, self._ahead = None, False
+            self._wanted = None
             self._forget()
             if self._timer is not None:
                 self._timer.stop()
@@ -145,7 +145,7 @@ class NewProjectScreen(Page):
 
         def hear(progress: FetchProgress) -> None:
             if text != self._looking or not self.is_attached:
-                # In the thread that fetches it: what has arrived stays for the next time.
+                # In the thread that fetches it.
                 raise _Unwanted("the download was not wanted any more")
             self.post_message(Heard(text, progress))
 
@@ -162,14 +162,13 @@ class NewProjectScreen(Page):
         if message.about == self._looking:
             progress = message.progress
             of = f" of {size(progress.total)}" if progress.total else ""
-            waiting = "; another process fetches it, too" if progress.waiting else ""
-            self._show_summary(((f"fetching it: {size(progress.fetched)}{of} are here{waiting}", "dim"),))
+            self._show_summary(((f"fetching it: {size(progress.fetched)}{of} are here", "dim"),))
 
     def _show_wrong(self, text: str, error: TuibenchError) -> None:
         if text != self._looking:
             return
         wanted = self._wanted is not None
-        self._looked, self._looking, self._wanted, self._ahead = text, "", None, False
+        self._looked, self._looking, self._wanted = text, "", None
         # Whoever types something else by now would type it over the path.
         if not isinstance(self.focused, Input):
             self.column.focus_field("model")
@@ -219,20 +218,13 @@ class NewProjectScreen(Page):
 
     def on_key(self, event: events.Key) -> None:
         """Enter in the path looks at once; only so what lies elsewhere is fetched."""
-        if event.is_printable and isinstance(self.focused, Input):
-            # It came before the text had the focus.
-            event.stop()
-            self.press_again(event.key, event.character)
-        elif event.key == "enter" and self.column.fields["model"].has_focus_within:
+        if event.key == "enter" and self.column.fields["model"].has_focus_within:
             self._look_now(again=True)
 
     def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
         """Make it."""
         message.stop()
-        where = message.field.key
-        if self._making or self._wanted is not None:
-            self._ahead = where == MEASURE
-        self._make(where)
+        self._make(message.field.key)
 
     def action_run_form(self) -> None:
         """Make it and measure, from any field."""
@@ -271,7 +263,7 @@ class NewProjectScreen(Page):
         name, description = fields["name"], fields["description"]
 
         def fail(error: TuibenchError) -> None:
-            self._making = self._ahead = False
+            self._making = False
             self.explain(error)
 
         def done(row: ProjectRow) -> None:
@@ -289,5 +281,3 @@ class NewProjectScreen(Page):
             dashboard.go(route.profile_form(project))
         if where == MEASURE:
             dashboard.go(route.form(project_id=project))
-            if self._ahead:
-                self.press_again("enter", "\r")

@@ -52,8 +52,6 @@ class Book:
     """What is shown until another one is chosen, as the shell shows it; '' for the first."""
     kinds_name = "type"
     """What that choice is called."""
-    kept = "performance"
-    """Before the names by which choices are remembered."""
     unit: str = ""
     """What the figures of the table are where its titles do not tell."""
     displays: tuple[str, ...] = DISPLAYS

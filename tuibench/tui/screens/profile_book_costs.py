@@ -34,7 +34,6 @@ class CostBook(Book):
     """Of one model at one batch and dims."""
 
     kinds = COST_TYPES
-    kept = "flops"
     sorts = ("FLOPs", "#", "op", "weight", "MACs", "params", "bytes", "FLOP/B")
 
     def __init__(self, costs: CostProfile) -> None:

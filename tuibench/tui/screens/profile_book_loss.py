@@ -35,7 +35,6 @@ class LossBook(Book):
     """Of one loss profile, measured or approximated; what is a proxy is called one."""
 
     kinds_name = "level"
-    kept = "loss"
     displays = (VALUES, LOG, SHARES)
 
     def __init__(self, loss: LossProfile, costs: CostProfile | None = None) -> None:

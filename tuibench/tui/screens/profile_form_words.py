@@ -27,7 +27,6 @@ def amount_lines(
     else:
         lines.append((f" {dot.join(_times(values, found, start.project))}", "title"))
     lines += [(f" ! {text}", "warn") for text in _long_words(values, found, start.project)]
-    lines += [(f" ! {text}", "warn") for text in found.warnings]
     if found.busy and (values.performance or values.loss):
         lines.append((f" after {found.busy}", "warn"))
     if machine is not None and machine.isa:

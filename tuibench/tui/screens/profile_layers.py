@@ -40,10 +40,8 @@ class LayersPane(ProfilePane):
         yield TextBlock(id="layer")
 
     def on_mount(self) -> None:
-        """In the order that was chosen last."""
-        wanted = self.remembered.get(f"{self.book.kept}_sort")
-        self._sort = wanted if wanted in self.book.sorts else self.book.sorts[0]
-        self._is_reversed = self.remembered.get(f"{self.book.kept}_reversed") is True
+        """In the usual order."""
+        self._sort, self._is_reversed = self.book.sorts[0], False
         self.refresh_lines()
 
     @property
@@ -116,8 +114,6 @@ class LayersPane(ProfilePane):
         self._resort()
 
     def _resort(self) -> None:
-        name = self.book.kept
-        self.choose(**{f"{name}_sort": self._sort, f"{name}_reversed": self._is_reversed})
         was_first = self.table.cursor_key in self.table.keys[:1]
         self.refresh_lines()
         if was_first:

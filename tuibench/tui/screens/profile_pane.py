@@ -17,6 +17,7 @@ from tuibench.tui.widgets.selector_line import Selector, SelectorLine
 
 if TYPE_CHECKING:
     from tuibench.tui.app import Dashboard
+    from tuibench.tui.screens.base import Page
 
 _INDENT = 15
 """Columns of the names of a layer's values."""
@@ -37,27 +38,20 @@ class ProfilePane(Bare, Vertical):
         return cast("Dashboard", self.app)
 
     @property
-    def remembered(self) -> dict[str, Any]:
-        """What was chosen last, here or in another session."""
-        found = self.dashboard.remembered.read().get("profile", {})
-        return found if isinstance(found, dict) else {}
-
-    def choose(self, **values: Any) -> None:
-        """Remember choices."""
-        self.dashboard.remember(profile={**self.remembered, **values})
+    def choices(self) -> dict[str, Any]:
+        """What was chosen on any tab of this page."""
+        return cast("Page", self.screen).choices
 
     @property
     def chosen_kind(self) -> str:
         """What is shown of each layer."""
-        kinds = self.book.kinds
-        wanted = (self.remembered.get(f"{self.book.kept}_kind"), self.book.usual)
-        return next((one for one in wanted if one in kinds), kinds[0])
+        usual = self.book.usual
+        return str(self.choices.get("kind", usual if usual in self.book.kinds else self.book.kinds[0]))
 
     @property
     def chosen_display(self) -> str:
         """How values are shown."""
-        wanted = self.remembered.get("display")
-        return wanted if wanted in self.book.displays else self.book.displays[0]
+        return str(self.choices.get("display", self.book.displays[0]))
 
     def take_up(self) -> None:
         """Show what was chosen last, perhaps on another tab."""
@@ -115,11 +109,11 @@ class ChoicePane(ProfilePane):
         """Show something else of each layer."""
         kinds = self.book.kinds
         wanted = kinds[(kinds.index(self.chosen_kind) + by) % len(kinds)]
-        self.choose(**{f"{self.book.kept}_kind": wanted})
+        self.choices["kind"] = wanted
         self.take_up()
 
     def step_display(self) -> None:
         """Show values in another way."""
         displays = self.book.displays
-        self.choose(display=displays[(displays.index(self.chosen_display) + 1) % len(displays)])
+        self.choices["display"] = displays[(displays.index(self.chosen_display) + 1) % len(displays)]
         self.take_up()

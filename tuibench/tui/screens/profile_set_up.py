@@ -44,8 +44,8 @@ class ProfileSetUp(Page):
         self.found: ProfileCheck | None = None
         self._timer: Timer | None = None
         self._weighing = False
-        self._ahead: list[events.Key] | None = []
-        """Keys that came before there were fields; None since these are there."""
+        self.ready = False
+        """Whether there are fields, or will be none. Keys pressed before are ignored."""
 
     def body(self) -> Iterable[Widget]:
         """Fields, and what they amount to."""
@@ -81,7 +81,7 @@ class ProfileSetUp(Page):
         )
 
     def _refuse(self, error: TuibenchError) -> None:
-        self._ahead = None
+        self.ready = True
         self.query_one("#amount", TextBlock).show_lines([(f" {error.message}", "bad"), f" {error.hint}"])
         self.say("")
 
@@ -105,32 +105,24 @@ class ProfileSetUp(Page):
         self.call_after_refresh(self._filled)
 
     @property
-    def ready(self) -> bool:
-        """Whether there are fields, and keys go to them."""
-        return self._ahead is None
-
-    @property
     def draft(self) -> str:
         """By which name what was typed is kept."""
         return f"{self.project_id} {self._kind}"
 
     def _filled(self) -> None:
-        """Go where the user most probably goes on, then do what was typed meanwhile."""
-        if self._ahead is None:
+        """Go where the user most probably goes on."""
+        if self.ready:
             return
         self.show_switches()
         self.column.focus_field("run")
         self.check()
-        ahead, self._ahead = self._ahead, None
-        for event in ahead:
-            self.press_again(event.key, event.character)
+        self.ready = True
 
     def on_key(self, event: events.Key) -> None:
-        """Nothing that is typed while the model is read is lost; escape needs no form."""
-        if self._ahead is not None and event.key != "escape":
+        """Ignore keys while there are no fields, so that none does something on the page; escape leaves it."""
+        if not self.ready and event.key != "escape":
             event.stop()
             event.prevent_default()
-            self._ahead.append(event)
         else:
             super().on_key(event)
 
@@ -144,7 +136,7 @@ class ProfileSetUp(Page):
     def on_field_changed(self, message: Field.Changed) -> None:
         """Check it soon."""
         message.stop()
-        if self._ahead is not None:
+        if not self.ready:
             return
         if message.field.key in (PERFORMANCE, LOSS):
             self.show_switches()

@@ -1,4 +1,4 @@
-"""One project: its benchmarks, profiles and settings; narrow terminals have a line of tabs, wide ones a rail."""
+"""One project: its benchmarks, profiles and settings."""
 
 from __future__ import annotations
 
@@ -20,13 +20,10 @@ from tuibench.tui.screens.benchmark_list import BenchmarkList
 from tuibench.tui.screens.profile_list import ProfileList
 from tuibench.tui.screens.project_key import hints_of
 from tuibench.tui.screens.project_profiles import ProjectProfiles
-from tuibench.tui.screens.project_rail import rail_lines
 from tuibench.tui.screens.project_settings import ProjectSettings
-from tuibench.tui.screens.seeker import Seeker
 from tuibench.tui.widgets.filter_line import FilterLine
 from tuibench.tui.widgets.question import ask
 from tuibench.tui.widgets.tab_line import TabLine
-from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 TABS = ("benchmarks", PERFORMANCE, LOSS, "settings")
@@ -35,7 +32,7 @@ _NAMES = ("Benchmarks", "Performance", "Loss", "Settings")
 Rows = tuple[BenchmarkRow, ...]
 
 
-class ProjectScreen(Seeker, ProjectProfiles):
+class ProjectScreen(ProjectProfiles):
     """The benchmarks and profiles of one model, runs first; what is under the cursor is told below the list."""
 
     CSS_PATH = "project.tcss"
@@ -61,20 +58,18 @@ class ProjectScreen(Seeker, ProjectProfiles):
         self.project_id = project_id
         self._tab = TABS.index(tab) if tab in TABS else 0
         self._project: ProjectRow | None = None
-        self._model: ModelState | None = None
         self._is_read = False
         """Whether it is known what is in the lists."""
         self.hints = self._hints()
 
     def body(self) -> Iterable[Widget]:
-        """Tabs, filter, then rail, lists and settings beside each other."""
+        """Tabs, filter, then the lists and settings, of which one is shown."""
         with Horizontal(id="head"):
             # In one row, so that nothing below moves when somebody filters.
             yield TabLine(id="tabs")
             yield FilterLine(id="filter")
         yield RuleLine()
         with Horizontal(id="columns"):
-            yield TextBlock(id="rail")
             yield BenchmarkList(id="benchmarks")
             for kind in (PERFORMANCE, LOSS):
                 yield ProfileList(kind, has_theory=self.has_theory, id=kind, classes="hidden")
@@ -110,35 +105,34 @@ class ProjectScreen(Seeker, ProjectProfiles):
 
     def load(self) -> None:
         """The project, its benchmarks and its profiles."""
-        wanted, sought = self.project_id, self.sought
+        wanted = self.project_id
         self.ask(
             lambda: (self.desk.project(wanted), self.desk.benchmarks(wanted), self.desk.profiles(wanted)),
-            lambda found: self._show(found, sought),
+            self._show,
             group="benchmarks",
             otherwise=self._refuse,
             opens=self._project is None,
         )
 
-    def _show(self, found: tuple[ProjectRow, Rows, Rows], sought: frozenset[str]) -> None:
+    def _show(self, found: tuple[ProjectRow, Rows, Rows]) -> None:
         if self.dashboard.pulse is None:
             # Runs stand first in the list, and would come in above the cursor: the first look has all of it read again.
             self.dashboard.typed.hold()
             return
         known, (self._project, rows, profiles) = self._project, found
-        self.show_rows(rows, profiles, sought)
+        self.show_rows(rows, profiles)
         if known is None:
             self.dashboard.remember(project=self.project_id)
         if known is None or known.project.versions != self._project.project.versions:
             self.ask(lambda: self.desk.model_state(self.project_id), self._show_model, group="model")
 
-    def show_rows(self, rows: Rows, profiles: Rows, sought: frozenset[str]) -> None:
+    def show_rows(self, rows: Rows, profiles: Rows) -> None:
         """Show what is stored, and what goes on."""
         self._is_read = True
         for one in self.lists:
             one.show(rows if one is self.benchmarks else profiles, one.runs_of_mine(self._runs()))
             if (started := self.dashboard.started) and one.table.move_to(started):
                 self.dashboard.started = ""
-        self.stand_on(sought)
         self.show_title()
         self._show_around()
 
@@ -149,8 +143,6 @@ class ProjectScreen(Seeker, ProjectProfiles):
         self.explain(error)
 
     def _show_model(self, state: ModelState) -> None:
-        self._model = state
-        self._show_around()
         if state.state != UNCHANGED:
             self.say(f"the model of this project is {state.state}: {state.file}; {len(TABS)} says what to do", "warn")
 
@@ -186,17 +178,13 @@ class ProjectScreen(Seeker, ProjectProfiles):
         return hints_of(TABS[self._tab], is_empty=is_empty, has_project=self.has_theory)
 
     def _show_around(self) -> None:
-        """Tabs and rail."""
-        app, wide, shown = self.dashboard, self.has_class("-wide"), self.shown_list
-        words, names = f"{shown.words()} " if shown is not None else "", _NAMES[: self.tabs]
-        self.query_one("#tabs", TabLine).show(() if wide else names, self._tab, right=(words, "dim"))
-        if wide:
-            lines = rail_lines(names, self._tab, self._project, self._model, app.now(), app.glyphs)
-            self.query_one("#rail", TextBlock).show_lines(lines)
+        """Tabs, and how the list is sorted and filtered."""
+        shown = self.shown_list
+        words = f"{shown.words()} " if shown is not None else ""
+        self.query_one("#tabs", TabLine).show(self._names(), self._tab, right=(words, "dim"))
 
-    def on_resize(self) -> None:
-        """A rail, or tabs."""
-        self._show_around()
+    def _names(self) -> tuple[str, ...]:
+        return _NAMES
 
     # Keys
 
@@ -261,10 +249,6 @@ class ProjectScreen(Seeker, ProjectProfiles):
         """Whether a field of the settings has the focus."""
         focused, column = self.focused, self.query_one(ProjectSettings).column
         return self.shown_list is None and focused is not None and column in focused.ancestors
-
-    def show_kind(self, kind: str) -> None:
-        """Its tab."""
-        self.go_to_tab(TABS.index(kind))
 
     def go_to_tab(self, tab: int) -> None:
         """Show a tab by its place."""

@@ -126,25 +126,10 @@ class ProjectSettings(Vertical):
     # What it costs
 
     def _ask_costs(self, state: ModelState) -> None:
-        """At once where it was counted before, of what the model was; else a child counts while this goes on."""
-        desk, one, glyphs = self.page.desk, self.project_id, self.page.dashboard.glyphs
-
-        def find() -> list[LineLike] | None:
-            # Of a file that changed, what was counted is no longer true.
-            known = desk.known_costs(one) if state.state != CHANGED else None
-            return cost_lines(known, glyphs) if known is not None else None
-
-        def found(lines: list[LineLike] | None) -> None:
-            if lines is not None:
-                self._show_costs(lines)
-            elif state.state == GONE:
-                self._show_costs(cost_missing("unknown: nobody has counted it, and the file is gone"))
-            else:
-                self._count_costs()
-
-        self.page.ask(find, found, group="settings-costs", otherwise=self._refuse_costs)
-
-    def _count_costs(self) -> None:
+        """Ask what the model costs; a child counts it where nobody did before."""
+        if state.state == GONE:
+            self._show_costs(cost_missing("unknown: the file is gone"))
+            return
         desk, one, glyphs = self.page.desk, self.project_id, self.page.dashboard.glyphs
         if not self._costs:
             self._show_costs(cost_missing("counting the model's FLOPs ..."))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from tuibench.core import activity
 from tuibench.core.short_id import short_id
-from tuibench.core.text import show
 from tuibench.core.units import count_of, seconds
 from tuibench.tui.desk import Pulse, RerunPlan
 
@@ -13,9 +12,6 @@ def rerun_question(plan: RerunPlan, pulse: Pulse | None) -> str:
     """Cells, time, and for what it would wait, or else how quiet the machine is."""
     about = f"{count_of(plan.cells, 'cell') if plan.cells else 'a profile'}, ~{seconds(plan.expected_s)}"
     behind = _behind(pulse) or plan.busy
-    if plan.moved:
-        # Why another file is measured is more than for how long.
-        return f"Its model is gone: re-run {short_id(plan.id)} from {show(plan.moved[0])}, {about}?"
     host = f"after {behind}" if behind else f"host {plan.load or 'free'}"
     return f"Re-run {short_id(plan.id)}: {about}, {host}?"
 

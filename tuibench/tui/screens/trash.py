@@ -74,7 +74,7 @@ class TrashScreen(Page):
         """Enter: bring it back."""
         message.stop()
         one = message.key
-        self.wish(self.dashboard.removals.in_turn(lambda: self.desk.restore(one).words), self._tell)
+        self.wish(self.dashboard.removals.in_turn(lambda: self.desk.restore(one)), self._tell)
 
     def _tell(self, words: str) -> None:
         self.say(words)

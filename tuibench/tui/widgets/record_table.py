@@ -164,10 +164,6 @@ class RecordTable(Moving):
         self.move(self._place.keys.index(key) - self._place.cursor)
         return True
 
-    def move_to_first(self, keys: Collection[str]) -> bool:
-        """Put the cursor on the first of these records that is shown; False where none is."""
-        return self.move_to(next(filter(frozenset(keys).__contains__, self._place.keys), ""))
-
     @property
     def page(self) -> int:
         """Records that are seen at once."""

@@ -1,0 +1,28 @@
+"""A store of an older form: schema 0, which no release wrote, and the steps that lead from it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from tuibench.store.envelope import Tables
+from tuibench.store.migration import INDEX, RECORD, STEPS
+
+OLD = Path(__file__).resolve().parent.parent / "fixtures" / "store" / "schema-0"
+_NAMES = {"title": "name", "comment": "note"}
+
+
+def _renamed(table: str, tables: Tables) -> Tables:
+    documents = {
+        number: {_NAMES.get(key, key): value for key, value in document.items()}
+        for number, document in tables.get(table, {}).items()
+    }
+    return {**tables, table: documents}
+
+
+@pytest.fixture(autouse=True)
+def steps_from_schema_0(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Cards and rows said title and comment."""
+    monkeypatch.setitem(STEPS, (RECORD, 0), lambda tables: _renamed("card", tables))
+    monkeypatch.setitem(STEPS, (INDEX, 0), lambda tables: _renamed("benchmarks", tables))

@@ -1,0 +1,88 @@
+"""A record that was listed as damaged: what is said of it, and how its list comes right again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.store.build import make_id, make_result, make_store
+from tuibench.core.card import Card
+from tuibench.core.errors import StoreDamaged
+from tuibench.core.short_id import short_id
+from tuibench.store.store import Store
+
+PROJECT = make_id(77)
+ONE = make_id(1)
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    """Three benchmarks of a project, of which the list holds the second for damaged; `whole` has what it was."""
+    root = tmp_path / "data"
+    store = make_store(root)
+    for number in range(3):
+        store.benchmarks.add(make_result(number), Card(name=f"n{number}", project=PROJECT))
+    shutil.copy2(record(root), tmp_path / "whole")
+    record(root).write_bytes(record(root).read_bytes()[:700])
+    next(root.glob("hosts/*/tuibench.json")).unlink()
+    make_store(root).benchmarks.edit(make_id(0), note="writes the list anew")
+    assert listed(make_store(root)) == ("damaged", "", "")
+    return root
+
+
+def record(root: Path) -> Path:
+    return next(root.glob(f"hosts/*/records/*/{ONE}.json"))
+
+
+def listed(store: Store) -> tuple[str, str, str]:
+    (row,) = (row for row in store.benchmarks.rows() if row.id == ONE)
+    return row.status, row.name, row.project
+
+
+@pytest.mark.parametrize("mend", ["check", "edit"])
+def test_a_restored_file_is_listed_after_a_repair_or_a_write(root: Path, mend: str) -> None:
+    record(root).write_bytes((root.parent / "whole").read_bytes())
+    store = make_store(root)
+    assert store.benchmarks.get(ONE).card.name == "n1"
+    if mend == "check":
+        assert [problem.kind for problem in store.check(repair=True).problems] == ["stale"]
+    else:
+        store.benchmarks.edit(ONE, note="")
+    assert listed(make_store(root)) == ("finished", "n1", PROJECT)
+
+
+def test_what_is_said_of_a_damaged_record_is_short(root: Path) -> None:
+    store = make_store(root)
+    for act in (store.benchmarks.get, lambda one: store.benchmarks.edit(one, name="x")):
+        with pytest.raises(StoreDamaged, match=f"^the record of {short_id(ONE)} is damaged$") as caught:
+            act(ONE)
+        assert "store check" in caught.value.hint
+    (problem,) = store.check(read_data=True).problems
+    assert problem.path == os.path.relpath(record(root), root) and "not JSON" in problem.detail
+
+
+def test_removed_and_brought_back_it_stays_in_its_project(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card(name="n1", project=PROJECT))
+    whole = record(tmp_path).read_bytes()
+    record(tmp_path).write_bytes(whole[:700])
+    for _ in range(2):
+        entry = store.trash.remove([ONE])
+        assert entry.names == (f"{short_id(ONE)} n1",)
+        store.trash.restore()
+        assert listed(store) == listed(make_store(tmp_path)) == ("damaged", "n1", PROJECT)
+
+
+def test_a_record_that_was_mended_in_the_trash_says_itself_what_it_is(tmp_path: Path) -> None:
+    store = make_store(tmp_path)
+    store.benchmarks.add(make_result(1), Card(name="n1", project=PROJECT))
+    whole = record(tmp_path).read_bytes()
+    record(tmp_path).write_bytes(whole[:700])
+    store.trash.remove([ONE])
+    (kept,) = tmp_path.glob(f"hosts/*/trash/*/*{ONE}.json")
+    kept.write_bytes(whole)
+    store.trash.restore()
+    assert listed(store) == ("finished", "n1", PROJECT)
