@@ -2,27 +2,69 @@ from __future__ import annotations
 
 import sys
 import types
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tuibench.host.brand import Brand, ask_cpuinfo, read_brand
 
+BOOT = "5b1d9a4e-0000-4000-8000-000000000001"
+ANSWER = {"brand_raw": "Neoverse-N1", "flags": ["asimddp", "fp", "sve"], "l3_cache_size": 1}
 
-@pytest.mark.parametrize(
-    ("answer", "brand"),
-    [
-        (
-            {"brand_raw": "Neoverse-N1", "flags": ["asimddp", "fp", "sve"], "l3_cache_size": 1},
-            Brand("Neoverse-N1", ("asimddp", "sve")),
-        ),
-        ({"brand_raw": 7, "flags": "sve"}, Brand(None, ())),
-        ({}, Brand(None, ())),
-        ([], Brand(None, ())),
-    ],
-)
-def test_brand_and_flags_are_taken_where_they_have_the_form(answer: Any, brand: Brand) -> None:
-    assert read_brand(lambda: answer) == brand
+
+class Asked:
+    """Counts how often the slow way was taken."""
+
+    def __init__(self, answer: Mapping[str, Any]) -> None:
+        self.answer = answer
+        self.times = 0
+
+    def __call__(self) -> Mapping[str, Any]:
+        self.times += 1
+        return self.answer
+
+
+def test_the_answer_is_kept_until_the_next_boot(tmp_path: Path) -> None:
+    asked = Asked(ANSWER)
+    for _ in range(2):
+        assert read_brand(BOOT, tmp_path / "c", asked) == Brand("Neoverse-N1", ("asimddp", "sve"))
+    assert asked.times == 1
+    read_brand(BOOT.replace("1", "2"), tmp_path / "c", asked)
+    assert asked.times == 2
+
+
+@pytest.mark.parametrize("damage", [b"", b"[1]", b"{", b'{"brand_raw": 7}', b"\xff", b"[" * 100_000])
+def test_a_damaged_cache_is_asked_anew_and_replaced(tmp_path: Path, damage: bytes) -> None:
+    asked = Asked(ANSWER)
+    read_brand(BOOT, tmp_path, asked)
+    (tmp_path / f"cpu-{BOOT}.json").write_bytes(damage)
+    for _ in range(2):
+        assert read_brand(BOOT, tmp_path, asked).brand == "Neoverse-N1"
+    assert asked.times == 2
+
+
+def test_a_cache_that_cannot_be_written_does_no_harm(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    asked = Asked(ANSWER)
+    assert read_brand(BOOT, tmp_path / "file" / "below", asked).brand == "Neoverse-N1"
+    assert read_brand(BOOT, None, asked).brand == "Neoverse-N1"
+    assert read_brand(None, tmp_path, asked).brand == "Neoverse-N1"
+    assert read_brand("../../etc/x", tmp_path, asked).brand == "Neoverse-N1"
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]
+
+
+def test_an_empty_answer_is_not_kept(tmp_path: Path) -> None:
+    asked = Asked({})
+    assert read_brand(BOOT, tmp_path, asked) == Brand(None, ())
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_failed_write_leaves_no_file_behind(tmp_path: Path) -> None:
+    (tmp_path / f"cpu-{BOOT}.json").mkdir()
+    assert read_brand(BOOT, tmp_path, Asked(ANSWER)).brand == "Neoverse-N1"
+    assert [path.name for path in tmp_path.iterdir()] == [f"cpu-{BOOT}.json"]
 
 
 def test_whatever_py_cpuinfo_raises_the_brand_is_only_unknown(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,17 +206,17 @@ def test_harm_comes_first(host: Machine) -> None:
 
 
 def test_the_slow_brand_is_asked_only_where_the_files_do_not_say(host: Machine) -> None:
-    asked: list[None] = []
+    asked: list[str | None] = []
 
-    def brand() -> Brand:
-        asked.append(None)
+    def brand(boot_id: str | None) -> Brand:
+        asked.append(boot_id)
         return Brand("Neoverse-V1", ("sve",))
 
     assert examined(host, brand=brand)["env"]["cpu"]["brand"] == "AMD EPYC"
     assert asked == []
     build_arm_cpuinfo(host, range(4))
     env = examined(host, brand=brand)["env"]
-    assert asked == [None]
+    assert asked == [env["kernel"]["boot_id"]]
     assert env["cpu"]["brand"] == "Neoverse-V1"
     assert "cpu.brand" not in env["missing"]
     assert "asimddp" in env["cpu"]["isa"]

@@ -1,12 +1,20 @@
-"""Brand and flags from py-cpuinfo, where /proc/cpuinfo has none; a second of work."""
+"""Brand and flags from py-cpuinfo, where /proc/cpuinfo has none; a second of work, so kept until reboot."""
 
 from __future__ import annotations
 
+import contextlib
+import json
+import os
+import re
+import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from tuibench.host.cpu import ISA
+
+_BOOT_ID = re.compile(r"[0-9a-f-]{8,64}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +25,18 @@ class Brand:
     isa: tuple[str, ...]
 
 
-def read_brand(ask: Callable[[], Mapping[str, Any]] | None = None) -> Brand:
-    """Ask py-cpuinfo, which takes a second: never called where a benchmark waits for it."""
-    return _parse((ask or ask_cpuinfo)())
+def read_brand(boot_id: str | None, cache: Path | None, ask: Callable[[], Mapping[str, Any]] | None = None) -> Brand:
+    """Brand and flags, from the cache of this boot or asked anew; never called where a benchmark waits for it."""
+    # Without a boot id there is nothing to tell an old machine's answer from this one's.
+    file = cache / f"cpu-{boot_id}.json" if cache and _BOOT_ID.fullmatch(boot_id or "") else None
+    if file is not None and (kept := _load(file)) is not None:
+        return kept
+    brand = _parse((ask or ask_cpuinfo)())
+    if file is not None and (brand.brand or brand.isa):
+        # A cache that cannot be written costs a second next time and nothing else.
+        with contextlib.suppress(OSError):
+            _save(file, brand)
+    return brand
 
 
 def ask_cpuinfo() -> Mapping[str, Any]:
@@ -40,3 +57,24 @@ def _parse(answer: object) -> Brand:
     brand, flags = fields.get("brand_raw"), fields.get("flags")
     known = set(map(str, flags)) if isinstance(flags, list) else set()
     return Brand(brand if isinstance(brand, str) and brand else None, tuple(name for name in ISA if name in known))
+
+
+def _load(file: Path) -> Brand | None:
+    try:
+        kept = _parse(json.loads(file.read_bytes()))
+    except (OSError, ValueError, RecursionError):
+        return None
+    return kept if kept.brand or kept.isa else None
+
+
+def _save(file: Path, brand: Brand) -> None:
+    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    text = json.dumps({"brand_raw": brand.brand, "flags": list(brand.isa)})
+    descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=".cpu-")
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        os.replace(name, file)
+    except OSError:
+        os.unlink(name)
+        raise

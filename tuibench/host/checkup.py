@@ -24,7 +24,7 @@ def examine(
     *,
     engines: Sequence[Mapping[str, Any]] = (),
     terminal: Mapping[str, Any] | None = None,
-    brand: Callable[[], Brand] | None = None,
+    brand: Callable[[str | None], Brand] | None = None,
     root: Path = Path("/"),
     sleep: Callable[[float], object] = time.sleep,
     canary: Callable[[], int] = time_canary,
@@ -36,7 +36,7 @@ def examine(
     facts = read_facts(process, root)
     cpu = facts["env"]["cpu"]
     if brand is not None and (cpu["brand"] is None or cpu["isa"] is None):
-        _fill_brand(facts["env"], brand())
+        _fill_brand(facts["env"], brand(facts["env"]["kernel"]["boot_id"]))
     facts["noise"] = sample_noise(process.affinity, root, sleep=sleep, canary=canary)
     facts["engines"] = [dict(engine) for engine in engines]
     facts["terminal"] = dict(terminal or {})

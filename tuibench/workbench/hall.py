@@ -85,7 +85,8 @@ class Workbench:
         from tuibench.workbench.stock import find_in_stock, take_stock
 
         process = this_process()
-        facts = examine(process, engines=engines, terminal=terminal, brand=read_brand)
+        cache = self.settings.places.cache
+        facts = examine(process, engines=engines, terminal=terminal, brand=lambda boot_id: read_brand(boot_id, cache))
         stock = take_stock(self.store, self.settings.places.data)
         facts["env_private"]["store"] = stock.pop("private")
         facts["store"] = stock
