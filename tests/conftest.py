@@ -17,6 +17,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.answers import Answers
 from tests.memory import in_memory
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -86,6 +87,19 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guard(socket.socket.connect))
     monkeypatch.setattr(socket.socket, "connect_ex", guard(socket.socket.connect_ex))
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+
+@pytest.fixture(scope="session")
+def answers() -> Answers:
+    """What children said of models in this session."""
+    return Answers()
+
+
+@pytest.fixture
+def shared_answers(monkeypatch: pytest.MonkeyPatch, answers: Answers) -> None:
+    """Let the workbench ask a child about a small model only where no test has before."""
+    for module in ("model", "theory"):
+        monkeypatch.setattr(f"tuibench.workbench.{module}.ask_child", answers.ask)
 
 
 @pytest.fixture(scope="session")

@@ -176,9 +176,7 @@ def forbidden_imports(path: str, source: str) -> list[str]:
     key = room_key(path)
     if not key:
         return [f"{path}: stands in no room of tests/rules.py"]
-    found = [
-        f"{path}:{i.line}: {key} may not import {i.module}" for i in imports(parsed(source)) if not _may(key, i)
-    ]
+    found = [f"{path}:{i.line}: {key} may not import {i.module}" for i in imports(parsed(source)) if not _may(key, i)]
     if path.endswith("/__init__.py"):
         eager = [i for i in imports(parsed(source)) if i.module != "__future__"]
         found += [f"{path}:{i.line}: a room's __init__ imports nothing, but has {i.module}" for i in eager]

@@ -3,13 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import hashlib
 import inspect
-import json
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.cache import LRUCache
@@ -18,12 +14,9 @@ from textual.css.stylesheet import Stylesheet
 
 from tuibench.tui import app, textual_seam
 from tuibench.tui.screens import run, run_log
-from tuibench.workbench import model, theory
-from tuibench.workbench.asking import ask_child
 from tuibench.workbench.hall import Workbench
 
 _NEVER_S = 3600.0
-_SMALL_BYTES = 1_000_000
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -68,48 +61,8 @@ def unknown_load(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def ask_once(monkeypatch: pytest.MonkeyPatch, answers: dict[str, Any]) -> None:
-    """Ask a child about a small model once per session: files with the same bytes share the answer."""
-
-    def ask(task: str, request: dict[str, Any], **options: Any) -> Any:
-        key = _key_of(task, request)
-        if key is None:
-            return ask_child(task, request, **options)
-        if key not in answers:
-            answer = ask_child(task, request, **options)
-            if task == "inspect" and len(answer["files"]) > 1:
-                return answer  # its weights lie beside it, and are not in these bytes
-            answers[key] = answer
-        return _for_another(answers[key], Path(request["path"])) if task == "inspect" else answers[key]
-
-    for module in (model, theory):
-        monkeypatch.setattr(module, "ask_child", ask)
-
-
-@pytest.fixture(scope="session")
-def answers() -> dict[str, Any]:
-    """Answers of children, by the task, the content of the model and what else was asked."""
-    return {}
-
-
-def _key_of(task: str, request: dict[str, Any]) -> str | None:
-    """Return what decides the answer; None where a file beside the model does, or the task is not shared."""
-    path = Path(request.get("path", ""))
-    if task not in ("inspect", "cost", "weights") or not path.is_file() or path.stat().st_size > _SMALL_BYTES:
-        return None
-    asked = {name: request[name] for name in ("static", "levels", "batch", "dims", "point") if name in request}
-    if "spec" in request:
-        spec = request["spec"]
-        if spec["inputs"]["file"] is not None:
-            return None
-        asked["spec"] = {**spec, "models": len(spec["models"])}
-    return json.dumps([task, hashlib.sha256(path.read_bytes()).hexdigest(), asked], sort_keys=True)
-
-
-def _for_another(answer: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The same answer of a file that lies elsewhere."""
-    (stamp,) = answer["files"]
-    return {**answer, "path": str(path), "files": [{**stamp, "path": str(path), "mtime_ns": path.stat().st_mtime_ns}]}
+def ask_once(shared_answers: None) -> None:
+    """Ask a child about a small model once per session."""
 
 
 @pytest.hookimpl(tryfirst=True)
