@@ -16,7 +16,7 @@ test:
 	$(PYTHON) -m pytest -n 2 --dist loadfile
 
 test-slow:
-	$(PYTHON) -m pytest -m slow
+	$(PYTHON) -m pytest -m slow -n 2 --dist worksteal
 
 # The oldest Python that is supported and the newest at hand, each with today's newest packages.
 test-all:

@@ -8,6 +8,7 @@ import secrets
 import shutil
 import socket
 import subprocess
+import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -16,6 +17,7 @@ from typing import Any
 import hypothesis
 import pytest
 
+from tests.answers import Answers
 from tests.memory import in_memory
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -24,6 +26,9 @@ REAL_ENVIRONMENT = dict(os.environ)
 
 # As the command sets them; Textual reads them when it is first imported, by whichever test that is.
 os.environ |= {"TEXTUAL_ANIMATIONS": "none", "TEXTUAL_SMOOTH_SCROLL": "0", "TEXTUAL_THEME": "ansi-dark"}
+
+# Without bytecode on disk pytest rewrites every module of tests again in each process of each session: 10 s of CPU.
+sys.dont_write_bytecode = False
 
 OLD_PYTHON = "3.10"
 OLD_NUMPY = "1.26.4"
@@ -34,9 +39,10 @@ hypothesis.settings.load_profile("house")
 
 
 def pytest_collection_finish() -> None:
-    """What is imported by now stays to the end: nobody need look through it for garbage again and again."""
+    """Exempt the imported modules from garbage collection, and collect less often."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(20_000, 20, 50)
 
 
 class NetworkUsed(Exception):
@@ -81,6 +87,19 @@ def no_network(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(socket.socket, "connect", guard(socket.socket.connect))
     monkeypatch.setattr(socket.socket, "connect_ex", guard(socket.socket.connect_ex))
     monkeypatch.setattr(socket, "getaddrinfo", look_up)
+
+
+@pytest.fixture(scope="session")
+def answers() -> Answers:
+    """What children said of models in this session."""
+    return Answers()
+
+
+@pytest.fixture
+def shared_answers(monkeypatch: pytest.MonkeyPatch, answers: Answers) -> None:
+    """Let the workbench ask a child about a small model only where no test has before."""
+    for module in ("model", "theory"):
+        monkeypatch.setattr(f"tuibench.workbench.{module}.ask_child", answers.ask)
 
 
 @pytest.fixture(scope="session")

@@ -6,6 +6,7 @@ import ast
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import PurePosixPath
 
 ANYTHING = ("*",)
@@ -15,6 +16,12 @@ BRIDGES = ("bridge", "bridge_fill", "bridge_form", "bridge_profile", "bridge_pro
            "bridge_start")  # fmt: skip
 """What of the dashboard knows the workbench: screens and widgets know the desk alone."""
 BRIDGE_ROOMS = tuple(f"tui/{name}" for name in BRIDGES)
+
+
+@cache
+def parsed(source: str) -> ast.Module:
+    """Return the syntax tree of a module; every rule reads the same one."""
+    return ast.parse(source)
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +176,12 @@ def forbidden_imports(path: str, source: str) -> list[str]:
     key = room_key(path)
     if not key:
         return [f"{path}: stands in no room of tests/rules.py"]
-    found = [
-        f"{path}:{i.line}: {key} may not import {i.module}" for i in imports(ast.parse(source)) if not _may(key, i)
-    ]
+    found = [f"{path}:{i.line}: {key} may not import {i.module}" for i in imports(parsed(source)) if not _may(key, i)]
     if path.endswith("/__init__.py"):
-        eager = [i for i in imports(ast.parse(source)) if i.module != "__future__"]
+        eager = [i for i in imports(parsed(source)) if i.module != "__future__"]
         found += [f"{path}:{i.line}: a room's __init__ imports nothing, but has {i.module}" for i in eager]
     if key == "engines":
-        others = {i.module.split(".")[0] for i in imports(ast.parse(source))} & set(ENGINES)
+        others = {i.module.split(".")[0] for i in imports(parsed(source))} & set(ENGINES)
         found += [f"{path}: more than one engine: {', '.join(sorted(others))}"] if len(others) > 1 else []
     return found
 
@@ -223,7 +228,7 @@ def oversized(path: str, source: str, most: int = 40, with_reason: int = 60) -> 
     """Return functions over `most` lines without a '# long: reason', those over `with_reason`, and classes over 250."""
     lines = source.splitlines()
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if not isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             continue
         length = (node.end_lineno or node.lineno) - node.lineno + 1
@@ -238,7 +243,7 @@ def oversized(path: str, source: str, most: int = 40, with_reason: int = 60) -> 
 
 def undocumented(path: str, source: str) -> list[str]:
     """Return the public modules, classes and functions without a docstring."""
-    tree = ast.parse(source)
+    tree = parsed(source)
     found = [] if ast.get_docstring(tree) else [f"{path}:1: the module has no docstring"]
     queue: list[ast.AST] = [tree]
     while queue:
@@ -256,7 +261,7 @@ def swallowed(path: str, source: str) -> list[str]:
     """Return the handlers that catch everything and either do nothing or do not say why they may."""
     lines = source.splitlines()
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.ExceptHandler):
             continue
         caught = ast.unparse(node.type) if node.type else "everything"
@@ -275,7 +280,7 @@ def swallowed(path: str, source: str) -> list[str]:
 
 def prints(path: str, source: str) -> list[str]:
     """Return the calls of print, which belong to the shell's door alone."""
-    calls = (n for n in ast.walk(ast.parse(source)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
+    calls = (n for n in ast.walk(parsed(source)) if isinstance(n, ast.Call) and isinstance(n.func, ast.Name))
     return [f"{path}:{n.lineno}: print" for n in calls if isinstance(n.func, ast.Name) and n.func.id == "print"]
 
 
@@ -288,7 +293,7 @@ _PLAIN = frozenset({"show", "Text", "Content"})
 def marked_up(path: str, source: str) -> list[str]:
     """Return the places where foreign text could reach Textual's markup: it is shown by our own widgets alone."""
     found = []
-    for node in ast.walk(ast.parse(source)):
+    for node in ast.walk(parsed(source)):
         if not isinstance(node, ast.Call):
             continue
         name = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")

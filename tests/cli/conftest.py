@@ -19,21 +19,27 @@ _TIDYING_S = 5.0
 
 
 @pytest.fixture
-def shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
-    """The command, in a temporary directory that must be empty again in the end."""
+def real_shell(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+    """Each command in a process of its own; modules about that process call it `shell`."""
     yield from watched(Shell(tmp_path_factory.mktemp("tmp")))
 
 
 @pytest.fixture
 def quick(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickShell]:
-    """The same within the test's process, for commands that start none; modules of such tests call it `shell`."""
+    """Commands within the test's process; their runners, children and workers are real processes."""
     yield from watched(QuickShell(tmp_path_factory.mktemp("tmp")))
 
 
 @pytest.fixture
-def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shell]:
+def shell(quick: QuickShell) -> Shell:
+    """The same, unless the module is about the command's own process."""
+    return quick
+
+
+@pytest.fixture
+def keeper(tmp_path_factory: pytest.TempPathFactory) -> Iterator[QuickShell]:
     """The same with a store in the test's own home, as users have it."""
-    yield from watched(Shell(tmp_path_factory.mktemp("tmp"), save=True))
+    yield from watched(QuickShell(tmp_path_factory.mktemp("tmp"), save=True))
 
 
 def watched(shell: AnyShell) -> Iterator[AnyShell]:

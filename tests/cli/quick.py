@@ -1,4 +1,4 @@
-"""The command within the test's own process: ten times as fast where it only reads and writes the store."""
+"""Runs the command within the test's own process, which saves starting an interpreter for each command."""
 
 from __future__ import annotations
 
@@ -15,16 +15,13 @@ from tests.cli.shell import Done, Environment, Shell
 from tuibench.cli.interruption import CODES
 from tuibench.cli.main import main
 
-_RUNS = frozenset({"benchmark", "rerun", "resume", "attach"})
-"""Commands that start or follow processes: these are processes of their own."""
-
 
 class QuickShell(Shell):
-    """A shell whose commands are calls, unless something is asked of their process."""
+    """A shell whose commands are calls; `start`, and options for the process, still make a process."""
 
     def run(self, *arguments: str, env: Environment | None = None, seconds: float = 60, **options: Any) -> Done:
         """One command to its end; what it prints goes to files, as in a pipe, and its signal handlers go with it."""
-        if options or arguments[0] in _RUNS:
+        if options:
             return super().run(*arguments, env=env, seconds=seconds, **options)
         return self.call(*arguments, env=env)
 

@@ -26,12 +26,6 @@ NOBODY = pytest.mark.skipif(
 
 
 @pytest.fixture
-def shell(quick: Shell) -> Shell:
-    """Nothing here measures."""
-    return quick
-
-
-@pytest.fixture
 def places() -> Places:
     """Of the test's own home, with three benchmarks and a removal in the store."""
     bench = Workbench()

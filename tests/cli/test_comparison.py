@@ -20,12 +20,6 @@ VERDICT = Comparison("a", "b", "p50 latency", 0.9, 0.88, 0.92, 5, True, "faster"
 
 
 @pytest.fixture
-def shell(quick: Shell) -> Shell:
-    """Nothing here measures."""
-    return quick
-
-
-@pytest.fixture
 def two(home: Path) -> None:
     """0001 and 0002, of which the newer is slower, and 0003, which was asked for something else."""
     for number, factor in ((1, 1.0), (2, 1.25)):

@@ -16,12 +16,6 @@ XTERM = {**PLAIN, "TERM": "xterm-256color", "LANG": "C.UTF-8", "COLORTERM": "tru
 
 
 @pytest.fixture
-def shell(quick: Shell) -> Shell:
-    """Nothing here measures."""
-    return quick
-
-
-@pytest.fixture
 def file(home: Path) -> Path:
     """Where the config file of the test's own home lies; its directory is there."""
     path = home / "tuibench" / "config" / "config.toml"

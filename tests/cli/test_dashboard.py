@@ -20,6 +20,12 @@ HERE = {"TERM": "xterm-256color", "LANG": "C.UTF-8", "LC_ALL": None, "NO_COLOR":
 
 
 @pytest.fixture
+def shell(real_shell: Shell) -> Shell:
+    """Each command in a process of its own, as this module is about its descriptors."""
+    return real_shell
+
+
+@pytest.fixture
 def stored(home: Path) -> None:
     """Two benchmarks in the test's own home, of which the newest is 0002; one has a name that would move the cursor."""
     store = Workbench().store

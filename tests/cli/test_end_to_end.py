@@ -68,6 +68,12 @@ GUIDE = {
 }
 
 
+@pytest.fixture
+def shell(real_shell: Shell) -> Shell:
+    """Each command in a process of its own, as this module is about that process."""
+    return real_shell
+
+
 def eight_lines(done: Done) -> dict[str, str]:
     """The compatible lines, which are the first of stdout and in their order."""
     pairs = [line.partition(": ")[::2] for line in done.lines[: len(LABELS)]]

@@ -5,9 +5,17 @@ from __future__ import annotations
 import json
 import re
 
+import pytest
+
 from tests.cli.shell import Shell
 
 FINE = re.compile(r"[^\x20-\x7e\n\x85\xa0-\U0010ffff]")
+
+
+@pytest.fixture
+def shell(real_shell: Shell) -> Shell:
+    """Each command in a process of its own, as this module is about that process."""
+    return real_shell
 
 
 def test_it_tells_of_machine_noise_and_engines(shell: Shell) -> None:

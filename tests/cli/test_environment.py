@@ -34,6 +34,12 @@ HOMELESS: Environment = dict.fromkeys(
 )
 
 
+@pytest.fixture
+def shell(real_shell: Shell) -> Shell:
+    """Each command in a process of its own, as this module is about that process."""
+    return real_shell
+
+
 def tree(folder: Path) -> list[str]:
     """Everything below a folder."""
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))

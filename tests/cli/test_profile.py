@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.cli.shell import Done, Shell, until
+from tests.runs import profile_script as roofs
 from tests.runs.profile_script import make_profile_result, make_profile_spec
 from tests.store.data import make_small
 from tuibench.cli.profile import plan_json
@@ -19,6 +20,8 @@ from tuibench.core.card import Card
 from tuibench.core.errors import EngineError
 from tuibench.core.profile import LOSS, ProfileSpec
 from tuibench.core.spec import ModelSource
+from tuibench.runs.profile_part import ROOFLINE, ZEROS
+from tuibench.runs.roof_shelf import RoofShelf, describe_machine
 from tuibench.workbench.hall import Workbench
 from tuibench.workbench.profiles import ProfilePlan
 
@@ -273,13 +276,23 @@ def test_costs_and_weights_need_no_run_and_leave_none(shell: Shell, home: Path, 
     assert plain(shell.run("list", "--profiles", "--json"))["benchmarks"] == []
 
 
-def test_a_profile_for_real(shell: Shell, home: Path) -> None:
+@pytest.fixture
+def known_roofs(home: Path) -> None:
+    """Roofs of this machine that were measured before: a busy machine measures them anew in each run, for 5 s."""
+    shelf = RoofShelf(str(Workbench().settings.places.cache), describe_machine("onnxruntime"))
+    for part, found in ((ROOFLINE, roofs.ROOFLINE), (ZEROS, roofs.ZEROS)):
+        shelf.put(part, 1, found)
+
+
+@pytest.mark.usefixtures("known_roofs")
+def test_profile_is_measured_stored_repeated_and_compared(shell: Shell) -> None:
     shell.save = True
     done = shell.run("profile", "sample:tiny", *SHORT, "--json", "--name", "mine", "--no-wait")
     own = plain(done)["tuibench"]
     performance = own["profile"]["performance"]
     assert own["cells"] == [] and own["status"] == "finished"
     assert performance["processes"] == 1 and performance["ms"]["value"] > 0
+    assert performance["roofline"]["f32_gflops"] == roofs.ROOFLINE.f32_gflops
     nodes = [node["id"] for node in own["profile"]["costs"]["nodes"]]
     assert sorted(nodes) == sorted(node for layer in performance["layers"] for node in layer["nodes"])
     assert "saved as" in done.err

@@ -17,12 +17,6 @@ from tuibench.core.card import Card
 from tuibench.workbench.hall import Workbench
 
 
-@pytest.fixture
-def shell(quick: Shell) -> Shell:
-    """But for `benchmark`, nothing here measures."""
-    return quick
-
-
 def names(done: Done) -> list[str]:
     assert done.code == 0, done.err
     return [project["name"] for project in json.loads(done.out)["projects"]]

@@ -26,12 +26,6 @@ HOSTILE = "\x1b[2J\u202eevil\u009b31m\n[bold]=1+1"
 
 
 @pytest.fixture
-def shell(quick: Shell) -> Shell:
-    """Nothing here measures."""
-    return quick
-
-
-@pytest.fixture
 def three(home: Path) -> None:
     """Three benchmarks in the test's own home, of which the newest is 0003."""
     store = Workbench().store

@@ -22,6 +22,8 @@ from tuibench.profiles.zero_effect import judge
 
 CPU = min(os.sched_getaffinity(0))
 PLACED = {"cpus": [CPU], "threads": 1, "engine": "onnxruntime"}
+BRIEF_S = 0.3
+"""As good as no time: for tests that read which rows there are, not how long they take."""
 SAMPLES = Path(__file__).parents[2] / "tuibench" / "data" / "samples"
 
 
@@ -62,7 +64,7 @@ def test_names_that_break_the_profilers_file_lose_no_time(tmp_path: Path) -> Non
     path = Path(save(model, tmp_path / "model.onnx"))
     before = path.read_bytes()
     (tmp_path / "run").mkdir()
-    found = from_plain(LayerRun, ask("layers", str(path), tmp_path / "run", runs=4).result)
+    found = from_plain(LayerRun, ask("layers", str(path), tmp_path / "run", runs=4, max_s=BRIEF_S).result)
     convolutions = [row for row in found.rows if row.op == "Conv"]
     assert len(convolutions) >= 15 and all(row.raw_us > 0 for row in convolutions)
     nodes = [name for row in found.rows for name in row.nodes]
@@ -96,7 +98,9 @@ def test_rows_say_which_floats_they_deal_with(tmp_path: Path) -> None:
     values = [onnx.helper.make_tensor_value_info(name, kind, [8, 8]) for name, kind in ends]
     graph = onnx.helper.make_graph(nodes, "g", values[:1], values[1:])
     model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=10)
-    found = from_plain(LayerRun, ask("layers", save(model, tmp_path / "m.onnx"), tmp_path, runs=2).result)
+    found = from_plain(
+        LayerRun, ask("layers", save(model, tmp_path / "m.onnx"), tmp_path, runs=2, max_s=BRIEF_S).result
+    )
     assert {node: row.precision for row in found.rows for node in row.nodes} == {"m": "f64", "c": "", "y": ""}
 
 
@@ -104,7 +108,8 @@ def test_where_the_optimized_model_cannot_be_saved_names_have_to_do(tmp_path: Pa
     # What is in the way of the file that it would be saved to.
     (tmp_path / "optimized.onnx").mkdir()
     found = from_plain(
-        LayerRun, ask("layers", save(SHELF["convolutions"], tmp_path / "m.onnx"), tmp_path, runs=3).result
+        LayerRun,
+        ask("layers", save(SHELF["convolutions"], tmp_path / "m.onnx"), tmp_path, runs=3, max_s=BRIEF_S).result,
     )
     assert any("names alone" in note for note in found.notes)
     assert sorted(n for row in found.rows for n in row.nodes) == sorted(o.id for o in walk(SHELF["convolutions"].graph))

@@ -6,8 +6,6 @@ import asyncio
 import inspect
 from collections import defaultdict
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from textual.cache import LRUCache
@@ -16,12 +14,9 @@ from textual.css.stylesheet import Stylesheet
 
 from tuibench.tui import app, textual_seam
 from tuibench.tui.screens import run, run_log
-from tuibench.workbench import model
-from tuibench.workbench.asking import ask_child
 from tuibench.workbench.hall import Workbench
 
 _NEVER_S = 3600.0
-_SMALL_BYTES = 1_000_000
 
 
 @pytest.fixture(autouse=True, scope="package")
@@ -66,34 +61,8 @@ def unknown_load(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
-def read_once(monkeypatch: pytest.MonkeyPatch, read_before: dict[bytes, Any]) -> None:
-    """Let a model be read by a child once: another file with the same bytes has the same answer."""
-
-    def ask(task: str, request: dict[str, Any], **options: Any) -> Any:
-        path = Path(request.get("path", ""))
-        if task != "inspect" or not path.is_file() or path.stat().st_size > _SMALL_BYTES:
-            return ask_child(task, request, **options)
-        content = path.read_bytes()
-        if content not in read_before:
-            answer = ask_child(task, request, **options)
-            if len(answer["files"]) > 1:
-                return answer  # its weights lie beside it, and are not in these bytes
-            read_before[content] = answer
-        return _for_another(read_before[content], path)
-
-    monkeypatch.setattr(model, "ask_child", ask)
-
-
-@pytest.fixture(scope="session")
-def read_before() -> dict[bytes, Any]:
-    """By the bytes of a file what a child found in it."""
-    return {}
-
-
-def _for_another(answer: dict[str, Any], path: Path) -> dict[str, Any]:
-    """The same answer of a file that lies elsewhere."""
-    (stamp,) = answer["files"]
-    return {**answer, "path": str(path), "files": [{**stamp, "path": str(path), "mtime_ns": path.stat().st_mtime_ns}]}
+def ask_once(shared_answers: None) -> None:
+    """Ask a child about a small model once per session."""
 
 
 @pytest.hookimpl(tryfirst=True)

@@ -17,6 +17,8 @@ from tuibench.workbench.projects import SORTS, Projects
 from tuibench.workbench.runs import Runs
 from tuibench.workbench.setting import Settings
 
+pytestmark = pytest.mark.usefixtures("shared_answers")
+
 
 @pytest.fixture
 def store(tmp_path: Path) -> Store:

@@ -16,6 +16,8 @@ from tuibench.store.summary import join_card, summarize
 from tuibench.workbench.model import inspect
 from tuibench.workbench.repetition import Repetition
 
+pytestmark = pytest.mark.usefixtures("shared_answers")
+
 
 @pytest.fixture
 def places(tmp_path: Path) -> Places:

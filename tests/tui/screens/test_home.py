@@ -47,15 +47,14 @@ def one_size(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("one_size")
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_home_is_as_it_was_looked_at(size: tuple[int, int]) -> None:
+async def test_home_matches_kept_frame() -> None:
     three_projects()
-    async with open_app(size) as (app, _):
-        check_frame(app, f"home-{size[0]}x{size[1]}")
+    async with open_app() as (app, _):
+        check_frame(app, "home-80x24")
 
 
 @pytest.mark.usefixtures("one_size")
-async def test_home_in_ascii() -> None:
+async def test_home_in_ascii_matches_kept_frame() -> None:
     three_projects()
     async with open_app(display=Display(ascii_only=True)) as (app, _):
         check_frame(app, "home-ascii")

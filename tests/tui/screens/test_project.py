@@ -20,14 +20,13 @@ from tuibench.tui.terminal import Display
 from tuibench.workbench.hall import Workbench
 
 
-@pytest.mark.parametrize("size", [(80, 24), (120, 36)])
-async def test_the_list_is_as_it_was_looked_at(size: tuple[int, int]) -> None:
-    async with shown(size, going=True) as seen:
+async def test_project_matches_kept_frame() -> None:
+    async with shown(going=True) as seen:
         await seen.press("down", "down")
-        check_frame(seen.app, f"project-{size[0]}x{size[1]}")
+        check_frame(seen.app, "project-80x24")
 
 
-async def test_the_list_in_ascii() -> None:
+async def test_project_in_ascii_matches_kept_frame() -> None:
     async with shown(going=True, display=Display(ascii_only=True)) as seen:
         await seen.press("down", "down")
         check_frame(seen.app, "project-ascii")

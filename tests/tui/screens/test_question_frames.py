@@ -1,4 +1,4 @@
-"""Questions and the palette over a project's list, as they were looked at in each size and in ASCII."""
+"""Kept frames of the dialogs and the palette over a project's list."""
 
 from __future__ import annotations
 
@@ -9,27 +9,32 @@ from tests.tui.screens.stage import shown
 from tests.tui.stock import make_going
 from tuibench.tui.terminal import Display
 
-WAYS = (((80, 24), False, "80x24"), ((120, 36), False, "120x36"), ((80, 24), True, "ascii"))
-QUESTIONS = {
-    "palette": ("colon",),
-    "palette-typed": ("colon", "c", "o", "p"),
-    "export": ("x",),
-    "edit": ("e",),
-    "remove": ("d",),
-    "remove-marked": ("space", "space", "space", "d"),
+DIALOGS: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "palette": (("colon",), ("escape",)),
+    "palette-typed": (("colon", "c", "o", "p"), ("escape",)),
+    "export": (("x",), ("escape",)),
+    "edit": (("e",), ("escape",)),
+    "remove": (("d",), ("escape",)),
+    "remove-marked": (("space", "space", "space", "d"), ("escape",)),
 }
+"""Frame name -> the keys that open the dialog, and those that close it."""
+KEPT_IN_ASCII = ("palette",)
 
 
-@pytest.mark.parametrize("name", QUESTIONS)
-@pytest.mark.parametrize(("size", "ascii_only", "way"), WAYS)
-async def test_a_question_is_as_it_was_looked_at(name: str, size: tuple[int, int], ascii_only: bool, way: str) -> None:
-    async with shown(size, display=Display(ascii_only=ascii_only)) as seen:
-        await seen.press(*QUESTIONS[name])
-        check_frame(seen.app, f"question-{name}-{way}")
-        assert not ascii_only or frame(seen.app).isascii()
+@pytest.mark.parametrize("ascii_only", [False, True], ids=["unicode", "ascii"])
+async def test_dialogs_match_kept_frames(ascii_only: bool) -> None:
+    async with shown(display=Display(ascii_only=ascii_only)) as seen:
+        for name, (keys, leave) in DIALOGS.items():
+            await seen.press(*keys)
+            if not ascii_only:
+                check_frame(seen.app, f"question-{name}-80x24")
+            elif name in KEPT_IN_ASCII:
+                check_frame(seen.app, f"question-{name}-ascii")
+            assert not ascii_only or frame(seen.app).isascii(), name
+            await seen.press(*leave)
 
 
-async def test_the_palette_has_signs_of_ascii_alone_wherever_it_is_scrolled_to() -> None:
+async def test_palette_stays_ascii_while_it_scrolls() -> None:
     async with shown(display=Display(ascii_only=True)) as seen:
         await seen.press("colon")
         for _ in range(12):
@@ -37,7 +42,7 @@ async def test_the_palette_has_signs_of_ascii_alone_wherever_it_is_scrolled_to()
             assert frame(seen.app).isascii()
 
 
-async def test_what_is_asked_before_a_run_that_goes_on_is_removed() -> None:
+async def test_removal_question_of_a_running_run_matches_kept_frame() -> None:
     async with shown(going=True) as seen:
         assert seen.keys[0] == make_going(seen.project)[0].info.id
         await seen.press("g", "d")
