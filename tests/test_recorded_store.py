@@ -70,7 +70,10 @@ def lost(before: str, now: str) -> dict[tuple[str | int, ...], tuple[Any, Any]]:
     """Return what was printed before and is not any more, with what is there instead."""
     found = facts_of(now)
     return {
-        place: (value, found.get(place, LOST)) for place, value in facts_of(before).items() if found.get(place) != value
+        place: (value, found.get(place, LOST))
+        for place, value in facts_of(before).items()
+        # A list that was empty loses nothing by what is in it now, such as a warning of damage.
+        if found.get(place) != value and not (value == "<list of 0>" and place in found)
     }
 
 
