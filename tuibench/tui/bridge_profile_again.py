@@ -41,14 +41,9 @@ class Before:
     summary: ModelSummary | None = None
     """Of what was measured, too."""
     lost: TuibenchError | None = None
-    """Why there was no such model at the last look."""
+    """Why there is no such model."""
     note: str = ""
     """What became of the model, where it can be measured all the same."""
-
-    @property
-    def is_settled(self) -> bool:
-        """Whether the model is there; one that is not may be at the next look."""
-        return self.lost is None and os.path.isfile(self.source.path)
 
     def find(self, address: str) -> ModelSource:
         """What it was fetched as: at the same address another one may lie by now."""

@@ -20,7 +20,7 @@ from tuibench.request.profile import ProfileValues as Typed
 from tuibench.request.repeat import again
 from tuibench.tui.bridge_content import ContentGlance
 from tuibench.tui.bridge_form import told
-from tuibench.tui.bridge_profile_again import Before, NotHere, recall, values_of
+from tuibench.tui.bridge_profile_again import Before, NotHere, is_away, recall, values_of
 from tuibench.tui.bridge_profile_cost import CountedCosts
 from tuibench.tui.bridge_start import Glance, Starter
 from tuibench.tui.desk_profile import ProfileCheck, ProfileStart, ProfileValues
@@ -99,8 +99,7 @@ class ProfileStarter:
         times: dict[str, float | None] = {}
         commands = []
         uncounted = False
-        before = self._look_anew(profile)
-        note = before.note if before is not None else None
+        before = self._before.get(profile)
         for kind, reading in self._readings(values, project, before, lambda address: self._here(project, address)):
             wrong = {name: error for name, error in reading.errors.items() if not isinstance(error, NotHere)}
             wrong |= self._misfits(reading.spec, before) if reading.spec is not None else {}
@@ -120,23 +119,14 @@ class ProfileStarter:
             uncounted |= times[kind] is None and self._costs.lacks(reading.spec, sha256)
             commands.append(again(reading.spec))
         if errors:
-            return ProfileCheck(errors=errors, note=note)
+            return ProfileCheck(errors=errors)
         return ProfileCheck(
             performance_s=times.get(PERFORMANCE),
             loss_s=times.get(LOSS),
             uncounted=uncounted,
             commands=tuple(commands),
             busy=self._holder.look(),
-            note=note,
         )
-
-    def _look_anew(self, profile: str, *, fetch: bool = False) -> Before | None:
-        """What is made again; a model that could not be had at the last look may be there by now."""
-        before = self._before.get(profile)
-        if before is not None and not before.is_settled:
-            before = recall(self._bench.library.get(profile), self._starter, fetch=fetch)
-            self._before[profile] = before
-        return before
 
     def _here(self, project: str, address: str) -> ModelSource:
         """What was fetched before, as a check fetches nothing."""
@@ -215,8 +205,9 @@ class ProfileStarter:
 
     def start(self, values: ProfileValues, project: str, rerun_of: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
         """See ProfileDesk."""
-        told_before = self._before.get(rerun_of)
-        before = self._look_anew(rerun_of, fetch=True)
+        told_before = before = self._before.get(rerun_of)
+        if before is not None and is_away(before.source):
+            before = recall(self._bench.library.get(rerun_of), self._starter, fetch=True)
         # Both are of one model, which is asked for elsewhere but once.
         readings = dict(self._readings(values, project, before, functools.cache(self._bench.fetch)))
         specs = {kind: reading.require() for kind, reading in readings.items()}

@@ -85,8 +85,6 @@ class ProfileCheck:
     """The same as shell commands, one for each run; none while something is wrong."""
     busy: str = ""
     """Who measures on this machine now, in words; '' for a free machine."""
-    note: str | None = None
-    """What became of the model by now, as ProfileStart has it; None where that is not looked at again."""
 
 
 class ProfileDesk(Protocol):

@@ -333,20 +333,6 @@ async def test_a_model_that_changed_says_so() -> None:
         assert len(seen.answers.started) == 1
 
 
-async def test_what_is_said_of_a_model_is_what_the_last_check_found() -> None:
-    answers = ProfileAnswers()
-    answers.start = replace(answers.start, error="net.onnx is gone")
-    answers.check = ProfileCheck(errors={"model": "net.onnx is gone"}, note="")
-    async with profiled(answers=answers) as seen:
-        await seen.go(route.profile_form(seen.project, "", seen.ids[0]))
-        assert "net.onnx is gone" in seen.text
-        answers.check = ProfileCheck(performance_s=12.0, note="the model changed")
-        await go_to(seen, "batch")
-        await seen.type("6")
-        await checked(seen)
-        assert "net.onnx is gone" not in seen.text and "! the model changed" in seen.text
-
-
 async def test_what_is_not_known_yet_is_worked_out_and_said_to_be() -> None:
     counting = threading.Event()
     async with profiled() as seen:

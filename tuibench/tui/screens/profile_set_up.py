@@ -176,8 +176,6 @@ class ProfileSetUp(Page):
     def checked(self, found: ProfileCheck) -> None:
         """Say what it amounts to, or all that is wrong."""
         self.found = found
-        if self.begun is not None and found.note is not None:
-            self.begun = replace(self.begun, error=found.errors.get("model", ""), note=found.note)
         self.column.show_errors(found.errors)
         self._show_amount()
         if found.uncounted:

@@ -181,10 +181,7 @@ class ProjectScreen(ProjectProfiles):
         """Tabs, and how the list is sorted and filtered."""
         shown = self.shown_list
         words = f"{shown.words()} " if shown is not None else ""
-        self.query_one("#tabs", TabLine).show(self._names(), self._tab, right=(words, "dim"))
-
-    def _names(self) -> tuple[str, ...]:
-        return _NAMES
+        self.query_one("#tabs", TabLine).show(_NAMES[: self.tabs], self._tab, right=(words, "dim"))
 
     # Keys
 
