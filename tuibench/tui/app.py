@@ -223,12 +223,17 @@ class Dashboard(CalmApp):
     def go_back(self) -> None:
         """To the screen before; home stays."""
         if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
-            self.pop_screen()
+            self._pop()
+
+    def _pop(self) -> None:
+        left = self.page
+        self.pop_screen()
+        self.page.returned_from(left.profile_kind)
 
     def leave(self) -> None:
         """Back; from home out of the dashboard."""
         if len([screen for screen in self.screen_stack if isinstance(screen, Page)]) > 1:
-            self.pop_screen()
+            self._pop()
         else:
             self.exit(int(ExitCode.OK))
 

@@ -67,6 +67,11 @@ async def test_it_is_cancelled_after_a_question_and_finished_at_once() -> None:
         assert ("cancel", RUN) in seen.desk.asked and ("finish", RUN) in seen.desk.asked
 
 
+async def test_it_is_known_by_its_kind_when_it_is_left() -> None:
+    async with watched(making()) as seen:
+        assert seen.page.profile_kind == "performance"
+
+
 async def test_when_it_has_ended_enter_opens_the_profile(monkeypatch: pytest.MonkeyPatch) -> None:
     land(monkeypatch, "profile")
     async with watched(making(), ended()) as seen:

@@ -167,6 +167,14 @@ class Page(Calm, Screen[None]):
         """What was said was about what was done before."""
         self.say("")
 
+    @property
+    def profile_kind(self) -> str:
+        """Of the profile that is shown, by which lists have it; '' where none is."""
+        return ""
+
+    def returned_from(self, kind: str) -> None:
+        """The page above this one was left; it was of a profile of that kind, or '' of none."""
+
     def say(self, text: str, kind: str = "info") -> None:
         """One line of news; warn and bad say so in words, too."""
         self.query_one("#news", StatusLine).say(text, kind)

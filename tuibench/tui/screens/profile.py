@@ -60,6 +60,11 @@ class ProfileScreen(ProfilePage, RecordActions):
         """performance or loss; what is not read yet is a profile in any case."""
         return self.stored.row.kind if self.stored is not None else "performance"
 
+    @property
+    def profile_kind(self) -> str:
+        """Once it is read."""
+        return self.stored.row.kind if self.stored is not None else ""
+
     # What is shown
 
     def load(self) -> None:

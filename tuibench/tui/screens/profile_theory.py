@@ -40,6 +40,11 @@ class TheoryScreen(ProfilePage, TheoryActions):
         name, origin, _ = THEORIES[self.what]
         return (self._place, f"{name} ({origin})")
 
+    @property
+    def profile_kind(self) -> str:
+        """It stands below the measured ones of this kind."""
+        return PERFORMANCE if self.what == FLOPS else LOSS
+
     def load(self) -> None:
         """Once: it depends on the model alone."""
         if self.book is None:
@@ -73,7 +78,7 @@ class TheoryScreen(ProfilePage, TheoryActions):
 
     def action_new(self) -> None:
         """Measure one."""
-        self.dashboard.go(route.profile_form(self.project_id, PERFORMANCE if self.what == FLOPS else LOSS))
+        self.dashboard.go(route.profile_form(self.project_id, self.profile_kind))
 
     def action_copy_command(self) -> None:
         """The shell command that does the same."""

@@ -247,6 +247,10 @@ class ProjectScreen(ProjectProfiles):
         focused, column = self.focused, self.query_one(ProjectSettings).column
         return self.shown_list is None and focused is not None and column in focused.ancestors
 
+    def show_kind(self, kind: str) -> None:
+        """Its tab."""
+        self.go_to_tab(TABS.index(kind))
+
     def go_to_tab(self, tab: int) -> None:
         """Show a tab by its place."""
         if 0 <= tab < self.tabs and tab != self._tab:

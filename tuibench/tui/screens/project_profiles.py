@@ -26,6 +26,15 @@ class ProjectProfiles(TheoryActions, RunActions):
         """The screen's: the list in sight."""
         raise NotImplementedError
 
+    def show_kind(self, kind: str) -> None:
+        """The screen's: the list of profiles of that kind."""
+        raise NotImplementedError
+
+    def returned_from(self, kind: str) -> None:
+        """The list in which a profile stands, or stood: the page may have been opened while another one was shown."""
+        if kind and self.shown_list is not None:
+            self.show_kind(kind)
+
     @property
     def kind(self) -> str:
         """Of what is in the list in sight."""

@@ -78,6 +78,11 @@ class RunKeys(RunActions):
         """Of the profile that it makes, '' for a benchmark."""
         return self.view.info.kind if self.view is not None else ""
 
+    @property
+    def profile_kind(self) -> str:
+        """As the run says."""
+        return self.kind
+
     # Which run is meant
 
     def with_run(self, then: Callable[[RunView], object]) -> None:
