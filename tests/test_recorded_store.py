@@ -83,7 +83,8 @@ def test_recorded_store_prints_the_recorded_facts(variant: str, tmp_path: Path) 
     now = read(variant, tmp_path / "place")
     assert list(now) == sorted(recorded)
     codes = {command: (answer["code"], now[command]["code"]) for command, answer in recorded.items()}
-    assert {command: pair for command, pair in codes.items() if pair[0] != pair[1]} == {}
+    # A command that failed on a damaged store may succeed now; the other way round is a loss.
+    assert {command: pair for command, pair in codes.items() if pair[1] not in (pair[0], 0)} == {}
     missing = {
         command: found for command, answer in recorded.items() if (found := lost(answer["out"], now[command]["out"]))
     }

@@ -65,7 +65,12 @@ def watch(
     spec = make_spec(Path("/m.onnx"), engines=("fake", "openvino"))
     head = [
         {"ev": "run_start", "spec": to_plain(spec)},
-        {"ev": "plan", "models": [], "points": [to_plain(point)], "cells": to_plain(cells)},
+        {
+            "ev": "plan",
+            "models": [USUAL["inspect"]({"path": "m"}, print)],
+            "points": [to_plain(point)],
+            "cells": to_plain(cells),
+        },
     ]
     keys = [cell.key for cell in cells]
     tail = [{**event, "cell": keys[event["cell"]]} for event in events]

@@ -94,7 +94,7 @@ def size(flag: str, given: str) -> int:
     """A number of bytes such as 8GB, 512MiB or 4000000000."""
     match = _SIZE.fullmatch(given.strip().lower())
     count = math.floor(float(match[1]) * _SIZES[match[2] or ""]) if match and not given.isdigit() else 0
-    count = int(given) if given.isascii() and given.isdigit() and len(given) <= 18 else count
+    count = int(given) if given.isascii() and given.isdigit() and len(given) <= 19 else count
     if not ranges.holds(ranges.MEMORY_BYTES, count):
         raise UsageError(f"{flag} takes a size from 1MiB to 1048576TiB such as 8GB or 512MiB, not '{show(given, 40)}'")
     return count
