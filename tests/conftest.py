@@ -39,10 +39,9 @@ hypothesis.settings.load_profile("house")
 
 
 def pytest_collection_finish() -> None:
-    """Exempt the imported modules from garbage collection, and collect less often."""
+    """Exempt the imported modules from garbage collection."""
     gc.collect()
     gc.freeze()
-    gc.set_threshold(20_000, 20, 50)
 
 
 class NetworkUsed(Exception):

@@ -18,10 +18,12 @@ from onnx import helper
 
 from tests.models.factory import BF16, F32, I64, STRING, encoder, model, save, tensor, weight
 from tests.models.spec import make_spec
+from tests.runs.child_task import call_here
 from tuibench.arrays.bundle import read_bundle
 from tuibench.core.model import ModelSummary, Point
 from tuibench.core.profile import CostProfile
 from tuibench.core.record import from_plain, to_plain
+from tuibench.runs.stopping import StopSwitch
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -67,6 +69,13 @@ def call(task: str, request: Any, **options: Any) -> Answer:
 def prepare(path: str, run_dir: Path, skip: tuple[str, ...] = (), **asked: Any) -> Answer:
     request = {"spec": to_plain(make_spec(path, **asked)), "model": 0, "run_dir": str(run_dir), "skip_trial": skip}
     return call("prepare", request)
+
+
+def make_points(path: str, run_dir: Path, **asked: Any) -> list[Point]:
+    """Return what `prepare` makes, without a child."""
+    request = {"spec": to_plain(make_spec(path, **asked)), "model": 0, "run_dir": str(run_dir)}
+    answer = call_here("prepare", request, timeout_s=60, stop=StopSwitch())
+    return [from_plain(Point, point) for point in answer["points"]]
 
 
 def test_inspect_gives_a_summary(tmp_path: Path) -> None:

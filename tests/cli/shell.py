@@ -165,13 +165,16 @@ def parent_of(pid: int) -> int:
 
 
 def until(look: Callable[[], T | None], what: str, seconds: float = PATIENCE_S) -> T:
-    """What `look` finds as soon as it finds something."""
+    """Return what `look` finds as soon as it finds something; look less often the longer it takes."""
     deadline = time.monotonic() + seconds
+    pause_s = 0.005
     while time.monotonic() < deadline:
         found = look()
         if found:
             return found
-        time.sleep(0.005)
+        time.sleep(pause_s)
+        # Many looks read /proc whole, and would take the CPU from what they wait for.
+        pause_s = min(0.02, pause_s * 1.1)
     raise AssertionError(f"not within {seconds:g} s: {what}")
 
 

@@ -17,7 +17,7 @@ from tests.cli.terminal import Terminal
 from tests.cli.test_dashboard_on_terminal import HERE
 from tuibench.core.short_id import short_id
 
-POINTS, FEW = 50, 6
+POINTS = 50
 FARTHEST = 7000
 """Characters that the terminal gets from the answer to the question to the end of such a run, and some more."""
 WITHOUT_HANGUP = (("env", "--ignore-signal=HUP"), ("setsid", "-w"))
@@ -66,11 +66,13 @@ def check_replay(keeper: Shell, one: str) -> None:
     assert len(executions) == 2 and set(executions.values()) == {1}
 
 
-def lose_at_points(keeper: Shell, first: str, count: int) -> None:
-    draw = random.Random(count)
+@pytest.mark.slow
+@pytest.mark.timeout(900)
+def test_a_run_outlives_the_dashboard_at_fifty_points(keeper: Shell, first: str) -> None:
+    draw = random.Random(POINTS)
     known = began(set())
     started = 0
-    for number in range(count):
+    for number in range(POINTS):
         terminal = ask_for_it(keeper, first)
         terminal.type("y")
         terminal.take(draw.randrange(FARTHEST), lambda: began(known) and not keeper.pids("tuibench.runner"))
@@ -81,19 +83,8 @@ def lose_at_points(keeper: Shell, first: str, count: int) -> None:
             known.add(one)
             assert one in stored()
             check_replay(keeper, one)
-    assert started >= count // 2, "a run that never began proves nothing"
+    assert started >= POINTS // 2, "a run that never began proves nothing"
     assert len(stored()) == 1 + started
-
-
-@pytest.mark.slow
-def test_a_run_outlives_the_dashboard_that_started_it(keeper: Shell, first: str) -> None:
-    lose_at_points(keeper, first, FEW)
-
-
-@pytest.mark.slow
-@pytest.mark.timeout(900)
-def test_a_run_outlives_the_dashboard_at_fifty_points(keeper: Shell, first: str) -> None:
-    lose_at_points(keeper, first, POINTS)
 
 
 @pytest.mark.parametrize("wrap", WITHOUT_HANGUP, ids=" ".join)

@@ -179,11 +179,6 @@ def test_a_runner_killed_at_many_random_points_measures_nothing_twice(
     kill_and_resume(keeper, kills, executions, seed=kills)
 
 
-@pytest.mark.slow
-def test_a_runner_killed_at_three_random_points_measures_nothing_twice(keeper: Shell) -> None:
-    kill_and_resume(keeper, 3, 3, seed=3)
-
-
 def test_two_resumes_of_one_run_do_not_meet(keeper: Shell, broken: Broken) -> None:
     both = [keeper.start("resume", broken.short, "--detach", env=SCRIPT) for _ in range(2)]
     codes = []

@@ -45,7 +45,9 @@ def test_every_thread_of_onnx_runtime_has_its_cpu_or_all_of_them(tmp_path: Path,
 
     def look(frame: Mapping[str, Any]) -> None:
         if frame["f"] == "progress" and not seen:
-            worker = next(p for p in psutil.Process().children() if "spawn_main" in " ".join(p.cmdline()))
+            # Runners that commands of other tests let go may wait here to be reaped.
+            alive = [p for p in psutil.Process().children() if p.status() != psutil.STATUS_ZOMBIE]
+            worker = next(p for p in alive if "spawn_main" in " ".join(p.cmdline()))
             seen.append((worker.pid, masks(worker.pid)))
 
     execution = Supervision(job, Bounds(1.0, None), StopSwitch(), look, 0).carry_out()

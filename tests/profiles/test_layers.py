@@ -12,7 +12,7 @@ import pytest
 
 from tests.models.factory import save
 from tests.profiles.graph_shelf import SHELF
-from tests.test_child import Answer, call, prepare
+from tests.test_child import Answer, call, make_points
 from tuibench.core.cell import Estimate
 from tuibench.core.profile import LayerRun, Roofline, ZeroEffect
 from tuibench.core.record import from_plain, to_plain
@@ -28,7 +28,7 @@ SAMPLES = Path(__file__).parents[2] / "tuibench" / "data" / "samples"
 
 
 def ask(task: str, path: str, run_dir: Path, **more: Any) -> Answer:
-    point = to_plain(prepare(path, run_dir).points[0])
+    point = to_plain(make_points(path, run_dir)[0])
     return call(task, {"path": path, "point": point, "run_dir": str(run_dir), "max_s": 10, **PLACED, **more})
 
 
@@ -78,7 +78,7 @@ def test_names_that_break_the_profilers_file_lose_no_time(tmp_path: Path) -> Non
 def test_an_engines_no_to_a_renamed_copy_is_told_in_words_without_that_copy(tmp_path: Path) -> None:
     good = onnx.load(SAMPLES / "cnn.onnx")
     (tmp_path / "run").mkdir()
-    point = to_plain(prepare(save(good, tmp_path / "good.onnx"), tmp_path / "run").points[0])
+    point = to_plain(make_points(save(good, tmp_path / "good.onnx"), tmp_path / "run")[0])
     good.graph.node[0].name = "strange name"
     good.graph.node[1].name = good.graph.node[2].name = "dup"
     path = save(good, tmp_path / "model.onnx")

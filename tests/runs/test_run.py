@@ -1,4 +1,4 @@
-"""A whole run with a scripted executor and real children: what the journal holds, and what is made of it again."""
+"""A whole run with a scripted executor: what the journal holds, and what is made of it again."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from tests.build import make_execution, make_spec
+from tests.runs.child_task import call_here
 from tuibench.core.cell import Execution, Failure
 from tuibench.core.record import to_plain
 from tuibench.core.spec import EFFORTS, BenchmarkSpec, Limits, ModelSource
@@ -23,6 +24,7 @@ from tuibench.runs.replay import Replay, replay
 from tuibench.runs.run import Run, Setup
 from tuibench.runs.stopping import Cancelled, StopSwitch
 from tuibench.runs.supervision import Bounds, OutOfTime
+from tuibench.runs.task import Call, call_child
 
 Script = Callable[[Job], Execution | Failure]
 DEAD = Failure("signal", "timed", "the worker died by SIGSEGV", "SIGSEGV")
@@ -41,8 +43,9 @@ def model(tmp_path: Path) -> Path:
 class Bench:
     """Runs a specification with a scripted executor and keeps the jobs it was given."""
 
-    def __init__(self, run_dir: Path) -> None:
+    def __init__(self, run_dir: Path, call: Call = call_here) -> None:
         self.run_dir = run_dir
+        self.call = call
         self.jobs: list[Job] = []
 
     def run(self, spec: BenchmarkSpec, script: Script, plan_only: bool = False) -> Replay:
@@ -58,7 +61,9 @@ class Bench:
             self.jobs.append(job)
             return script(job)
 
-        setup = Setup(self.run_dir, journal, Machine(lambda _: None), stop, lambda: 8 << 30, 1, execute, plan_only)
+        setup = Setup(
+            self.run_dir, journal, Machine(lambda _: None), stop, lambda: 8 << 30, 1, execute, plan_only, call=self.call
+        )
         Run(spec, setup).carry_out()
         journal.close()
         return replay(read_events(self.run_dir))
@@ -74,8 +79,9 @@ def by_batch(times: Mapping[int, float]) -> Script:
     return lambda job: make_execution(times[job.cell.asked.batch or 0])
 
 
-def test_a_sweep_measures_every_cell_and_says_what_is_best(bench: Bench, model: Path) -> None:
-    result = bench.run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6})).result()
+@pytest.mark.parametrize("call", [call_here, call_child])
+def test_a_sweep_measures_every_cell_and_says_what_is_best(tmp_path: Path, model: Path, call: Call) -> None:
+    result = Bench(tmp_path / "run", call).run(make_spec(model, batches=(1, 4)), by_batch({1: 1e6, 4: 2e6})).result()
     assert result.status == "finished"
     assert [(c.asked.batch, c.status) for c in result.cells] == [(1, "ok"), (4, "ok")]
     assert [c.latency_ms["p50"].value for c in result.cells] == pytest.approx([1.0, 2.0])
@@ -154,7 +160,8 @@ def test_a_cancel_keeps_what_was_measured(bench: Bench, model: Path) -> None:
     assert "cancelled" in cell.stopped_by
 
 
-def test_what_time_does_not_reach_is_skipped(bench: Bench, model: Path) -> None:
+def test_what_time_does_not_reach_is_skipped(tmp_path: Path, model: Path) -> None:
+    bench = Bench(tmp_path / "run", call_child)
     spec = make_spec(model, batches=(1, 2), limits=Limits(max_time_s=0.0, timeout_scale=1.0))
     state = bench.run(spec, lambda job: make_execution())
     assert state.end["status"] == "failed"

@@ -1,4 +1,4 @@
-"""Runs that are finished early or given more time while they measure, with a scripted executor and real children."""
+"""Runs that are finished early or given more time while they measure, with a scripted executor."""
 
 from __future__ import annotations
 
@@ -169,6 +169,7 @@ def sit(bench: Bench, spec: BenchmarkSpec, execute: Any, past: Replay | None = N
         execute,
         past=past,
         mixed=True,
+        call=bench.call,
     )
     Run(spec, setup).carry_out()
     journal.close()

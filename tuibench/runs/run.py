@@ -31,6 +31,7 @@ from tuibench.runs.schedule import Progress, Schedule, Turn
 from tuibench.runs.stopping import StopSwitch
 from tuibench.runs.summary import pool
 from tuibench.runs.supervision import Bounds, OutOfTime, Supervision
+from tuibench.runs.task import Call, call_child
 from tuibench.runs.telling import Telling
 from tuibench.stats.sample_file import read_samples, spans
 
@@ -67,6 +68,8 @@ class Setup:
     """Where checksums of models are remembered; None for nowhere."""
     save: Save = dict
     """Called when all is measured, before the journal says so; what it returns joins that last event."""
+    call: Call = call_child
+    """Asks a child to read the model and to make its inputs."""
 
 
 class Run:
@@ -131,7 +134,9 @@ class Run:
         for name in self._spec.engines:
             registry.check(name)
         memory = self._spec.limits.memory_bytes or setup.memory_room()
-        preparation = Preparation(self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell, setup.cache)
+        preparation = Preparation(
+            self._spec, setup.run_dir, setup.stop, self._bounds, memory, self._tell, setup.cache, setup.call
+        )
         self._prepared = preparation.carry_out()
         past = setup.past if setup.past is not None and setup.past.cells else None
         cells = make_cells(self._spec, self._prepared.models, self._prepared.points)

@@ -13,7 +13,7 @@ from onnx import helper
 from tests.models.factory import F32, model, save, tensor, weight
 from tests.profiles.loss.built import random
 from tests.profiles.loss.test_child import measure, points_of
-from tests.test_child import prepare
+from tests.test_child import make_points
 
 Floats = NDArray[np.float64]
 FIRST, SECOND, BIAS = random(6, 8, seed=1), random(8, 5, seed=2), random(5, seed=3)
@@ -64,7 +64,7 @@ def test_all_figures_are_what_their_definitions_say(tmp_path: Path) -> None:
     built = model(nodes, [tensor("x", F32, [4, 6])], [tensor("y", F32, [4, 5])], held)
     path = save(built, tmp_path / "m.onnx")
     np.savez(tmp_path / "own.npz", x=SAMPLES)
-    (point,) = prepare(path, tmp_path, file=str(tmp_path / "own.npz"), distinct=3).points
+    (point,) = make_points(path, tmp_path, file=str(tmp_path / "own.npz"), distinct=3)
     found = {(node, one.level): one for node, one in points_of(measure(path, point, tmp_path, samples=3))}
     expected = network(FIRST, SECOND)
     chances = softmax(expected)

@@ -13,7 +13,7 @@ from onnx import helper
 
 from tests.models.factory import F32, model, save, tensor, weight
 from tests.profiles.loss.built import convolutions, linear, random
-from tests.test_child import Answer, call, prepare
+from tests.test_child import Answer, call, make_points, prepare
 from tuibench.core.model import Point
 from tuibench.core.profile import LEVELS, LayerLoss, LossPoint
 from tuibench.core.record import from_plain, to_plain
@@ -41,7 +41,7 @@ def test_a_sample_has_a_whole_profile_out_of_two_tasks(tmp_path: Path) -> None:
     weights = [from_plain(LayerLoss, layer) for layer in call("weights", {"path": path}).result]
     assert [layer.id for layer in weights] == ["hidden.product", "scores.product"]
     assert all(set(layer.weight_sqnr_db) == set(LEVELS) for layer in weights)
-    (point,) = prepare(path, tmp_path).points
+    (point,) = make_points(path, tmp_path)
     answer = measure(path, point, tmp_path, samples=3)
     *stages, begin = answer.lines[:4]
     assert stages == [{"stage": "loading"}, {"stage": "first"}, {"stage": "changing"}]
@@ -55,7 +55,7 @@ def test_a_sample_has_a_whole_profile_out_of_two_tasks(tmp_path: Path) -> None:
 
 def test_one_level_for_all_and_then_the_others_for_the_worst_is_what_all_at_once_finds(tmp_path: Path) -> None:
     path = save(convolutions(), tmp_path / "m.onnx")
-    (point,) = prepare(path, tmp_path, dims=()).points
+    (point,) = make_points(path, tmp_path, dims=())
     whole = points_of(measure(path, point, tmp_path))
     first = points_of(measure(path, point, tmp_path, levels=["pruned 0.9"]))
     (worst,) = worst_layers(first, 1)
@@ -70,7 +70,7 @@ def test_one_level_for_all_and_then_the_others_for_the_worst_is_what_all_at_once
 def test_a_users_own_data_is_what_is_run_on(tmp_path: Path) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     np.savez(tmp_path / "own.npz", x=np.array([[[1, 0, 0, 0]], [[0, 0, 0, 1]]], np.float32))
-    (point,) = prepare(path, tmp_path, file=str(tmp_path / "own.npz")).points
+    (point,) = make_points(path, tmp_path, file=str(tmp_path / "own.npz"))
     ((_, found),) = points_of(measure(path, point, tmp_path, levels=["pruned 0.5"]))
     matrix = random(4, 3)
     left = np.where(np.abs(matrix) <= np.sort(np.abs(matrix), axis=None)[5], 0, matrix)
@@ -97,7 +97,7 @@ def test_data_that_does_not_fit_is_refused_at_the_door(tmp_path: Path, arrays: A
 def test_nan_in_the_data_is_noted_there_and_is_the_reason_of_every_point(tmp_path: Path) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
     np.savez(tmp_path / "own.npz", x=np.array([[1, np.nan, 0, 0]], np.float32))
-    (point,) = prepare(path, tmp_path, file=str(tmp_path / "own.npz")).points
+    (point,) = make_points(path, tmp_path, file=str(tmp_path / "own.npz"))
     assert point.notes == ("input 'x' has 1 value that is NaN or infinite",)
     answer = measure(path, point, tmp_path)
     assert all(found.reason for _, found in points_of(answer)) and len(points_of(answer)) == 5
@@ -105,7 +105,7 @@ def test_nan_in_the_data_is_noted_there_and_is_the_reason_of_every_point(tmp_pat
 
 def test_a_point_without_inputs_is_refused_with_its_reason(tmp_path: Path) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
-    (point,) = prepare(path, tmp_path).points
+    (point,) = make_points(path, tmp_path)
     empty = replace(point, bundle=None, failure=("inputs", "inputs", "nothing fits"))
     refused = measure(path, empty, tmp_path).error
     assert refused["message"].endswith("nothing fits") and refused["kind"] == "ModelError"
@@ -124,7 +124,7 @@ def test_files_that_are_no_models_are_refused_by_both(tmp_path: Path, task: str)
 
 def test_the_task_runs_on_the_cpus_and_threads_it_was_given(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     path = save(linear(random(4, 3)), tmp_path / "m.onnx")
-    (point,) = prepare(path, tmp_path).points
+    (point,) = make_points(path, tmp_path)
     pinned: list[tuple[int, ...]] = []
     settings: list[tuple[int, tuple[int, ...]]] = []
 
