@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import PurePosixPath
@@ -169,6 +169,34 @@ def _imported(node: ast.AST) -> list[str]:
         if called in ("import_module", "__import__") and isinstance(node.args[0].value, str):
             return [node.args[0].value]
     return []
+
+
+def find_cycle(sources: Mapping[str, str]) -> list[str]:
+    """Return the modules of one circle of imports, the first of them at both ends; [] if there is none.
+
+    Imports inside functions and those for types alone are left out: nothing runs them while a module is imported.
+    """
+    modules = {
+        f"tuibench.{path.removesuffix('.py').removesuffix('/__init__').replace('/', '.')}": path for path in sources
+    }
+    needs = {
+        module: [each.module for each in imports(parsed(sources[path])) if each.on_top and not each.for_types]
+        for module, path in modules.items()
+    }
+    done: set[str] = set()
+
+    def follow(module: str, way: list[str]) -> list[str]:
+        if module in way:
+            return [*way[way.index(module) :], module]
+        if module in done or module not in needs:
+            return []
+        for needed in needs[module]:
+            if found := follow(needed, [*way, module]):
+                return found
+        done.add(module)
+        return []
+
+    return next((found for module in needs if (found := follow(module, []))), [])
 
 
 def forbidden_imports(path: str, source: str) -> list[str]:
