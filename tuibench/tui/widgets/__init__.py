@@ -1,1 +1,1 @@
-"""What screens are made of; a widget gets values and asks nobody."""
+"""Widgets that screens are composed of. A widget shows the values it is given and fetches nothing itself."""

@@ -1,8 +1,8 @@
-"""What keeps Textual from painting a whole screen again where nothing of it has changed.
+"""Base classes that prevent Textual from repainting parts of a screen that did not change.
 
-Each of these reaches below its public surface, as `textual_seam.py` does for the app: there is no public way to have
-less painted. Each says which behaviour of Textual 8.2 it waits for; `tests/tui/widgets/test_calm.py` sees whether it
-still does what it is here for.
+Each overrides private behaviour of Textual, as `textual_seam.py` does for the app, because no public API reduces
+painting. Each names the behaviour of Textual 8.2 it works around; `tests/tui/widgets/test_calm.py` checks that the
+workaround still has an effect.
 """
 
 from __future__ import annotations
@@ -18,22 +18,23 @@ from textual.widget import Widget
 
 
 class Calm:
-    """First among the bases of a screen: the focus goes from one widget to another for the bytes of those two.
+    """First base class of a screen: moving the focus repaints only the two widgets involved.
 
-    Waits for a `Screen.focused` that paints nothing by itself: both widgets are told of it, and paint themselves.
+    Can be removed once setting `Screen.focused` no longer repaints the screen. Both widgets receive an event and
+    repaint themselves.
     """
 
-    # Screen declares it with repaint: each tab key would send the whole screen, 5 to 9 kB.
+    # Textual declares it with repaint=True: each tab key would send the whole screen, 5 to 9 kB.
     focused: Reactive[Widget | None] = Reactive(None, repaint=False)
 
     def _compositor_refresh(self) -> None:
-        """Paint nothing that is covered; waits for an `App._background_screens` that ends at an opaque screen on top.
+        """Skip painting a covered screen; not needed once `App._background_screens` stops at an opaque screen on top.
 
-        It asks those below alone whether one sees through them, so that the one next below counts as seen through
-        any page (Textual's pull requests 3062 and 6307, which were made for modal screens).
+        Textual checks only the screens below for transparency, so the next one below is painted behind any page
+        (Textual's pull requests 3062 and 6307, made for modal screens).
         """
-        # A screen is marked to be painted when another one covers it; its turn comes a sixtieth of a second later,
-        # and what covers it would be painted again. It is painted when it comes back.
+        # Covering a screen marks it for painting. The paint runs 1/60 s later and would make the covering screen paint
+        # again. The covered screen is painted when it returns.
         me = cast("Screen[object]", self)
         above = list(dropwhile(lambda one: one is not me, me.app.screen_stack))[1:]
         if all(one.is_modal for one in above):
@@ -41,12 +42,12 @@ class Calm:
 
 
 class Steady:
-    """First among the bases of a widget: what a layout has just painted is not sent once more for its new size.
+    """First base class of a widget: a new size does not send again what the layout has just painted.
 
-    Waits for a `Widget._size_updated` that does not mark all of a widget to be painted which the layout paints anyway.
+    Can be removed once `Widget._size_updated` no longer marks the whole widget for painting after a layout.
     """
 
-    # No widget itself, as Textual takes the default CSS of the first base that is one.
+    # Not a Widget subclass: Textual takes the default CSS of the first base that is one.
     _size: Size
     _repaint_regions: set[Region]
 
@@ -54,22 +55,22 @@ class Steady:
         is_new = self._size != size
         changed: bool = super()._size_updated(size, virtual_size, container_size, layout)  # type: ignore[misc]
         if is_new:
-            # The layout that gave the size paints all of it; Textual asks for the same again.
+            # The layout that set the size paints the whole widget; Textual requests the same paint again.
             self._repaint_regions.clear()
-            # Textual tells nobody whose place was looked up between being made and being laid out: fields stayed
-            # without their ends. Told twice is told once, as a later one replaces it.
+            # Textual sends no Resize to a widget whose region was read between its creation and its first layout:
+            # fields were painted without their right ends. A duplicate Resize replaces the first.
             self.post_message(events.Resize(size, virtual_size, container_size))  # type: ignore[attr-defined]
         return changed
 
 
 class Bare(Steady):
-    """First among the bases of a container: it has nothing to paint itself, so that no change of it paints its parts.
+    """First base class of a container that paints nothing itself: a change of it does not repaint its children.
 
-    What parts leave when they go or shrink is painted by the layout that takes it from them. Waits for a container
-    whose refresh leaves its parts alone.
+    The layout repaints what a shrinking or removed child leaves behind. Can be removed once a container's refresh does
+    not repaint its children.
     """
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Only a layout."""
+        """Request a layout if asked for; never repaint."""
         refreshed: Self = super().refresh(*regions, repaint=False, layout=layout, recompose=recompose)  # type: ignore[misc]
         return refreshed

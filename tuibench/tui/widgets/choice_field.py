@@ -1,4 +1,4 @@
-"""Fields of which one choice holds, or any number of them; and buttons."""
+"""Form fields with one choice or several, and buttons."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tuibench.tui.widgets.row import Row, Span, safe, width_of
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of several; foreign text is made safe by the field."""
+    """One choice of a field; the field makes its text safe to print."""
 
     key: str
     text: str
     refusal: str = ""
-    """Why it cannot be chosen, in a word or two; '' where it can."""
+    """Why it cannot be chosen, in a word or two; '' if it can."""
 
 
 class _Choices(Field, can_focus=True):
@@ -51,11 +51,11 @@ class _Choices(Field, can_focus=True):
         raise NotImplementedError
 
     def _signs(self) -> tuple[str, str]:
-        """For a choice that holds, and one that does not."""
+        """Return the signs of a selected and of an unselected choice."""
         raise NotImplementedError
 
     def control_row(self) -> Row:
-        """All choices, or those around the cursor where there is no room for all."""
+        """Return all choices, or those around the cursor if not all fit."""
         first, last = 0, len(self.choices)
         room = self.size.width - self.label_width
         while last - first > 1 and width_of(self._window(first, last)) > room:
@@ -83,7 +83,7 @@ class _Choices(Field, can_focus=True):
         return (*before, *spans, *after)
 
     def action_step(self, by: int) -> None:
-        """To the next choice that can be chosen."""
+        """Move the cursor to the next selectable choice."""
         open_ones = [n for n, choice in enumerate(self.choices) if not choice.refusal]
         further = [n for n in open_ones if (n - self._at) * by > 0]
         if further:
@@ -92,15 +92,15 @@ class _Choices(Field, can_focus=True):
             self.repaint()
 
     def _stepped(self) -> None:
-        """The cursor went to another choice."""
+        """Handle a cursor move; does nothing by default."""
 
     def action_pick(self) -> None:
-        """Space."""
+        """Handle the space key."""
         raise NotImplementedError
 
 
 class ChoiceField(_Choices):
-    """One holds: the one that the cursor went to."""
+    """A field with one selected choice: the one under the cursor."""
 
     def __init__(
         self,
@@ -122,11 +122,11 @@ class ChoiceField(_Choices):
 
     @property
     def answer(self) -> str:
-        """The key of the one that holds; '' where there are none."""
+        """The key of the selected choice; '' if there are no choices."""
         return self.choices[self._at].key if self.choices else ""
 
     def put(self, value: str) -> None:
-        """Let another one hold."""
+        """Select another choice."""
         self._put(value)
         self.repaint()
 
@@ -140,7 +140,7 @@ class ChoiceField(_Choices):
         self.changed()
 
     def action_pick(self) -> None:
-        """The next one, after the last the first."""
+        """Select the next choice; after the last, the first."""
         open_ones = [n for n, choice in enumerate(self.choices) if not choice.refusal]
         if len(open_ones) > 1:
             self._at = next((n for n in open_ones if n > self._at), open_ones[0])
@@ -149,7 +149,7 @@ class ChoiceField(_Choices):
 
 
 class ManyField(_Choices):
-    """Any number of them: left and right go from one to the next, space takes it or leaves it."""
+    """A field with any number of selected choices: left and right move the cursor, space toggles."""
 
     def __init__(
         self,
@@ -168,11 +168,11 @@ class ManyField(_Choices):
 
     @property
     def answer(self) -> tuple[str, ...]:
-        """Keys of those that are taken, in the order of the choices."""
+        """Keys of the selected choices, in the order of the choices."""
         return tuple(choice.key for choice in self.choices if choice.key in self._taken)
 
     def put(self, values: Collection[str]) -> None:
-        """Take these and no others."""
+        """Select exactly these choices."""
         self._taken = frozenset(values)
         self.repaint()
 
@@ -183,7 +183,7 @@ class ManyField(_Choices):
         return self.glyphs.ticked, self.glyphs.open_tick
 
     def action_pick(self) -> None:
-        """Take it or leave it."""
+        """Toggle the choice under the cursor."""
         if self.choices and not self.choices[self._at].refusal:
             self._taken ^= {self.choices[self._at].key}
             self.changed()
@@ -191,13 +191,13 @@ class ManyField(_Choices):
 
 
 class ButtonField(Field, can_focus=True):
-    """Something to be done, in a form's line: enter or space does it."""
+    """A button in a form's line; enter or space presses it."""
 
     is_labelled = False
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "press", show=False)]
 
     class Pressed(Message):
-        """Do it."""
+        """The button was pressed."""
 
         def __init__(self, field: ButtonField) -> None:
             super().__init__()
@@ -210,16 +210,16 @@ class ButtonField(Field, can_focus=True):
 
     @property
     def answer(self) -> str:
-        """A button has none."""
+        """Always ''; a button has no value."""
         return ""
 
     def _label_row(self) -> Row:
         return ((f"{self.glyphs.cursor if self.has_focus else ' '}{' ' * (self.label_width - 1)}", "title"),)
 
     def control_row(self) -> Row:
-        """Its label in brackets."""
+        """Return the label in brackets."""
         return ((f"[ {safe(self.label)} ]", "cursor" if self.has_focus else "title"),)
 
     def action_press(self) -> None:
-        """Do it."""
+        """Post Pressed."""
         self.post_message(self.Pressed(self))

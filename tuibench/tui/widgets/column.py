@@ -1,4 +1,4 @@
-"""Which columns of a table fit, and how wide each becomes."""
+"""Fits the columns of a table into the width of the terminal."""
 
 from __future__ import annotations
 
@@ -15,39 +15,39 @@ class Column:
     key: str
     title: str
     width: int
-    """The least it needs."""
+    """The minimum width."""
     grow: bool = False
-    """Whether it takes a share of the room that is left."""
+    """True if it takes a share of the spare width."""
     right: bool = False
-    """Whether its cells stand at the right, as numbers do."""
+    """True to align its cells to the right, as numbers are."""
     rank: int = 0
-    """The higher, the sooner it goes where room is short; of equals the right one goes first."""
+    """Columns with a higher rank are dropped first; of equal ranks, the rightmost."""
     wide: int = 0
-    """What it takes where all columns are shown and the table may be scrolled; 0 for `width`."""
+    """Width used when all columns are shown and the table scrolls sideways; 0 for `width`."""
     part: int = 0
-    """At most one of so many parts of the line is what it takes then, so that numbers behind it are seen at once."""
+    """Limits `wide` to 1/part of the table's width, so that the numbers behind the column are visible at once."""
     frozen: bool = False
-    """Whether it stands while what is behind it is scrolled; for columns at the left."""
+    """True if it stays in place while the columns to its right scroll; for columns at the left."""
     middle: bool = False
-    """Whether what does not fit gives way in its middle: names of layers differ at their ends."""
+    """True to shorten text in its middle: names of layers differ at their ends."""
     shared: tuple[str, str] = ("", "")
-    """What all its cells begin and end with, safe to print: that gives way before the middle does."""
+    """Prefix and suffix common to all its cells, safe to print; they are cut before the middle."""
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """Positions in the list of columns with their widths, and the titles of those that went."""
+    """Indexes of the shown columns with their widths, and the titles of the dropped ones."""
 
     shown: tuple[tuple[int, int], ...]
     dropped: tuple[str, ...]
 
     @property
     def width(self) -> int:
-        """Columns of the terminal that a line takes, a blank between two of the table."""
+        """Width of a line in terminal columns, with one blank between two table columns."""
         return _width(self.shown)
 
     def frozen(self, columns: Sequence[Column], room: int) -> int:
-        """How many of those shown stand while the others are scrolled; none where they would take most of the room."""
+        """Return how many shown columns stay in place while the others scroll; 0 if they would fill half of `room`."""
         count = next((n for n, (i, _) in enumerate(self.shown) if not columns[i].frozen), len(self.shown))
         return count if 2 * _width(self.shown[:count]) < room else 0
 
@@ -57,7 +57,7 @@ def _width(shown: Sequence[tuple[int, int]]) -> int:
 
 
 def lay_out(columns: Sequence[Column], room: int, wide: bool = False) -> Layout:
-    """Fit columns into `room`; with `wide` all of them stay, however much they take."""
+    """Fit columns into `room`; with `wide`, keep all of them at any total width."""
     kept = list(range(len(columns)))
     widths = [max(c.width, _wide(c, room) if wide else 0) for c in columns]
     while not wide and len(kept) > 1 and sum(widths[i] for i in kept) + len(kept) - 1 > room:

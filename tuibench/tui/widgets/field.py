@@ -1,4 +1,4 @@
-"""What forms are made of: one line per field, what is wrong with it in words below."""
+"""Base class of form fields: one line per field, its error below."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.row import Row, Span, cut_middle, fit, safe, wrapped
 
 LABEL = 12
-"""Columns for the sign of the focus and the label."""
+"""Columns for the focus sign and the label."""
 
 
 class Field(Painted):
-    """Label, control and hint in one line, an error in as many as it needs below; subclasses give the control."""
+    """Label, control and hint in one line, with the error in lines below; subclasses provide the control."""
 
     is_labelled: ClassVar[bool] = True
-    """Whether its label stands before it."""
+    """True if the label is painted before the control."""
     DEFAULT_CSS = "Field { height: auto; width: 1fr; }"
 
     class Changed(Message):
-        """The user gave a field another value."""
+        """The user changed the value of a field."""
 
         def __init__(self, field: Field) -> None:
             super().__init__()
@@ -44,7 +44,7 @@ class Field(Painted):
         id: str | None = None,  # noqa: A002 - Textual's name
         classes: str | None = None,
     ) -> None:
-        """`key` is the name by which the screen knows the field."""
+        """Create a field; `key` is its name within the screen."""
         super().__init__(id=id, classes=classes)
         self.key = key
         self.label = label
@@ -54,20 +54,20 @@ class Field(Painted):
 
     @property
     def answer(self) -> Any:
-        """What the user gave; its type is the subclass's."""
+        """The user's value; its type depends on the subclass."""
         raise NotImplementedError
 
     def control_row(self) -> Row:
-        """What stands between label and hint."""
+        """Return the spans between label and hint."""
         raise NotImplementedError
 
     @property
     def error(self) -> str:
-        """What is wrong; '' for nothing."""
+        """The error text; '' for none."""
         return self._error
 
     def show_error(self, text: str) -> None:
-        """Say what is wrong with the value and what is allowed; '' for nothing."""
+        """Show an error with the allowed values; '' clears it."""
         before = self._error_rows(self.size.width)
         self._error = safe(text)
         if len(self._error_rows(self.size.width)) != len(before):
@@ -75,19 +75,19 @@ class Field(Painted):
         self.repaint()
 
     def show_hint(self, text: str) -> None:
-        """Say what the value may be, or what it comes to."""
+        """Show the allowed values, or a value computed from the input."""
         self._hint = safe(text)
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """The field, then its error."""
+        """Return the field's line for 0, else a line of its error."""
         if y == 0:
             return (*self._label_row(), *self.control_row(), self.hint_span())
         errors = self._error_rows(self.size.width)
         return errors[y - 1] if y <= len(errors) else ()
 
     def hint_span(self) -> Span:
-        """The hint, after the whole name where the label has no room for that."""
+        """Return the hint, preceded by the full label if the label was cut."""
         label = self.legible(safe(self.label))
         cut = label.strip() if cell_len(label) > self.label_width - 2 and self.is_labelled else ""
         text = ": ".join(filter(None, (cut, self._hint)))
@@ -109,17 +109,17 @@ class Field(Painted):
         return [((" " * self.label_width, ""), *row) for row in rows]
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """One line, and those of the error."""
+        """Return one line plus those of the error."""
         return 1 + len(self._error_rows(width))
 
     def on_descendant_focus(self) -> None:
-        """The label shows where one is."""
+        """Repaint the label, which shows the focus."""
         self.repaint()
 
     def on_descendant_blur(self) -> None:
-        """The label shows where one is."""
+        """Repaint the label, which shows the focus."""
         self.repaint()
 
     def changed(self) -> None:
-        """Tell the screen."""
+        """Post Changed."""
         self.post_message(self.Changed(self))

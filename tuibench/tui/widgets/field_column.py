@@ -1,4 +1,4 @@
-"""A form's fields below each other, with the keys that go from one to the next."""
+"""A form's fields in a column, with keys that move between them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuibench.tui.widgets.field import Field
 
 
 class FieldColumn(VerticalScroll, can_focus=False):
-    """Enter and down go to the next field, up to the one before; what is focused is scrolled into sight."""
+    """A column of fields: enter and down focus the next, up the previous; the focused one is scrolled into view."""
 
     DEFAULT_CSS = """
     FieldColumn { height: 1fr; scrollbar-size-vertical: 1; }
@@ -25,7 +25,7 @@ class FieldColumn(VerticalScroll, can_focus=False):
     BINDINGS: ClassVar[list[BindingType]] = bindings(only=("next-field", "previous-field"))
 
     class Finished(Message):
-        """Enter in the last field."""
+        """Enter was pressed in the last field."""
 
         def __init__(self, column: FieldColumn) -> None:
             super().__init__()
@@ -38,16 +38,16 @@ class FieldColumn(VerticalScroll, can_focus=False):
 
     @property
     def fields(self) -> dict[str, Field]:
-        """All fields by their keys, from the first to the last."""
+        """All fields by key, from top to bottom."""
         return {field.key: field for field in self.query(Field)}
 
     def show_errors(self, errors: Mapping[str, str]) -> None:
-        """Say all that is wrong at once, each beside its field; fields that are not named are right."""
+        """Show all errors at once, each beside its field; clear those of the other fields."""
         for key, field in self.fields.items():
             field.show_error(errors.get(key, ""))
 
     def focus_field(self, key: str) -> bool:
-        """Go to a field; False where there is none of that key."""
+        """Focus a field; return False if no field has that key."""
         field = self.fields.get(key)
         stops = [stop for stop in self._stops() if field is not None and field in stop.ancestors_with_self]
         if stops:
@@ -56,7 +56,7 @@ class FieldColumn(VerticalScroll, can_focus=False):
 
     def _stops(self) -> list[Widget]:
         shown = [widget for widget in self.query("*") if widget.focusable]
-        # Textual counts what is not displayed as focusable, too.
+        # Textual also counts hidden widgets as focusable.
         return [widget for widget in shown if all(each.display for each in widget.ancestors_with_self)]
 
     def _step(self, by: int) -> bool:
@@ -64,33 +64,33 @@ class FieldColumn(VerticalScroll, can_focus=False):
         at = stops.index(focused) + by if focused in stops else 0
         if not 0 <= at < len(stops):
             return False
-        # At once: what is typed ahead over a slow line is meant for the next field.
+        # Set the focus at once: over a slow line, keys typed ahead belong to the next field.
         self.screen.set_focus(stops[at])
         return True
 
     def on_resize(self) -> None:
-        """What has the focus stays in sight."""
+        """Keep the focused widget in view."""
         focused = self.screen.focused
         if focused is not None and self in focused.ancestors:
             self.call_after_refresh(focused.scroll_visible, animate=False)
 
     def action_next_field(self) -> None:
-        """The next field."""
+        """Focus the next field."""
         self._step(1)
 
     def action_previous_field(self) -> None:
-        """The field before."""
+        """Focus the previous field."""
         self._step(-1)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Enter in a text, which Textual keeps to itself."""
+        """Handle enter in a text field; Textual's Input does not pass the key on."""
         event.stop()
         if not self._step(1):
             self.post_message(self.Finished(self))
 
 
 class FieldPair(Horizontal):
-    """Two fields in one line, or below each other where that is narrow."""
+    """Two fields in one line, or in two lines if the width is small."""
 
     DEFAULT_CSS = """
     FieldPair { height: auto; }
@@ -99,5 +99,5 @@ class FieldPair(Horizontal):
     NARROW = 60
 
     def on_resize(self, event: events.Resize) -> None:
-        """As the width allows."""
+        """Stack the fields below NARROW columns."""
         self.set_class(event.size.width < self.NARROW, "-stacked")

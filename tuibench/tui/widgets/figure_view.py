@@ -1,4 +1,4 @@
-"""A figure that is drawn when it is painted, so that its first frame has the size that there is."""
+"""A figure drawn when it is painted, so that its first frame already has the right size."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from tuibench.tui.widgets.plot_view import PlotView
 from tuibench.tui.widgets.row import Row, shown
 
 Drawer = Callable[[int, int], Sequence[Row]]
-"""Rows of a figure for a width and a height."""
+"""Function that returns the rows of a figure for a width and a height."""
 
 
 class FigureView(PlotView):
-    """Nothing has to be sent twice: neither an empty figure before the first, nor one of another size."""
+    """A plot view that sends nothing twice: neither an empty figure first nor one of a wrong size."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(focusable=False, id=id)
@@ -22,13 +22,13 @@ class FigureView(PlotView):
         self._drawn_for: Size | None = None
 
     def show_figure(self, drawer: Drawer) -> None:
-        """Show what this draws."""
+        """Show the figure that `drawer` draws."""
         self._drawer = drawer
         self._drawn_for = None
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """A row of the figure, as high and wide as there is room."""
+        """Return a row of the figure, drawing it first if the size has changed."""
         size = self.size
         if self._drawer is not None and size != self._drawn_for:
             self._rows = tuple(shown(row) for row in self._drawer(*size))

@@ -1,4 +1,4 @@
-"""Where one types what a list is to be narrowed to; it is in sight only while it is used."""
+"""Input line for a list's filter, visible only while it is used."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tuibench.tui.widgets.text_field import TextField
 
 
 class FilterLine(Widget):
-    """Opened with `open_with`; enter and down keep the filter and give the focus back, escape clears it."""
+    """A filter line opened by `open_with`: enter and down keep the filter and return the focus, escape clears it."""
 
     DEFAULT_CSS = """
     FilterLine { height: 1; display: none; }
@@ -27,7 +27,7 @@ class FilterLine(Widget):
     ]
 
     class Typed(Message):
-        """The words as they are now."""
+        """The filter text changed."""
 
         def __init__(self, line: FilterLine, text: str) -> None:
             super().__init__()
@@ -40,7 +40,7 @@ class FilterLine(Widget):
             return self.line
 
         def can_replace(self, message: Message) -> bool:
-            """Who types fast wants the last one."""
+            """Replace an unhandled older message: only the latest text counts."""
             return isinstance(message, FilterLine.Typed) and message.line is self.line
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
@@ -48,7 +48,7 @@ class FilterLine(Widget):
         self._back: Widget | None = None
 
     def compose(self) -> ComposeResult:
-        """One field."""
+        """Yield the text field."""
         yield TextField("filter", "filter", width=0, label_width=8)
 
     @property
@@ -56,7 +56,7 @@ class FilterLine(Widget):
         return self.query_one(TextField)
 
     def open_with(self, text: str) -> None:
-        """Begin with these words, behind which one types on."""
+        """Open with `text` in the field and the cursor behind it."""
         if not self.has_class("-open"):
             self._back = self.screen.focused
         self.add_class("-open")
@@ -72,22 +72,22 @@ class FilterLine(Widget):
         self.screen.set_focus(back if back is not None and back.is_attached else None)
 
     def on_field_changed(self, message: Field.Changed) -> None:
-        """Narrow the list while one types."""
+        """Apply the filter while the user types."""
         message.stop()
         if self.has_class("-open"):
             self.post_message(self.Typed(self, self._field.answer))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Keep it."""
+        """Close and keep the filter."""
         event.stop()
         self._close()
 
     def action_keep(self) -> None:
-        """Keep it, and on to the list."""
+        """Close, keep the filter and focus the list."""
         self._close()
 
     def action_clear(self) -> None:
-        """All of the list again."""
+        """Clear the filter and close."""
         self._field.put("")
         self.post_message(self.Typed(self, ""))
         self._close()

@@ -1,4 +1,4 @@
-"""The keys that do something now, at the bottom of every screen."""
+"""Footer of every screen: the keys that do something now."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.row import Row, Span, safe, width_of
 
 Pair = tuple[str, str]
-"""(key as people write it, what it does in a word)."""
+"""(displayed key, what it does in a word)."""
 _ARROWS = ("←", "↑")
 
 
 class KeyLine(Painted):
-    """Pairs of a key and its word, the most important first; what does not fit is left to the help page."""
+    """Pairs of a key and a word, the most important first; pairs that do not fit appear only on the help page."""
 
     DEFAULT_CSS = "KeyLine { height: 2; }"
 
@@ -29,19 +29,19 @@ class KeyLine(Painted):
         self._pairs = (tuple(pairs), tuple(last))
 
     def show(self, pairs: Sequence[Pair], last: Sequence[Pair] = ()) -> None:
-        """Show these; `last` come at the end and stay however narrow it is."""
+        """Show these pairs; `last` come at the end and are kept at any width."""
         self._pairs = (tuple(pairs), tuple(last))
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """The pairs that fell to this row."""
+        """Return row `y` of the footer."""
         pairs, last = ([(self.legible(safe(k)), self.legible(safe(w))) for k, w in some] for some in self._pairs)
         rows = fill_rows(pairs, last, self.size.width, self.size.height)
         return rows[y] if y < len(rows) else ()
 
 
 def fill_rows(pairs: Sequence[Pair], last: Sequence[Pair], width: int, height: int) -> list[Row]:
-    """Put pairs into rows from the left, `last` behind whatever fits; into one row if all fits there."""
+    """Fill rows from the left and append `last`; use one row if everything fits into it."""
     if height < 1:
         return []
     tail = _spans(last)
@@ -60,7 +60,7 @@ def fill_rows(pairs: Sequence[Pair], last: Sequence[Pair], width: int, height: i
 
 
 def together(pairs: Iterable[Pair]) -> list[Pair]:
-    """Neighbours of one word stand together, as both directions of something do."""
+    """Merge neighbouring pairs with the same word, such as the two directions of a move."""
     found: list[Pair] = []
     for name, word in pairs:
         before = found.pop()[0] if found and found[-1][1] == word else ""

@@ -1,6 +1,6 @@
-"""The base of all widgets of ours: it compares with what is on the screen and sends only lines that differ.
+"""Base class of the dashboard's widgets: compares with the screen and sends only lines that differ.
 
-Textual sends whole regions again, changed or not; over a slow link that is what makes a dashboard slow.
+Textual sends whole regions again, changed or not, which makes a dashboard slow over a slow link.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from tuibench.tui.widgets.row import Row, changed_end, filled, safe
 
 
 class Painted(Steady, Widget):
-    """A widget made of lines: a subclass says what is in each, and calls `repaint` when that may have changed."""
+    """A widget made of lines: a subclass provides each line and calls `repaint` when one may have changed."""
 
     ALLOW_SELECT = False
-    # Looking for a link under the pointer repaints the widget at every move of it.
+    # Textual's search for a link under the pointer repaints the widget at every pointer move.
     auto_links: Reactive[bool] = Reactive(False)
 
     def __init__(self, *, id: str | None = None, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
@@ -34,7 +34,7 @@ class Painted(Steady, Widget):
         self._on_screen: dict[int, tuple[Row, Style]] = {}
 
     def row(self, y: int) -> Row:
-        """Line `y` of the widget, safe to print; it is cut or filled to the width."""
+        """Return line `y`, safe to print; it is cut or padded to the width."""
         raise NotImplementedError
 
     @property
@@ -43,26 +43,26 @@ class Painted(Steady, Widget):
         return glyphs_of(bool(getattr(self.app, "ascii_only", False)))
 
     def legible(self, text: str) -> str:
-        """The text in the signs that this terminal can show: words of results have some that not all can."""
-        # Everything painted comes through here, so that no widget can forget it.
+        """Return the text in signs that this terminal can show; words of results contain others."""
+        # Every painted text passes through here, so no widget can forget it.
         text = safe(text)
         return text if text.isascii() or not getattr(self.app, "ascii_only", False) else to_ascii(text)
 
     def legible_row(self, row: Row) -> Row:
-        """The same for a line, to be done before it is laid out: what stands for a sign can be wider than it."""
+        """Return a line in signs that this terminal can show; call it before layout, as a replacement may be wider."""
         return tuple((self.legible(text), style) for text, style in row)
 
     def repaint(self) -> None:
-        """Send the lines that differ from what is on the screen, each up to its last difference."""
+        """Send the lines that differ from the screen, each up to its last difference."""
         self.refresh()
 
     def refresh(self, *regions: Region, repaint: bool = True, layout: bool = False, recompose: bool = False) -> Self:
-        """Textual's, which sends all of a widget, as it does for each that gets or loses the focus."""
+        """Repaint changed lines only; Textual's version sends the whole widget, also on each change of focus."""
         is_partial = bool(regions) or not repaint or layout or recompose
         if is_partial or not self.is_mounted or (self.size and not self._on_screen):
             return super().refresh(*regions, repaint=repaint, layout=layout, recompose=recompose)
         if not self.size:
-            # Not shown: it must not come back with the lines it had, and what is shown has not changed.
+            # Hidden: forget the painted lines, so that the widget does not return with them.
             self._styles_cache.clear()
             return self
         changed = list(self._changed_regions())
@@ -84,17 +84,17 @@ class Painted(Steady, Widget):
         return filled(self.legible_row(self.row(y)), self.size.width, self.glyphs.ellipsis)
 
     def render_line(self, y: int) -> Strip:
-        """One line, remembered as what the terminal shows."""
+        """Return a line and remember it as the one on the terminal."""
         row, base = self._whole(y), self._base_style
         self._on_screen[y] = (row, base)
         colour = bool(getattr(self.app, "colour", True))
         return Strip([Segment(text, base + _style(name, colour)) for text, name in row], self.size.width)
 
     def render(self) -> Any:
-        """Lines come from `row`; Textual asks for this where it wants a whole, as for a text to copy."""
+        """Return nothing: lines come from `row`. Textual calls this for the widget as a whole, e.g. to copy text."""
         return ""
 
 
 def _style(names: str, colour: bool) -> Style:
-    """The styles of names with blanks between them, the later ones on top."""
+    """Combine the styles named in a blank-separated list; later ones win."""
     return Style.combine(style_of(name, colour) for name in names.split(" "))

@@ -1,4 +1,4 @@
-"""A figure on the screen: rows that `plots` has drawn, sent again only where they changed."""
+"""A figure drawn by `plots`; only changed lines are sent."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from tuibench.tui.widgets.row import Row, shown
 
 
 class PlotView(Painted, can_focus=True):
-    """Shows rows of a figure, and tells when there is another size to draw one for."""
+    """Shows the rows of a figure and posts a message when its size changes."""
 
     class Resized(Message):
-        """There is room of this size."""
+        """The view has a new size."""
 
         def __init__(self, view: PlotView, width: int, height: int) -> None:
             super().__init__()
@@ -29,7 +29,7 @@ class PlotView(Painted, can_focus=True):
             return self.view
 
         def can_replace(self, message: Message) -> bool:
-            """Only the last size counts."""
+            """Replace an unhandled older message: only the latest size counts."""
             return isinstance(message, PlotView.Resized) and message.view is self.view
 
     def __init__(
@@ -45,14 +45,14 @@ class PlotView(Painted, can_focus=True):
         self._rows = tuple(shown(row) for row in rows)
 
     def show_rows(self, rows: Sequence[Row]) -> None:
-        """Show a figure."""
+        """Show the rows of a figure."""
         self._rows = tuple(shown(row) for row in rows)
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """A row of the figure."""
+        """Return a row of the figure."""
         return self._rows[y] if y < len(self._rows) else ()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Ask for a figure of this size."""
+        """Request a figure of this size."""
         self.post_message(self.Resized(self, event.size.width, event.size.height))

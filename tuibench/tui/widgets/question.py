@@ -1,4 +1,4 @@
-"""What is asked before something happens: one line at the bottom, so that what it is about stays in sight."""
+"""Questions asked before an action, in one line at the bottom, so that their subject stays visible."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
 
 def ask(screen: Screen[Any], text: str, answers: Mapping[str, str], then: Callable[[str], None]) -> None:
-    """Ask in the screen's own line of news, which costs some hundred bytes; a screen of its own would cost all of it.
+    """Ask in the screen's status line, which sends some hundred bytes; a separate screen would send all of it.
 
-    `answers` are single characters to words; `then` gets the one that was pressed, '' for escape.
+    `answers` maps single characters to words; `then` gets the character pressed, '' for escape.
     """
     lines = screen.query(StatusLine)
     if lines:
@@ -30,7 +30,7 @@ def ask(screen: Screen[Any], text: str, answers: Mapping[str, str], then: Callab
 
 
 class Question(Calm, ModalScreen[str]):
-    """Asks over any screen; the result is the key that was pressed, '' for escape."""
+    """A question over any screen; its result is the character pressed, '' for escape."""
 
     DEFAULT_CSS = """
     Question { background: transparent; }
@@ -38,22 +38,22 @@ class Question(Calm, ModalScreen[str]):
     """
 
     def __init__(self, text: str, answers: Mapping[str, str]) -> None:
-        """`answers` are single characters to words, such as y to "remove"; case counts."""
+        """Create a question; `answers` maps single characters to words, such as y to "remove"; case matters."""
         super().__init__()
         self._text = text
         self._answers = dict(answers)
 
     def compose(self) -> ComposeResult:
-        """One line."""
+        """Yield the status line."""
         yield StatusLine()
 
     def on_mount(self) -> None:
-        """Ask."""
+        """Ask the question."""
         self.query_one(StatusLine).ask(self._text, self._answers, self.dismiss)
 
 
 class Notice(Calm, ModalScreen[None]):
-    """More than a line, to be read and closed."""
+    """A text of several lines that the user reads and closes."""
 
     DEFAULT_CSS = """
     Notice { background: transparent; align: center bottom; }
@@ -69,22 +69,22 @@ class Notice(Calm, ModalScreen[None]):
         self._lines = list(lines)
 
     def compose(self) -> ComposeResult:
-        """A title and the lines."""
+        """Yield a title and the lines."""
         yield RuleLine()
         yield TitleLine((self._heading, "title"), ("esc back ", "dim"))
         yield ScrollBlock(self._lines, wrap=True)
 
     def show(self, lines: Iterable[LineLike]) -> None:
-        """Other lines, as many as there are; those that come before it is composed are what it begins with."""
+        """Replace the lines; may be called before compose."""
         self._lines = list(lines)
         for block in self.query(ScrollBlock):
             block.show_lines(self._lines)
             block.refresh(layout=True)
 
     def action_back(self) -> None:
-        """Close."""
+        """Close the notice."""
         self.dismiss(None)
 
     def action_leave(self) -> None:
-        """Close."""
+        """Close the notice."""
         self.dismiss(None)

@@ -1,4 +1,4 @@
-"""A list of records of any length: only lines in sight are made, and only lines that changed are sent."""
+"""A table of records of any length: renders only visible lines and sends only changed ones."""
 
 from __future__ import annotations
 
@@ -20,27 +20,27 @@ from tuibench.tui.widgets.row import Row, cut_shared, fit, safe, skip
 __all__ = ["Column", "Line", "RecordTable"]
 
 GUTTER = 2
-"""The signs of the cursor and of a mark, before the first column."""
+"""Columns before the first table column: the cursor sign and the mark."""
 _STEP = 8
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """One record as the table shows it; the table makes foreign text safe."""
+    """One record as the table shows it; the table makes its texts safe to print."""
 
     key: str
     cells: tuple[str, ...]
-    """One per column, also for those that do not fit."""
+    """One cell per column, including columns that do not fit."""
     style: str = ""
-    """One of tui/theme.py, for the whole line."""
+    """Style of the whole line, a name in tui/theme.py."""
 
 
 class RecordTable(Moving):
-    """Columns, lines and a cursor that stays with its record whatever comes and goes around it."""
+    """A table whose cursor stays on its record while other records are added and removed."""
 
     BINDINGS: ClassVar[list[BindingType]] = bindings("open", "wide")
     wide: var[bool] = var(False)
-    """Whether all columns are shown, to be scrolled sideways."""
+    """True if all columns are shown and the table scrolls sideways."""
 
     class CursorMoved(Message):
         """Another record is under the cursor, or none."""
@@ -56,11 +56,11 @@ class RecordTable(Moving):
             return self.table
 
         def can_replace(self, message: Message) -> bool:
-            """A held key makes many, of which the last one counts."""
+            """Replace an unhandled older message: a held key posts many, and only the last counts."""
             return isinstance(message, RecordTable.CursorMoved) and message.table is self.table
 
     class Opened(Message):
-        """Enter on a record."""
+        """Enter was pressed on a record."""
 
         def __init__(self, table: RecordTable, key: str) -> None:
             super().__init__()
@@ -73,7 +73,7 @@ class RecordTable(Moving):
             return self.table
 
     class Widened(Message):
-        """All columns are shown now, or those that fit: other keys do something."""
+        """The table switched between all columns and those that fit; the footer's keys change with it."""
 
     def __init__(
         self,
@@ -95,7 +95,7 @@ class RecordTable(Moving):
         self._left = 0
         self._told: str | None = None
 
-    # What is shown
+    # Content
 
     def show_lines(
         self, columns: Sequence[Column], lines: Sequence[Line], *, marks: Collection[str] = frozenset()
@@ -112,7 +112,7 @@ class RecordTable(Moving):
         *,
         marks: Collection[str] = frozenset(),
     ) -> None:
-        """Show a line per key, in this order; `render` is called for those in sight."""
+        """Show a line per key, in this order; `render` is called for visible ones."""
         self._columns = tuple(columns)
         self._make = render
         self._lines = {}
@@ -125,40 +125,40 @@ class RecordTable(Moving):
         self._tell()
 
     def show_ages(self) -> None:
-        """Render the lines in sight again."""
+        """Render the visible lines again."""
         self._lines = {}
         self.repaint()
 
     def show_marks(self, marks: Collection[str]) -> None:
-        """Mark these records and no others."""
+        """Mark exactly these records."""
         self._marks = frozenset(marks)
         self.repaint()
 
     @property
     def empty(self) -> tuple[str, ...]:
-        """What is said where there are no lines: best which key makes some."""
+        """Text shown if there are no lines, preferably naming the key that creates one."""
         return self._empty
 
     @empty.setter
     def empty(self, lines: str | Sequence[str]) -> None:
-        """Say something else."""
+        """Replace the text shown if there are no lines."""
         self._empty = _lines_of(lines)
         self.repaint()
 
-    # Where the cursor is
+    # Cursor
 
     @property
     def keys(self) -> Sequence[str]:
-        """The records, in the order shown."""
+        """Keys of the records, in the order shown."""
         return self._place.keys
 
     @property
     def cursor_key(self) -> str | None:
-        """The record under the cursor; None where there are none."""
+        """Key of the record under the cursor; None if there are no records."""
         return self._place.key
 
     def move_to(self, key: str) -> bool:
-        """Put the cursor on a record; False where it is not shown."""
+        """Move the cursor to a record; return False if it is not in the table."""
         if key not in self._place.keys:
             return False
         self.move(self._place.keys.index(key) - self._place.cursor)
@@ -166,18 +166,18 @@ class RecordTable(Moving):
 
     @property
     def page(self) -> int:
-        """Records that are seen at once."""
-        # Before there is a size everything is in sight, so that nothing is scrolled away yet.
+        """Number of records visible at once."""
+        # Without a size, count all records as visible, so that nothing is scrolled away yet.
         return max(self.size.height - self._head, 1) if self.size.height else max(len(self._place.keys), 1)
 
     def move(self, by: int) -> None:
-        """Move the cursor, and what is seen with it."""
+        """Move the cursor and scroll with it."""
         self._place.move(by, self.page)
         self.repaint()
         self._tell()
 
     def move_to_end(self, last: bool) -> None:
-        """Move the cursor to the first record or the last."""
+        """Move the cursor to the first or the last record."""
         self.move(len(self._place.keys) if last else -len(self._place.keys))
 
     def _tell(self) -> None:
@@ -185,22 +185,22 @@ class RecordTable(Moving):
             self._told = self.cursor_key
             self.post_message(self.CursorMoved(self, self._told))
 
-    # What is painted
+    # Painting
 
     def get_content_height(self, *_: object) -> int:
-        """As many lines as there are, where the height is left to the table."""
+        """Return the number of lines, used if the table's height is automatic."""
         return max(len(self._place.keys), len(self._empty)) + self._head
 
     @property
     def dropped(self) -> tuple[str, ...]:
-        """Titles of the columns that there is no room for; `wide` shows them."""
+        """Titles of the columns that do not fit; `wide` shows them."""
         return self._columns_now().dropped
 
     def _columns_now(self) -> Layout:
         return lay_out(self._columns, self.size.width - GUTTER, self.wide)
 
     def row(self, y: int) -> Row:
-        """The titles, then the records in sight."""
+        """Return the titles or a visible record."""
         if not self._place.keys:
             return ((" " + self._empty[y], "dim"),) if y < len(self._empty) else ()
         if y < self._head:
@@ -233,43 +233,43 @@ class RecordTable(Moving):
     # Keys and events
 
     def action_open(self) -> None:
-        """Open the record under the cursor."""
+        """Post Opened for the record under the cursor."""
         if (key := self.cursor_key) is not None:
             self.post_message(self.Opened(self, key))
 
     def action_wide(self) -> None:
-        """Show all columns, or those that fit."""
+        """Switch between all columns and those that fit."""
         self.wide = not self.wide
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """Keys without a meaning here are left to the screen: enter on an empty table, left and right unless wide."""
+        """Leave unused keys to the screen: enter in an empty table, left and right unless `wide`."""
         if action == "open":
             return bool(self._place.keys)
         return self.wide if action in ("scroll_left", "scroll_right") else True
 
     def action_scroll_left(self) -> None:
-        """See what is further left."""
+        """Scroll to the left."""
         self._left = max(self._left - _STEP, 0)
         self.repaint()
 
     def action_scroll_right(self) -> None:
-        """See what is further right."""
+        """Scroll to the right."""
         self._left = max(min(self._left + _STEP, self._columns_now().width + GUTTER - self.size.width), 0)
         self.repaint()
 
     def watch_wide(self) -> None:
-        """All columns begin at the left."""
+        """Scroll back to the left end."""
         self._left = 0
         self.repaint()
         self.post_message(self.Widened())
 
     def on_resize(self) -> None:
-        """The cursor stays in sight."""
+        """Keep the cursor in view."""
         self._place.follow(self.page)
         self.repaint()
 
     def on_click(self, event: events.Click) -> None:
-        """Where a mouse was asked for: the first click goes there, the second opens."""
+        """Handle the mouse, if enabled: the first click moves the cursor, the second opens the record."""
         at = self._place.top + event.y - self._head
         if event.y >= self._head and at < len(self._place.keys):
             was, self._place.cursor = self._place.cursor, at

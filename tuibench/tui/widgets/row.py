@@ -1,4 +1,4 @@
-"""One line of the screen as parts with a role each, and how it is brought to the width that there is."""
+"""One line of the screen as styled spans, and functions that fit it to a width."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from tuibench.plots.styled import Row, Span
 __all__ = ["LineLike", "Row", "Span"]
 
 LineLike = str | Span | Sequence[Span]
-"""What a screen gives for one line: a text, a text with its style, or several of those."""
+"""A line as screens pass it: a text, a text with a style, or a sequence of those."""
 
 _UNCERTAIN = {0x200D: None, 0xFE0E: None, 0xFE0F: None}
 _LONGEST = 1000
-"""No terminal is wider, and a name of a megabyte need not be looked at to its end."""
+"""Wider than any terminal; limits the work for a name of a megabyte."""
 
 
 def safe(text: str, limit: int = _LONGEST) -> str:
-    """The text with everything made visible that could drive a terminal, as wide everywhere as it is here.
+    """Return the text with terminal control characters made visible and with the same width on every terminal.
 
-    Terminals disagree on what a joiner makes of two signs, and on signs with a wide variant; apart all draw them alike.
+    Terminals differ on joined emoji and on signs with a wide variant; without the joiners and selectors they agree.
     """
     shown_text = show(text, limit)
     return shown_text if shown_text.isascii() else shown_text.translate(_UNCERTAIN)
 
 
 def shown(line: LineLike) -> Row:
-    """The line, made safe."""
+    """Convert to a row that is safe to print."""
     if isinstance(line, str):
         return ((safe(line), ""),)
     if len(line) == 2 and isinstance(line[0], str) and isinstance(line[1], str):
@@ -40,7 +40,7 @@ def shown(line: LineLike) -> Row:
 
 
 def fit(text: str, width: int, ellipsis: str = "…", right: bool = False) -> str:
-    """Bring a text to exactly `width` columns: blanks added, or its end given up for an ellipsis."""
+    """Pad or cut a text to exactly `width` columns; a cut text ends with an ellipsis."""
     need = cell_len(text)
     if need <= width:
         blanks = " " * (width - need)
@@ -49,7 +49,7 @@ def fit(text: str, width: int, ellipsis: str = "…", right: bool = False) -> st
 
 
 def cut(text: str, width: int, ellipsis: str = "…") -> str:
-    """Bring a text to at most `width` columns."""
+    """Cut a text to at most `width` columns."""
     if cell_len(text) <= width:
         return text
     room = width - cell_len(ellipsis)
@@ -57,7 +57,7 @@ def cut(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 def cut_middle(text: str, width: int, ellipsis: str = "…") -> str:
-    """Bring a text to at most `width` columns by giving up its middle."""
+    """Cut a text to at most `width` columns by removing its middle."""
     room = width - cell_len(ellipsis)
     if cell_len(text) <= width or room < 2:
         return cut(text, width, ellipsis)
@@ -66,7 +66,7 @@ def cut_middle(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 def cut_shared(text: str, width: int, shared: tuple[str, str], ellipsis: str = "…") -> str:
-    """Bring a text to at most `width` columns by giving up what others begin and end with too, then its middle."""
+    """Cut a text to at most `width` columns: first the prefix and suffix shared with others, then the middle."""
     if cell_len(text) <= width:
         return text
     own = text.removeprefix(shared[0]).removesuffix(shared[1])
@@ -75,7 +75,7 @@ def cut_shared(text: str, width: int, shared: tuple[str, str], ellipsis: str = "
 
 
 def skip(text: str, columns: int) -> str:
-    """What is left of a text without its first columns; a wide letter that is cut leaves a blank."""
+    """Return a text without its first columns; half of a wide letter becomes a blank."""
     if text.isascii() or not columns:
         return text[columns:]
     total = cell_len(text)
@@ -84,12 +84,12 @@ def skip(text: str, columns: int) -> str:
 
 
 def width_of(row: Iterable[Span]) -> int:
-    """Columns that the parts take together."""
+    """Return the width of all spans together."""
     return sum(cell_len(text) for text, _ in row)
 
 
 def filled(row: Iterable[Span], width: int, ellipsis: str = "…") -> Row:
-    """Exactly `width` columns, neighbours of one style made one, so that a terminal is told each style once."""
+    """Return exactly `width` columns; neighbours of one style are merged, so that each style is sent once."""
     spans: list[Span] = []
     room = width
     for text, style in row:
@@ -112,7 +112,7 @@ def _add(spans: list[Span], text: str, style: str) -> None:
 
 
 def squeezed(row: Row, width: int, ellipsis: str = "…") -> Row:
-    """At most `width` columns, where the longest part gives way first: a long name leaves its neighbours whole."""
+    """Return at most `width` columns, shortening the longest span first: its neighbours stay whole."""
     spans = list(row)
     while spans and (excess := width_of(spans) - width) > 0:
         lengths = [cell_len(text) for text, _ in spans]
@@ -120,14 +120,14 @@ def squeezed(row: Row, width: int, ellipsis: str = "…") -> Row:
         if longest <= 1:
             return filled(spans, max(width, 0), ellipsis)
         at = lengths.index(longest)
-        # Not below the next longest: then both give way in turn.
+        # Stop at the next longest; from there the two are shortened in turn.
         floor = max([n for n in lengths if n < longest] + [longest // 2, 1])
         spans[at] = (cut(spans[at][0], max(longest - excess, floor), ellipsis), spans[at][1])
     return tuple(spans)
 
 
 def spread(left: Row, right: Row, width: int, ellipsis: str = "…") -> Row:
-    """`left` and `right` at the two ends of a line; where both do not fit, `right` keeps at most half of it."""
+    """Put `left` and `right` at the two ends of a line; if both do not fit, `right` keeps at most half."""
     gap = 1 if right else 0
     if width_of(left) + gap + width_of(right) > width:
         right = squeezed(right, max(width // 2, width - width_of(left) - gap), ellipsis)
@@ -137,12 +137,12 @@ def spread(left: Row, right: Row, width: int, ellipsis: str = "…") -> Row:
 
 
 def changed_end(old: Row, new: Row, width: int) -> int:
-    """The column after the last one in which two rows of `width` columns differ; 0 where they are equal."""
+    """Return the column after the last difference between two rows of `width` columns; 0 if they are equal."""
     if old == new:
         return 0
     texts = ["".join(text for text, _ in row) for row in (old, new)]
     if not all(text.isascii() for text in texts):
-        # A mark that combines with the letter before it belongs to that letter's column.
+        # A combining mark belongs to the column of the letter before it.
         return width
     cells = [[(char, style) for text, style in row for char in text] for row in (old, new)]
     end = width
@@ -152,7 +152,7 @@ def changed_end(old: Row, new: Row, width: int) -> int:
 
 
 def wrapped(row: Row, width: int) -> list[Row]:
-    """Break a line at blanks, or inside of a word wider than a line; what goes on is set in like its beginning."""
+    """Break a line at blanks, or within words wider than a line; indent the following lines like the first."""
     if width_of(row) <= width:
         return [row]
     text = row[0][0] if row else ""
@@ -171,7 +171,7 @@ def wrapped(row: Row, width: int) -> list[Row]:
 
 
 def _ended(spans: Sequence[Span]) -> Row:
-    """The parts without the blanks at their end: past the width they would be cut, and a letter with them."""
+    """Return the spans without trailing blanks, which could exceed the width and cut off a letter."""
     kept = list(spans)
     while kept and not kept[-1][0].rstrip(" "):
         kept.pop()

@@ -1,4 +1,4 @@
-"""What a page can be switched between, each with its key beside it."""
+"""A line of selectors that switch a page's content, each with its key."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ from tuibench.tui.widgets.row import Row, Span, cut, safe, width_of
 
 _MOST = 1000
 _FEWEST = 8
-"""Columns that a choice keeps, however many others stand beside it."""
+"""Minimum width of the selected choice, in columns."""
 
 
 @dataclass(frozen=True, slots=True)
 class Selector:
-    """One thing with several choices, of which one holds."""
+    """A setting with several choices, one of them selected."""
 
     name: str
     choices: tuple[str, ...]
     index: int
     key: str
-    """As people write it."""
+    """The key as displayed."""
     spread: bool = False
-    """Whether all choices are shown, and not only the one that holds."""
+    """True to show all choices instead of the selected one only."""
 
 
 class SelectorLine(Painted):
-    """Such as ` batch ‹ 1 8 [32] ›  ←→   metric [items/s] m`."""
+    """A line such as ` batch ‹ 1 8 [32] ›  ←→   metric [items/s] m`."""
 
     DEFAULT_CSS = "SelectorLine { height: 1; }"
 
@@ -44,12 +44,12 @@ class SelectorLine(Painted):
         self._selectors = tuple(selectors)
 
     def show(self, selectors: Sequence[Selector]) -> None:
-        """Show these, the most important first."""
+        """Show these selectors, the most important first."""
         self._selectors = tuple(selectors)
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """All choices where there is room, else those around the one that holds, else only that one, cut if it must."""
+        """Return as many choices around the selected one as fit, or that one alone, cut if necessary."""
         if y:
             return ()
         around = max((len(s.choices) for s in self._selectors if s.spread), default=0)

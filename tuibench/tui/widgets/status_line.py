@@ -1,4 +1,4 @@
-"""One line of news: what just came of something, and where the screen asks before it does something."""
+"""The status line: the result of the last action, or a question before an action."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tuibench.tui.widgets.painted import Painted
 from tuibench.tui.widgets.row import Row, Span, safe, squeezed, width_of
 
 KINDS = {"info": "accent", "warn": "warn", "bad": "bad"}
-"""Kind of news to its style."""
+"""Style for each kind of status."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +21,11 @@ class _Asked:
     answers: Mapping[str, str]
     then: Callable[[str], object]
     focused: Widget | None
-    """What had the focus, and gets it back."""
+    """The widget that had the focus; it is focused again after the answer."""
 
 
 class StatusLine(Painted):
-    """The latest news; who shows it takes it away again, as with the next key."""
+    """The latest status text; the screen that sets it also clears it, e.g. at the next key."""
 
     DEFAULT_CSS = "StatusLine { height: 1; }"
 
@@ -37,23 +37,23 @@ class StatusLine(Painted):
 
     @property
     def said(self) -> str:
-        """The news; '' for none."""
+        """The status text; '' for none."""
         return "".join(text for text, _ in self._said)
 
     @property
     def asking(self) -> bool:
-        """Whether a question waits for its answer."""
+        """True while a question waits for its answer."""
         return self._asked is not None
 
     def say(self, text: str, kind: str = "info") -> None:
-        """Show news of one of KINDS in the place of older ones, none for ''; a question stays until it is answered."""
+        """Replace the status text with one of a kind in KINDS, '' for none; a pending question stays on screen."""
         sign = "! " if kind == "bad" else ""
         self.kind = kind
         self._said = ((safe(sign + text), KINDS[kind]),) if text else ()
         self.repaint()
 
     def ask(self, text: str, answers: Mapping[str, str], then: Callable[[str], object]) -> None:
-        """Ask; `then` gets the key of an answer, or '' for escape and n. Until then no other key does anything."""
+        """Ask; `then` gets the key of an answer, or '' for escape and n. All other keys are ignored meanwhile."""
         self._answer("")
         self.say("")
         self._asked = _Asked(safe(text), dict(answers), then, self.screen.focused)
@@ -72,7 +72,7 @@ class StatusLine(Painted):
         asked.then(answer)
 
     def on_key(self, event: events.Key) -> None:
-        """An answer, or nothing."""
+        """Pass a valid answer on; ignore other keys."""
         if self._asked is None:
             return
         event.stop()
@@ -83,13 +83,13 @@ class StatusLine(Painted):
             self._answer("")
 
     def on_blur(self) -> None:
-        """Who goes elsewhere has not said yes."""
-        # Where an answer asks the next question at once, this is about the one before.
+        """Treat a lost focus as no."""
+        # An answer may ask the next question at once; the event then belongs to the previous question.
         if self.screen.focused is not self:
             self._answer("")
 
     def row(self, y: int) -> Row:
-        """The question with its answers, or the news; a blank before it."""
+        """Return the question with its answers, or the status text, after a blank."""
         if y == 0 and self._asked is not None:
             return self._question(self._asked)
         return ((" ", ""), *self._said) if y == 0 and self._said else ()
@@ -101,7 +101,7 @@ class StatusLine(Painted):
             answers += [(f" {name}", "key"), (f" {self.legible(safe(word))} ", "")]
         if "n" not in asked.answers:
             answers += [(" n esc", "key"), (" back ", "")]
-        # Of a long question the end goes, never an answer.
+        # Cut the end of a long question, never an answer.
         room = self.size.width - width_of(answers) - 2
         return (
             (" ", ""),

@@ -1,4 +1,4 @@
-"""The pages of a screen with their numbers, the one that is shown in brackets."""
+"""The tabs of a screen with their numbers; the active one is in brackets."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tuibench.tui.widgets.row import LineLike, Row, Span, safe, shown, spread, w
 
 
 class TabLine(Painted):
-    """Such as `1 Base [2 Cores] 3 Batch`; the number is the key."""
+    """A line such as `1 Base [2 Cores] 3 Batch`; the number is the key."""
 
     DEFAULT_CSS = "TabLine { height: 1; }"
 
@@ -30,7 +30,7 @@ class TabLine(Painted):
     def show(
         self, names: Sequence[str], active: int = 0, *, disabled: Collection[int] = (), right: LineLike = ""
     ) -> None:
-        """Show these pages; `active` and `disabled` are places in `names`, counted from 0."""
+        """Show these tabs; `active` and `disabled` are indexes into `names`."""
         self._names = tuple(names)
         self._active = active
         self._disabled = frozenset(disabled)
@@ -38,7 +38,7 @@ class TabLine(Painted):
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """As many pages around the active one as fit."""
+        """Return as many tabs around the active one as fit."""
         if y:
             return ()
         tabs = [self._tab(n) for n in range(len(self._names))]
@@ -58,7 +58,7 @@ class TabLine(Painted):
 
 
 def _joined(tabs: Sequence[Span]) -> Row:
-    """Two tabs beside each other share a blank."""
+    """Join tabs; neighbours share one blank."""
     spans: list[Span] = []
     for text, style in tabs:
         shares = spans and spans[-1][0][-1:] == " " and text[:1] == " "

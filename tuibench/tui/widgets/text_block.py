@@ -1,4 +1,4 @@
-"""Lines of text: one that is as high as its lines, and one that is scrolled by keys."""
+"""Blocks of text: one as high as its lines, one scrolled by keys."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tuibench.tui.widgets.row import LineLike, Row, shown, wrapped
 
 
 class TextBlock(Painted):
-    """Lines that are cut at the width; what does not fit in height is not seen."""
+    """Lines cut at the widget's width and height."""
 
     DEFAULT_CSS = "TextBlock { height: auto; }"
 
@@ -34,16 +34,16 @@ class TextBlock(Painted):
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """One line per line."""
+        """Return line `y`."""
         return self._rows[y] if y < len(self._rows) else ()
 
     def get_content_height(self, *_: object) -> int:
-        """As many as there are lines."""
+        """Return the number of lines."""
         return len(self._rows)
 
 
 class ScrollBlock(Moving):
-    """Lines that are moved through with the page keys: logs, help, facts."""
+    """Lines scrolled with the page keys: logs, help, facts."""
 
     def __init__(
         self,
@@ -54,7 +54,7 @@ class ScrollBlock(Moving):
         id: str | None = None,  # noqa: A002 - Textual's name
         classes: str | None = None,
     ) -> None:
-        """`wrap` breaks long lines instead of cutting them; `follow` keeps the end in sight until somebody moves up."""
+        """`wrap` breaks long lines instead of cutting them; `follow` keeps the end visible until the user scrolls."""
         super().__init__(id=id, classes=classes)
         self._wrap = wrap
         self._follows = follow
@@ -65,19 +65,19 @@ class ScrollBlock(Moving):
         self._first = 0
 
     def show_lines(self, lines: Iterable[LineLike]) -> None:
-        """Show these lines; the place in them is kept, or the end where that is followed."""
+        """Show these lines; keep the scroll position, or the end if it is followed."""
         self._given = _rows(lines)
         self._rows_width = -1
         self._set_first(self._most if self._at_end else self._first)
 
     @property
     def first(self) -> int:
-        """How many lines lie above those that are seen."""
+        """Number of lines above the visible ones."""
         return self._first
 
     @property
     def position(self) -> str:
-        """Where one is, in words, such as 12-31 of 40; '' where all lines are seen."""
+        """The scroll position in words, such as 12-31 of 40; '' if all lines are visible."""
         total = len(self._laid_out())
         if total <= self.page:
             return ""
@@ -88,12 +88,12 @@ class ScrollBlock(Moving):
         return max(len(self._laid_out()) - self.page, 0)
 
     def move(self, by: int) -> None:
-        """Scroll."""
+        """Scroll by lines."""
         self._set_first(self._first + by)
         self._at_end = self._follows and self._first == self._most
 
     def move_to_end(self, last: bool) -> None:
-        """Scroll to an end."""
+        """Scroll to the first or the last line."""
         self.move(len(self._laid_out()) if last else -len(self._laid_out()))
 
     def _set_first(self, first: int) -> None:
@@ -110,18 +110,18 @@ class ScrollBlock(Moving):
         return self._rows
 
     def get_content_height(self, container: Size, viewport: Size, width: int) -> int:
-        """As many lines as there are at that width, where the height is left to the block."""
+        """Return the number of lines at that width, used if the height is automatic."""
         return len(
             [part for row in self._given for part in (wrapped(self.legible_row(row), width) if self._wrap else [row])]
         )
 
     def row(self, y: int) -> Row:
-        """The lines from the present place on."""
+        """Return line `y` of the visible part."""
         rows = self._laid_out()
         return rows[self._first + y] if self._first + y < len(rows) else ()
 
     def on_resize(self) -> None:
-        """The same first line, or as far as there are lines."""
+        """Keep the scroll position as far as there are lines."""
         self._set_first(self._most if self._at_end else self._first)
 
 

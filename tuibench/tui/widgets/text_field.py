@@ -1,4 +1,4 @@
-"""A field for a line of text."""
+"""A form field for one line of text."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tuibench.tui.widgets.row import Row, safe
 
 
 class SafeInput(Input):
-    """Textual's input, which would send pasted or stored control characters to the terminal as they are."""
+    """Textual's Input with control characters made visible; Textual sends pasted or stored ones to the terminal."""
 
     def validate_value(self, value: str) -> str:
-        """What could drive a terminal becomes visible."""
+        """Make control characters visible."""
         return safe(value)
 
 
 class TextField(Field):
-    """A text between brackets; it is selected when the focus comes, so that typing replaces it."""
+    """A text between brackets, selected on focus, so that typing replaces it."""
 
     DEFAULT_CSS = """
     TextField { layout: horizontal; overflow: hidden; }
@@ -40,7 +40,7 @@ class TextField(Field):
         id: str | None = None,  # noqa: A002 - Textual's name
         classes: str | None = None,
     ) -> None:
-        """`width` 0 takes what the line has."""
+        """Create a field; `width` 0 uses the rest of the line."""
         super().__init__(key, label, hint=hint, label_width=label_width, id=id, classes=classes)
         self._columns = width
         self.input = SafeInput(placeholder=safe(placeholder), compact=True, select_on_focus=True)
@@ -50,19 +50,19 @@ class TextField(Field):
         self.input.styles.margin = (0, 0, 0, label_width + 1)
 
     def compose(self) -> ComposeResult:
-        """The text itself; everything around it is painted."""
-        # Not before: a text that is set looks for the app.
+        """Yield the input; everything around it is painted."""
+        # Set only now: setting the value needs the app.
         self.input.value = self._given
         yield self.input
 
     @property
     def answer(self) -> str:
-        """The text without blanks around it; what was given and not changed comes back as it was."""
+        """The text without surrounding blanks; an unchanged value is returned exactly as given."""
         untouched = not self.is_mounted or self.input.value == safe(self._given)
         return self._given if untouched else self.input.value.strip()
 
     def put(self, text: str) -> None:
-        """Replace the text; the cursor goes behind it."""
+        """Replace the text and put the cursor behind it."""
         self._given = text
         if self.is_mounted:
             self.input.value = text
@@ -73,15 +73,15 @@ class TextField(Field):
         return max(min(self._columns or left, left), 1)
 
     def on_resize(self) -> None:
-        """The text has its width, or what is left of the line."""
+        """Fit the input into the line."""
         self.input.styles.width = self._room()
         self.repaint()
 
     def control_row(self) -> Row:
-        """Brackets around the text."""
+        """Return the brackets around the text."""
         return (("[", "dim"), (" " * self._room(), ""), ("]", "dim"))
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tell the screen by the field's own message."""
+        """Post the field's own message instead."""
         event.stop()
         self.changed()

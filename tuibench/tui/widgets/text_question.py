@@ -1,4 +1,4 @@
-"""Asks for a line or two of text."""
+"""A dialog for one or two lines of text."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
         check: Callable[[Answers], str] | None = None,
         hint: str = "",
     ) -> None:
-        """`fields` are labels and their first texts; `check` says what is wrong with the first answer, or ''."""
+        """`fields` are labels with initial texts; `check` returns an error in the first answer, or ''."""
         super().__init__()
         self._heading = title
         self._fields = tuple(fields)
@@ -47,9 +47,9 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
         self._hint = hint
 
     def compose(self) -> ComposeResult:
-        """A title and the fields."""
+        """Yield a title and the fields."""
         yield RuleLine()
-        # As in a form: who types a note behind the name must not type it into the list below.
+        # Enter means the same as in a form, so that a note typed after the name does not go to the list below.
         enter = "enter next, then done" if len(self._fields) > 1 else "enter done"
         keys = f"{safe(self._hint)}  {enter}  esc back ".lstrip()
         yield TitleLine((self._heading, "title"), (keys, "dim"))
@@ -59,7 +59,7 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
                 yield TextField(str(n), label, value, width=0, label_width=labels)
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
-        """The answers, or what is wrong with them."""
+        """Close with the answers, or show the error in them."""
         message.stop()
         answers = tuple(str(field.answer) for field in message.column.fields.values())
         wrong = self._check(answers) if self._check is not None else ""
@@ -70,5 +70,5 @@ class TextQuestion(Calm, ModalScreen[Answers | None]):
             self.dismiss(answers)
 
     def action_back(self) -> None:
-        """None of it."""
+        """Close without an answer."""
         self.dismiss(None)

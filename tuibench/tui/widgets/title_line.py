@@ -1,4 +1,4 @@
-"""The first line of a screen: where one is, and what state that is in."""
+"""The first line of a screen: the path to it, and its state."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tuibench.tui.widgets.row import LineLike, Row, shown, spread
 
 
 class TitleLine(Painted):
-    """A text at the left and one at the right; where both do not fit, the longest part of the left one gives way."""
+    """A text at the left and one at the right; if both do not fit, the longest span at the left is cut first."""
 
     DEFAULT_CSS = "TitleLine { height: 1; }"
 
@@ -23,17 +23,17 @@ class TitleLine(Painted):
         self._ends = (shown(left), shown(right))
 
     def show(self, left: LineLike, right: LineLike = "") -> None:
-        """Show these; a name of its own part, as in (("a long name", "title"), (" › Runs", "")), is cut alone."""
+        """Show both texts; put a long name into its own span, as in (("a long name", "title"), (" › Runs", ""))."""
         self._ends = (shown(left), shown(right))
         self.repaint()
 
     def show_end(self, right: LineLike) -> None:
-        """Something else at the right, until both are shown again."""
+        """Replace the text at the right."""
         self._ends = (self._ends[0], shown(right))
         self.repaint()
 
     def row(self, y: int) -> Row:
-        """Both ends."""
+        """Return both texts in one line."""
         left, right = (self.legible_row(end) for end in self._ends)
         return spread(_set_in(left), right, self.size.width, self.glyphs.ellipsis) if y == 0 else ()
 
@@ -43,10 +43,10 @@ def _set_in(row: Row) -> Row:
 
 
 class RuleLine(Painted):
-    """A line between two parts of a screen."""
+    """A rule between two parts of a screen."""
 
     DEFAULT_CSS = "RuleLine { height: 1; }"
 
     def row(self, y: int) -> Row:
-        """The whole width."""
+        """Return a rule of the whole width."""
         return ((self.glyphs.rule * self.size.width, "dim"),)
