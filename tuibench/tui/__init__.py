@@ -1,1 +1,1 @@
-"""The dashboard: screens and widgets over one seam; it imports neither onnx, onnxruntime nor numpy, ever."""
+"""The dashboard: screens and widgets that use the project through one API, without onnx, onnxruntime or numpy."""

@@ -8,7 +8,7 @@ from typing import Protocol, runtime_checkable
 from textual.screen import Screen
 
 AGES_S = 60.0
-"""Between two updates."""
+"""Seconds between two updates."""
 
 
 @runtime_checkable
@@ -16,7 +16,7 @@ class ShowsAges(Protocol):
     """A page or widget with relative times."""
 
     def show_ages(self) -> None:
-        """Show them as of now; lines whose text stays are not sent."""
+        """Update the relative times; only lines whose text changes are sent."""
 
 
 class Ages:

@@ -1,4 +1,4 @@
-"""The dashboard's side of the workbench: every wish of a screen carried out, and every answer frozen."""
+"""Implements the dashboard's API on the workbench."""
 
 from __future__ import annotations
 
@@ -34,18 +34,18 @@ if TYPE_CHECKING:
 
 
 class Bridge(ProfileBridge):
-    """A Desk on a real store; its methods may be called from several threads at once.
+    """A Desk on a real store; several threads may call its methods at once.
 
-    What a method alone needs is imported where it is first called, in a worker: the first frame does not wait for it.
+    Modules that only one method needs are imported at its first call, in a worker, to keep the first frame fast.
     """
 
     def __init__(self, bench: Workbench | None = None, *, hidden: bool = False) -> None:
         self._bench = bench or Workbench()
         self._hidden = hidden
         self._making = threading.RLock()
-        # Several that ask for the list at the same time would each read all of it.
+        # Serializes list reads: concurrent callers would each read the whole list.
         self._reading = threading.Lock()
-        # Made here, as threads that ask first at the same time would each make their own.
+        # Created here: threads that ask first at the same time would each create their own.
         self._store, self._library = self._bench.store, self._bench.library
         self._projects = self._bench.projects
         self._made_presence: Presence | None = None
@@ -92,7 +92,7 @@ class Bridge(ProfileBridge):
 
     def projects(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
         """See Desk."""
-        # Thousands of records take their time to be counted and weighed, and no first frame should wait for it.
+        # The first list has no counts and sizes: with thousands of records they would delay the first frame.
         with self._reading:
             first, self._listed = not (self._listed or text), True
             return self._projects.hurry(by) if first else self._projects.list(by, text)

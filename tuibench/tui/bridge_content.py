@@ -1,4 +1,4 @@
-"""What a model's files hold by now: a child reads them, once for each time that they changed."""
+"""Current content of model files: a child reads them, once per change."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuibench.core.spec import ModelSource
 
 
 class ContentGlance:
-    """Remembers what was found in a file for as long as this and those of its weights stay as they were."""
+    """Caches the summary of a model until its file or one of its weight files changes."""
 
     def __init__(
         self, look: Callable[[ModelSource], ModelSummary], is_untouched: Callable[[ModelReference], bool]
@@ -21,12 +21,12 @@ class ContentGlance:
         self._look = look
         self._is_untouched = is_untouched
         self._seen: dict[str, tuple[ModelReference, ModelSummary]] = {}
-        """By path."""
+        """Keyed by path."""
         self._turn = Lock()
 
     def sha256(self, source: ModelSource, known: ModelReference) -> str:
-        """What a model is known by; '' where it cannot be read, and no child is asked where it is still `known`."""
-        # One child at a time: RUN asks for what the check of the last key is finding out.
+        """Return the checksum of a model; '' if it cannot be read. Start no child if it still matches `known`."""
+        # One child at a time: RUN needs the result of the check that the last key started.
         with self._turn:
             if known.file.path == source.path and self._is_untouched(known):
                 return known.sha256
@@ -34,12 +34,12 @@ class ContentGlance:
             return found.sha256 if found is not None else ""
 
     def summary(self, source: ModelSource) -> ModelSummary | None:
-        """What it is; None where it cannot be read."""
+        """Return the summary of a model; None if it cannot be read."""
         with self._turn:
             return self._read(source)
 
     def read_anew(self, source: ModelSource) -> ModelSummary:
-        """The same by a child in any case; ModelError where it is none."""
+        """Let a child read the model, cached or not; raise ModelError if it is not a model."""
         with self._turn:
             return self._read_anew(source)
 
@@ -50,7 +50,7 @@ class ContentGlance:
         try:
             return self._read_anew(source)
         except TuibenchError:
-            return None  # what is wrong with it is said elsewhere
+            return None  # the form reports the error elsewhere
 
     def _read_anew(self, source: ModelSource) -> ModelSummary:
         found = self._look(source)

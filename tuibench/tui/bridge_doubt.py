@@ -1,4 +1,4 @@
-"""Why results may not be kept, said by the dashboard itself, before anything is measured."""
+"""Warns that results may not be saved, before anything is measured."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 
 class Doubt:
-    """About one store: found out once, at the second look, so that the first frame does not wait for it."""
+    """Probes one store once, at the second call of `look`, to keep the first frame fast."""
 
     def __init__(self, probe: Callable[[], str]) -> None:
         self._probe = probe
@@ -14,7 +14,7 @@ class Doubt:
         self._why = ""
 
     def look(self) -> tuple[str, ...]:
-        """What to say; nothing where the store can be written."""
+        """Return the warning; empty if the store is writable."""
         self._looks += 1
         if self._looks == 2:
             self._why = self._probe()

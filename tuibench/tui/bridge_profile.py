@@ -1,4 +1,4 @@
-"""The dashboard's side of profiles: lists of them, what a model costs in theory, and their set-up."""
+"""Implements the profile part of the dashboard's API: lists, theoretical costs and set-up of profiles."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 
 class ProfileBridge:
-    """The part of a Bridge that knows profiles; what only forms need is imported in a worker."""
+    """The profile part of a Bridge; modules that only forms need are imported in a worker."""
 
     _bench: Workbench
     _making: threading.RLock
@@ -78,7 +78,7 @@ class ProfileBridge:
 
         target = os.path.abspath(os.path.expanduser(path.strip()))
         source = self._profiler.source(project)
-        # Before the model is looked at, which takes a moment.
+        # Check the target first: reading the model takes a moment.
         check_target(target)
         known = self._bench.projects.get(project).project.versions[-1].model
         spare(target, [source.path, *(one.path for one in known.external)])
@@ -102,13 +102,13 @@ class ProfileBridge:
         words = (
             ["tuibench", "profile", "--flops"] if what == FLOPS else ["tuibench", "profile", "--loss", "--approximate"]
         )
-        # Weights are the same at any size.
+        # Weights are the same at every size.
         words += [f"--dim={name}={value}" for name, value in known.dims.items()] if what == FLOPS else []
         return shlex.join([*words, *(["--"] if token.startswith("-") else []), token])
 
 
 def _written(found: CostProfile | LossProfile, what: str, model: str, path: str) -> str:
-    """In the form that the path says."""
+    """Return the profile in the format that the path's ending names."""
     from tuibench.report.export import form_of
     from tuibench.report.profile_heading import ProfileHeading
     from tuibench.report.profile_page import theory_json, theory_text

@@ -18,7 +18,7 @@ class CountedCosts:
     def __init__(
         self, count: Callable[[BenchmarkSpec], tuple[CostProfile, str]], count_layers: Callable[[BenchmarkSpec], int]
     ) -> None:
-        """Both ask a child where nobody did before; `count` also returns which content it counted."""
+        """Both start a child unless the answer is cached; `count` also returns the checksum of the counted content."""
         self._count = count
         self._count_layers = count_layers
         self._costs: dict[tuple[BenchmarkSpec, str], CostProfile | None] = {}
@@ -27,24 +27,24 @@ class CountedCosts:
         """Layers of a loss profile by content, where costs show none; None where looking failed."""
 
     def forget(self) -> None:
-        """Begin another form: what kept a child from counting may be over."""
+        """Clear all results for a new form, so that failed counts are retried."""
         self._costs, self._layers = {}, {}
 
     def layers(self, sha256: str) -> int | None:
-        """Return the number of layers with weights, None where nobody had to look at them."""
+        """Return the number of layers with weights; None if it was not counted."""
         return self._layers.get(sha256)
 
     def at(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
-        """Return what was counted of that content at these sizes."""
+        """Return the costs of that content at these sizes; None if they are missing."""
         return self._costs.get((_sizes(spec), sha256))
 
     def lacks(self, spec: BenchmarkSpec, sha256: str) -> bool:
-        """Whether `count` can still find out something."""
+        """Return whether `count` can still find a missing value."""
         counted = (_sizes(spec), sha256) in self._costs
         return bool(sha256) and (not counted or self._lacks_layers(spec, sha256))
 
     def count(self, spec: BenchmarkSpec, sha256: str) -> None:
-        """Count what is lacking; errors leave it unknown, as the form says elsewhere what is wrong with the model."""
+        """Count missing values; after an error they stay unknown, and the form reports the error elsewhere."""
         asked = _sizes(spec)
         if not self.lacks(spec, sha256):
             return
@@ -65,6 +65,6 @@ class CountedCosts:
 
 
 def _sizes(spec: BenchmarkSpec) -> BenchmarkSpec:
-    """The same sizes alone: costs depend neither on cores nor on how much is measured, nor on what data."""
+    """Return a spec with its sizes only: costs do not depend on cores, data or the amount of measuring."""
     inputs = replace(spec.inputs, distinct=InputSettings().distinct, file=None)
     return replace(spec, cores=(1,), profile=None, inputs=inputs)

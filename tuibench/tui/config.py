@@ -1,4 +1,4 @@
-"""The user's config file: how the dashboard looks and which keys do what; what is wrong in it is said, and left out."""
+"""The user's config file: display settings and key bindings. Invalid entries are reported and ignored."""
 
 from __future__ import annotations
 
@@ -20,24 +20,24 @@ _KINDS: dict[str, type] = {"theme": str, "ascii": bool, "mouse": bool, "bell": b
 
 @dataclass(frozen=True, slots=True)
 class Config:
-    """What the file says; None and '' leave it to the terminal."""
+    """Content of the config file; None and '' leave a setting to the terminal."""
 
     theme: str = ""
     ascii: bool = False
     mouse: bool | None = None
     bell: bool = True
-    """One bell when a run ends."""
+    """True to ring the bell once when a run ends."""
     fps: int | None = None
     keys: Mapping[str, str] = field(default_factory=dict)
-    """Id of an action to its keys as Textual spells them, joined by commas."""
+    """Action id to its keys in Textual's spelling, joined by commas."""
     given: frozenset[str] = frozenset()
-    """Names of the settings that stand in the file."""
+    """Names of the settings present in the file."""
     problems: tuple[str, ...] = ()
-    """What is wrong in the file, safe to print."""
+    """Errors in the file, safe to print."""
 
 
 def read_config(path: Path) -> Config:
-    """What is there; without a file nothing is said."""
+    """Read the config file; a missing file is not a problem."""
     try:
         found = tomllib.loads(read_small(path))
     except FileNotFoundError:
@@ -45,7 +45,7 @@ def read_config(path: Path) -> Config:
     except OSError as error:
         return Config(problems=(f"{show(str(path))}: {error.strerror or error}",))
     except (ValueError, RecursionError) as error:
-        # Of what is no TOML, no UTF-8, or a number or a nesting beyond what Python takes.
+        # Not TOML, not UTF-8, or a number or nesting beyond Python's limits.
         return Config(problems=(f"{show(str(path))}: {show(error) or type(error).__name__}",))
     return _check(found, show(str(path)))
 
@@ -71,10 +71,10 @@ def _check(found: Mapping[str, Any], name: str) -> Config:
     bad = [each for each in _section(found, "keys") if each not in keys]
     problems += [f'{name}: keys of {show(each, 40)} are written "d" or "d,delete"' for each in bad]
     wrong = clashes(keys)
-    # The consequence is not one more thing that is wrong.
+    # Append the consequence to the last problem, so that it does not count as one.
     ends = [""] * (len(wrong) - 1) + ["; all of [keys] is left out until that is mended"]
     problems += [f"{name}: {show(each)}{end}" for each, end in zip(wrong, ends, strict=False)]
-    # Two actions on one key would leave one of them without any, and which is meant cannot be guessed.
+    # Two actions on one key would disable one of them, and which one is wanted cannot be guessed.
     own = {} if wrong else {each: ",".join(map(spelled, value.split(","))) for each, value in keys.items()}
     return Config(**values, keys=own, given=frozenset(values), problems=tuple(problems))
 
@@ -82,7 +82,7 @@ def _check(found: Mapping[str, Any], name: str) -> Config:
 def _is_sensible(key: str, value: Any) -> bool:
     if key == "fps":
         return bool(1 <= value <= 60)
-    # The name goes into the environment.
+    # The theme's name is put into the environment.
     return key != "theme" or value.replace("-", "").replace("_", "").isalnum()
 
 

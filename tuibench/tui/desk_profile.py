@@ -1,4 +1,4 @@
-"""What the dashboard asks for about profiles: a part of the desk, with the values that forms and pages of them need."""
+"""The profile part of the dashboard's API, with the values that its forms and pages use."""
 
 from __future__ import annotations
 
@@ -8,116 +8,116 @@ from typing import TYPE_CHECKING, Protocol
 
 from tuibench.core.profile_spec import LEVELS
 
-if TYPE_CHECKING:  # no first frame needs any of them
+if TYPE_CHECKING:  # not needed for the first frame
     from tuibench.core.card import BenchmarkRow, StoredBenchmark
     from tuibench.core.profile import CostProfile, LossProfile
 
 FLOPS, APPROXIMATED = "flops", "approximated"
-"""In place of an id: the profiles that every project has, worked out whenever they are looked at."""
+"""Stand-ins for an id: the profiles that every project has, computed whenever they are shown."""
 LONG_S = 300.0
-"""Above which a profile is proposed to be left out."""
+"""Duration above which the dashboard suggests leaving a profile out."""
 
 __all__ = ["APPROXIMATED", "FLOPS", "LONG_S", "ProfileCheck", "ProfileDesk", "ProfileStart", "ProfileValues"]
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileValues:
-    """The set-up of profiles as typed: texts, so that what is wrong can be said beside it."""
+    """The set-up of profiles as typed: texts, so that an error can be shown beside its field."""
 
     performance: bool = True
     name: str = "baseline"
-    """Of the performance profile."""
+    """Name of the performance profile."""
     batch: str = ""
     cores: str = ""
-    """'' leaves batch, cores, and whatever else is a number, to their defaults."""
+    """'' uses the default; the same holds for `batch` and all other numeric fields."""
     engine: str = ""
-    """'' for the one that is taken unasked."""
+    """'' for the default engine."""
     sequence: str = ""
-    """Length of all axes of tokens, where one that is made again was asked for it so; else dims say it."""
+    """Length of all token axes, if a re-run profile used one length for all; otherwise in `dims`."""
     dims: tuple[tuple[str, str], ...] = ()
     """Every symbolic dim of the model other than the batch; '' for the model's fallback."""
     what_if: bool = False
-    """Whether each heavy layer is measured alone in INT8, too."""
+    """True to measure each heavy layer alone in INT8, too."""
     runs: str = ""
-    """Profiled ones in each process of the performance profile."""
+    """Profiled runs in each process of the performance profile."""
     processes: str = ""
     loss: bool = True
     loss_name: str = "baseline"
     data: str = ""
-    """A file of samples for the loss profile; '' for seeded ones."""
+    """A file of samples for the loss profile; '' for samples from a seed."""
     samples: str = ""
-    """How many of them each changed layer is run on."""
+    """Number of samples that each changed layer is run on."""
     levels: tuple[str, ...] = LEVELS
-    """What layers are changed to; none is an error, not the default."""
+    """Levels that layers are changed to; an empty tuple is an error, not the default."""
     budget: bool = False
-    """Whether only the worst layers are measured at all levels."""
+    """True to measure only the worst layers at all levels."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileStart:
-    """How the set-up begins."""
+    """Initial state of the set-up form."""
 
     values: ProfileValues
     model: str
-    """Of which model, as its user named it."""
+    """The model's name, as the user gave it."""
     error: str = ""
-    """Why it cannot be profiled now: gone, unreadable; with what to do."""
+    """Reason why it cannot be profiled now, such as a missing or unreadable file, and what to do."""
     project: str = ""
-    """The one that it is for, where only the profile was named."""
+    """Id of the project, found through the profile if only that was given; '' for none."""
     place: str = ""
-    """What that is called."""
+    """Name of that project."""
     note: str = ""
-    """That the model is not as it was, although it can be profiled."""
+    """Notice that the model has changed, if it can still be profiled."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileCheck:
-    """What the set-up amounts to, or what is wrong with which field."""
+    """The commands and durations of a set-up, or its errors by field."""
 
     errors: Mapping[str, str] = field(default_factory=dict)
-    """Name of a field of ProfileValues (dims as `dim:NAME`) to what is wrong and what is allowed."""
+    """Field name of ProfileValues (dims as `dim:NAME`) to the error and the allowed values."""
     performance_s: float | None = None
     loss_s: float | None = None
-    """About how long each takes; None where that is not known or it is switched off."""
+    """Approximate duration of each profile; None if it is unknown or the profile is switched off."""
     uncounted: bool = False
-    """Whether that can be found out; see weigh_profile."""
+    """True if `weigh_profile` can provide what the estimate is missing."""
     commands: tuple[str, ...] = ()
-    """The same as shell commands, one for each run; none while something is wrong."""
+    """Equivalent shell commands, one per run; empty while there are errors."""
     busy: str = ""
-    """Who measures on this machine now, in words; '' for a free machine."""
+    """The run that is measuring on this machine now, in words; '' for none."""
 
 
 class ProfileDesk(Protocol):
-    """The part of the desk that knows profiles; a stored one is opened, edited and removed as benchmarks are."""
+    """The profile part of the dashboard's API; stored profiles are opened, edited and removed like benchmarks."""
 
     def profiles(self, project: str) -> tuple[BenchmarkRow, ...]:
-        """The stored profiles of both kinds, newest first: of a project, with LOOSE those of none, with '' all."""
+        """Return stored profiles of both kinds, newest first: of a project, for LOOSE of none, for '' all."""
 
     def costs(self, project: str) -> CostProfile:
-        """What its model costs in theory; a child looks at it where nobody did before."""
+        """Return the theoretical costs of the project's model; a child reads the model unless they are cached."""
 
     def approximated(self, project: str) -> LossProfile:
-        """What its model's weights alone tell of losses; likewise."""
+        """Return losses estimated from the model's weights alone; a child reads the model unless they are cached."""
 
     def profile_form(self, project: str, profile: str = "") -> ProfileStart:
-        """How the set-up begins: for a project, or with the settings of one of its profiles."""
+        """Return the initial form for a project, or with the settings of one of its profiles."""
 
     def check_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> ProfileCheck:
-        """What it amounts to; milliseconds, and a second where a child reads a model that it did not before."""
+        """Check the form; takes milliseconds, or a second if a child has to read the model."""
 
     def weigh_profile(self, values: ProfileValues, project: str, rerun_of: str = "") -> None:
-        """Find out what the next check needs for its estimate: a child counts what the model costs at these sizes."""
+        """Provide what the next check's estimate is missing: a child counts the model's costs at these sizes."""
 
     def start_profile(
         self, values: ProfileValues, project: str, rerun_of: str = ""
     ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Start one run for each that is switched on, the performance profile first: their ids, and what to tell."""
+        """Start a run for each selected profile, performance first; return their ids and messages for the user."""
 
     def export_theory(self, project: str, what: str, path: str) -> str:
-        """Write FLOPS or APPROXIMATED of a project to a file whose ending says its form; where it is, in words."""
+        """Write FLOPS or APPROXIMATED of a project in the format of the path's ending; return the result in words."""
 
     def differences(self, old: StoredBenchmark, new: StoredBenchmark) -> tuple[str, ...]:
-        """What two profiles differ in beside their layers: models, machines, versions."""
+        """Return the differences of two profiles other than layers: models, machines, versions."""
 
     def theory_command(self, project: str, what: str) -> str:
-        """The shell command for FLOPS or APPROXIMATED of a project."""
+        """Return the shell command for FLOPS or APPROXIMATED of a project."""

@@ -1,4 +1,4 @@
-"""How runs ended between two looks, in words for the line of news."""
+"""Messages for the status line about runs that ended between two polls."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from tuibench.tui.desk import Pulse
 
 @dataclass(frozen=True, slots=True)
 class End:
-    """What is said of one run."""
+    """The end of one run."""
 
     words: str
     well: bool
-    """Whether nothing is left to do about it."""
+    """True if the user has nothing left to do about it."""
 
 
 def ends_between(before: Pulse, now: Pulse) -> tuple[End, ...]:
-    """The runs that went on at the one look and do not at the other, newest first."""
+    """Return the ends of runs that were alive in `before` and are not in `now`, newest first."""
     alive = {row.info.id for row in now.runs if row.info.state in activity.ALIVE}
     gone = [row.info for row in before.runs if row.info.state in activity.ALIVE and row.info.id not in alive]
     left = {row.info.id: row.info for row in now.runs}

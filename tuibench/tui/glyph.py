@@ -1,4 +1,4 @@
-"""The signs of the dashboard, each with an ASCII stand-in for terminals and fonts that lack it."""
+"""The signs of the dashboard, each with an ASCII substitute for terminals and fonts that lack it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Glyphs:
-    """One set; a state has its own sign, so that colour never carries meaning alone."""
+    """One set of signs; every state has its own sign, so that none depends on colour alone."""
 
     running: str
     waiting: str
@@ -30,7 +30,7 @@ class Glyphs:
     after: str
     ellipsis: str
     place: str
-    """Between the parts of a title."""
+    """Separates the parts of a title."""
     enter: str
     micro: str
     to: str
@@ -49,5 +49,5 @@ ASCII = Glyphs(
 
 
 def glyphs_of(ascii_only: bool) -> Glyphs:
-    """The set that a terminal can show."""
+    """Return the set that the terminal can show."""
     return ASCII if ascii_only else UNICODE

@@ -1,6 +1,6 @@
-"""Every key of the dashboard in one registry: bindings, footer, help, palette and docs are made from it.
+"""Registry of all keys of the dashboard; bindings, footer, help, palette and docs are generated from it.
 
-A key's id is its name in the config file; the action is `action_` with that id, dashes as underscores.
+A key's id is its name in the config file; its action is `action_` plus the id, with underscores for dashes.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ class Key:
 
     id: str
     keys: str
-    """As Textual spells them, joined by commas."""
+    """In Textual's spelling, joined by commas."""
     word: str
-    """For the two lines at the bottom of the screen."""
+    """Label for the footer."""
     text: str
-    """What it does, in a sentence for help and docs."""
+    """Description in a sentence, for help and docs."""
     priority: bool = False
-    """Whether it comes before what has the focus: for keys that nobody types into a field."""
+    """True if it takes precedence over the focused widget; for keys that are not typed into fields."""
 
 
 GROUPS: dict[str, tuple[Key, ...]] = {
@@ -126,7 +126,7 @@ GROUPS: dict[str, tuple[Key, ...]] = {
 }
 KEYS = {key.id: key for group in GROUPS.values() for key in group}
 ONE_WORD = {"scroll-left": "scroll", "scroll-right": "scroll"}
-"""What two keys do together, for lines in which they stand together."""
+"""Labels for pairs of keys that the footer shows together."""
 
 _TOGETHER = (
     ("everywhere", "focus", "tab", "move", "open", "wide", "list", "project", "benchmark", "run"),
@@ -135,12 +135,12 @@ _TOGETHER = (
     ("everywhere", "focus", "form"),
     ("everywhere", "focus", "move", "machine"),
 )
-"""Groups whose keys one screen listens to at the same time."""
+"""Groups whose keys are active on one screen at the same time."""
 
 
 def bindings(*groups: str, only: Iterable[str] = ()) -> list[BindingType]:
-    """The bindings of some groups, or of single ids with `only`, for a class's BINDINGS."""
-    from textual.binding import Binding  # the shell and the docs read the registry without Textual: 130 ms
+    """Return bindings for a class's BINDINGS: those of some groups, and with `only` those of single ids."""
+    from textual.binding import Binding  # deferred: the shell and the docs read the registry without Textual (130 ms)
 
     keys = [key for group in groups for key in GROUPS[group]] + [KEYS[each] for each in only]
     return [
@@ -153,21 +153,21 @@ def bindings(*groups: str, only: Iterable[str] = ()) -> list[BindingType]:
 
 
 def shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False, typing: bool = False) -> str:
-    """The first key of an action as people write it, with what the user bound it to.
+    """Return the first key of an action as displayed, with the user's binding.
 
-    While somebody is `typing` the first that is no text; '' where all are.
+    While the user is `typing`, return the first key that is not text; '' if all are.
     """
     names = [name for name in _names(KEYS[key_id], keymap) if not (typing and is_text(name))]
     return written(names[0], arrows=not ascii_only) if names else ""
 
 
 def all_shown(key_id: str, keymap: Mapping[str, str], ascii_only: bool = False) -> str:
-    """All keys of an action, for help and docs."""
+    """Return all keys of an action, for help and docs."""
     return " ".join(written(name, arrows=not ascii_only) for name in _names(KEYS[key_id], keymap))
 
 
 def clashes(keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """What is wrong with a user's keys, in words: actions and keys that there are not, keys that mean two actions."""
+    """Return errors in the user's bindings: unknown actions, unknown keys, keys bound to two actions."""
     wrong = [f"there is no action {each}" for each in keymap if each not in KEYS]
     for key in KEYS.values():
         if key.id in keymap:
@@ -185,12 +185,12 @@ def _misspelled(key: Key, keymap: Mapping[str, str]) -> Iterator[str]:
         if not name:
             yield f"{key.id}: there is no key {typed.strip() or 'without a name'}"
         elif key.priority and is_typed(name) and name not in _names(key, {}):
-            # It comes before a field that has the focus, which could then not be filled in.
+            # A priority key would reach its action before the focused field, which could then not be typed into.
             yield f"{key.id}: {written(name, arrows=False)} is typed into fields; take one with ctrl or alt, or f1"
 
 
 def _shared(one: Key, other: Key, keymap: Mapping[str, str]) -> list[str]:
-    """Keys that mean both, unless both have them from the beginning: then what has the focus decides."""
+    """Return errors for keys bound to both actions; keys that both have by default are decided by the focus."""
     both = set(_names(one, keymap)) & set(_names(other, keymap)) - {""}
     meant = set(_names(one, {})) & set(_names(other, {}))
     return [f"{written(name, arrows=False)} means both {one.id} and {other.id}" for name in sorted(both - meant)]

@@ -1,4 +1,4 @@
-"""The names of keys: as Textual spells them, from what people type into a config file, and back for their eyes."""
+"""Key names: converts between the config file's spelling, Textual's spelling and the displayed one."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import string
 import unicodedata
 
 _MODIFIERS = ("alt", "ctrl", "shift")
-"""In the order in which Textual names them."""
+"""In Textual's order."""
 _NAMED = frozenset(
     {
         *("enter", "tab", "space", "escape", "backspace", "delete", "insert", "home", "end", "pageup", "pagedown"),
@@ -40,7 +40,7 @@ _SIGNS = {_name_of(sign): sign for sign in string.punctuation}
 
 
 def spelled(typed: str) -> str:
-    """A key as Textual spells it; '' where there is none of that name."""
+    """Return a key in Textual's spelling; '' if there is no such key."""
     *modifiers, key = _split(typed.strip())
     modifiers = sorted(word.lower() for word in modifiers)
     if len(set(modifiers)) < len(modifiers) or not set(modifiers) <= set(_MODIFIERS):
@@ -57,14 +57,14 @@ def spelled(typed: str) -> str:
 
 
 def _split(typed: str) -> list[str]:
-    """At each plus, but for one that is itself the key."""
+    """Split at each plus, except a plus that is the key itself."""
     if typed == "+" or typed.endswith("++"):
         return [*typed[:-2].split("+"), "+"] if typed != "+" else ["+"]
     return typed.split("+")
 
 
 def written(name: str, *, arrows: bool = True) -> str:
-    """A key as people write it."""
+    """Return a key as displayed."""
     before, plus, key = name.rpartition("+")
     if arrows and not before and key in _ARROWS:
         return _ARROWS[key]
@@ -75,12 +75,12 @@ _ARROWS = {"left": "←", "right": "→", "up": "↑", "down": "↓"}
 
 
 def is_typed(name: str) -> bool:
-    """Whether somebody who fills in a field may press it and mean the field."""
+    """Return whether the key can be part of typing into a field."""
     modified = name.startswith(("ctrl+", "alt+"))
     function = name[:1] == "f" and name[1:].isdigit()
     return not modified and not function
 
 
 def is_text(name: str) -> bool:
-    """Whether a text that has the focus takes the key for itself."""
+    """Return whether a focused text field consumes the key."""
     return len(name) == 1 or name in _SIGNS or name in _EDITING

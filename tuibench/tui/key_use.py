@@ -1,4 +1,4 @@
-"""Which keys do something on a page at this moment: what help and palette are made from."""
+"""Lists the keys that are active on a page now; help and palette are generated from them."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.tui.screens.base import Page
 
 
 def live_keys(page: Page) -> Iterator[tuple[str, str, ActiveBinding]]:
-    """Key as Textual spells it, id, and who hears it; classes bind whole groups, and not all carry out all of one."""
+    """Yield key, id and binding; skip actions that the node does not implement, as classes bind whole groups."""
     for name, active in page.active_bindings.items():
         known = key.KEYS.get(active.binding.id or "")
         if (

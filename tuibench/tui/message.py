@@ -1,4 +1,4 @@
-"""What is told inside the dashboard: past tense for what happened once, state for what may replace itself."""
+"""Messages within the dashboard. A message about a changing state replaces an older one that is unhandled."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from tuibench.tui.desk import Pulse
 
 
 class Answered(Message):
-    """A worker thread has what a screen asked for."""
+    """A worker thread has the answer to a screen's request."""
 
     def __init__(self, then: Callable[[Any], object], value: Any, mark: object = None) -> None:
-        """`mark` is by what keys wait for it."""
+        """`mark` identifies the keys that wait for the answer."""
         super().__init__()
         self.then = then
         self.value = value
@@ -24,12 +24,12 @@ class Answered(Message):
 
 
 class Refused(Message):
-    """A worker thread got an error that the user should know."""
+    """A worker thread got an error to show to the user."""
 
     def __init__(
         self, error: TuibenchError, otherwise: Callable[[TuibenchError], object] | None, mark: object = None
     ) -> None:
-        """`mark` is by what keys waited for an answer."""
+        """`mark` identifies the keys that waited for the answer."""
         super().__init__()
         self.error = error
         self.otherwise = otherwise
@@ -37,19 +37,19 @@ class Refused(Message):
 
 
 class PulseTaken(Message):
-    """The look of this second; an older one that nobody has read yet is worth nothing beside it."""
+    """The result of the latest poll; it replaces an unhandled older one."""
 
     def __init__(self, pulse: Pulse) -> None:
         super().__init__()
         self.pulse = pulse
 
     def can_replace(self, message: Message) -> bool:
-        """As above."""
+        """Replace an unhandled older message."""
         return isinstance(message, PulseTaken)
 
 
 class Heard(Message):
-    """How much of a model from elsewhere is here; the newest counts."""
+    """Download progress of a remote model; it replaces an unhandled older one."""
 
     def __init__(self, about: str, progress: FetchProgress) -> None:
         super().__init__()
@@ -57,5 +57,5 @@ class Heard(Message):
         self.progress = progress
 
     def can_replace(self, message: Message) -> bool:
-        """As above."""
+        """Replace an unhandled older message."""
         return isinstance(message, Heard)

@@ -1,4 +1,4 @@
-"""Every action of the screen that is shown, found by typing a part of its name; it does what its key does."""
+"""Command palette: finds any action of the current screen by typing a part of its name."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ GROUP_WORDS = {
     "tab": "Tab",
     "everywhere": "Dashboard",
 }
-"""Groups of keys, the nearest to the work first; groups that only move are left out, as nobody types for an arrow."""
+"""Label of each group, the most specific first; groups that only move the cursor are left out."""
 _DESCRIBED = 1e-6
-"""Below the score of any name."""
+"""Score of a match in the description, lower than any match in the name."""
 _WITHOUT = frozenset({"palette", "back", "scroll-left", "scroll-right", "next-field", "previous-field"})
 
 
@@ -49,7 +49,7 @@ class Action:
 
 
 def list_actions(page: Page) -> Iterator[Action]:
-    """What keys would do on a page now, grouped."""
+    """Yield the actions that keys would run on a page now, grouped."""
     app = page.dashboard
     active = {one: found for _, one, found in live_keys(page)}
     for group, word in GROUP_WORDS.items():
@@ -69,17 +69,17 @@ def _runner(app: Dashboard, action: str, node: object) -> Callable[[], Awaitable
 
 
 class ActionProvider(Provider):
-    """What Textual's palette asks for lines."""
+    """Provides Textual's palette with actions."""
 
     async def discover(self) -> Hits:
-        """All of them, before anything is typed."""
+        """Yield all actions, before anything is typed."""
         for action in self._actions():
-            # Text, as a string would be read as markup, and brackets are keys.
+            # Text instead of str: a string is parsed as markup, and some keys are brackets.
             shown = Text(f"{action.name} ({action.pressed})")
             yield DiscoveryHit(shown, action.run, text=action.name, help=action.text)
 
     async def search(self, query: str) -> Hits:
-        """Those whose name has the letters typed, in their order; after them those that are described by the words."""
+        """Yield actions whose name has the typed letters in order, then those whose description has the words."""
         matcher = self.matcher(query)
         words = query.lower().split()
         for action in self._actions():
@@ -94,7 +94,7 @@ class ActionProvider(Provider):
 
 
 class Palette(CommandPalette):
-    """Textual's, without what moves by itself or needs a special font."""
+    """Textual's palette without animations and without signs that need a special font."""
 
     DEFAULT_CSS = """
     Palette { background: transparent; }
@@ -108,19 +108,19 @@ class Palette(CommandPalette):
         super().__init__([ActionProvider], placeholder="a part of what you want to do", id="--command-palette")
 
     def on_mount(self) -> None:
-        """A blinking cursor costs 2 kB a second; the indicator counts frames also where nobody sees them."""
+        """Stop the blinking cursor, which costs 2 kB a second, and the indicator, which counts frames while hidden."""
         self.query_one(Input).cursor_blink = False
-        # Where colour does not show it, nothing else would tell the last action from the page below.
+        # Without colour, only a border separates the last action from the page below.
         found, ascii_only = self.query_one(CommandList), cast("Dashboard", self.app).ascii_only
         found.styles.border_bottom = ("ascii" if ascii_only else "solid", "ansi_default")
-        # Its ends are drawn with signs that --ascii does not have.
+        # The scrollbar's ends are drawn with signs that --ascii lacks.
         found.styles.scrollbar_size_vertical = 0
         self.call_after_refresh(self._stop_indicator)
 
     def _action_command_list(self, action: str) -> None:
-        """A list that is not laid out yet has no place for its lines, and Textual's breaks on a page of them.
+        """Ignore page keys before the list's first layout, on which Textual's action raises an error.
 
-        Private, as its action is: waits for a list that stands a page key before its first layout.
+        Overrides a private method; can be removed once CommandList handles a page key before its first layout.
         """
         if self.query_one(CommandList).scrollable_content_region:
             super()._action_command_list(action)

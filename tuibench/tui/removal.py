@@ -1,4 +1,4 @@
-"""Removals and their undoing, one after the other: whoever types d, y and u at once means what d removed."""
+"""Runs removals and undos in the order of their keys, so that d, y and u typed at once undo what d removed."""
 
 from __future__ import annotations
 
@@ -12,17 +12,17 @@ T = TypeVar("T")
 
 
 class Removals:
-    """What this session removed; another one on the same store may have removed something else since."""
+    """Removals of this session; other sessions may remove from the same store meanwhile."""
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
         self._own: list[str] = []
-        """Entries of the trash, the latest last; only whoever has the turn looks at them."""
+        """Trash entries, the latest last; only accessed by the work whose turn it is."""
         self._last = threading.Event()
         self._last.set()
 
     def in_turn(self, work: Callable[[], T]) -> Callable[[], T]:
-        """The same for a thread of its own, once everything that was given here before is done."""
+        """Wrap `work`, to be run in a thread, so that it waits for all work passed in before."""
         before, self._last = self._last, (done := threading.Event())
 
         def carry_out() -> T:
@@ -35,7 +35,7 @@ class Removals:
         return carry_out
 
     def removing(self, work: Callable[[], Removed]) -> Callable[[], Removed]:
-        """Likewise for what removes something, which is remembered."""
+        """Wrap a removal likewise, and remember its trash entry."""
 
         def carry_out() -> Removed:
             removed = work()
@@ -46,7 +46,7 @@ class Removals:
         return self.in_turn(carry_out)
 
     def undoing(self) -> Callable[[], str]:
-        """Likewise: bring back what this session removed last, or where nothing of that is left, anybody."""
+        """Return work that restores this session's last removal, or anyone's if none of its own is left."""
         return self.in_turn(self._undo)
 
     def _undo(self) -> str:

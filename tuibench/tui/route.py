@@ -1,4 +1,4 @@
-"""Screens by what they show; each is imported when it is first shown, so that the first frame waits for one alone."""
+"""Constructors of all screens; each imports its screen when it is first shown, to keep the first frame fast."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ def home() -> Screen[None]:
 
 
 def new_project(path: str = "") -> Screen[None]:
-    """A model, its name, its dims."""
+    """Form for a new project: a model, its name, its dims."""
     from tuibench.tui.screens.new_project import NewProjectScreen
 
     return NewProjectScreen(path)
@@ -33,21 +33,21 @@ def project(project_id: str, tab: str = "benchmarks") -> Screen[None]:
 
 
 def loose() -> Screen[None]:
-    """Benchmarks of no project."""
+    """Benchmarks without a project."""
     from tuibench.tui.screens.loose import LooseScreen
 
     return LooseScreen()
 
 
 def form(project_id: str = "", benchmark: str = "", path: str = "") -> Screen[None]:
-    """What to measure: with a project's last values, a benchmark's settings, or for a model by its path."""
+    """Benchmark form: with a project's last values, a benchmark's settings, or for a model path."""
     from tuibench.tui.screens.form import FormScreen
 
     return FormScreen(project_id, benchmark, path)
 
 
 def run(run_id: str) -> Screen[None]:
-    """A run while it goes on, and what came of it."""
+    """A run in progress, or its result."""
     from tuibench.tui.screens.run import RunScreen
 
     return RunScreen(run_id)
@@ -75,14 +75,14 @@ def profile(one: str, tab: str = "") -> Screen[None]:
 
 
 def theory(project_id: str, what: str, tab: str = "") -> Screen[None]:
-    """What every project has without a measurement: its FLOPS profile, or the approximated loss profile."""
+    """A computed profile that every project has: FLOPS, or the approximated loss profile."""
     from tuibench.tui.screens.profile_theory import TheoryScreen
 
     return TheoryScreen(project_id, what, tab)
 
 
 def profile_form(project_id: str = "", kind: str = "", profile: str = "") -> Screen[None]:
-    """Profiles to be made: both, or of one kind; or with the settings of one that there is."""
+    """Form for new profiles: both kinds or one, or with the settings of an existing profile."""
     from tuibench.tui.screens.profile_form import ProfileFormScreen
 
     return ProfileFormScreen(project_id, kind, profile)
@@ -103,7 +103,7 @@ def system() -> Screen[None]:
 
 
 def trash() -> Screen[None]:
-    """What was removed."""
+    """The trash."""
     from tuibench.tui.screens.trash import TrashScreen
 
     return TrashScreen()

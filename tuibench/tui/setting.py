@@ -1,4 +1,4 @@
-"""What the dashboard will look like in this terminal, setting by setting, and who decided each."""
+"""The display settings for this terminal, each with the source that decided it."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ _TTYS = (True, True, True)
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """One of them."""
+    """One display setting."""
 
     name: str
     value: bool | int | str
     source: str
-    """In words: the config file, a variable of the environment, what the terminal is, or the default."""
+    """In words: the config file, an environment variable, a property of the terminal, or the default."""
 
 
 def wishes_of(config: Config, mouse: bool | None = None, ascii_only: bool = False) -> DisplayWishes:
-    """What the file asks of the terminal, with the flags of this start, which come before it."""
+    """Return the settings requested by this start's flags, or else by the config file."""
     return DisplayWishes(
         mouse=config.mouse if mouse is None else mouse,
         ascii_only=ascii_only or config.ascii,
@@ -35,7 +35,7 @@ def wishes_of(config: Config, mouse: bool | None = None, ascii_only: bool = Fals
 
 
 def list_settings(environ: Mapping[str, str], config: Config) -> tuple[Setting, ...]:
-    """All of them, as a start without flags in a terminal with this environment would have them."""
+    """Return all settings, as a start without flags has them in a terminal with this environment."""
     display = plan_display(environ, _TTYS, wishes_of(config))
     changes = dict(display.environ)
     theme = changes["TEXTUAL_THEME"].partition(",")[0]
@@ -51,7 +51,7 @@ def list_settings(environ: Mapping[str, str], config: Config) -> tuple[Setting, 
 
 
 def refusal_of(environ: Mapping[str, str]) -> str:
-    """Why a terminal of this environment cannot show the dashboard; '' where it can."""
+    """Return the reason why a terminal with this environment cannot show the dashboard; '' if it can."""
     return plan_display(environ, _TTYS, DisplayWishes()).refusal
 
 

@@ -1,4 +1,4 @@
-"""Reads the user's own small files, whatever has been put in their place."""
+"""Reads the user's own small files; special and oversized files are rejected."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ _MOST_BYTES = 1 << 20
 
 
 def read_small(path: Path) -> str:
-    """Its text; OSError for what is no regular file, as opening a FIFO would wait for somebody to write into it."""
+    """Return the file's text; raise OSError if it is not a regular file: opening a FIFO would wait for a writer."""
     descriptor = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
         found = os.fstat(descriptor)

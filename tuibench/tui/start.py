@@ -1,4 +1,4 @@
-"""From a terminal to a running dashboard: what Textual reads at its import is set before that."""
+"""Starts the dashboard: sets the environment before importing Textual, which reads it at import."""
 
 from __future__ import annotations
 
@@ -26,22 +26,22 @@ STATE = "dashboard.json"
 
 
 def look_at_terminal(places: Places, mouse: bool | None, ascii_only: bool) -> tuple[Display, Config]:
-    """Whether and how this terminal can show the dashboard, with what the config file says."""
+    """Return how this terminal can show the dashboard, or why it cannot, and the config file's content."""
     config = read_config(config_path(places))
     ttys = (_is_tty(0), _is_tty(1), _is_tty(2))
     return plan_display(os.environ, ttys, wishes_of(config, mouse, ascii_only)), config
 
 
 def config_path(places: Places) -> Path:
-    """Where the config file lies, or would lie."""
+    """Return the path of the config file, which may not exist."""
     return places.config / NAME
 
 
 def check_theme(config: Config, path: Path) -> Config:
-    """The config, with a word about a theme that Textual does not have."""
+    """Return the config, with a problem added if Textual has no such theme."""
     if not config.theme:
         return config
-    from textual.theme import BUILTIN_THEMES  # only what is named must be looked up: 130 ms
+    from textual.theme import BUILTIN_THEMES  # deferred: only a named theme needs the list (130 ms)
 
     if config.theme in BUILTIN_THEMES:
         return config
@@ -52,23 +52,23 @@ def check_theme(config: Config, path: Path) -> Config:
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """How a dashboard was left."""
+    """Result of a dashboard session."""
 
     code: int
-    """To exit with."""
+    """Exit code."""
     last_words: str
-    """A traceback where it broke, else ''."""
+    """A traceback after a crash, else ''."""
     going: tuple[str, ...]
-    """Ids of the runs that went on at its last look."""
+    """Ids of the runs still alive at the last poll."""
 
 
 def open_dashboard(
     make_desk: Callable[[], Desk], places: Places, display: Display, config: Config, path: str = ""
 ) -> Left:
-    """Run the dashboard to its end."""
+    """Run the dashboard until it exits."""
     app = make_dashboard(make_desk, places, display, config, path)
     app.run(mouse=display.mouse)
-    # What was chosen right before the end may not be written yet.
+    # A choice made right before the exit may not be written yet.
     app.remembered.keep()
     runs = app.pulse.runs if app.pulse is not None else ()
     going = tuple(row.info.id for row in runs if row.info.state in ALIVE)
@@ -78,14 +78,14 @@ def open_dashboard(
 def make_dashboard(
     make_desk: Callable[[], Desk], places: Places, display: Display, config: Config, path: str = ""
 ) -> Dashboard:
-    """The app, ready to run; from now on until its first rows are there no garbage is looked for."""
-    # There is none in what is imported and read for them, and looking for it would take a sixth of that time.
+    """Return the app, ready to run; the garbage collector stays off until the first rows are shown."""
+    # The imports and the first read create no garbage; searching for some would take a sixth of their time.
     gc.disable()
     os.environ.update(display.environ)
     if display.colour:
-        # An empty NO_COLOR asks for nothing, and Textual takes it for a wish.
+        # An empty NO_COLOR requests nothing, but Textual treats it as set.
         os.environ.pop("NO_COLOR", None)
-    from tuibench.tui.app import Dashboard, Opening  # Textual reads the environment now: 130 ms
+    from tuibench.tui.app import Dashboard, Opening  # deferred: Textual reads the environment at import (130 ms)
 
     state = StateFile(places.state / STATE)
     return Dashboard(make_desk(), display, check_theme(config, config_path(places)), state, Opening(path))

@@ -1,4 +1,4 @@
-"""What the dashboard remembers from one session to the next: small, private, and never worth an error."""
+"""State that the dashboard keeps between sessions: small, private, and optional; failures are ignored."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from tuibench.tui.small_file import read_small
 
 
 class StateFile:
-    """One JSON object in a file of its own; several sessions may write it, and the last one wins.
+    """One JSON object in its own file; several sessions may write it, and the last one wins.
 
-    The file is read once, when it is made, and written by `keep` alone, so that nothing else waits for a disk.
+    The constructor reads the file and only `keep` writes it, so that nothing else waits for a disk.
     """
 
     def __init__(self, path: Path) -> None:
@@ -24,15 +24,15 @@ class StateFile:
         self._known = self._load()
         self._changes: dict[str, Any] = {}
         self._lock = threading.Lock()
-        """Of the changes; nobody who holds it waits for a disk."""
+        """Guards the changes; never held during disk access."""
         self._writing = threading.Lock()
 
     def read(self) -> dict[str, Any]:
-        """What was remembered when this session began, and since then by it."""
+        """Return the values stored when this session began, updated by this session."""
         return self._known
 
     def note(self, changes: Mapping[str, Any]) -> bool:
-        """Remember these in this session; whether there is anything to keep for the next one."""
+        """Remember values for this session; return whether any value is still to be written for the next."""
         new = {name: value for name, value in changes.items() if name not in self._known or self._known[name] != value}
         with self._lock:
             self._known = {**self._known, **new}
@@ -40,7 +40,7 @@ class StateFile:
             return bool(self._changes)
 
     def keep(self) -> bool:
-        """Write what was noted, beside what others have written; whether the disk took it."""
+        """Write the noted values, keeping those that others have written; return False if the write failed."""
         with self._writing:
             changes = self._changes
             if not changes:
@@ -48,17 +48,17 @@ class StateFile:
             if not self._write({**self._load(), **changes}):
                 return False
             with self._lock:
-                # What was noted meanwhile is still to be written, by whoever noted it.
+                # Values noted meanwhile are still unwritten; their own callers write them.
                 left = {name: value for name, value in self._changes.items() if changes.get(name) is not value}
                 self._changes = left
             return True
 
     def change(self, changes: Mapping[str, Any]) -> bool:
-        """Note and keep them."""
+        """Note and write values; return False if the write failed."""
         return not self.note(changes) or self.keep()
 
     def _load(self) -> dict[str, Any]:
-        """The file; nothing where it cannot be read, as all of it can be chosen anew."""
+        """Read the file; return nothing if it cannot be read, as its values can all be chosen again."""
         try:
             found = json.loads(read_small(self._path))
         except (OSError, ValueError, RecursionError):

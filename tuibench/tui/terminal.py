@@ -1,6 +1,6 @@
-"""Whether a terminal can show the dashboard, and how: decided from its descriptors and environment alone.
+"""Decides from descriptors and environment whether and how a terminal can show the dashboard.
 
-Textual reads its environment when it is imported, so this is asked before that.
+Must run before Textual is imported, because Textual reads its environment at import.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ from dataclasses import dataclass
 _SSH = ("SSH_CONNECTION", "SSH_TTY", "SSH_CLIENT")
 _TRUE = ("truecolor", "24bit")
 PLAIN_THEME = "ansi-dark"
-"""The terminal's own sixteen colours; the only one that Textual shows rightly with few colours or none."""
+"""The terminal's own 16 colours; the only theme that Textual shows correctly with few colours or none."""
 
 
 @dataclass(frozen=True, slots=True)
 class Display:
-    """How to show the dashboard."""
+    """Display options of the dashboard."""
 
     refusal: str = ""
-    """Why it cannot be shown, in words; '' where it can."""
+    """Reason why it cannot be shown, in words; '' if it can."""
     environ: tuple[tuple[str, str], ...] = ()
-    """To be set before Textual is imported; what the user has set already stays."""
+    """Variables to set before Textual is imported; those that the user has set are kept."""
     mouse: bool = False
     ascii_only: bool = False
     colour: bool = True
@@ -30,7 +30,7 @@ class Display:
 
 @dataclass(frozen=True, slots=True)
 class DisplayWishes:
-    """What flags and the config file say; None leaves it to the terminal."""
+    """Options from flags and the config file; None leaves one to the terminal."""
 
     mouse: bool | None = None
     ascii_only: bool = False
@@ -39,12 +39,15 @@ class DisplayWishes:
 
 
 def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], wishes: DisplayWishes) -> Display:
-    """`ttys` says of stdin, stdout and stderr which are terminals: Textual reads the first and draws on the last."""
+    """Plan the display; `ttys` is True for each of stdin, stdout and stderr that is a terminal.
+
+    Textual reads stdin and draws on stderr.
+    """
     refusal = _refuse(environ, ttys)
     remote = any(environ.get(name) for name in _SSH)
     colour = "NO_COLOR" not in environ or not environ["NO_COLOR"]
     named = environ.get("TEXTUAL_THEME") or wishes.theme
-    # A theme of exact colours would be turned into greys or into the wrong ones of sixteen.
+    # Without enough colours, exact ones would become greys or wrong ones of the 16.
     theme = named if named and colour and _has_many_colours(environ) else PLAIN_THEME
     changes = {
         "TEXTUAL_ANIMATIONS": "none",
@@ -52,7 +55,7 @@ def plan_display(environ: Mapping[str, str], ttys: tuple[bool, bool, bool], wish
         "TEXTUAL_FPS": str(wishes.fps or (15 if remote else 30)),
     }
     kept = {name: value for name, value in changes.items() if not environ.get(name)}
-    # Textual takes the first of them that there is.
+    # Textual uses the first theme of the list that exists.
     kept["TEXTUAL_THEME"] = theme if theme == PLAIN_THEME else f"{theme},{PLAIN_THEME}"
     ascii_only = wishes.ascii_only or not _takes_utf8(environ)
     mouse = (not remote) if wishes.mouse is None else wishes.mouse
@@ -70,14 +73,14 @@ def _refuse(environ: Mapping[str, str], ttys: tuple[bool, bool, bool]) -> str:
 
 
 def _has_many_colours(environ: Mapping[str, str]) -> bool:
-    """Whether a theme can have its own colours instead of the sixteen of the terminal."""
+    """Return whether a theme can use its own colours instead of the terminal's 16."""
     return environ.get("COLORTERM", "").lower() in _TRUE or "256color" in environ.get("TERM", "")
 
 
 def _takes_utf8(environ: Mapping[str, str]) -> bool:
-    """By the locale, as the terminal itself cannot be asked; the console of the kernel has few signs in its font."""
+    """Decide by the locale, as a terminal cannot be queried; the kernel console has few signs in its font."""
     if environ.get("TERM", "") in ("linux", "vt100", "vt102", "vt220"):
         return False
     said = next((environ[name] for name in ("LC_ALL", "LC_CTYPE", "LANG") if environ.get(name)), "")
-    # C.UTF-8 and no locale at all are what minimal servers have; C and POSIX are a choice of ASCII.
+    # Minimal servers have C.UTF-8 or no locale; C and POSIX request ASCII.
     return said not in ("C", "POSIX") and ("utf" in said.lower() or not said or "." not in said)

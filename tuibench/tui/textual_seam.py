@@ -1,6 +1,6 @@
-"""Where the dashboard reaches below Textual's public surface, each place with the reason it waits for.
+"""Workarounds that use private parts of Textual, each with its reason.
 
-What widgets and screens need of this is in `widgets/calm.py`, and one method of its palette in `palette.py`.
+Those of widgets and screens are in `widgets/calm.py`, one method of the palette is in `palette.py`.
 """
 
 from __future__ import annotations
@@ -32,28 +32,28 @@ if TYPE_CHECKING:
 
 
 PATIENCE_S = 0.25
-"""How long a key waits for what the one before it led to."""
+"""Longest time a key waits for the effects of the previous key."""
 HOLD_S = 3.0
-"""How long keys wait for an answer."""
+"""Longest time keys wait for an answer."""
 ALWAYS = ("escape", "ctrl+c", "ctrl+q")
-"""They wait for no answer."""
+"""Keys that do not wait for an answer."""
 _LOOK_S = 0.01
 
 
 class CalmApp(App[int]):
-    """An app that says nothing by itself and dies in one line."""
+    """An app that sends nothing while idle and exits with one line after a crash."""
 
     def __init__(self) -> None:
         _share_border_colours()
         super().__init__()
         self.last_words = ""
-        """A traceback for --debug, safe to print; '' where nothing broke."""
+        """A traceback for --debug, safe to print; '' if nothing failed."""
         self._titled = False
         self.typed = Typed(self)
-        """What was typed and is not done yet."""
+        """Typed keys that are not handled yet."""
 
     async def on_event(self, event: events.Event) -> None:
-        """Textual hands keys on as they come: in a burst the later ones go where the earlier ones had not moved yet."""
+        """Handle keys one by one; Textual forwards a burst at once, and later keys would miss changes of focus."""
         if isinstance(event, (events.Key, events.Paste)) and not event.is_forwarded:
             event = _as_meant(event)
             if self.typed.wait(event):
@@ -65,7 +65,7 @@ class CalmApp(App[int]):
         await super().on_event(event)
 
     def set_terminal_title(self, title: str) -> None:
-        """The title of the terminal's window, which gets its own back at the end; there is no public way to either."""
+        """Set the window title, which is restored at exit; Textual has no public API for either."""
         if self._driver is None or self.is_headless:
             return
         keep = "" if self._titled else "\x1b[22;0t"
@@ -73,12 +73,12 @@ class CalmApp(App[int]):
         self._driver.write(f"{keep}\x1b]0;{show(title, 80)}\x07")
 
     def on_unmount(self) -> None:
-        """The terminal is still ours."""
+        """Restore the window title; the terminal is still open here."""
         if self._titled and self._driver is not None:
             self._driver.write("\x1b[23;0t")
 
     def terminal_is_gone(self) -> bool:
-        """Whether nobody has the other end any more; where no signal tells it, Textual reads on without end."""
+        """Return whether the terminal has hung up; if no signal reports it, Textual keeps reading forever."""
         number = getattr(self._driver, "fileno", None)
         if not isinstance(number, int):
             return False
@@ -87,18 +87,18 @@ class CalmApp(App[int]):
         return bool(poll.poll(0))
 
     def get_driver_class(self) -> type[Driver]:
-        """Textual's ends the app at the first byte that is no UTF-8, and stands no terminal that is lost."""
-        from textual.drivers import linux_driver  # what has no terminal needs no driver of one
+        """Return Textual's driver, changed to survive invalid UTF-8 and a lost terminal."""
+        from textual.drivers import linux_driver  # deferred: not needed without a terminal
         from textual.drivers._writer_thread import WriterThread
 
         class Writer(WriterThread):
-            """Textual's dies of the first write that is refused; thirty later the app waits for it for ever."""
+            """Survives a failed write: Textual's thread dies of it, and thirty writes later the app blocks forever."""
 
             def run(self) -> None:
                 try:
                     super().run()
                 except OSError:
-                    # Nobody sees it any more; whoever still writes must not wait.
+                    # The terminal is gone; drain the queue so that no writer blocks.
                     while self._queue.get() is not None:
                         continue
 
@@ -108,58 +108,58 @@ class CalmApp(App[int]):
         return _wakes_once(driver) if issubclass(driver, linux_driver.LinuxDriver) else driver
 
     def panic(self, *renderables: RenderableType) -> None:
-        """Textual's prints what its thread of keys met, with the values of all variables."""
+        """Handle an error of Textual's input thread; Textual would print it with the values of all variables."""
         self._return_code = 1
         self._fatal_error()
 
     def on_app_blur(self, event: events.AppBlur) -> None:
-        """Textual takes the focus away, which answers questions with no, and sends the whole screen again."""
+        """Ignore: Textual would remove the focus, which answers questions with no, and send the whole screen."""
         event.prevent_default()
 
     def on_app_focus(self, event: events.AppFocus) -> None:
-        """Likewise: whether another window has the focus makes no difference here."""
+        """Ignore: the focus of the terminal's window makes no difference."""
         event.prevent_default()
 
     @on(Driver.SignalResume)
     def paint_again(self) -> None:
-        """Whoever had the terminal meanwhile has written over it; Textual tells this and paints nothing."""
+        """Repaint after a resume: other programs wrote to the terminal, and Textual only reports the resume."""
         self.screen.refresh()
 
     def _handle_exception(self, error: Exception) -> None:
-        """A screen that is still being built while the app ends misses its parts, and nobody misses the screen."""
+        """Ignore errors during exit: a screen still being composed is missing its widgets."""
         if not self._exit:
             super()._handle_exception(error)
 
     def _fatal_error(self) -> None:
-        """Textual prints a traceback with the values of all variables, which are foreign text."""
+        """Store the traceback without values: Textual prints those of all variables, which are foreign text."""
         lines = traceback.format_exception(sys.exception() or self._exception)
         self.last_words = "\n".join(show(line, 1000) for text in lines for line in text.splitlines())
         self._close_messages_no_wait()
 
 
 class Typed:
-    """Keys in their order: the next one goes out when all that the last one led to has been done.
+    """Serializes keys: the next key is sent when everything the last one caused has been handled.
 
-    A key goes from the widget that has the focus up to the app, where its action is done, and then the messages that
-    this leads to go the same way: whoever goes both ways behind them, twice at each step, arrives when they are done.
+    A key bubbles from the focused widget to the app, which runs its action; the messages this causes bubble the same
+    way. Callbacks queued behind them on the same path, two per widget and for both passes, run last.
     """
 
     def __init__(self, app: App[int]) -> None:
         self._app = app
         self._waiting: deque[events.Event] = deque()
         self._at_work = 0
-        """Number of the key that is being done, 0 for none."""
+        """Number of the key being handled; 0 for none."""
         self._count = 0
         self._hold: object = None
-        """What keys wait for beside the last one: an answer that will open what they are typed into."""
+        """Mark of an awaited answer, which will open the screen that the waiting keys are typed into."""
 
     @property
     def at_rest(self) -> bool:
-        """Whether all that was typed is done."""
+        """True if all typed keys are handled."""
         return not self._at_work and not self._waiting
 
     def wait(self, event: events.Event) -> bool:
-        """Whether a key has to wait for another one; it comes back then."""
+        """Return whether a key must wait; if so, queue it."""
         if self._hold is not None and isinstance(event, events.Key) and event.key in ALWAYS:
             self._hold = None
             self._waiting.clear()
@@ -170,14 +170,14 @@ class Typed:
         return waits
 
     def hold(self) -> object:
-        """Have keys wait until `let_go` with what this gives, but not for ever; they are lost where nobody comes."""
+        """Make keys wait until `let_go` gets the returned mark; after HOLD_S they are dropped."""
         mark = self._hold = object()
-        # An empty context: the caller's refers to its page, which would stay in memory until the timer ends.
+        # An empty context: the caller's refers to its page and would keep it in memory until the timer ends.
         asyncio.get_running_loop().call_later(HOLD_S, self.let_go, mark, True, context=Context())
         return mark
 
     def let_go(self, mark: object, drop: bool = False) -> None:
-        """What keys waited for is there; `drop` where it did not come, and what was meant for it means nothing."""
+        """Release the keys that wait for this mark; `drop` discards them instead, if their screen never came."""
         if mark is None or self._hold is not mark:
             return
         self._hold = None
@@ -186,7 +186,7 @@ class Typed:
         self._next()
 
     def follow(self, target: Widget) -> None:
-        """A key has been handed to that widget."""
+        """Wait for the effects of a key that was sent to `target`."""
         self._count += 1
         self._at_work = number = self._count
         way = [node for _ in range(2) for node in target.ancestors_with_self for _ in range(2)]
@@ -197,12 +197,12 @@ class Typed:
                     return
             self._done(number)
 
-        # Who has gone does nothing any more, and what takes long keeps nobody from typing.
+        # A removed widget handles nothing more, and a slow one must not block typing.
         self._be_patient(number, _looks())
         step()
 
     def _be_patient(self, number: int, left: int) -> None:
-        """In many short waits: where the processor is taken away all of one passes, and nothing was done in it."""
+        """Give up after `left` short waits; one long timer could expire while the process gets no CPU time."""
         if not left:
             self._done(number)
         elif number == self._at_work:
@@ -215,7 +215,7 @@ class Typed:
 
     def _next(self) -> None:
         if self._waiting and not self._at_work and self._hold is None:
-            # Before those that come in later: they find a key at work.
+            # Set before any later key arrives, so that it finds a key in progress.
             self._at_work = self._count = self._count + 1
             self._app.call_later(self._go_on, _looks())
 
@@ -229,7 +229,7 @@ class Typed:
 
 
 def after_painting(screen: Screen[None], then: Callable[..., object], *given: object) -> None:
-    """Call it when all that has changed so far is painted: idle widgets say so, maybe after Textual asks for it."""
+    """Call `then` when all changes so far are painted; idle widgets could request a refresh too late by themselves."""
     for widget in screen.walk_children(Widget):
         widget._check_refresh()
     screen.call_after_refresh(then, *given)
@@ -248,7 +248,7 @@ def _looks() -> int:
 
 
 def _takes_keys(app: App[int]) -> bool:
-    """Whether what is shown can be typed into: a screen that gives the focus to a part does so a little later."""
+    """Return whether the screen accepts typing; one with AUTO_FOCUS does so only once a widget has the focus."""
     screen = app.screen
     wanted = app.AUTO_FOCUS if screen.AUTO_FOCUS is None else screen.AUTO_FOCUS
     if not screen.is_mounted or screen.focused is not None or not wanted:
@@ -257,14 +257,14 @@ def _takes_keys(app: App[int]) -> bool:
 
 
 def known_error(error: Exception) -> TuibenchError:
-    """An error in words: what is none of ours is a defect of ours, and says so."""
+    """Return an error for the user; a foreign exception is a bug of tuibench and is named internal error."""
     if isinstance(error, TuibenchError):
         return error
     return TuibenchError(f"internal error: {type(error).__name__}: {error}")
 
 
 def _as_meant(event: events.Key | events.Paste) -> events.Key | events.Paste:
-    """What is typed while the terminal is still the shell's comes with its line feeds, which Textual calls ctrl+j."""
+    """Convert ctrl+j to enter: keys typed while the shell still owns the terminal arrive with line feeds."""
     if not isinstance(event, events.Key) or event.key != "ctrl+j":
         return event
     enter = events.Key("enter", "\r")
@@ -275,18 +275,18 @@ def _as_meant(event: events.Key | events.Paste) -> events.Key | events.Paste:
 
 def _wakes_once(driver: type[LinuxDriver]) -> type[Driver]:
     class Sleeper(driver):  # type: ignore[misc, valid-type]
-        """Textual starts its threads again after a SIGSTOP, which ended none; the app then waits for the first two."""
+        """Prevents Textual from starting its threads twice: SIGSTOP ends none, and the app waits for the first two."""
 
         _retiring = False
 
         def _sigcont_application(self, *_: object) -> None:
             if self._retiring:
-                return  # stopped again meanwhile, for it is in the background: the call below goes on
+                return  # another SIGCONT while suspending in the background; the outer call continues
             if self._writer_thread is not None and self._writer_thread.is_alive():
                 self._retiring = True
                 self.suspend_application_mode()
                 self._retiring = False
-                # The shell may have written to the terminal: all is to be painted again.
+                # The shell may have written to the terminal: request a full repaint.
                 self._must_signal_resume = True
             super()._sigcont_application()
 
@@ -294,5 +294,5 @@ def _wakes_once(driver: type[LinuxDriver]) -> type[Driver]:
 
 
 def _lenient(name: str) -> Callable[[], IncrementalDecoder]:
-    """A decoder that shows what it cannot read: an accent from a Latin-1 terminal, noise on a serial line."""
+    """Return a decoder that replaces invalid bytes, e.g. a Latin-1 accent or noise on a serial line."""
     return partial(getincrementaldecoder(name), "replace")

@@ -1,4 +1,4 @@
-"""What styles look like: named by what they mean, in colours of the terminal's own palette."""
+"""Text styles by name, in the colours of the terminal's own palette."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ STYLES: dict[str, str] = {
     "series-3": "yellow",
     "good": "green",
 }
-"""Name to a Rich style; none is told from another by colour alone where that would carry meaning."""
+"""Name to Rich style; no meaning depends on colour alone."""
 
 _WITHOUT_COLOUR = {"ok": "", "warn": "bold", "bad": "bold", "accent": "", "good": "", "series-1": "", "series-2": ""}
 
 
 def style_of(name: str, colour: bool = True) -> Style:
-    """The style of that name; without colour only bold, dim and reverse are left."""
+    """Return the style of that name; without colour, only bold, dim and reverse."""
     text = STYLES[name] if colour else _WITHOUT_COLOUR.get(name, "" if name == "series-3" else STYLES[name])
     return Style.parse(text) if text else Style.null()

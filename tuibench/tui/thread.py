@@ -1,4 +1,4 @@
-"""Threads that nobody waits for: whoever quits must not wait for a child that reads a model, or for a download."""
+"""Daemon threads: quitting does not wait for a child that reads a model, or for a download."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ T = TypeVar("T")
 
 
 class DaemonThreads(ThreadPoolExecutor):
-    """One thread per call (50 µs), gone with the process; asyncio takes no executor that is not of this class.
+    """One thread per call (50 µs), ended with the process; a ThreadPoolExecutor because asyncio accepts no other.
 
-    What is cut off is a look or a wish: runs are other processes, and the store survives a kill at any instant.
+    Ending them is safe: runs are other processes, and the store survives a kill at any instant.
     """
 
     def submit(self, fn: Callable[..., T], /, *args: Any, **kwargs: Any) -> Future[T]:
-        """Begin now."""
+        """Start `fn` at once."""
         future: Future[T] = Future()
 
         def carry_out() -> None:
@@ -25,7 +25,7 @@ class DaemonThreads(ThreadPoolExecutor):
                 return
             try:
                 value = fn(*args, **kwargs)
-            except BaseException as error:  # it is the caller's, who gets it from the future
+            except BaseException as error:  # the caller gets it from the future
                 future.set_exception(error)
             else:
                 future.set_result(value)
@@ -34,4 +34,4 @@ class DaemonThreads(ThreadPoolExecutor):
         return future
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:
-        """Nothing is waited for."""
+        """Return without waiting."""
