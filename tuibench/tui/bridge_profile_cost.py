@@ -22,9 +22,9 @@ class CountedCosts:
         self._count = count
         self._count_layers = count_layers
         self._costs: dict[tuple[BenchmarkSpec, str], CostProfile | None] = {}
-        """None where counting failed."""
+        """None if counting failed."""
         self._layers: dict[str, int | None] = {}
-        """Layers of a loss profile by content, where costs show none; None where looking failed."""
+        """Layers of a loss profile by content, if the costs do not include them; None if counting failed."""
 
     def forget(self) -> None:
         """Clear all results for a new form, so that failed counts are retried."""

@@ -1,4 +1,4 @@
-"""What all screens share: title, body, news and keys; and the one way to ask the desk without blocking."""
+"""Base class of all screens: title, body, status line, keys, and calls of the dashboard's API in threads."""
 
 from __future__ import annotations
 
@@ -32,43 +32,43 @@ T = TypeVar("T")
 
 
 class Page(Calm, Screen[None]):
-    """One screen: subclasses give `body` and `hints`, and say by `title_parts` where the user is."""
+    """One screen: subclasses provide `body` and `hints`, and its path in `title_parts`."""
 
     BINDINGS: ClassVar[list[BindingType]] = []
     AUTO_FOCUS = "RecordTable, ScrollBlock"
     HORIZONTAL_BREAKPOINTS = [(0, "-narrow"), (100, "-wide")]  # noqa: RUF012 - Textual declares it for instances
     VERTICAL_BREAKPOINTS = [(0, "-flat"), (8, "-short"), (30, "-tall")]  # noqa: RUF012 - Textual declares it for instances
     hints: tuple[str, ...] = ()
-    """Ids of keys for the bottom lines, the most important first; what they lack is in the help."""
-    words: ClassVar[Mapping[str, str]] = key.ONE_WORD  # for keys that have another one elsewhere
+    """Ids of keys for the footer, the most important first; the others are on the help page."""
+    words: ClassVar[Mapping[str, str]] = key.ONE_WORD  # words that differ from the key's default
     last_hint = "help"
-    """The one that stays in sight however narrow it is; '' for none."""
+    """The key that the footer shows at any width; '' for none."""
     about: ClassVar[str] = ""
-    """What the screen shows, in a paragraph for its help."""
+    """Description of the screen for its help page, one paragraph."""
     _was_left = False
     _due: Callable[[], object] | None = None
-    """What waits until this screen is shown again."""
+    """Function to call when this screen is shown again."""
 
     def __init__(self) -> None:
         super().__init__()
         self._typing = False
-        """Whether a text had the focus when the keys were shown."""
+        """True if a text field had the focus when the footer was last painted."""
         self.choices: dict[str, Any] = {}
-        """Figure, metric, order: what its tabs show, as long as the page is open."""
+        """Choices such as figure, metric and order, kept while the page is open."""
 
     @property
     def dashboard(self) -> Dashboard:
-        """The app, by its own type."""
+        """The app with its own type."""
         return cast("Dashboard", self.app)
 
     @property
     def desk(self) -> Desk:
-        """For `ask` alone: it blocks."""
+        """The dashboard's API; its methods block, so use them in `ask` and `wish` only."""
         return self.dashboard.desk
 
     def compose(self) -> ComposeResult:
-        """Title, body, news, keys."""
-        # Textual learns it from the first layout, which would then be laid out and sent twice.
+        """Yield title, body, status line and keys."""
+        # Textual sets these classes after the first layout; the screen would be laid out and sent twice.
         for limits, room in zip((self.HORIZONTAL_BREAKPOINTS, self.VERTICAL_BREAKPOINTS), self.app.size, strict=True):
             self.add_class(max((least, name) for least, name in limits if room >= least)[1])
         yield TitleLine(id="title")
@@ -77,61 +77,61 @@ class Page(Calm, Screen[None]):
         yield KeyLine(id="keys")
 
     def body(self) -> Iterable[Widget]:
-        """What stands between title and news."""
+        """Yield the widgets between title and status line."""
         return ()
 
     def title_parts(self) -> tuple[str, ...]:
-        """Where the user is, outermost first; foreign text is made safe by the line."""
+        """Return the path to this screen, outermost part first; the title line makes foreign text safe."""
         return ()
 
     def on_mount(self) -> None:
-        """Say where the user is and what can be done; Textual itself calls it behind that of the page's own class."""
+        """Show title and keys and load the content; Textual calls this after the subclass's own `on_mount`."""
         self.show_title()
         self.show_keys()
         self.load()
         self.dashboard.page_is_there()
 
     def on_screen_suspend(self) -> None:
-        """Another screen is shown; who comes back later no longer knows what the news was about."""
+        """Clear the status line: it refers to an action the user no longer remembers on return."""
         self._was_left = True
         if self.is_mounted:
             self.say("")
-            # Below a dialog nothing is told anew, and how long a run still takes goes stale within a second.
+            # Omit a run's remaining time: below a dialog the title is not updated, and the time is soon wrong.
             self.query_one("#title", TitleLine).show_end(self.dashboard.going_words(timeless=True))
 
     def on_screen_resume(self) -> None:
-        """Others may have changed things while another screen was shown; when it first appears it loads anyway."""
+        """Reload: the data may have changed while another screen was shown. The first load is in `on_mount`."""
         if self.is_mounted and self._was_left:
             self._was_left = False
             self.show_title()
             self.load()
         if self._due is not None:
-            # Not in the middle of the change of screens that this tells of.
+            # Wait until the switch of screens that sent this event is complete.
             self.call_later(self._due)
             self._due = None
 
     def when_shown(self, then: Callable[[], object]) -> None:
-        """Go on to another screen from this one, once nothing that its user opened meanwhile stands over it."""
+        """Call `then`, which opens another screen, now or when no other screen covers this one any more."""
         if self.app.screen is self:
             then()
         else:
             self._due = then
 
     def load(self) -> None:
-        """Ask for what is shown; called when the screen appears and whenever something may have changed."""
+        """Request the content; called when the screen appears and when its data may have changed."""
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """The look of this second differs from the last; by default lists are read again where they may differ."""
+        """Handle a poll that differs from the last; by default, reload if stored data may have changed."""
         if before is None or pulse.stamp != before.stamp:
             self.load()
 
     def show_title(self) -> None:
-        """Left the place, right what goes on on this machine."""
+        """Show the path at the left and the runs on this machine at the right."""
         place = f" {self.dashboard.glyphs.place} ".join(show(part, 60) for part in self.title_parts() if part)
         self.query_one("#title", TitleLine).show(place, self.dashboard.going_words())
 
     def show_keys(self) -> None:
-        """The keys of this screen, as the user has bound them; in a text those that are not typed into it."""
+        """Show this screen's keys as bound by the user; while typing, only those that are not text."""
         app, self._typing = self.dashboard, isinstance(self.focused, Input)
 
         def pairs(ids: Iterable[str]) -> list[tuple[str, str]]:
@@ -143,44 +143,44 @@ class Page(Calm, Screen[None]):
 
     @property
     def hints_now(self) -> tuple[str, ...]:
-        """The keys of this screen; while a table is wide what scrolls it comes early, as key lines are short."""
+        """Keys of this screen; while a table is wide, the keys that scroll it come early, as the footer is short."""
         if not any(table.wide and _is_seen(table) for table in self.query(RecordTable)):
             return self.hints
         first, *others = (each for each in self.hints if each != "wide")
         return (first, "wide", "scroll-left", "scroll-right", *others)
 
     def on_record_table_widened(self, message: RecordTable.Widened) -> None:
-        """A table may be scrolled from now on, or no longer."""
+        """Update the keys: scrolling a table is now possible, or no longer."""
         message.stop()
         self.show_keys()
 
     def on_descendant_focus(self) -> None:
-        """In a text other keys do something than elsewhere."""
+        """Update the keys: other keys are active in a text field."""
         if self.is_mounted and self._typing != isinstance(self.focused, Input):
             self.show_keys()
 
     def on_descendant_blur(self) -> None:
-        """Likewise."""
+        """Update the keys when a text field loses the focus."""
         self.on_descendant_focus()
 
     def on_key(self, event: events.Key) -> None:
-        """What was said was about what was done before."""
+        """Clear the status text, which refers to the previous action."""
         self.say("")
 
     @property
     def profile_kind(self) -> str:
-        """Of the profile that is shown, by which lists have it; '' where none is."""
+        """Kind of the profile shown, as lists name it; '' for none."""
         return ""
 
     def returned_from(self, kind: str) -> None:
-        """The page above this one was left; it was of a profile of that kind, or '' of none."""
+        """Handle the return from the page above; `kind` is its `profile_kind`."""
 
     def say(self, text: str, kind: str = "info") -> None:
-        """One line of news; warn and bad say so in words, too."""
+        """Show a status text; kinds warn and bad are also marked in words."""
         self.query_one("#news", StatusLine).say(text, kind)
 
     def say_behind_errors(self, text: str) -> None:
-        """News, before what another wish was refused for: nobody pressed a key since, and lines are cut at the end."""
+        """Show a status text in front of an unread error: no key was pressed since, and lines are cut at the end."""
         line = self.query_one("#news", StatusLine)
         if line.kind == "bad" and line.said:
             self.say(f"{text}; but before: {line.said.removeprefix('! ')}", "bad")
@@ -188,7 +188,7 @@ class Page(Calm, Screen[None]):
             self.say(text)
 
     def say_more(self, text: str) -> None:
-        """A warning behind what was just said, which somebody waits for."""
+        """Append a warning to the status text, which is still needed."""
         said = self.query_one("#news", StatusLine).said
         self.say(f"{said}; {text}" if said else text, "warn")
 
@@ -201,10 +201,10 @@ class Page(Calm, Screen[None]):
         otherwise: Callable[[TuibenchError], object] | None = None,
         opens: bool = False,
     ) -> None:
-        """Call `work` in a thread and `then` with its answer on this screen; a newer one of the group makes it void.
+        """Call `work` in a thread, then `then` with its answer; a newer call of the same group discards the answer.
 
-        An error goes to `otherwise`, else into the news. Where `then` `opens` something, what is typed meanwhile is
-        meant for that and waits.
+        An error goes to `otherwise`, else to the status line. If `then` `opens` a screen, keys typed meanwhile wait for
+        it.
         """
         app, mark = self.dashboard, self.dashboard.typed.hold() if opens else None
 
@@ -222,9 +222,9 @@ class Page(Calm, Screen[None]):
         *,
         otherwise: Callable[[TuibenchError], object] | None = None,
     ) -> None:
-        """Likewise for what changes something: no other wish makes its answer void.
+        """Call `work` as `ask` does, for an action that changes something; a newer call does not discard its answer.
 
-        Where this screen was left meanwhile, an error is told on the one that is shown.
+        If this screen was left meanwhile, an error is shown on the current one.
         """
         app = self.dashboard
 
@@ -236,17 +236,17 @@ class Page(Calm, Screen[None]):
         app.run_worker(carry_out, thread=True, group="wish", exit_on_error=True)
 
     def on_answered(self, message: Answered) -> None:
-        """What a thread found."""
+        """Pass the answer of a thread on."""
         message.stop()
         if not self.dashboard.is_running:
-            # In the end pages lose their widgets before they lose their messages.
+            # At exit, pages lose their widgets before their messages.
             return
         message.then(message.value)
         self.dashboard.typed.let_go(message.mark)
         after_painting(self, self.dashboard.begin_to_look)
 
     def on_refused(self, message: Refused) -> None:
-        """What a thread could not do."""
+        """Handle the error of a thread."""
         message.stop()
         if not self.dashboard.is_running:
             return
@@ -258,25 +258,25 @@ class Page(Calm, Screen[None]):
         after_painting(self, self.dashboard.begin_to_look)
 
     def copy_text(self, text: str) -> None:
-        """To the clipboard, which not every terminal has, and to a file."""
+        """Copy to the clipboard, which not every terminal has, and to a file."""
         self.app.copy_to_clipboard(text)
         self.ask(lambda: self.desk.keep_copy(text), lambda path: self.say(f"copied, also to {path}"), group="copy")
 
     def explain(self, error: TuibenchError) -> None:
-        """What happened and what to do, in the news."""
+        """Show the error and its hint in the status line."""
         self.say(f"{error.message}{': ' if error.hint else ''}{error.hint}", "bad")
 
     def action_back(self) -> None:
-        """One screen back; what the screen has open comes first: subclasses close it and do not call this."""
+        """Go one screen back; subclasses first close what is open on the screen."""
         self.dashboard.go_back()
 
     def action_leave(self) -> None:
-        """As `q` says."""
+        """Go one screen back, or quit at home."""
         self.dashboard.leave()
 
 
 def _is_seen(widget: Widget) -> bool:
-    """Not one of another tab."""
+    """Return whether the widget is displayed, not on a hidden tab."""
     return all(each.display for each in widget.ancestors_with_self if isinstance(each, Widget))
 
 
@@ -289,5 +289,5 @@ def _call(
 ) -> Answered | Refused:
     try:
         return Answered(then, work(), mark)
-    except Exception as error:  # one question that nobody can answer ends neither the screen nor the others
+    except Exception as error:  # a failed call ends neither the screen nor other calls
         return Refused(app.known_error(error), otherwise, mark)

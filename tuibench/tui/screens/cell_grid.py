@@ -1,4 +1,4 @@
-"""The grid of cells: it is the page of a run, fills in as cells are measured, and a cursor goes over it."""
+"""The grid of cells of a run: cells fill in as they are measured, and a cursor selects one."""
 
 from __future__ import annotations
 
@@ -20,19 +20,19 @@ _NARROWEST, _WIDEST, _LONGEST_NAME = 15, 30, 24
 
 
 class CellGrid(Moving):
-    """Lines and columns may be more than fit: what is under the cursor stays in sight, and so does its side's title."""
+    """A grid that scrolls in both directions to keep the cursor and the title of its side in view."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("open", only=("previous-value", "next-value", "side"))
 
     class Moved(Message):
-        """The user went to another cell."""
+        """The cursor moved to another cell."""
 
         def can_replace(self, message: Message) -> bool:
-            """A held key makes many, of which the last one counts."""
+            """Replace an unhandled older message: a held key posts many, and only the last counts."""
             return isinstance(message, CellGrid.Moved)
 
     class Opened(Message):
-        """Enter, on a cell where there are any."""
+        """Enter was pressed; `key` is '' in an empty grid."""
 
         def __init__(self, key: str) -> None:
             super().__init__()
@@ -48,19 +48,19 @@ class CellGrid(Moving):
         self._plan = GridPlan((), ())
         self._cells: Mapping[str, Span] = {}
         self._rows: tuple[int | str, ...] = ()
-        """What stands in each row: the number of a line, or the title of a block."""
+        """Content of each row: the number of a line, or the title of a block."""
         self._line = 0
         self._column = 0
         self._top = 0
         self._first = 0
         self._message: tuple[LineLike, ...] = ()
         self._width, self._seen = _NARROWEST, 1
-        """Of each column, and how many columns there is room for."""
+        """Width of a column, and the number of columns that fit."""
 
     def show_cells(
         self, plan: GridPlan, cells: Mapping[str, Span], message: Sequence[LineLike] = (), cursor: str = ""
     ) -> None:
-        """Show cells by their keys; `message` stands where there is no plan; `cursor`, if any, is put on that."""
+        """Show cells by key; `message` is shown without a plan; `cursor` names the cell to move to, if any."""
         if plan is not self._plan:
             self._plan, self._rows = plan, tuple(_rows(plan))
             self._line = min(self._line, max(len(plan.lines) - 1, 0))
@@ -73,7 +73,7 @@ class CellGrid(Moving):
 
     @property
     def cursor_key(self) -> str:
-        """The cell under the cursor; '' where none is planned."""
+        """The cell under the cursor; '' in an empty grid."""
         lines = self._plan.lines
         return lines[self._line].keys[self._column] if lines and self._plan.columns else ""
 
@@ -83,34 +83,34 @@ class CellGrid(Moving):
                 self._line, self._column = at, line.keys.index(wanted)
                 self._follow()
 
-    # Where the cursor is
+    # Cursor
 
     @property
     def page(self) -> int:
-        """Lines that are seen at once."""
+        """Number of lines visible at once."""
         return max(self.size.height - 2, 1)
 
     def move(self, by: int) -> None:
-        """Up or down."""
+        """Move the cursor up or down."""
         self._line = min(max(self._line + by, 0), max(len(self._plan.lines) - 1, 0))
         self._moved()
 
     def move_to_end(self, last: bool) -> None:
-        """The first line or the last."""
+        """Move the cursor to the first or the last line."""
         self.move(len(self._plan.lines) if last else -len(self._plan.lines))
 
     def action_previous_value(self) -> None:
-        """The column before."""
+        """Move the cursor one column to the left."""
         self._column = max(self._column - 1, 0)
         self._moved()
 
     def action_next_value(self) -> None:
-        """The next column."""
+        """Move the cursor one column to the right."""
         self._column = min(self._column + 1, max(len(self._plan.columns) - 1, 0))
         self._moved()
 
     def action_side(self) -> None:
-        """The first line of the next side, after the last one of the first."""
+        """Move the cursor to the first line of the next side; after the last side, of the first."""
         starts = [0]
         for block in self._plan.blocks:
             starts.append(starts[-1] + len(block.lines))
@@ -118,7 +118,7 @@ class CellGrid(Moving):
         self._moved()
 
     def action_open(self) -> None:
-        """The cell under the cursor."""
+        """Post Opened for the cell under the cursor."""
         self.post_message(self.Opened(self.cursor_key))
 
     def _moved(self) -> None:
@@ -128,13 +128,13 @@ class CellGrid(Moving):
 
     @property
     def _height(self) -> int:
-        """Rows below the names of the columns; where there is but one row at all, it is the cursor's."""
+        """Rows below the column names; 1 if the widget has a single row, which is then the cursor's."""
         return max(self.size.height - 1, 1)
 
     def _follow(self) -> None:
         height = self._height
         at = next((n for n, found in enumerate(self._rows) if found == self._line), 0)
-        # The row above the cursor's is the title of its side, or becomes it.
+        # Keep the row above the cursor visible: it shows the title of the cursor's side.
         margin = 1 if height > 1 else 0
         if at - margin < self._top:
             self._top = max(at - margin, 0)
@@ -149,14 +149,14 @@ class CellGrid(Moving):
         self._first = max(min(self._first, len(self._plan.columns) - seen), 0)
 
     def on_resize(self) -> None:
-        """The cursor stays in sight."""
+        """Keep the cursor in view."""
         self._measure()
         self.repaint()
 
-    # What is painted
+    # Painting
 
     def _measure(self) -> None:
-        """Of columns as wide as there is room for, as many as there is room for."""
+        """Choose the width of the columns and how many fit."""
         room = self.size.width - _LABEL - 1
         longest = max((cell_len(name) for name in self._plan.columns), default=0)
         narrowest = max(_NARROWEST, min(longest + 2, _LONGEST_NAME))
@@ -165,7 +165,7 @@ class CellGrid(Moving):
         self._follow()
 
     def row(self, y: int) -> Row:
-        """The names of the columns, then titles and lines of cells."""
+        """Return the column names, a title or a line of cells."""
         if not self._rows:
             return self._message_row(y)
         if self.size.height == 1:
@@ -176,7 +176,7 @@ class CellGrid(Moving):
         if at >= len(self._rows):
             return ()
         found = self._rows[at]
-        # A side whose title is scrolled away would be one that nobody can name.
+        # Repeat the title of a side whose own title is scrolled out of view.
         if y == 1 and self._height > 1 and not isinstance(found, str):
             found = next(title for title in reversed(self._rows[:at]) if isinstance(title, str))
         return ((f" {show(found, 200)}", "title"),) if isinstance(found, str) else self._cells_row(found)
@@ -198,7 +198,7 @@ class CellGrid(Moving):
         line, glyphs, width = self._plan.lines[at], self.glyphs, self._width
         row: list[Span] = [(fit(line.label, _LABEL, glyphs.ellipsis, right=True) + " ", "dim")]
         last = min(self._first + self._seen, len(line.keys))
-        # Why a cell failed goes on to the edge where no other cell is in its way.
+        # The reason of a failed cell may extend to the edge if no other cell is in its way.
         spare = self.size.width - _LABEL - 1 - (last - self._first) * (width + 1)
         for n, one in enumerate(line.keys[self._first : last], self._first):
             text, style = self._cells.get(one, ("", "")) if one else ("", "")

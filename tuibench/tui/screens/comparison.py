@@ -1,4 +1,4 @@
-"""Two stored benchmarks side by side."""
+"""Comparison of two stored benchmarks."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Found = tuple[SideBySide, StoredBenchmark, StoredBenchmark]
 
 
 class ComparisonScreen(Page):
-    """Each cell of the newer one beside the cell of the older one that was asked for the same."""
+    """Shows each cell of the newer benchmark beside the matching cell of the older one."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command",))
     hints: tuple[str, ...] = ("side", "figure", "metric", "open", "copy-command", "wide", "back", "palette", "help")
@@ -42,11 +42,11 @@ class ComparisonScreen(Page):
         self._names = ("", "")
 
     def body(self) -> Iterable[Widget]:
-        """The comparison is the page."""
+        """Yield the comparison."""
         yield ComparisonView(id="comparison")
 
     def title_parts(self) -> tuple[str, ...]:
-        """Both, with what their user calls them."""
+        """Return both ids with their users' names."""
         both = [
             f'{short_id(one)} "{name}"' if name else short_id(one)
             for one, name in zip((self.old, self.new), self._names, strict=True)
@@ -58,7 +58,7 @@ class ComparisonScreen(Page):
         return any(view.is_turned for view in self.query(ComparisonView))
 
     def load(self) -> None:
-        """Records do not change once they are written: read once."""
+        """Read both records once: stored records do not change."""
         if not self._names[0] and not self.query_one(ComparisonView).pair:
             old, new = self.old, self.new
             self.ask(
@@ -69,7 +69,7 @@ class ComparisonScreen(Page):
             )
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What others do changes nothing here."""
+        """Do nothing: other sessions cannot change this page."""
 
     def _show(self, found: Found) -> None:
         side, old, new = found
@@ -85,17 +85,17 @@ class ComparisonScreen(Page):
         self.explain(error)
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Enter: the newer benchmark."""
+        """Open the newer benchmark."""
         message.stop()
         self.dashboard.go(route.detail(self.new))
 
     def on_comparison_view_turned(self, message: ComparisonView.Turned) -> None:
-        """The title says which side is the base."""
+        """Update the title, which names the baseline first."""
         message.stop()
         self.show_title()
 
     def action_copy_command(self) -> None:
-        """The shell command that says the same."""
+        """Copy the equivalent shell command."""
         sides = (self.new, self.old) if self._is_turned else (self.old, self.new)
         command = " ".join(("tuibench compare", *map(short_id, sides)))
         self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")

@@ -1,4 +1,4 @@
-"""Figures of a comparison: which there are for two results, and each for the pair under the cursor."""
+"""Figures of a comparison: lists those available for two results, and draws one for the pair under the cursor."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _OVER = "over "
 
 @dataclass(frozen=True, slots=True)
 class Material:
-    """Two results, or twice the same one whose own sides are compared."""
+    """Two results to compare, or the same one twice to compare its own sides."""
 
     old: RunResult
     new: RunResult
     pairs: tuple[Pair, ...]
     side: SideBySide | None = None
-    """How two stored results compare; None for the sides of one."""
+    """The comparison of two stored results; None for the sides of one."""
 
     @property
     def cells(self) -> dict[str, dict[str, CellResult]]:
-        """Of each side of the pairs by its name: its cells by their keys."""
+        """Cells by side name, then by cell key."""
         old = {cell.key: cell for cell in self.old.cells}
         new = {cell.key: cell for cell in self.new.cells}
         found: dict[str, dict[str, CellResult]] = {}
@@ -41,7 +41,7 @@ class Material:
 
 
 def figures_of(material: Material) -> tuple[str, ...]:
-    """The names of the figures that there are, the most telling first."""
+    """Return the names of the available figures, the most informative first."""
     axes = axes_of(material.old)
     over = [_OVER + axis for axis in axes]
     ratios = [_RATIO + axis for axis in axes if axis in ("cores", "batch")] if material.side is not None else []
@@ -49,12 +49,12 @@ def figures_of(material: Material) -> tuple[str, ...]:
 
 
 def has_metric(name: str) -> bool:
-    """Whether the metric of a figure can be chosen."""
+    """Return whether the figure's metric can be chosen."""
     return name.startswith(_OVER)
 
 
 def make_figure(material: Material, name: str, pair: Pair | None, metric: str, *, turned: bool = False) -> Figure:
-    """One figure, held where the pair is; `turned` where the new side is the base."""
+    """Make one figure at the values of the pair; `turned` makes the new side the baseline."""
     if pair is None:
         return Figure((), None, "", "", empty="no pair of cells")
     if name.startswith(_RATIO) and material.side is not None:
@@ -70,7 +70,7 @@ def make_figure(material: Material, name: str, pair: Pair | None, metric: str, *
 
 
 def _over(material: Material, axis: str, pair: Pair, metric: str) -> Figure:
-    """Both sides of the pair, the other axes held at its values."""
+    """Return a figure of both sides over an axis, with the other axes fixed at the pair's values."""
     metric = metric if metric in METRICS else METRICS[1]
     inside = material.side is None
     grids = make_grid(material.old), make_grid(material.new)

@@ -1,4 +1,4 @@
-"""One benchmark: its numbers, how it scales, how its sides compare, where and how it was measured."""
+"""Detail screen of one benchmark: its numbers, scaling, comparison, environment and log."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ from tuibench.tui.widgets.tab_line import TabLine
 from tuibench.tui.widgets.text_block import TextBlock
 
 _WHOLE = 80
-"""Columns that the keys of all tabs take."""
+"""Width that shows the keys common to all tabs."""
 
 
 class DetailScreen(RecordActions):
-    """Each tab is made when it is first shown."""
+    """One benchmark; each tab is created when it is first shown."""
 
     CSS_PATH = "detail.tcss"
     AUTO_FOCUS = ""
@@ -46,25 +46,25 @@ class DetailScreen(RecordActions):
     )
 
     def __init__(self, benchmark: str, tab: str = "", cell: str = "") -> None:
-        """`cell` is the key of the one that is shown first; '' for that of the headline."""
+        """Create the screen; `cell` is the key of the cell shown first, '' for that of the headline."""
         super().__init__()
         self.benchmark = benchmark
         self._cell = cell
         self._tab = TABS.index(tab) if tab in TABS else 0
         self._came_from: int | None = None
-        """The tab whose point was opened as the cell in sight; None where none was."""
+        """The tab from which a point's cell was opened; None if no point was opened."""
         self.stored: StoredBenchmark | None = None
         self._is_gone = False
         self._refusals = refusals(None)
 
     def body(self) -> Iterable[Widget]:
-        """Tabs, one line about all of it, and the tab that is shown."""
+        """Yield the tabs, a summary line and the current tab."""
         yield TabLine(id="tabs")
         yield TextBlock(id="about")
         yield DetailTabs(self._cell)
 
     def title_parts(self) -> tuple[str, ...]:
-        """Id and name, what was measured, and by what."""
+        """Return id and name, models, and settings."""
         stored = self.stored
         if stored is None:
             return (f"benchmark {short_id(self.benchmark)}",)
@@ -72,20 +72,20 @@ class DetailScreen(RecordActions):
         return (short_id(self.benchmark) + name, stored.row.models, settings_words(stored))
 
     def target(self) -> str | None:
-        """This one."""
+        """Return this benchmark."""
         return self.benchmark
 
-    # What is shown
+    # Content
 
     def load(self) -> None:
-        """The record; what was written once does not change, its card may."""
+        """Read the record; its results never change, but its name and note may."""
         one = self.benchmark
         self.ask(
             lambda: self.desk.open(one), self._show, group="open", otherwise=self._refuse, opens=self.stored is None
         )
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """Its card may be another, or it may be gone."""
+        """Reload if stored data may have changed: the benchmark may be renamed or removed."""
         if before is None or pulse.stamp != before.stamp:
             self.load()
 
@@ -100,14 +100,14 @@ class DetailScreen(RecordActions):
         self.show_ages()
 
     def show_ages(self) -> None:
-        """Update the age beside the tabs and those in the log."""
+        """Update the age beside the tabs and the ages in the log."""
         self._show_tabs()
         if self.stored is not None:
             for log in self.query("#log").results(FactBlock):
                 log.update_facts(log_facts(self.stored, self.dashboard.now()))
 
     def _show_headline(self) -> None:
-        """The best number, where no figure needs the line more. That somebody removed it is said on every tab."""
+        """Show the best number, except on tabs whose figure needs the line; show a removal on every tab."""
         about = self.query_one("#about", TextBlock)
         if self._is_gone:
             gone = "it was removed meanwhile: u brings back what was removed last"
@@ -117,7 +117,7 @@ class DetailScreen(RecordActions):
         about.display = self._is_gone or TABS[self._tab] not in (*AXES, "comparison")
 
     def _refuse(self, error: TuibenchError) -> None:
-        """A damaged record says what is wrong with it; one that was removed meanwhile says so, and stays in sight."""
+        """Show why a record is damaged; if it was removed meanwhile, say so and keep showing it."""
         if self.stored is None:
             about = self.query_one("#about", TextBlock)
             width = max(self.size.width - 1, 20)
@@ -131,9 +131,9 @@ class DetailScreen(RecordActions):
             self.explain(error)
 
     def show_keys(self) -> None:
-        """As on other pages, two keys of one word together, and the way to help in any case."""
+        """Show the footer, with pairs of keys merged and the help key always included."""
         app = self.dashboard
-        # What is the same on all tabs stands in a line of its own, which need not be sent again.
+        # Keys common to all tabs have their own line, which is not sent again on a change of tabs.
         last = (*COMMON, *LAST) if app.size.width >= _WHOLE else LAST
         hints = [each for each in self.hints if each not in last]
         some, rest = (pairs_of(each, app.keymap, app.ascii_only) for each in (hints, last))
@@ -144,7 +144,7 @@ class DetailScreen(RecordActions):
         disabled = [n for n, name in enumerate(TABS) if self._refusals[name]]
         when = ago_words(stored.row.started_utc, self.dashboard.now()) if stored is not None else ""
         grade = f"grade {stored.row.grade}" if stored is not None and stored.row.grade else ""
-        # Where the tabs themselves need the line, age and grade give way.
+        # On narrow terminals the tabs need the whole line; age and grade are left out.
         parts = (when, grade) if self.app.size.width >= _WHOLE else ()
         right = f" {self.dashboard.glyphs.dot} ".join(filter(None, parts))
         self.query_one("#tabs", TabLine).show(
@@ -165,14 +165,14 @@ class DetailScreen(RecordActions):
     # Tabs
 
     async def _show_first(self, wanted: int) -> None:
-        """The tab that was asked for; the first one where that has nothing, or must be read yet."""
+        """Show the requested tab, or the first one if it is empty or must be read first."""
         if wanted and not self._refusals[TABS[wanted]]:
             await self.go_to_tab(wanted)
         if self.query_one(DetailTabs).current is None:
             await self._show_tab()
 
     async def go_to_tab(self, tab: int) -> None:
-        """Show a tab by its place, or say why it has nothing to show."""
+        """Show a tab by its index, or the reason why it is empty."""
         if tab == self._tab and self.stored is not None:
             return
         if why := self._refusals[TABS[tab]]:
@@ -184,7 +184,7 @@ class DetailScreen(RecordActions):
         await self._show_tab()
 
     def _read_past(self, tab: int) -> bool:
-        """Whether the other benchmark must be read first; the tab that is shown stays in sight meanwhile."""
+        """Return whether the other benchmark must be read first; the current tab stays visible meanwhile."""
         stored, one = self.stored, self.benchmark
         if stored is None or not needs_past(stored) or self.query_one(DetailTabs).past is not None:
             return False
@@ -206,19 +206,19 @@ class DetailScreen(RecordActions):
             await self.go_to_tab(open_tabs[(open_tabs.index(self._tab) + by) % len(open_tabs)])
 
     async def action_tab_next(self) -> None:
-        """The next that has something to show."""
+        """Show the next tab that has content."""
         await self._step(1)
 
     async def action_tab_previous(self) -> None:
-        """The one before."""
+        """Show the previous tab that has content."""
         await self._step(-1)
 
     def action_log(self) -> None:
-        """The tab of that name."""
+        """Show the log tab."""
         self.call_next(self.go_to_tab, TABS.index("log"))
 
     async def on_point_list_opened(self, message: PointList.Opened) -> None:
-        """Enter on a point: all numbers of its cell."""
+        """Show the numbers of the cell of a point."""
         message.stop()
         name = TABS[self._tab]
         pane = self.query_one(f"#{name}", ScalingPane) if name in AXES else None
@@ -230,7 +230,7 @@ class DetailScreen(RecordActions):
             self.query_one(BaselinePane).go_to(point.cell_key)
 
     def action_back(self) -> None:
-        """From the cell of a point first back to that point; its tab keeps its cursor."""
+        """Go back from a point's cell to the point; its tab keeps its cursor."""
         if self._came_from is not None:
             self.call_next(self.go_to_tab, self._came_from)
         else:

@@ -1,4 +1,4 @@
-"""The selectors of a scaling figure."""
+"""Selectors of a scaling figure."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tuibench.plots.selection import MOST_SIDES
 from tuibench.tui.widgets.selector_line import Selector
 
 _MANY = 4
-"""Selectors that fit with their names."""
+"""Maximum number of selectors that fit with their names."""
 _NAMELESS = ("metric", "stat")
-"""What their values tell."""
+"""Selectors whose values need no name."""
 
 
 def selectors_of(shown: Scaling, held: str, around: str, key_of: Callable[[str], str]) -> list[Selector]:
-    """The keys of `around` change the axis that is `held`; `key_of` writes a key as the user has bound it."""
+    """Return the selectors; keys `around` change the axis `held`, `key_of` returns a key as bound by the user."""
     selection, choices = shown.selection, shown.choices
     selectors = [_fixed(shown, name, around if name == held else "", key_of) for name in open_axes(shown)]
     if selection.axis == "shape" and len(choices.dims) > 1:
@@ -39,12 +39,12 @@ def selectors_of(shown: Scaling, held: str, around: str, key_of: Callable[[str],
 
 
 def _fixed(shown: Scaling, name: str, around: str, key_of: Callable[[str], str]) -> Selector:
-    """The key beside one that is not held makes it the one."""
+    """Return the selector of a fixed axis; its key selects the axis that left and right change."""
     values = shown.choices.fixed[name]
     at, texts = values.index(shown.selection.fixed[name]), tuple(map(str, values))
     return Selector(coordinate_name(name), texts, at, around or key_of("figure"), spread=bool(around))
 
 
 def open_axes(shown: Scaling) -> tuple[str, ...]:
-    """What a figure does not go over and could be held elsewhere."""
+    """Return the axes that are fixed in the figure and have other values."""
     return tuple(name for name, values in shown.choices.fixed.items() if len(values) > 1)

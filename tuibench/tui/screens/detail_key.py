@@ -1,4 +1,4 @@
-"""Which keys the bottom lines of a benchmark's tabs name: those that do something on this tab of this benchmark."""
+"""Footer keys of a benchmark's tabs: those that do something on this tab of this benchmark."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuibench.tui import key
 from tuibench.tui.widgets.key_line import together
 
 AXES = {"cores": "cores", "batches": "batch", "shapes": "shape"}
-"""Tabs that show how a benchmark scales, and over what."""
+"""Tabs that show how a benchmark scales, with their axes."""
 LAST = ("palette", "help")
 _AROUND = ("previous-value", "next-value")
 _MOVE = ("up", "down")
@@ -19,13 +19,13 @@ _OWN = {
     "comparison": ("side", "figure", "metric", *_MOVE),
 }
 COMMON = ("rerun", "rerun-changed", "compare", "copy-command")
-"""What every benchmark is asked for most."""
+"""The actions used most on any benchmark."""
 _OTHERS = ("tab-previous", "tab-next", "back", *COMMON, "export", "edit", "log", "remove")
 _WORDS = {"up": "line", "down": "line", **key.ONE_WORD}
 
 
 def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
-    """Ids of keys, the most important first."""
+    """Return ids of keys, the most important first."""
     if tab in AXES:
         choices = scaling(run, Selection(axis=AXES[tab])).choices
         held = sum(len(values) > 1 for values in choices.fixed.values())
@@ -37,5 +37,5 @@ def hints_of(tab: str, run: RunResult) -> tuple[str, ...]:
 
 
 def pairs_of(hints: Iterable[str], keymap: Mapping[str, str], ascii_only: bool) -> list[tuple[str, str]]:
-    """Keys and words for the bottom lines; two keys of one word stand together."""
+    """Return keys and words for the footer; two keys with the same word are merged."""
     return together((key.shown(each, keymap, ascii_only), _WORDS.get(each, key.KEYS[each].word)) for each in hints)

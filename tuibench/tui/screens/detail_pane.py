@@ -1,4 +1,4 @@
-"""What the tabs of a benchmark share: they get the record once, and redraw where something was chosen."""
+"""Base class of the tabs of a benchmark: a tab gets the record once and redraws when a choice changes."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class DetailPane(Bare, Vertical):
 
     @property
     def dashboard(self) -> Dashboard:
-        """The app, by its own type."""
+        """The app with its own type."""
         return cast("Dashboard", self.app)
 
     def shown_key(self, name: str) -> str:
-        """A key as the user has bound it."""
+        """Return a key as bound by the user."""
         app = self.dashboard
         return key.shown(name, app.keymap, app.ascii_only)
 
     @property
     def around(self) -> str:
-        """The two keys to the values before and after, as short as they can be told apart."""
+        """The keys for the previous and the next value, joined without a blank if both are single characters."""
         keys = self.shown_key("previous-value"), self.shown_key("next-value")
         return ("" if max(map(len, keys)) == 1 else " ").join(keys)
 
     @property
     def choices(self) -> dict[str, Any]:
-        """What was chosen on any tab of this page."""
+        """Choices made on any tab of this page."""
         return cast("Page", self.screen).choices
 
     def focus_first(self) -> None:
-        """Give the focus to what moves."""
+        """Focus the first focusable widget."""
         first = next((widget for widget in self.query("*") if widget.focusable), None)
         self.screen.set_focus(first)
 
 
 class Beside(Bare, Horizontal):
-    """Parts of a tab beside each other."""
+    """A container that puts the parts of a tab side by side."""

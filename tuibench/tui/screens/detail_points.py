@@ -1,4 +1,4 @@
-"""The points of a scaling figure as a table with a cursor, and what follows from them in sentences below it."""
+"""The points of a scaling figure as a table with a cursor, with the conclusions in sentences below."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from tuibench.tui.widgets.row import Row, shown
 
 _INDENT = 8
 _FEWEST = 6
-"""Points that are seen at once, however many sentences there are."""
+"""Minimum number of visible points, however many sentences there are."""
 
 
 class PointList(Moving):
-    """Points scroll, while their sentences stay in sight."""
+    """A table of points that scrolls while the sentences stay visible."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
 
@@ -27,7 +27,7 @@ class PointList(Moving):
         """Another point is under the cursor."""
 
     class Opened(Message):
-        """Enter on a point."""
+        """Enter was pressed on a point."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -41,7 +41,7 @@ class PointList(Moving):
         self.at = 0
 
     def show_points(self, head: Row, lines: Sequence[Row], facts: Sequence[Fact], about: str = "") -> None:
-        """Show these; the cursor stays at its place as far as there is one. `about` is what the sentences are of."""
+        """Show these points and keep the cursor's index; `about` is the heading of the sentences."""
         self._about = about
         self.at = min(self.at, max(len(lines) - 1, 0))
         self._head, self._lines, self._facts = shown(head), [shown(line) for line in lines], tuple(facts)
@@ -50,7 +50,7 @@ class PointList(Moving):
 
     @property
     def _sentences(self) -> list[Row]:
-        """Broken at the width that there is."""
+        """Sentences wrapped at the current width."""
         width = self.size.width
         if width != self._said_for:
             room = max(width - 2, 1)
@@ -60,12 +60,12 @@ class PointList(Moving):
 
     @property
     def _room(self) -> int:
-        """Points that are seen at once: what the sentences leave, yet some in any case."""
+        """Number of points visible at once: the rows that the sentences leave, but never too few."""
         left = self.size.height - 2 - len(self._sentences)
         return min(max(left, _FEWEST), max(self.size.height - 1, 1), len(self._lines))
 
     def move(self, by: int) -> None:
-        """Another point."""
+        """Move the cursor."""
         before, self.at = self.at, min(max(self.at + by, 0), max(len(self._lines) - 1, 0))
         self._first = min(max(self._first, self.at - self._room + 1), self.at)
         self.repaint()
@@ -73,15 +73,15 @@ class PointList(Moving):
             self.post_message(self.Moved())
 
     def move_to_end(self, last: bool) -> None:
-        """The first point or the last."""
+        """Move the cursor to the first or the last point."""
         self.move(len(self._lines) if last else -len(self._lines))
 
     def action_open(self) -> None:
-        """The cell of the point."""
+        """Post Opened for the point under the cursor."""
         self.post_message(self.Opened())
 
     def row(self, y: int) -> Row:
-        """Head, points, how many more there are, sentences."""
+        """Return the head, a point, the scroll position or a sentence."""
         room = self._room
         self._first = min(max(self._first, self.at - room + 1), self.at, max(len(self._lines) - room, 0))
         if y == 0:

@@ -1,4 +1,4 @@
-"""How a benchmark scales over cores, batches or shapes: the figure, the same numbers beside it, a cursor over both."""
+"""Scaling of a benchmark over cores, batches or shapes: a figure and a table of its points with one cursor."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 _WIDE = 100
-"""Columns from which the panel has room for intervals in its sentences."""
+"""Width from which the sentences have room for intervals."""
 
 
 class ScalingPane(DetailPane):
-    """One axis; every selector is one key, and the other axes take its choices over."""
+    """The tab of one axis; each selector has one key, and its choices also apply to the tabs of the other axes."""
 
     DEFAULT_CSS = """
     ScalingPane #scaled { height: 1fr; width: 100%; }
@@ -49,10 +49,10 @@ class ScalingPane(DetailPane):
         self._selection = Selection(axis=axis)
         self._shown: Scaling | None = None
         self._held = 0
-        """Which of the fixed axes left and right change."""
+        """Index of the fixed axis that left and right change."""
 
     def compose(self) -> ComposeResult:
-        """Selectors, figure with table, the point under the cursor."""
+        """Yield the selectors, the figure with the table, and the point under the cursor."""
         yield SelectorLine(id="scaling-choices")
         yield RuleLine()
         with Beside(id="scaled"):
@@ -61,34 +61,34 @@ class ScalingPane(DetailPane):
         yield TextBlock(id="point")
 
     def on_mount(self) -> None:
-        """With the choices of the other axes."""
+        """Show the current choices."""
         self.take_up()
 
     def take_up(self) -> None:
-        """Show what was chosen last, perhaps on another tab."""
+        """Show the latest choices, possibly made on another tab."""
         self._selection = self._chosen.over(self._selection.axis)
         self.set_class(bool(self.choices.get("wide")), "-all")
         self.refresh_selection()
 
     @property
     def _chosen(self) -> Selection:
-        """What was chosen on any axis; what this one does not have is chosen anew by `scaling`."""
+        """The choices made on any axis; `scaling` replaces those that this axis lacks."""
         found = self.choices.get("selection")
         return found if isinstance(found, Selection) else Selection()
 
     @property
     def points(self) -> PointList:
-        """The table."""
+        """The table of points."""
         return self.query_one(PointList)
 
     @property
     def _axis_held(self) -> str:
-        """What left and right change; '' where there is nothing to choose."""
+        """The axis that left and right change; '' if no fixed axis has several values."""
         axes = open_axes(self._shown) if self._shown is not None else ()
         return axes[self._held % len(axes)] if axes else ""
 
     def refresh_selection(self) -> None:
-        """Everything anew, for another selection."""
+        """Redraw everything for the current selection."""
         self._shown = scaling(self.stored.result, self._selection)
         self._selection = self._shown.selection
         self.set_class(len(self._shown.lines) == MOST_SIDES, "-three")
@@ -98,7 +98,7 @@ class ScalingPane(DetailPane):
         self._show_points(self._shown)
         self._draw()
 
-    # What is shown
+    # Content
 
     def _show_points(self, shown: Scaling) -> None:
         whole = self.has_class("-all")
@@ -111,7 +111,7 @@ class ScalingPane(DetailPane):
         self._show_point()
 
     def _show_point(self) -> None:
-        # The whole width of the screen, which is known before that of the pane.
+        # Use the screen's width, which is known before the pane's.
         shown, width = self._shown, self.app.size.width
         if shown is not None:
             app = self.dashboard
@@ -121,7 +121,7 @@ class ScalingPane(DetailPane):
 
     @property
     def _value(self) -> int | None:
-        """The one on the axis that the cursor is on."""
+        """Value under the cursor on the axis."""
         values = values_of(self._shown) if self._shown is not None else ()
         return values[self.points.at] if self.points.at < len(values) else None
 
@@ -140,7 +140,7 @@ class ScalingPane(DetailPane):
             )
 
     def _cursor(self, shown: Scaling) -> tuple[int, int] | None:
-        """The figure has the measured points alone."""
+        """Return line and point index of the cursor in the figure, which has only measured points."""
         for number, line in enumerate(shown.lines):
             for place, point in enumerate(line.measured):
                 if point.value == self._value:
@@ -148,12 +148,12 @@ class ScalingPane(DetailPane):
         return None
 
     def on_resize(self) -> None:
-        """More room shows more of each point."""
+        """Update the points to the new width."""
         if self._shown is not None:
             self._show_points(self._shown)
 
     def on_point_list_moved(self, message: PointList.Moved) -> None:
-        """Another point."""
+        """Redraw for another point."""
         message.stop()
         self._show_point()
         self._draw()
@@ -169,7 +169,7 @@ class ScalingPane(DetailPane):
                 found,
                 fixed={**before.fixed, **found.fixed},
                 dim=found.dim or before.dim,
-                # The only statistic of a metric is no choice.
+                # A metric's only statistic is not a choice of the user.
                 statistic=found.statistic if len(choices.statistics) > 1 else before.statistic,
             )
 
@@ -178,15 +178,15 @@ class ScalingPane(DetailPane):
             self._choose(self._selection.next_fixed(self._shown.choices, self._axis_held, by))
 
     def action_previous_value(self) -> None:
-        """The value before, of the axis that is held."""
+        """Select the previous value of the fixed axis."""
         self._step(-1)
 
     def action_next_value(self) -> None:
-        """The next value of the axis that is held."""
+        """Select the next value of the fixed axis."""
         self._step(1)
 
     def action_figure(self) -> None:
-        """Left and right change the next of the axes that are held; after the last, a figure goes over the next dim."""
+        """Let left and right change the next fixed axis; after the last one, draw the figure over the next dim."""
         shown = self._shown
         self._held = (self._held + 1) % max(len(open_axes(shown)) if shown is not None else 0, 1)
         if shown is not None and self._held == 0 and self._selection.axis == "shape" and len(shown.choices.dims) > 1:
@@ -195,21 +195,21 @@ class ScalingPane(DetailPane):
             self.refresh_selection()
 
     def action_metric(self) -> None:
-        """The next metric; one that has a single statistic does not choose that for the next one."""
+        """Select the next metric and restore the chosen statistic, which the current metric may lack."""
         self._choose(replace(self._selection.next_metric(), statistic=self._chosen.statistic))
 
     def action_statistic(self) -> None:
-        """The next statistic."""
+        """Select the next statistic."""
         if self._shown is not None:
             self._choose(self._selection.next_statistic(self._shown.choices))
 
     def action_side(self) -> None:
-        """The next side alone, or all together."""
+        """Select the next side alone, or all sides."""
         if self._shown is not None:
             self._choose(self._selection.next_sides(self._shown.choices))
 
     def action_wide(self) -> None:
-        """All numbers and sentences in place of the figure, or both beside each other."""
+        """Switch between the full table with its sentences and the figure beside a short table."""
         self.choices["wide"] = not self.has_class("-all")
         self.toggle_class("-all")
         if self._shown is not None:

@@ -1,4 +1,4 @@
-"""The tabs of a benchmark: which there are, why one has nothing to show, and each made when it is first shown."""
+"""The tabs of a benchmark: their names, the reasons why one is empty, and their creation when first shown."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _WHY = {
 
 
 def refusals(stored: StoredBenchmark | None) -> dict[str, str]:
-    """Of each tab why it has nothing to show; '' where it has."""
+    """Map each tab to the reason why it is empty; '' if it is not."""
     if stored is None:
         return dict.fromkeys(TABS, "it is not read yet")
     axes = axes_of(stored.result)
@@ -41,17 +41,17 @@ def refusals(stored: StoredBenchmark | None) -> dict[str, str]:
 
 
 class DetailTabs(Bare, ContentSwitcher):
-    """Shows one of them, with the focus on what moves there."""
+    """Shows one tab and focuses its first focusable widget."""
 
     def __init__(self, cell: str = "") -> None:
-        """`cell` is the key of the one that the first tab begins with."""
+        """Create the switcher; `cell` is the key of the cell that the first tab starts with."""
         super().__init__(id="panes")
         self._cell = cell
         self.past: Past | None = None
-        """What the comparison needs where it is with another benchmark."""
+        """The earlier benchmark for the comparison tab, if it compares with one."""
 
     async def show_tab(self, name: str, stored: StoredBenchmark, glyphs: Glyphs, now: float) -> None:
-        """Show one; it is hidden until it is whole, so that a slow line gets no empty page before it."""
+        """Show a tab; hide it until it is complete, so that a slow line gets no empty page first."""
         pane: Widget | None = next(iter(self.query(f"#{name}")), None)
         if pane is None:
             pane = self._make(name, stored, glyphs, now)

@@ -1,4 +1,4 @@
-"""What people type of a project: its name, and sizes of symbolic dims for it to remember."""
+"""Parses the user's input for a project: its name and its sizes of symbolic dims."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ PREFIX = "dim:"
 
 
 def dims_of(fields: Mapping[str, str]) -> tuple[dict[str, int], dict[str, str]]:
-    """Dims from fields called `dim:NAME`, empty ones left out; and what is wrong with which field, `name` first."""
+    """Return the dims from fields named `dim:NAME`, without empty ones, and the errors by field, `name` first."""
     dims: dict[str, int] = {}
     wrong = too_long(fields["name"]) if fields["name"] else "a project needs a name"
     errors = {"name": wrong} if wrong else {}
     for name, text in fields.items():
         if not name.startswith(PREFIX) or not text:
             continue
-        # int() takes spaces, underscores and other scripts' digits.
+        # int() accepts blanks, underscores and digits of other scripts.
         if text.isascii() and text.isdigit() and len(text) <= 13 and int(text) <= _MOST:
             dims[name.removeprefix(PREFIX)] = int(text)
         else:

@@ -1,4 +1,4 @@
-"""Asks where to an export is written, and whether it may tell what belongs to this machine alone."""
+"""Dialog for an export: its path, and whether to include private data of this machine."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ if TYPE_CHECKING:
 _FORMS = " .csv has a line per cell, .md is a page with figures, any other is JSON."
 _FORMS_OF_THEORY = " .csv has a line per layer, .md is a page, any other is JSON."
 _PATH = 30
-"""Columns of a path in a question."""
+"""Width of a path in a question."""
 _PRIVATE = " Paths, names of this machine and its users are left out unless you ask."
 
 
 @dataclass(frozen=True, slots=True)
 class Export:
-    """What was answered."""
+    """The user's answer."""
 
     benchmark: str
     path: str
     private: bool
     replaces: bool
-    """Whether a file of that name is there."""
+    """True if a file with that name exists."""
 
 
 class ExportQuestion(Calm, ModalScreen[Export | None]):
-    """A path and a choice at the bottom of the screen."""
+    """Fields at the bottom of the screen: a path, and a choice if there is private data."""
 
     DEFAULT_CSS = """
     ExportQuestion { background: transparent; align: center bottom; }
@@ -57,9 +57,9 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
     BINDINGS: ClassVar[list[BindingType]] = bindings(only=("back",))
 
     def __init__(self, benchmark: str, *, name: str = "", beside: str = "", has_private: bool = True) -> None:
-        """`name` is what is exported where that is no record; what has nothing private is not asked for it.
+        """Create the dialog; `name` replaces the id of a stored record, and without private data no choice is shown.
 
-        `beside` stands behind it: what somebody might take to be exported, too.
+        `beside` is a note after the name, about data that the export does not contain.
         """
         super().__init__()
         self._benchmark = benchmark
@@ -68,7 +68,7 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
         self._has_private = has_private
 
     def compose(self) -> ComposeResult:
-        """What is written, then the fields; the path comes last, as enter there ends it."""
+        """Yield the title, the formats and the fields; the path is last, as enter there closes the dialog."""
         asks = self._has_private
         yield RuleLine()
         keys = f"{'up: private or not  ' if asks else ''}enter write  esc back "
@@ -81,7 +81,7 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
             yield TextField("path", "file", f"{self._what.lower()}.json", width=0)
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
-        """The answers, or what is wrong with the path."""
+        """Check the path in a thread."""
         message.stop()
         fields = message.column.fields
         typed = str(fields["path"].answer).strip()
@@ -91,32 +91,32 @@ class ExportQuestion(Calm, ModalScreen[Export | None]):
             path = os.path.expanduser(typed)
             return _refuse(path), Export(self._benchmark, path, private, os.path.lexists(path))
 
-        # Not here: a directory of elsewhere may let one wait.
+        # In a thread, because a directory on a remote file system may block.
         cast("Dashboard", self.app).page.ask(look, self._looked, group="export-path")
 
     def _looked(self, found: tuple[str, Export]) -> None:
         wrong, export = found
         if not self.is_current:
-            return  # its user left meanwhile
+            return  # the user left meanwhile
         if wrong:
             self.query_one(FieldColumn).show_errors({"path": wrong})
         else:
             self.dismiss(export)
 
     def action_back(self) -> None:
-        """Write nothing."""
+        """Close without an export."""
         self.dismiss(None)
 
 
 def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], str]) -> None:
-    """Call `write` in a thread with what was answered, and say what it says; what is there is not lost unasked."""
+    """Call `write` in a thread and show its result; ask before overwriting a file."""
 
     def begin() -> None:
         if export is not None:
             page.wish(lambda: write(export), page.say)
 
     if export is not None and export.replaces:
-        # What is asked has to fit beside its keys at 80 columns, however long the path is.
+        # Keep the question short enough to fit beside its keys at 80 columns, however long the path is.
         words = f"{cut_middle(show(export.path), _PATH)} is there already"
         ask(page, words, {"y": "overwrite"}, lambda answer: begin() if answer == "y" else None)
     else:
@@ -124,7 +124,7 @@ def carry_out(page: Page, export: Export | None, *, write: Callable[[Export], st
 
 
 def _refuse(path: str) -> str:
-    """What is wrong with a path, and what is allowed; '' for nothing."""
+    """Return the error in a path with the allowed values; '' for none."""
     if not path:
         return "a file name is needed, such as result.json"
     if os.path.isdir(path):

@@ -1,4 +1,4 @@
-"""What the keys do where the user is: of what has the focus, of the screen, everywhere; as the user bound them."""
+"""Help page: the keys of the focused widget, of the screen and of the app, as bound by the user."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ _WIDGETS = {
     "Field": "the field",
     "Input": "the field",
 }
-"""What a class of widgets is called; a subclass is called as its nearest base."""
+"""Widget class to its name in headings; a subclass uses the name of its nearest base."""
 _GAP = 2
 _TAB = "tab-"
 _LEAVING = "ctrl+c says how to leave; a run goes on when the dashboard is left, and when the connection breaks."
 
 
 class HelpScreen(Page):
-    """Made from the keys that do something on the page below, at the moment when somebody asks."""
+    """Lists the keys that are active on the page below when help is opened."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("help",))
     hints: tuple[str, ...] = ("back", "down", "page-down", "page-up", "last", "first")
@@ -44,30 +44,30 @@ class HelpScreen(Page):
         self._paragraphs = list(describe(page.about, sections, ascii_only=app.ascii_only, changed=app.keymap))
 
     def body(self) -> Iterable[Widget]:
-        """One text."""
+        """Yield the text."""
         yield RuleLine()
         yield ScrollBlock(id="text", classes="body")
 
     def title_parts(self) -> tuple[str, ...]:
-        """What the help is about."""
+        """Return the path to the page that the help describes."""
         return ("Help", *self._place)
 
     def on_resize(self) -> None:
-        """The same in another width."""
+        """Lay the text out for the new width."""
         block = self.query_one("#text", ScrollBlock)
         block.show_lines(lay_out(self._paragraphs, block.size.width or self.app.size.width))
 
     def action_help(self) -> None:
-        """The key that opened it closes it."""
+        """Close the help with the key that opened it."""
         self.action_back()
 
 
 Section = tuple[str, Mapping[str, Sequence[str]]]
-"""A heading, and ids of keys with what is pressed for each."""
+"""A heading, and ids of actions with the keys that run each."""
 
 
 def sort_keys(page: Page, focused: Widget | None) -> tuple[Section, ...]:
-    """Every key that does something now, with whoever would hear it: what has the focus, the screen, the app."""
+    """Return all active keys by the receiver: the focused widget, the screen, the app."""
     here: dict[str, list[str]] = {}
     screen: dict[str, list[str]] = {}
     everywhere: dict[str, list[str]] = {}
@@ -94,7 +94,7 @@ def _in_order(found: Mapping[str, Sequence[str]]) -> dict[str, Sequence[str]]:
 def describe(
     about: str, sections: Iterable[Section], *, ascii_only: bool = False, changed: Iterable[str] = ()
 ) -> Iterator[Paragraph]:
-    """The whole text; `changed` are ids that the user has bound to keys of his own."""
+    """Yield the whole text; `changed` are the ids of actions that the user has bound to other keys."""
     if about:
         yield Paragraph(about)
     own = frozenset(changed)
@@ -117,5 +117,5 @@ def _rows(keys: Mapping[str, Sequence[str]], ascii_only: bool, own: frozenset[st
         if one not in tabs or own & set(tabs):
             yield pressed, text
         elif one == tabs[0]:
-            # One line for all of them.
+            # One line for all tabs.
             yield (f"{pressed}-{keys[tabs[-1]][0]}", "The tab of that number.") if len(tabs) > 1 else (pressed, text)

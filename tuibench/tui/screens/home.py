@@ -1,4 +1,4 @@
-"""Home: all projects; on a fresh machine an offer of the built-in sample."""
+"""Home screen: all projects, or an offer of the built-in sample if there are none."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from tuibench.tui.widgets.title_line import RuleLine
 
 SORTS = ("modified", "name", "created")
 _SORT_WORDS = {"modified": "changed", "name": "name", "created": "made"}
-"""As the heads of the columns call them."""
+"""Sort order to its word, as in the column heads."""
 _COLUMNS = (
     Column("name", "PROJECT", 16, grow=True, frozen=True),
     Column("model", "MODEL", 14, grow=True, rank=2),
@@ -43,7 +43,7 @@ _HINTS = (
     "sort", "reverse", "system", "trash", "palette", "help",
 )  # fmt: skip
 _FRESH_HINTS = ("open", "new", "undo", "system", "trash", "palette", "help")
-"""Where there is nothing that the others could be done with."""
+"""Footer of an empty home screen; the other keys need a project."""
 _EMPTY = (
     "No project yet.",
     "",
@@ -55,7 +55,7 @@ _EMPTY = (
 
 
 class HomeScreen(ProjectActions):
-    """Projects, the one that changed last first; keys of benchmarks mean the newest of the project under the cursor."""
+    """Lists the projects; keys for benchmarks act on the newest one of the project under the cursor."""
 
     CSS_PATH = "home.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -72,18 +72,18 @@ class HomeScreen(ProjectActions):
         super().__init__()
         self._rows: dict[str, ProjectRow] = {}
         self._lost: dict[str, RunRow] = {}
-        """Runs that no project has yet: started in a shell, with a model that is new here."""
+        """Runs without a project: started in a shell, with a model that is new here."""
         self._loose = 0
-        """Benchmarks of no project."""
+        """Number of benchmarks without a project."""
         self._loaded = False
         self._by = SORTS[0]
         self._reverse = False
         self._text = ""
 
     def body(self) -> Iterable[Widget]:
-        """The list, and in wide terminals what is known of the project under the cursor."""
+        """Yield the list, and a panel that wide terminals fill with the project under the cursor."""
         with Horizontal(id="head"):
-            # In one row, so that nothing below moves when somebody filters.
+            # Both share one row, so that opening the filter moves nothing below.
             yield FilterLine(id="filter")
             yield RuleLine()
         with Horizontal(id="columns"):
@@ -91,7 +91,7 @@ class HomeScreen(ProjectActions):
             yield TextBlock(id="panel")
 
     def title_parts(self) -> tuple[str, ...]:
-        """What is sorted and filtered is said where the list is named."""
+        """Return the title with sort order and filter."""
         if not self._loaded:
             return ("tuibench",)
         order = "" if self._by == SORTS[0] and not self._reverse else f", by {_SORT_WORDS[self._by]}"
@@ -100,7 +100,7 @@ class HomeScreen(ProjectActions):
         return ("tuibench", f"Projects ({len(self._rows)}){order}{words}")
 
     def on_mount(self) -> None:
-        """As it was left."""
+        """Restore the sort order of the last session."""
         kept = self.dashboard.remembered.read()
         by = kept.get("projects_by")
         self._by = by if by in SORTS else SORTS[0]
@@ -108,13 +108,13 @@ class HomeScreen(ProjectActions):
 
     @property
     def table(self) -> RecordTable:
-        """The list."""
+        """The list of projects."""
         return self.query_one("#projects", RecordTable)
 
-    # What is shown
+    # Content
 
     def load(self) -> None:
-        """The projects, as sorted and filtered."""
+        """Request the projects, sorted and filtered."""
         by, text = self._by, self._text
         self.ask(lambda: self.desk.projects(by, text), self._show, group="projects", opens=not self._loaded)
 
@@ -127,7 +127,7 @@ class HomeScreen(ProjectActions):
             self.table.move_to(str(self.dashboard.remembered.read().get("project", "")))
         self.show_title()
         self._show_panel()
-        # Once the first rows are painted: a thread beside that takes its turns of the interpreter.
+        # Wait until the first rows are painted: another thread would compete for the interpreter.
         after_painting(self, self._read_on, any(row.benchmarks < 0 for row in found))
 
     def _read_on(self, uncounted: bool) -> None:
@@ -141,11 +141,11 @@ class HomeScreen(ProjectActions):
             self._list()
 
     def _list(self) -> None:
-        """Runs that no project has yet, then projects with what goes on in them."""
+        """Show runs without a project, then projects with their current run."""
         glyphs = self.dashboard.glyphs
         pulse = self.dashboard.pulse
         runs = pulse.runs if pulse is not None else ()
-        # Of a filtered list the projects that are left out still have their runs.
+        # A filtered list shows projects only.
         self._lost = {run.info.id: run for run in runs if not run.project} if not self._text else {}
         going = {run.project: run for run in reversed(runs)}
 
@@ -168,7 +168,7 @@ class HomeScreen(ProjectActions):
             self.show_keys()
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What is stored is read again where that changed; runs come with the pulse."""
+        """Reload if stored data changed; the runs are part of the poll."""
         if before is None or pulse.stamp != before.stamp:
             self.load()
         if self._loaded and (before is None or pulse.runs != before.runs):
@@ -179,12 +179,12 @@ class HomeScreen(ProjectActions):
         self._show_panel()
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        """Another project."""
+        """Show the panel of another project."""
         message.stop()
         self._show_panel()
 
     def on_resize(self) -> None:
-        """There may be room for more."""
+        """Show or hide the panel for the new width."""
         self._show_panel()
 
     def _show_panel(self) -> None:
@@ -193,25 +193,25 @@ class HomeScreen(ProjectActions):
         if row is None or not self.has_class("-wide"):
             panel.show_lines(())
             return
-        from tuibench.tui.screens.project_panel import panel_lines  # 10 ms that only a wide terminal has a use for
+        from tuibench.tui.screens.project_panel import panel_lines  # deferred: 10 ms that only wide terminals need
 
         one = row.project.id
 
         def show(rows: Sequence[BenchmarkRow]) -> None:
-            # On a line that is no project nothing is asked that would make this void.
+            # A line without a project requests nothing, so an answer for the previous line may still arrive.
             if self.table.cursor_key == one:
                 panel.show_lines(panel_lines(row, rows, self.dashboard.now()))
 
         self.ask(lambda: self.desk.benchmarks(one)[:8], show, group="panel")
 
     def chosen(self) -> ProjectRow | None:
-        """The project under the cursor."""
+        """Return the project under the cursor."""
         return self._rows.get(self.table.cursor_key or "")
 
-    # Keys of projects
+    # Keys for projects
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Enter: the project, or the run that has none yet."""
+        """Open the project, or the run that has none yet."""
         message.stop()
         if message.key in self._lost:
             self.dashboard.go(route.run(message.key))
@@ -223,21 +223,21 @@ class HomeScreen(ProjectActions):
         self.dashboard.go(route.project(message.key))
 
     def action_open(self) -> None:
-        """Enter where there is none: the sample."""
+        """Open the form for the sample if there are no projects."""
         if self._loaded and not self._rows and not self._text:
             self.dashboard.go(route.new_project("sample"))
 
     def action_new(self) -> None:
-        """A project."""
+        """Open the form for a new project."""
         self.dashboard.go(route.new_project())
 
     def action_sort(self) -> None:
-        """By the next order."""
+        """Sort by the next order."""
         self._by = SORTS[(SORTS.index(self._by) + 1) % len(SORTS)]
         self._resort()
 
     def action_reverse(self) -> None:
-        """The other way round."""
+        """Reverse the order."""
         self._reverse = not self._reverse
         self._resort()
 
@@ -246,31 +246,31 @@ class HomeScreen(ProjectActions):
         self.load()
 
     def action_filter(self) -> None:
-        """Type words."""
+        """Open the filter."""
         self.query_one(FilterLine).open_with(self._text)
 
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
-        """Filter while one types."""
+        """Filter while the user types."""
         message.stop()
         if message.text != self._text:
             self._text = message.text
             self.load()
 
     def action_back(self) -> None:
-        """Clear the filter; there is nothing behind home."""
+        """Clear the filter; no screen is behind home."""
         if self._text:
             self._text = ""
             self.load()
 
-    # Keys of benchmarks and runs
+    # Keys for benchmarks and runs
 
     def target(self) -> str | None:
-        """The run under the cursor that has no project yet; what keys mean of a project is found when one is typed."""
+        """Return the run under the cursor if it has no project; a project's benchmark is read when a key needs it."""
         one = self.table.cursor_key
         return one if one in self._lost else None
 
     def why_none(self) -> str:
-        """Whether there is none at all, or none in sight."""
+        """Return why no benchmark is selected."""
         if (run := self.target()) is not None:
             return f"run {short_id(run)} has no project yet: enter shows it"
         if self.table.cursor_key == LOOSE:
@@ -278,14 +278,14 @@ class HomeScreen(ProjectActions):
         return "no project has all of these words: esc shows all again" if self._text else super().why_none()
 
     def with_run(self, then: Callable[[RunView], object]) -> None:
-        """Of a project's runs none is under the cursor here."""
+        """Tell the user where to control a project's runs, which home does not list."""
         if self.target() is None and (row := self.chosen()) is not None:
             self.say(f"enter, then X, p, + or o on a run of {row.project.name}", "warn")
         else:
             super().with_run(then)
 
     def with_target(self, then: Callable[[str], object]) -> None:
-        """The newest benchmark of the project under the cursor, or the run that has none."""
+        """Pass on the newest benchmark of the project under the cursor, or the run that has no project."""
         if (run := self.target()) is not None:
             then(run)
             return
@@ -305,7 +305,7 @@ class HomeScreen(ProjectActions):
 
 
 def _no_benchmark(row: ProjectRow) -> str:
-    """Why a key has no benchmark to mean here: profiles are none, and they are not nothing."""
+    """Return why a key finds no benchmark in the project, which may still have profiles."""
     name = row.project.name
     if row.profiles:
         return f"{name} has {row.held} and no benchmark yet: enter shows what there is"

@@ -1,4 +1,4 @@
-"""Benchmarks that belong to no project: imported ones, and those whose project is gone."""
+"""Screen of benchmarks without a project: imported ones, and those whose project was removed."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from tuibench.tui.screens.project import ProjectScreen
 
 
 class LooseScreen(ProjectScreen):
-    """The list of a project without the project: there are no settings, and nothing new can be measured for it."""
+    """The project screen without a project: it has no settings and cannot start a new benchmark."""
 
     about = (
         "Benchmarks that belong to no project, such as imported ones, and runs of models that have none yet. All that "
@@ -21,16 +21,16 @@ class LooseScreen(ProjectScreen):
         super().__init__(LOOSE)
 
     def on_mount(self) -> None:
-        """What is empty here is filled elsewhere."""
+        """Change the hint of the empty list: benchmarks are created in a project."""
         self.benchmarks.nothing = ("No benchmark.", "", "A benchmark is made in a project, by n.")
 
     def title_parts(self) -> tuple[str, ...]:
-        """What they have in common."""
+        """Return the title."""
         shown = self.shown_list or self.benchmarks
         return ("Without a project", shown.heading())
 
     def load(self) -> None:
-        """The benchmarks and profiles; there is no project to look at."""
+        """Request the benchmarks and profiles; there is no project to read."""
         self.ask(
             lambda: (self.desk.benchmarks(LOOSE), self.desk.profiles(LOOSE)),
             lambda found: self.show_rows(*found),
@@ -43,5 +43,5 @@ class LooseScreen(ProjectScreen):
         return tuple(row for row in pulse.runs if not row.project) if pulse is not None else ()
 
     def action_new(self) -> None:
-        """A benchmark needs a model, which a project has."""
+        """Refuse: a benchmark needs a model, which only a project has."""
         self.say("a new benchmark is made in a project: q, then enter on one, or n for a new project", "warn")

@@ -1,4 +1,4 @@
-"""The field for a model: what its path may go on as stands below it, and tab completes it."""
+"""Field for a model's path: lists completions below it, and tab completes it."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _WHAT = "path, sample, hf:ORG/REPO, https://..."
 
 
 class ModelPath(Vertical):
-    """A text field of its screen's column, which gets its messages as well."""
+    """A text field of its screen's column; its messages also reach the screen."""
 
     DEFAULT_CSS = "ModelPath { height: auto; }"
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("complete",))
@@ -33,12 +33,12 @@ class ModelPath(Vertical):
         self._field = TextField(name, label, path, width=0, placeholder=_WHAT)
 
     def compose(self) -> ComposeResult:
-        """The field, the ways on."""
+        """Yield the field and its completions."""
         yield self._field
         yield TextBlock()
 
     def on_field_changed(self, message: Field.Changed) -> None:
-        """Another beginning; the screen is told, too."""
+        """Update the completions; the message also goes on to the screen."""
         text = self._field.answer
         if not text or is_remote(text):
             self.hide_candidates()
@@ -47,21 +47,21 @@ class ModelPath(Vertical):
             page.ask(lambda: page.desk.complete(text), lambda found: self._show(text, found), group="complete")
 
     def hide_candidates(self) -> None:
-        """It is whole."""
+        """Hide the completions."""
         self.query_one(TextBlock).show_lines(())
 
     def _show(self, text: str, found: tuple[str, ...]) -> None:
         if text != self._field.answer or not self._field.has_focus_within:
             return
         names = [name for name in found if name != text]
-        # What they share stands in the field; long paths would hide what differs.
+        # List only the differing last parts; the shared part is in the field.
         lines: list[LineLike] = [(f"{' ' * LABEL}{_last_part(name)}", "dim") for name in names[:_SHOWN]]
         more = len(names) - _SHOWN
         lines += [(f"{' ' * LABEL}and {more} more", "dim")] if more > 0 else []
         self.query_one(TextBlock).show_lines(lines)
 
     def action_complete(self) -> None:
-        """As far as there is one way; then the list shows which ways there are. On, where there is none."""
+        """Complete up to the first difference and list the candidates; with at most one, move to the next field."""
         text, page = self._field.answer, cast("Page", self.screen)
         page.ask(lambda: page.desk.complete(text), lambda found: self._complete(text, found), group="complete")
 
@@ -80,7 +80,7 @@ def _last_part(path: str) -> str:
 
 
 def common_beginning(names: tuple[str, ...]) -> str:
-    """What all of them begin with."""
+    """Return the longest common prefix."""
     if not names:
         return ""
     low, high = min(names), max(names)

@@ -1,4 +1,4 @@
-"""What a model is, in the lines that new projects, settings and home show."""
+"""Description of a model, in lines for the screens of new projects, settings and home."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _MOST_OPERATORS = 6
 
 
 def model_lines(model: ModelSummary, glyphs: Glyphs) -> list[LineLike]:
-    """Ports, size, opset, parameters, precision mix, zeros, quantization and operators, each where it is known."""
+    """Return lines on ports, size, opset, parameters, precision, zeros, quantization and operators, as far as known."""
     dot = f" {glyphs.dot} "
     lines: list[LineLike] = [*_ports("in", model.inputs, glyphs), *_ports("out", model.outputs, glyphs)]
     facts = [size(model.file_bytes + model.external_bytes)]
@@ -41,7 +41,7 @@ def model_lines(model: ModelSummary, glyphs: Glyphs) -> list[LineLike]:
 
 
 def cost_lines(costs: CostProfile, glyphs: Glyphs) -> list[LineLike]:
-    """FLOPs and MACs with the sizes that they are of, what is counted as one, and what could not be counted."""
+    """Return lines on FLOPs and MACs: the sizes they apply to, their definition, and the uncounted operators."""
     sums = f"{_sum('FLOPs', flops_words(costs))} {glyphs.dot} {_sum('MACs', macs_words(costs))}"
     sizes = [f"batch {costs.batch}"] if costs.batch is not None else []
     sizes += [f"{name} {value}" for name, value in costs.dims.items()]
@@ -53,7 +53,7 @@ def cost_lines(costs: CostProfile, glyphs: Glyphs) -> list[LineLike]:
 
 
 def cost_missing(words: str) -> list[LineLike]:
-    """Why there is no such line, or not yet."""
+    """Return a line that says why there are no costs, or none yet."""
     return [((f" {'cost':<10} ", "dim"), (words, "dim"))]
 
 

@@ -1,4 +1,4 @@
-"""A new project: a model, looked at while its path is typed; its name, its dims; then the first benchmark."""
+"""Screen for a new project: reads the model while its path is typed, asks for name and dims, creates the project."""
 
 from __future__ import annotations
 
@@ -32,18 +32,18 @@ from tuibench.tui.widgets.text_field import TextField
 from tuibench.tui.widgets.title_line import RuleLine
 
 LOOK_S = 0.4
-"""After the last key: a child that reads a model is not started for every letter."""
+"""Delay after the last key, so that not every letter starts a child that reads the model."""
 
 MEASURE, PROFILES = "measure", "profiles"
-"""Keys of the buttons that go on to a form."""
+"""Keys of the buttons that open a form for the new project."""
 
 
 class _Unwanted(TuibenchError):
-    """Nobody waits for this model any more: its screen was left, or another one was typed."""
+    """The download is no longer needed: the screen was left, or another model was typed."""
 
 
 class NewProjectScreen(Page):
-    """What is typed stays until a project is made of it, also while the model is looked at."""
+    """The form for a new project; its input is kept until the project is created."""
 
     CSS_PATH = "new_project.tcss"
     AUTO_FOCUS = ""
@@ -61,21 +61,21 @@ class NewProjectScreen(Page):
         self._path = path
         self._found: Found | None = None
         self._looked = self._looking = ""
-        """The text that `_found` or the error beside the field belongs to, and the one that is looked at now."""
+        """The text that `_found` or the model field's error belongs to, and the text being read now."""
         self._named = False
-        """Whether the user gave the name; until then the model does."""
+        """True if the user gave the name; until then the model determines it."""
         self._suggested = ""
-        """The name that the model gave."""
+        """The name taken from the model."""
         self._timer: Timer | None = None
         self._wanted: str | None = None
-        """Where to go on to, of a project that is to be made once the model is looked at: the key of a button."""
+        """Key of the pressed button while the model must be read first; None if no button waits."""
         self._making = False
-        """Whether it is made now."""
+        """True while the project is being created."""
 
-    # What is shown
+    # Content
 
     def body(self) -> Iterable[Widget]:
-        """Fields; what the path may go on as; what the model is."""
+        """Yield the fields, the completions of the path and the description of the model."""
         yield RuleLine()
         with FieldColumn(id="fields"):
             yield ModelPath("model", "model", self._path)
@@ -88,30 +88,30 @@ class NewProjectScreen(Page):
         yield TextBlock(id="summary")
 
     def title_parts(self) -> tuple[str, ...]:
-        """Where one is."""
+        """Return the path to this screen."""
         return ("tuibench", "New project")
 
     def on_mount(self) -> None:
-        """Begin with the path, or with what was given."""
-        # What was given need not be typed: the next key makes it, also while the model is still looked at.
+        """Focus the path, or start with the given one."""
+        # A given path needs no typing: enter on the focused button creates the project, even while the model is read.
         self.column.focus_field("measure" if self._path else "model")
         if self._path:
             self._look_now()
 
     @property
     def column(self) -> FieldColumn:
-        """The fields."""
+        """The column of fields."""
         return self.query_one("#fields", FieldColumn)
 
     def _text(self, name: str) -> str:
         return str(self.column.fields[name].answer)
 
     def on_field_changed(self, message: Field.Changed) -> None:
-        """Another path, or another name."""
+        """Handle another path or another name."""
         message.stop()
         if message.field.key == "name":
             self._named = message.field.answer not in ("", self._suggested)
-        # Setting a text tells of it later, when it may be looked at already.
+        # The event of a text set by the program can arrive after the model was read.
         if message.field.key == "model" and self._text("model") not in filter(None, (self._looked, self._looking)):
             self._wanted = None
             self._forget()
@@ -124,10 +124,10 @@ class NewProjectScreen(Page):
         self.column.fields["model"].show_error("")
         self._show_summary()
 
-    # What the model is
+    # Reading the model
 
     def _look_when_typed(self) -> None:
-        # Nobody wants half of an address to be fetched.
+        # A partly typed address must not be fetched.
         if self._text("model") and not is_remote(self._text("model")):
             self._look_now()
         elif is_remote(self._text("model")):
@@ -135,7 +135,7 @@ class NewProjectScreen(Page):
             self._show_summary((("enter fetches it and looks at it", "dim"),))
 
     def _look_now(self, *, again: bool = False) -> None:
-        """Unless that was done; `again` also where it failed, as what was wrong may have been mended."""
+        """Read the model unless it was read before; `again` also retries a failed read, as the cause may be fixed."""
         text = self._text("model")
         if not text or (text == self._looked and not (again and self._found is None)) or text == self._looking:
             return
@@ -145,7 +145,7 @@ class NewProjectScreen(Page):
 
         def hear(progress: FetchProgress) -> None:
             if text != self._looking or not self.is_attached:
-                # In the thread that fetches it.
+                # Runs in the thread that downloads; the exception ends the download.
                 raise _Unwanted("the download was not wanted any more")
             self.post_message(Heard(text, progress))
 
@@ -157,7 +157,7 @@ class NewProjectScreen(Page):
         )
 
     def on_heard(self, message: Heard) -> None:
-        """How much of a model from elsewhere is here."""
+        """Show the progress of a download."""
         message.stop()
         if message.about == self._looking:
             progress = message.progress
@@ -169,7 +169,7 @@ class NewProjectScreen(Page):
             return
         wanted = self._wanted is not None
         self._looked, self._looking, self._wanted = text, "", None
-        # Whoever types something else by now would type it over the path.
+        # Do not move the focus while the user types in another field: the text would replace the path.
         if not isinstance(self.focused, Input):
             self.column.focus_field("model")
         elif wanted:
@@ -214,24 +214,24 @@ class NewProjectScreen(Page):
                 lines = [("A project has this model already: Make it opens that one.", "warn"), *lines]
         self.query_one("#summary", TextBlock).show_lines(lines)
 
-    # Making it
+    # Creating the project
 
     def on_key(self, event: events.Key) -> None:
-        """Enter in the path looks at once; only so what lies elsewhere is fetched."""
+        """Read the model on enter in its field; only this fetches remote models."""
         if event.key == "enter" and self.column.fields["model"].has_focus_within:
             self._look_now(again=True)
 
     def on_button_field_pressed(self, message: ButtonField.Pressed) -> None:
-        """Make it."""
+        """Create the project."""
         message.stop()
         self._make(message.field.key)
 
     def action_run_form(self) -> None:
-        """Make it and measure, from any field."""
+        """Create the project and open the benchmark form, from any field."""
         self._make(MEASURE)
 
     def action_set_up_profiles(self) -> None:
-        """Make it and say what to profile, from any field."""
+        """Create the project and open the profile form, from any field."""
         self._make(PROFILES)
 
     def _make(self, where: str) -> None:
@@ -270,7 +270,7 @@ class NewProjectScreen(Page):
             self.when_shown(lambda: self._open(row.project.id, where))
 
         create = partial(self.desk.create_project, found, name, description, dims)
-        # A key that reached this page while it goes would go with it.
+        # A key that reaches this page meanwhile would be lost with it.
         self.ask(create, done, group="create", otherwise=fail, opens=True)
 
     def _open(self, project: str, where: str) -> None:

@@ -1,4 +1,4 @@
-"""Text with a label beside it, brought to the width of the screen with its further lines set in."""
+"""Text with a label beside it, wrapped to the width of the screen with an indent."""
 
 from __future__ import annotations
 
@@ -9,23 +9,23 @@ from tuibench.core.width import width_of, wrapped
 from tuibench.tui.widgets.row import LineLike
 
 _LEAST = 20
-"""Columns that a text takes before its label goes above it."""
+"""Minimum width of a text; below it, the label goes on a line of its own."""
 
 
 @dataclass(frozen=True, slots=True)
 class Paragraph:
-    """One of them; an empty one is an empty line."""
+    """One paragraph; an empty one is an empty line."""
 
     text: str = ""
     label: str = ""
     indent: int = 0
-    """Columns that the label takes, and from which the text begins in every line."""
+    """Width of the label, and the indent of every line of the text."""
     style: str = ""
     label_style: str = "dim"
 
 
 def lay_out(paragraphs: Iterable[Paragraph], width: int) -> list[LineLike]:
-    """Their lines, each at most `width` columns where words allow it."""
+    """Return the lines of all paragraphs, each at most `width` columns if words allow it."""
     return [line for paragraph in paragraphs for line in _lines(paragraph, max(width, 1))]
 
 
