@@ -110,7 +110,7 @@ def trash() -> Screen[None]:
 
 
 def help_for(page: Page, focused: Widget | None) -> Screen[None]:
-    """The keys of a page and of what has the focus on it."""
+    """The keys of a page and of its focused widget."""
     from tuibench.tui.screens.help import HelpScreen
 
     return HelpScreen(page, focused)

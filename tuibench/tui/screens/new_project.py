@@ -217,7 +217,7 @@ class NewProjectScreen(Page):
     # Creating the project
 
     def on_key(self, event: events.Key) -> None:
-        """Read the model on enter in its field; only this fetches remote models."""
+        """Read the model on enter in its field; typing alone never fetches a remote one."""
         if event.key == "enter" and self.column.fields["model"].has_focus_within:
             self._look_now(again=True)
 
