@@ -1,1 +1,1 @@
-"""The vocabulary every room shares: plain frozen data and pure functions, nothing imported but the standard library."""
+"""Shared types: plain frozen data and pure functions that import only the standard library."""

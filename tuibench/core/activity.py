@@ -1,4 +1,4 @@
-"""A run as seen from outside: its state is derived from what lies on disk, never from what a process remembers."""
+"""The state of a run, derived from files on disk and never from a process's memory."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ RESUMABLE = frozenset({INTERRUPTED, REBOOTED, UNSAVED})
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """Who measures on this machine now, as far as it tells."""
+    """The process that measures on this machine now, as far as it reports itself."""
 
     pid: int
     user: str
     run: str
-    """The run's id; '' where it did not answer."""
+    """The run's id; '' if the process did not answer."""
     eta_s: float | None
     stopped: bool = False
-    """Whether its process is stopped, so that waiting for it may take for ever."""
+    """True if its process is stopped, so that waiting may never end."""
     brief: bool = False
-    """Whether it measures nothing, only runs a model once, and is gone in a moment."""
+    """True if it does not measure: it runs a model once and ends in a moment."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,12 +44,13 @@ class RunInfo:
     executions: int
     eta_s: float | None
     place: int | None = None
-    """In the queue, 1 is next; only while waiting."""
+    """Place in the queue, 1 is next; None unless waiting."""
     holder: Holder | None = None
     heartbeat_age_s: float | None = None
     resumable: bool = False
-    """Whether it can be taken up where it broke off."""
+    """True if it can be resumed."""
     pid_start: int | None = None
-    """When the process of that number began, in ticks since the boot."""
+    """Start time of the process `pid`, in ticks since boot."""
     kind: str = ""
-    """performance or loss where it makes a profile: then cells are its parts, executions what is measured of them."""
+    """performance or loss if the run makes a profile: its cells are then the parts, its executions their measurements.
+    """

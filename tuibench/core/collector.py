@@ -1,4 +1,4 @@
-"""Python's search for cycles, left out where very many small values are made at once."""
+"""A pause of Python's garbage collector while very many small values are created."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 @contextmanager
 def pause_collector() -> Iterator[None]:
-    """Make values without cycles being looked for: each look goes over all that there are, and stops every thread."""
+    """Pause the garbage collector: each collection walks all objects and stops every thread."""
     paused = gc.isenabled()
     gc.disable()
     try:

@@ -1,4 +1,4 @@
-"""Element types of tensors by their names in a model, and how large their elements are."""
+"""Element types of tensors by their names in a model, and their sizes."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ ELEMENT_BITS = {
     **dict.fromkeys(("int2", "uint2"), 2),
     "complex128": 128,
 }
-"""All but text, whose elements have no fixed size."""
+"""Every type except text, which has no fixed element size."""
 
 
 def unpacked_bytes(dtype: str) -> int | None:
-    """Bytes of one element by itself, as inputs are fed; None for text and what is not known."""
+    """Return the bytes of one unpacked element, as inputs are fed; None for text and unknown types."""
     bits = ELEMENT_BITS.get(dtype)
     return None if bits is None else max(1, bits // 8)

@@ -1,4 +1,4 @@
-"""What can go wrong, each with what to do and the exit code of the command it ends."""
+"""The project's exceptions, each with a hint and the exit code of the command that it ends."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class ExitCode(IntEnum):
 
 
 class TuibenchError(Exception):
-    """An error for the user: what happened, and what mends it; both doors print it the same way."""
+    """An error for the user: what happened and how to fix it; shell and dashboard print it the same way."""
 
     exit_code = ExitCode.SOME_FAILED
 
@@ -48,19 +48,19 @@ class ModelError(TuibenchError):
 
 
 class EngineError(TuibenchError):
-    """The engine is not there, or does not have what was asked of it."""
+    """The engine is not installed, or does not support the request."""
 
     exit_code = ExitCode.ENGINE
 
 
 class PhaseTimeout(TuibenchError):
-    """A phase outlived its limit and its process was ended."""
+    """A phase exceeded its time limit and its process was ended."""
 
     exit_code = ExitCode.TIMEOUT
 
 
 class WriteError(TuibenchError):
-    """A result could not be written where it was asked for."""
+    """A result could not be written to the requested place."""
 
     exit_code = ExitCode.STORE
 
@@ -76,17 +76,17 @@ class TooManyFiles(WriteError):
 
 
 class StoreError(TuibenchError):
-    """The store cannot be read or written; what lies in it is as it was."""
+    """The store cannot be read or written; its contents are unchanged."""
 
     exit_code = ExitCode.STORE
 
 
 class StoreBusy(StoreError):
-    """Another process holds the store's lock for longer than a command should wait."""
+    """Another process held the store's lock longer than a command waits."""
 
 
 class StoreDamaged(StoreError):
-    """A file of the store is not what was written; the message names it."""
+    """A file of the store differs from what was written; the message names it."""
 
 
 class StoreReadOnly(StoreError):
@@ -94,18 +94,18 @@ class StoreReadOnly(StoreError):
 
 
 class StoreNewer(StoreReadOnly):
-    """A file of the store is as a newer version wrote it; only that version may change it, or even show it."""
+    """A newer version wrote this file; only that version may change it, or even show it."""
 
 
 class StoreConflict(StoreError):
-    """Another session wrote a document since it was read; nothing of theirs was overwritten."""
+    """Another session wrote a document after it was read; that session's text was not overwritten."""
 
 
 class HostBusy(TuibenchError):
-    """Another benchmark is measuring on this machine, and waiting was not wanted."""
+    """Another benchmark is measuring on this machine, and the user asked not to wait."""
 
     exit_code = ExitCode.BUSY
 
 
 class UnknownId(UsageError):
-    """No benchmark, project or run is meant by what was typed, or several are."""
+    """The typed text matches no benchmark, project or run, or more than one."""

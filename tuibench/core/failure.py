@@ -1,4 +1,4 @@
-"""What went wrong with a cell, in words that say kind, phase and reason once each."""
+"""Words for a failed cell: kind, phase and reason, each once."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _LONGEST = 300
 
 
 def failure_words(failure: Failure, limit: int = _LONGEST) -> str:
-    """One line such as `died by SIGFPE in the first inference`, safe to print; any kind not named here just failed."""
+    """One line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in …`."""
     phase = _PHASES.get(failure.phase) or show(failure.phase, 20)
     said = failure.message.strip()
     if failure.signal and failure.kind == "signal":
@@ -37,5 +37,5 @@ def failure_words(failure: Failure, limit: int = _LONGEST) -> str:
 
 
 def _without_death(said: str, signal: str) -> str:
-    """Nothing where the message only says again which signal it was."""
+    """Return '' if the message only repeats the signal."""
     return "" if said.endswith(f"died by {signal}") else said

@@ -1,4 +1,4 @@
-"""What stands where a file was expected, in words: one table, so that every door calls a FIFO the same."""
+"""Words for the kind of a file that is not a regular file, the same in every message."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ _KINDS = (
 
 
 def name_kind(mode: int) -> str:
-    """What a mode from `os.stat` belongs to, for messages about what is no regular file."""
+    """Return the kind of a file by its mode from `os.stat`, for messages."""
     return next((name for test, name in _KINDS if test(mode)), "something else")

@@ -1,19 +1,19 @@
-"""Instruction sets in few words: the families that make models fast first, each with what it has."""
+"""Short words for instruction sets: the families that speed up models first, each with its members."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
 _FAMILIES = {"amx": "amx_", "avx512": "avx512", "avx": "avx_", "sme": "sme", "sve": "sve", "asimd": "asimd"}
-"""Name and what its members begin with, the quickest first."""
+"""Family name to the prefix of its members, fastest family first."""
 _BARE = frozenset({"", "f", "tile"})
-"""Members without which there is no family."""
+"""Base members of a family; the words leave them out."""
 _IMPLIED = frozenset({"avx2", "fma", "f16c"})
-"""Whatever has AVX-512 has these."""
+"""Every CPU with AVX-512 has these."""
 
 
 def isa_words(isa: Sequence[str]) -> str:
-    """Such as `amx int8 bf16, avx512 vnni bf16`; what is of no family stands as Linux calls it, behind those."""
+    """Return words such as `amx int8 bf16, avx512 vnni bf16`; features of no family follow under their Linux names."""
     members: dict[str, list[str]] = {}
     others = []
     for name in isa:

@@ -1,4 +1,4 @@
-"""The machine that a form is filled in for, and its engines."""
+"""The machine as forms need it: its cores and engines."""
 
 from __future__ import annotations
 
@@ -7,22 +7,22 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class EngineChoice:
-    """One engine of the form."""
+    """One engine in the form."""
 
     name: str
     available: bool
     version: str
-    """'' where it is not installed."""
+    """'' if it is not installed."""
     hint: str
-    """How to get it, where it is not."""
+    """The command that installs it; '' if it is installed."""
     precisions: tuple[str, ...] = ()
     tells_layers: bool = False
-    """Whether profiles can be made with it: it says how long each layer takes."""
+    """True if it reports the time of each layer, so that it can make profiles."""
 
 
 @dataclass(frozen=True, slots=True)
 class Machine:
-    """What forms and headers say of this machine; read once, without looking at noise."""
+    """Facts of this machine for forms and headers; read once, without measuring noise."""
 
     default_cores: int
     usable_cores: int
@@ -30,4 +30,4 @@ class Machine:
     isa: tuple[str, ...]
     engines: tuple[EngineChoice, ...]
     host: str = ""
-    """Its id in the store; '' before there is one."""
+    """The machine's id in the store; '' until it has one."""

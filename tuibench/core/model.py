@@ -1,4 +1,4 @@
-"""What a model is, as the inspecting child reports it; nothing here has seen the bytes of a model."""
+"""A model in figures, as the inspecting child reports it; no code here reads a model's bytes."""
 
 from __future__ import annotations
 
@@ -15,16 +15,19 @@ class Port:
     kind: str
     """tensor, sequence, map or optional."""
     dtype: str
-    """numpy-like name of the element (float32, int64, string, bfloat16 …); for a map 'key->value'."""
+    """Element type by its numpy-like name (float32, int64, string, bfloat16 …); 'key->value' for a map."""
     shape: tuple[int | str | None, ...] | None
-    """int: fixed; str: symbol; None: unknown; the whole None where the rank is unknown."""
+    """Each dimension: int if fixed, str if symbolic, None if unknown.
+
+    The whole value is None if the rank is unknown.
+    """
     inner: str | None = None
     """Kind inside an optional: tensor or sequence."""
 
 
 @dataclass(frozen=True, slots=True)
 class ModelSummary:
-    """A model in figures; fields are None where `reason` says why they could not be read."""
+    """A model in figures; unreadable fields are None, and `reason` says why."""
 
     path: str
     sha256: str
@@ -49,12 +52,12 @@ class ModelSummary:
     zero_tensors: tuple[tuple[str, int, int], ...] = ()
     """(name, elements, zeros) of the weights, largest first, at most 200."""
     files: tuple[FileStamp, ...] = ()
-    """The model and then what its weights lie in, as they were when `sha256` was taken over them in this order."""
+    """The model file, then its weight files, as they were when `sha256` was computed over them in this order."""
 
 
 @dataclass(frozen=True, slots=True)
 class FedInput:
-    """One generated or loaded input, for the line that says what was fed and why."""
+    """One generated or loaded input, with the reason for its shape."""
 
     name: str
     dtype: str
@@ -64,11 +67,11 @@ class FedInput:
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """Where the reference outputs lie and how exact they are, or why there are none."""
+    """The file of the reference outputs and its precision, or the reason why there is none."""
 
     file: str | None
     difference: float | None
-    """Between ONNX Runtime optimized and unoptimized on the same input."""
+    """Difference between optimized and unoptimized ONNX Runtime on the same input."""
     tolerance: float | None
     reason: str | None = None
 
@@ -80,15 +83,15 @@ class Point:
     id: str
     model: int
     batch: int | None
-    """What axis 0 was set to or is; None where the model has no batch."""
+    """Size of axis 0; None if the model has no batch axis."""
     items: int
     dims: dict[str, int]
     chosen: dict[str, int]
-    """Those of `dims` that we chose, with the flag that changes them printed."""
+    """The part of `dims` that tuibench chose; reports print the option that changes them."""
     inputs: tuple[FedInput, ...]
     bundle: str | None
     distinct: int
     reference: Reference
     notes: tuple[str, ...] = ()
     failure: tuple[str, str, str] | None = None
-    """(kind, phase, message) where no inputs could be made that the model accepts."""
+    """(kind, phase, message) if no inputs could be made that the model accepts."""

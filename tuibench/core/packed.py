@@ -1,6 +1,6 @@
-"""Very many rows of one kind in little room: column by column, compressed, in blocks that are unpacked one by one.
+"""Compact storage for many rows of one kind: by column, compressed, in blocks that are unpacked one at a time.
 
-Written out, a profile of 60,000 nodes takes a hundred times as much, and reading it holds up every other thread.
+Uncompressed, a profile of 60,000 nodes is a hundred times larger, and reading it blocks every other thread.
 """
 
 from __future__ import annotations
@@ -12,15 +12,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 LEAST = 256
-"""Rows that are worth it: fewer can be read in the file by whoever opens it."""
+"""Fewest rows that are packed; fewer stay readable in the file."""
 _BLOCK = 2048
-"""Rows that are encoded and decoded at once."""
+"""Rows per block."""
 _MOST_BYTES = 1 << 26
-"""Of one block; more was not written by us."""
+"""Most bytes of one block; tuibench never writes more."""
 
 
 def pack(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, Any] | None:
-    """Columns of plain values under their names; None where a block of them would be too large to be read back."""
+    """Pack named columns of plain values; return None if a block would be too large to read back."""
     blocks = []
     for begin in range(0, len(columns[0]), _BLOCK):
         text = json.dumps([column[begin : begin + _BLOCK] for column in columns], separators=(",", ":")).encode("ascii")
@@ -31,7 +31,7 @@ def pack(names: Sequence[str], columns: Sequence[Sequence[Any]]) -> dict[str, An
 
 
 def unpack(found: Mapping[str, Any]) -> Iterator[dict[str, list[Any]]]:
-    """The columns of one block after the other of what `pack` gave, under their names; ValueError for anything else."""
+    """Yield the named columns of each packed block; raise ValueError for anything that `pack` did not write."""
     count = 0
     for block in found["blocks"]:
         columns = json.loads(_inflate(block))

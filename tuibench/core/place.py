@@ -1,4 +1,4 @@
-"""Where things lie on disk; found once, passed in everywhere."""
+"""Directories on disk, found once and passed to all code."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ class Places:
     """The four directories of a user; TUIBENCH_HOME puts all of them below one."""
 
     data: Path
-    """The store: what must never be lost."""
+    """The store: data that must never be lost."""
     state: Path
-    """Runs that go on, their journals and logs."""
+    """Runs, with their journals and logs."""
     cache: Path
-    """What can be had again: downloaded models, hashes, facts."""
+    """Data that can be recreated: downloaded models, hashes, facts."""
     config: Path
 
     @property

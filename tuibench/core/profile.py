@@ -1,6 +1,6 @@
-"""What a profile says of a model: what each node costs by its shapes, how long it takes, and what it would lose.
+"""The data of a profile: cost of each node by its shapes, measured times, and sensitivity to changes.
 
-`CostProfile` is theory; `PerformanceProfile` and `LossProfile` are measured. Each is kept in a result, as cells are.
+`CostProfile` is theory; `PerformanceProfile` and `LossProfile` are measured. A result stores each, like its cells.
 """
 
 from __future__ import annotations
@@ -12,89 +12,89 @@ from tuibench.core.cell import Estimate, Grade, Noise
 from tuibench.core.profile_spec import INT8, LEVELS, LOSS, PERFORMANCE, PRUNED_LEVELS, ProfileSpec
 
 __all__ = ("INT8", "LEVELS", "LOSS", "PERFORMANCE", "PRUNED_LEVELS", "ProfileSpec")
-"""What is defined beside this, as whoever only asks for a profile has no use for the types of results."""
+"""Re-exported from profile_spec, which code that only requests a profile imports without the result types."""
 
 LAYER, RUNTIME, FOLDED, RESIDUAL = "layer", "runtime", "folded", "residual"
-"""Kinds of rows: nodes of the model; work that the engine added; nodes that it ran beforehand; the rest."""
+"""Kinds of rows: nodes of the model; work that the engine added; nodes computed beforehand; the remainder."""
 
 LAYOUT = "layout (runtime)"
-"""The operator of rows in which an engine changes the layout of a tensor for its own kernels."""
+"""Operator name of rows in which an engine changes a tensor's layout for its own kernels."""
 
 ALREADY_INT8 = "already int8"
-"""Why a point of a layer with such weights has no numbers."""
+"""Reason: the layer's weights are integers already, so the point has no numbers."""
 LIGHTER_BRANCH = "the other branch of its If does more"
-"""Why a node counts as none where no run told which branch is taken."""
+"""Reason: the node counts as zero because no run showed which branch is taken."""
 DONE_BEFORE = "depends on constants alone: computed beforehand"
-"""Why a node counts as none whose output is known before the first inference."""
+"""Reason: the node counts as zero because its output is known before the first inference."""
 LEFT_OUT = "the limit of nodes was reached: not all of this call is counted"
-"""Why a call of a function has no figures, or least ones."""
+"""Reason: the call of a function has no figures, or only lower bounds."""
 NOT_RUN = "not run"
-"""Why a point of a layer in a branch that was not taken has none: that nothing changed says nothing of it."""
+"""Reason: the layer is in a branch that did not run, so unchanged outputs prove nothing."""
 RECURRENT = frozenset({"LSTM", "GRU", "RNN", "DynamicQuantizeLSTM", "com.microsoft.DynamicQuantizeLSTM"})
-"""Operators with products of weights that no loss profile changes."""
+"""Operators with weight products that no loss profile changes."""
 _LOOKUPS = frozenset(
     {"Gather", "GatherElements", "GatherND", "com.microsoft.EmbedLayerNormalization",
      "com.microsoft.GatherBlockQuantized"}
 )  # fmt: skip
-"""They read as much of their table as they give."""
+"""Lookup operators: they read only as much of their table as they output."""
 UNMAPPED = "unmapped (runtime)"
-"""The operator of rows of which it is not known what they are for."""
+"""Operator name of rows whose purpose is unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class NodeCost:
-    """What one node of the model as it is in its file costs; None where that is unknown, and `why` says why.
+    """The cost of one node of the model as stored in its file; None if unknown, with the reason in `why`.
 
-    Operations and activations are of one inference, of all the times that it runs in it.
+    Operations and activations are those of one inference, summed over all runs of the node.
     """
 
     id: str
-    """Unique in the model: the name of its first output, below the node and branch that it lies in."""
+    """Unique in the model: the name of its first output, prefixed with the enclosing node and branch."""
     index: int
-    """Its place in the file's order, subgraphs where they stand."""
+    """Position in the file; a subgraph's nodes follow in place."""
     op: str
-    """With its domain where that is not ONNX's own."""
+    """Operator type, with its domain unless that is ONNX's own."""
     name: str
-    """As in the file: may be empty, and occur twice."""
+    """Name in the file; may be empty or repeated."""
     weight: str = ""
-    """Its largest constant of more than one dimension, by the name it has in the file."""
+    """Name in the file of its largest constant of more than one dimension."""
     weight_shape: tuple[int, ...] = ()
     input_shapes: tuple[tuple[int, ...] | None, ...] = ()
     output_shape: tuple[int, ...] | None = None
-    """Of the first output."""
+    """Shape of the first output."""
     macs: int | None = 0
     """Multiply-accumulates of matrix operators; their FLOPs are twice that."""
     element_flops: int | None = 0
     """Estimated operations on single elements."""
     parameters: int = 0
-    """Elements of constants that no node before it has."""
+    """Elements of constants that no earlier node uses."""
     zeros: int = 0
     weight_bytes: int = 0
-    """Of all constants it reads."""
+    """Bytes of all constants it reads."""
     activation_bytes: int | None = 0
-    """Of what it reads and writes beside constants."""
+    """Bytes that it reads and writes, without constants."""
     times: int | None = 1
-    """How often it runs in one inference; None where that is not known: its figures are of one time then."""
+    """Runs in one inference; None if unknown: the figures are then those of one run."""
     integer: bool = False
-    """Whether its products are of integers."""
+    """True if its products are of integers."""
     why: str = ""
 
     @property
     def flops(self) -> int | None:
-        """Both kinds together; None where either is unknown."""
+        """FLOPs of products and single elements; None if either is unknown."""
         if self.macs is None or self.element_flops is None:
             return None
         return 2 * self.macs + self.element_flops
 
     @property
     def constant_bytes(self) -> int:
-        """What it reads of its constants in one inference: a lookup as much of its table as it gives."""
+        """Bytes of constants read in one inference; a lookup reads only as much of its table as it outputs."""
         read = self.weight_bytes * (1 if self.times is None else self.times)
         return min(read, self.activation_bytes or 0) if self.op in _LOOKUPS else read
 
     @property
     def bytes_moved(self) -> int | None:
-        """Constants and activations, read and written in one inference, were nothing in a cache."""
+        """Bytes of constants and activations read and written in one inference, without any cache."""
         return None if self.activation_bytes is None else self.activation_bytes + self.constant_bytes
 
     @property
@@ -104,23 +104,23 @@ class NodeCost:
 
 
 NODES, EXECUTED, SECONDS = "nodes", "executed", "seconds"
-"""Codes of `CountBound`: nodes that calls expand to; nodes that loops ran; time of the run."""
+"""Codes of `CountBound`: nodes after expanding calls; nodes executed by loops; time of the run."""
 
 
 @dataclass(frozen=True, slots=True)
 class CountBound:
-    """The limit at which counting stopped; totals are lower bounds then."""
+    """The limit at which counting stopped; totals are then lower bounds."""
 
     code: str
     limit: float
-    """Of nodes or seconds, by the code."""
+    """The limit in nodes or seconds, by the code."""
     counted: int
-    """Nodes that were counted, calls expanded."""
+    """Nodes counted so far, calls expanded."""
 
 
 @dataclass(frozen=True, slots=True)
 class CostProfile:
-    """The theoretical cost of a model at one batch and dims; nothing of it is measured. Totals count what is known."""
+    """The theoretical cost of a model at one batch and dims; nothing is measured. Totals include only known costs."""
 
     nodes: tuple[NodeCost, ...]
     batch: int | None
@@ -134,59 +134,59 @@ class CostProfile:
     activation_bytes: int
     peak_activation_bytes: int | None
     unknown: int
-    """Nodes of which something is not known."""
+    """Nodes with an unknown cost."""
     shapes_from: str
-    """In words: one run without optimization, or static inference and why."""
+    """Source of the shapes in words: one run without optimization, or static inference and why."""
     notes: tuple[str, ...] = ()
     bound: CountBound | None = None
 
     @property
     def flops(self) -> int:
-        """Twice the multiply-accumulates, and what is done to single elements."""
+        """Twice the multiply-accumulates plus the operations on single elements."""
         return 2 * self.macs + self.element_flops
 
 
 @dataclass(frozen=True, slots=True)
 class KernelRow:
-    """What one process found of one row: the nodes that an engine runs together, or work of its own."""
+    """One row of one process: nodes that an engine runs together, or the engine's own work."""
 
     key: str
-    """Equal in every process: the id of the first node, or the kernel's name for work of the engine's own."""
+    """The same in every process: the id of the first node, or the kernel's name for the engine's own work."""
     kind: str
     op: str
-    """Of its heaviest node; LAYOUT and the like for work of the engine's own."""
+    """Operator of its heaviest node; LAYOUT or similar for the engine's own work."""
     nodes: tuple[str, ...]
     kernels: tuple[str, ...]
     kernel_op: str
-    """The operator that the engine made of them, such as FusedConv."""
+    """The operator into which the engine fused them, such as FusedConv."""
     raw_us: float
-    """In the middle of the profiled runs, as the profiler told it."""
+    """Median of the profiled runs, as the profiler reported it."""
     us: float
-    """Without the profiler's own share."""
+    """The same without the profiler's overhead."""
     integer: bool = False
-    """Whether the kernel that runs works on integers."""
+    """True if the executed kernel works on integers."""
     activation_bytes: int | None = None
-    """What its kernels read and write in one inference beside constants, as the profiler counts it."""
+    """Bytes that its kernels read and write in one inference, without constants, as the profiler counts them."""
     calls: float | None = None
-    """How often its kernels ran in one inference, together and on average; None where nobody counted."""
+    """Mean number of kernel calls in one inference, all kernels together; None if not counted."""
     precision: str = ""
-    """Of its floats where those are none of 32 bits: f64, bf16, f16."""
+    """Float precision unless it is 32 bits: f64, bf16, f16."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerRun:
-    """One fresh process: profiled runs and unprofiled ones of the same session."""
+    """One fresh process: profiled and unprofiled runs of the same session."""
 
     rows: tuple[KernelRow, ...]
     unprofiled_us: float
     """Median of one inference."""
     profiled_us: float
     bias_us: float
-    """The profiler's own share in each kernel's time, calibrated in the same process."""
+    """Profiler overhead per kernel, calibrated in the same process."""
     runs: int
     unprofiled_runs: int
     kernels: int
-    """Executed in one inference."""
+    """Kernels executed in one inference."""
     load_ms: float
     first_ms: float
     peak_bytes: int | None
@@ -197,12 +197,12 @@ class LayerRun:
     isa: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     precision: str = ""
-    """What its products were computed in, most of the time first; '' where it is not known."""
+    """Precisions of its products, by decreasing time; '' if unknown."""
 
 
 @dataclass(frozen=True, slots=True)
 class Roofline:
-    """The most that this machine was seen to deliver at one core count, measured on the same engine."""
+    """The highest rates measured on this machine at one core count, with the same engine."""
 
     cores: int
     f32_gflops: float | None
@@ -213,44 +213,44 @@ class Roofline:
     cpu: str = ""
     measured_utc: str = ""
     reason: str = ""
-    """Why something of it is missing, or is not what it is called."""
+    """Why a rate is missing, or differs from its name."""
     grade: Grade | None = None
-    """How disturbed the machine was while it was measured."""
+    """How disturbed the machine was during the measurement."""
 
 
 @dataclass(frozen=True, slots=True)
 class ZeroEffect:
-    """What zeros in weights gain on an engine of this machine, measured on layers of our own."""
+    """The speed-up that zeros in weights give on an engine of this machine, measured on generated layers."""
 
     engine: str
     engine_version: str
     ratio: Estimate
     """Time with 90 % zeros / time with none."""
     exploits: bool | None
-    """None where the interval does not tell."""
+    """None if the interval does not decide."""
     sentence: str
     measured_utc: str = ""
     grade: Grade | None = None
-    """How disturbed the machine was while it was measured."""
+    """How disturbed the machine was during the measurement."""
 
 
 @dataclass(frozen=True, slots=True)
 class WhatIf:
-    """One layer alone, in another form: how its time changes there."""
+    """One layer in isolation in another form, and its change in time."""
 
     form: str
     """int8."""
     ratio: Estimate
-    """Its time in that form / its time as it is, both in isolation."""
+    """Time in that form / time as it is, both in isolation."""
     reason: str = ""
     """Why it could not be isolated."""
     around: float | None = None
-    """Share of its time in that form in which floats are turned into it and back."""
+    """Share of its time in that form spent on converting floats to it and back."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerTime:
-    """One row of a performance profile: every node of the model is in exactly one."""
+    """One row of a performance profile; every node of the model is in exactly one row."""
 
     key: str
     kind: str
@@ -260,7 +260,7 @@ class LayerTime:
     kernel_op: str
     weight: str
     ms: Estimate
-    """Per batch, over the processes; no value in rows that cost nothing while the model runs."""
+    """Time per batch over the processes; no value in rows that take no time at inference."""
     macs: int | None = 0
     element_flops: int | None = 0
     parameters: int | None = 0
@@ -268,16 +268,16 @@ class LayerTime:
     bytes_moved: int | None = 0
     integer: bool = False
     roof_ms: float | None = None
-    """The least time that the roofs allow."""
+    """The least time that the machine's limits allow."""
     roof: str = ""
-    """Which one binds: f32, int8, DRAM, cache."""
+    """The binding limit: f32, int8, DRAM, cache."""
     what_if: tuple[WhatIf, ...] = ()
     roof_reason: str = ""
-    """Why none is known to."""
+    """Why no limit is known."""
 
     @property
     def flops(self) -> int | None:
-        """Of all its nodes; None where one is unknown."""
+        """FLOPs of all its nodes; None if one is unknown."""
         if self.macs is None or self.element_flops is None:
             return None
         return 2 * self.macs + self.element_flops
@@ -298,19 +298,19 @@ class PerformanceProfile:
     items: int
     dims: dict[str, int]
     ms: Estimate
-    """One batch, unprofiled."""
+    """Time of one batch, unprofiled."""
     grade: Grade | None
     layers: tuple[LayerTime, ...]
-    """In the order of the model, then work of the engine's own, then what is left over."""
+    """Layers in the model's order, then the engine's own work, then the remainder."""
     sum_ms: float | None
-    """Of all layers before they were scaled to `ms`."""
+    """Sum of all layers before they were scaled to `ms`."""
     scale: float
-    """What they were multiplied by; 1 where they were left alone."""
+    """The factor they were scaled by; 1 if they were not scaled."""
     bias_us: float
     below_resolution: bool
-    """Whether the profiler's own share is too much of the whole for times per layer to mean anything."""
+    """True if profiler overhead is too large for the times per layer to be meaningful."""
     attributed: float | None
-    """Share of the time that rows with a name have."""
+    """Share of the time in rows with a name."""
     processes: int
     runs: int
     load_ms: float | None
@@ -322,29 +322,29 @@ class PerformanceProfile:
 
 @dataclass(frozen=True, slots=True)
 class LossPoint:
-    """One layer changed to one level, everything else as it was; the outputs against those of the unchanged model."""
+    """One layer changed to one level, all else unchanged; the outputs compared with the unchanged model's."""
 
     level: str
     sqnr_db: float | None
-    """Of the outputs; None where they are equal."""
+    """SQNR of the outputs; None if they are equal."""
     cosine: float | None
     kl: float | None = None
-    """Of the softmax of outputs that look like classes."""
+    """KL divergence of the softmax, for outputs that look like classes."""
     top1: float | None = None
-    """Share of samples whose first class is the same."""
+    """Share of samples with the same top class."""
     samples: int = 0
     reason: str = ""
-    """Why it has no numbers."""
+    """Why there are no numbers."""
     harm: bool = False
-    """Whether that is what the change did to the outputs, which is worse than any number."""
+    """True if the change broke the outputs, so that no number exists."""
 
 
 @dataclass(frozen=True, slots=True)
 class LayerLoss:
-    """One layer with weights: what its weights alone tell (a proxy), and what was measured."""
+    """One layer with weights: a proxy from the weights alone, and the measurements."""
 
     id: str
-    """Of its node."""
+    """The id of its node."""
     op: str
     name: str
     weight: str
@@ -352,39 +352,39 @@ class LayerLoss:
     parameters: int
     zeros: int
     quantiles: tuple[float, ...] = ()
-    """|w| at 0, 5 … 100 % of its weights, over the largest."""
+    """|w| at 0, 5 … 100 % of its weights, relative to the largest."""
     weight_sqnr_db: dict[str, float | None] = field(default_factory=dict)
-    """Per level: the weights against themselves changed; None where nothing changes."""
+    """Per level: SQNR of the changed weights against the original ones; None if nothing changes."""
     points: tuple[LossPoint, ...] = ()
-    """Of an approximated profile those levels alone that change nothing of such weights."""
+    """In an approximated profile, only the levels that do not change such weights."""
     reason: str = ""
-    """Why it cannot be looked at."""
+    """Why the layer cannot be examined."""
 
 
 @dataclass(frozen=True, slots=True)
 class LossProfile:
-    """How sensitive the outputs are to changing each layer."""
+    """The sensitivity of the outputs to a change of each layer."""
 
     kind: str
     """approximated or measured."""
     data: str
-    """In words: what the model was run on; '' for approximated."""
+    """The data the model was run on, in words; '' for approximated."""
     levels: tuple[str, ...]
     layers: tuple[LayerLoss, ...]
     samples: int = 0
     classes: bool = False
-    """Whether outputs look like classes."""
+    """True if the outputs look like classes."""
     float32_db: float | None = None
-    """How far the form in which layers are changed is from the model as it is measured."""
+    """SQNR between the modifiable form of the model and the model as measured."""
     complete: bool = True
     notes: tuple[str, ...] = ()
     data_sha256: str = ""
-    """Of the file that `data` names: those of one name need not hold the same; '' where none was noted."""
+    """Checksum of the file that `data` names, since files of one name may differ; '' if none was recorded."""
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """All of one profile: theory, and one of the two that are measured."""
+    """A whole profile: the theory, and at most one of the two measured parts."""
 
     kind: str
     costs: CostProfile
@@ -393,7 +393,7 @@ class Profile:
 
 
 def own_key(name: str, taken: Container[str]) -> str:
-    """By what a row is told that no node of the model gave its name: a model may have a tensor called the same."""
+    """Return a key for a row of the engine's own, distinct from every tensor name of the model."""
     while name in taken:
         name = f"{name} (runtime)"
     return name

@@ -1,4 +1,4 @@
-"""What is asked of a profile; apart from what profiles say, since every specification may hold it."""
+"""The request for a profile; separate from the results, since every specification may contain it."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ KINDS = frozenset({PERFORMANCE, LOSS})
 PRUNED_LEVELS = (0.5, 0.8, 0.9, 0.95)
 INT8 = "int8"
 LEVELS = (*(f"pruned {level:g}" for level in PRUNED_LEVELS), INT8)
-"""What a layer may be changed to, as it is written in records and on screens."""
+"""Changes that a loss profile applies to a layer, as written in records and on screens."""
 
 WHAT_IF = (INT8,)
-"""Forms in which a layer can be measured alone."""
+"""Forms in which a layer can be measured in isolation."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfileSpec:
-    """What is asked of a profile beside what a benchmark is asked: one model, one batch, one core count."""
+    """The options of a profile beside those of a benchmark: one model, one batch, one core count."""
 
     kind: str
     """performance or loss."""
     runs: int = 10
-    """Profiled runs in each process, of which a layer's time is the median."""
+    """Profiled runs in each process; a layer's time is their median."""
     what_if: tuple[str, ...] = ()
-    """Of a performance profile: 'int8' measures each heavy layer in isolation in that precision, too."""
+    """Performance profile: 'int8' also measures each heavy layer in isolation in that precision."""
     levels: tuple[str, ...] = LEVELS
     samples: int = 2
-    """Of a loss profile: how many samples of the data each variant is run on."""
+    """Loss profile: number of data samples on which each variant runs."""
     budget: bool = False
-    """Of a loss profile: one level for all layers, the others for the worst layers alone."""
+    """Loss profile: measure all layers at one level, and only the worst layers at the other levels."""
     approximate: bool = False
-    """Of a loss profile: from the weights alone; nothing is run."""
+    """Loss profile: compute it from the weights alone; run nothing."""
     processes: int = 3
-    """Of a performance profile: fresh ones, over which a layer's time gets its interval."""
+    """Performance profile: fresh processes; a layer's interval is computed over them."""
     fresh_roofs: bool = False
-    """Of a performance profile: measure what this machine can do even if it was measured in the last week."""
+    """Performance profile: measure the machine's limits even if they were measured in the last week."""

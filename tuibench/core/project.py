@@ -1,4 +1,4 @@
-"""A project: a named piece of work around one model, and what its model was when it was last seen."""
+"""A project: named work around one model, and the model's state when last seen."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuibench.core.units import count_of
 
 @dataclass(frozen=True, slots=True)
 class FileStamp:
-    """A file as it was: enough to notice cheaply that it may have changed, and surely that it has."""
+    """A file's stamp: size and time detect a possible change cheaply, the checksum confirms it."""
 
     path: str
     size: int
@@ -20,19 +20,19 @@ class FileStamp:
 
 @dataclass(frozen=True, slots=True)
 class ModelReference:
-    """A model by reference: nothing of the user's is ever copied unless asked."""
+    """A model by reference: a user's file is copied only on request."""
 
     asked: str
-    """As the user named it: a path, sample:NAME, hf:… or https:…"""
+    """The name the user gave: a path, sample:NAME, hf:… or https:…"""
     file: FileStamp
     sha256: str
-    """Of the model and its external data together: what cells are keyed by."""
+    """Checksum of the model with its external data; cells are keyed by it."""
     external: tuple[FileStamp, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """One variant of a project's model; a file that changed in place becomes a new one."""
+    """One version of a project's model; a file changed in place becomes a new version."""
 
     id: str
     project: str
@@ -42,12 +42,12 @@ class Version:
     model: ModelReference
     note: str = ""
     recipe: dict[str, str] = field(default_factory=dict)
-    """How it was made, where we made it."""
+    """The steps that made it, if tuibench made it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What people see of a project; its versions are files of their own."""
+    """A project with its versions; each version has its own file."""
 
     id: str
     name: str
@@ -57,15 +57,15 @@ class Project:
     versions: tuple[Version, ...]
     """Oldest first."""
     dims: dict[str, int] = field(default_factory=dict)
-    """Symbolic dims other than the batch, asked once and remembered."""
+    """Sizes of symbolic dims other than the batch, asked once and saved."""
     generation: int = 1
 
     def holds_file(self, path: str) -> bool:
-        """Whether one of its versions was measured from that file, whatever lies there now."""
+        """Return whether a version was measured from that path, whatever file is there now."""
         return any(version.model.file.path == path for version in self.versions)
 
     def holds(self, sha256: str) -> bool:
-        """Whether one of its versions has this content."""
+        """Return whether a version has this content."""
         return any(version.model.sha256 == sha256 for version in self.versions)
 
 
@@ -75,27 +75,27 @@ class ProjectRow:
 
     project: Project
     benchmarks: int
-    """-1 where nobody has counted yet."""
+    """-1 if not counted yet."""
     size_bytes: int
-    """Of what the store holds for it; -1 where nobody has looked yet."""
+    """Bytes in the store for it; -1 if not measured yet."""
     last_run_utc: str
-    """'' where nothing was measured yet."""
+    """'' if nothing was measured yet."""
     profiles: int = 0
-    """Stored ones of both kinds, which `benchmarks` leaves out."""
+    """Stored profiles of both kinds; `benchmarks` does not count them."""
 
     @property
     def measured(self) -> int:
-        """How much is stored, of whatever kind; -1 where nobody has counted yet."""
+        """Number of stored benchmarks and profiles; -1 if not counted yet."""
         return self.benchmarks + self.profiles if self.benchmarks >= 0 else -1
 
     @property
     def held(self) -> str:
-        """What is stored, in words."""
+        """The stored items in words."""
         return held_words((self,))
 
 
 def held_words(rows: Iterable[ProjectRow]) -> str:
-    """What is stored for all of them: who has only profiles has not nothing."""
+    """Return the stored items of all rows in words; name profiles even if there is no benchmark."""
     counts = [(row.benchmarks, row.profiles) for row in rows]
     benchmarks, profiles = sum(each for each, _ in counts), sum(each for _, each in counts)
     words = [count_of(benchmarks, "benchmark")] if benchmarks or not profiles else []

@@ -1,4 +1,4 @@
-"""Turn the frozen dataclasses into plain JSON values and back, so that no pickle ever crosses a process border."""
+"""Turn frozen dataclasses into plain JSON values and back, so that processes never exchange pickles."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def to_plain(value: Any) -> Any:
 
 
 def to_compact(value: Any) -> Any:
-    """The same with long tuples of one dataclass packed, which `from_plain` takes, too."""
+    """Return the same with long tuples of one dataclass packed; `from_plain` reads both forms."""
     if dataclasses.is_dataclass(value) and not isinstance(value, type):
         return {f.name: to_compact(getattr(value, f.name)) for f in dataclasses.fields(value)}
     if isinstance(value, dict):
@@ -40,7 +40,7 @@ def to_compact(value: Any) -> Any:
 
 
 def _pack(rows: Sequence[Any]) -> dict[str, Any] | None:
-    """None where they are not all of one dataclass."""
+    """Return the packed rows; None if they are not all of one dataclass."""
     kind = type(rows[0])
     if not dataclasses.is_dataclass(kind) or any(type(row) is not kind for row in rows):
         return None
@@ -49,13 +49,13 @@ def _pack(rows: Sequence[Any]) -> dict[str, Any] | None:
 
 
 def from_plain(kind: type[T], data: Any) -> T:
-    """Build a `kind` from what `to_plain` gave; unknown keys are ignored so that newer writers can be read."""
+    """Build a `kind` from the output of `to_plain`; ignore unknown keys so that newer writers can be read."""
     return typing.cast(T, _builder(typing.cast(Hashable, kind))(data))
 
 
 @lru_cache(maxsize=512)
 def _builder(kind: Any) -> Builder:
-    # Types are taken apart once: a stored benchmark has thousands of values of a few dozen types.
+    # Builders are cached per type: a stored benchmark has thousands of values of a few dozen types.
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if origin in (typing.Union, types.UnionType):
         options = [a for a in args if a is not type(None)]
@@ -72,7 +72,7 @@ def _builder(kind: Any) -> Builder:
 
 
 class _Maker:
-    """Builds one dataclass; looks at its fields when it is first asked, since they may hold the class itself."""
+    """Builds one dataclass; reads its field types on first use, since a field may be of the same class."""
 
     __slots__ = ("_fields", "_kind", "_parts")
 
@@ -86,7 +86,7 @@ class _Maker:
         return self._kind(**{k: parts[k](v) for k, v in data.items() if k in parts})
 
     def unpack(self, data: Any) -> tuple[Any, ...]:
-        """Many of them that were packed."""
+        """Build all rows of a packed tuple."""
         parts = self._known()
         rows: list[Any] = []
         with pause_collector():
@@ -105,7 +105,7 @@ class _Maker:
 
 
 def _defaults(field: dataclasses.Field[Any], count: int) -> list[Any]:
-    """What rows of an older version have where they say nothing."""
+    """Return default values for a field that an older version did not write."""
     if field.default_factory is not dataclasses.MISSING:
         return [field.default_factory() for _ in range(count)]
     if field.default is dataclasses.MISSING:
@@ -138,5 +138,5 @@ def _row(builders: list[Builder]) -> Builder:
 
 
 def _mapping(build: Builder) -> Builder:
-    # A copy even where nothing is built: what was read stays its reader's.
+    # Copy even if nothing is converted, so that the caller never shares the parsed data.
     return lambda data: {k: build(v) for k, v in data.items()}

@@ -1,4 +1,4 @@
-"""From what an inspection saw to a reference that can be held against the files later."""
+"""A reference to a model, made from an inspection, so that its files can be compared later."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tuibench.core.project import ModelReference
 
-if TYPE_CHECKING:  # as in card
+if TYPE_CHECKING:  # types only, as in card
     from tuibench.core.model import ModelSummary
 
 UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
@@ -15,16 +15,16 @@ UNCHANGED, CHANGED, GONE = "unchanged", "changed", "gone"
 
 @dataclass(frozen=True, slots=True)
 class ModelState:
-    """What became of a model since it was referred to."""
+    """The state of a model's files, compared with its reference."""
 
     state: str
     """unchanged, changed or gone."""
     file: str = ""
-    """The first file that is not what it was."""
+    """The first file that differs from the reference."""
 
 
 def refer(asked: str, summary: ModelSummary) -> ModelReference | None:
-    """The reference to a model that was inspected; None to one that could not be read."""
+    """Return the reference to an inspected model; None if the model could not be read."""
     if not summary.files:
         return None
     file, *external = summary.files

@@ -1,4 +1,4 @@
-"""Names of models that lie elsewhere, and the form of them that may be printed and stored."""
+"""Names of remote models, and the form of them that may be printed and stored."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-if TYPE_CHECKING:  # names alone need none
+if TYPE_CHECKING:  # types only: reading names does not need them
     from tuibench.core.spec import ModelSource
 
 FETCHED = ("hf", "https")
@@ -14,40 +14,40 @@ FETCHED = ("hf", "https")
 
 @dataclass(frozen=True, slots=True)
 class FetchProgress:
-    """How much of a model is here."""
+    """Progress of a download."""
 
     fetched: int
     total: int | None
-    """None where the server does not say."""
+    """None if the server does not report it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FetchedModel:
-    """A model from elsewhere that lies in the cache now."""
+    """A remote model that is now in the cache."""
 
     source: ModelSource
     name: str
     sha256: str
-    """Of the model's own file."""
+    """Checksum of the model file alone."""
     bytes: int
-    """With the files of its weights."""
+    """Bytes including the weight files."""
     fetched: int
-    """How many of them crossed the network; 0 where it was here already."""
+    """Bytes that were downloaded; 0 if the cache had them."""
 
 
 def is_remote(token: str) -> bool:
-    """Whether a model of this name is to be fetched before it can be measured."""
+    """Return whether a model of this name must be fetched before it can be measured."""
     return remote_scheme(token) in FETCHED
 
 
 def remote_scheme(token: str) -> str:
-    """What stands before the first colon, in lower case; '' where there is none."""
+    """Return the text before the first colon, in lower case; '' if there is none."""
     scheme, colon, _ = token.partition(":")
     return scheme.lower() if colon else ""
 
 
 def public_name(token: str) -> str:
-    """The name without what may be secret: user, password and query, for signed addresses hold their key in it."""
+    """Return the name without user, password and query: signed addresses contain their key there."""
     if remote_scheme(token) != "https":
         return token
     try:

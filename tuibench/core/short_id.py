@@ -1,4 +1,4 @@
-"""Short names for long ids: what people see, and what they may type for one."""
+"""Short names for ids: the form shown on screen and the forms users may type."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from tuibench.core.text import show
 LENGTH = 4
 _LAST = re.compile(r"last(?:~(\d{1,9}))?", re.IGNORECASE)
 _LIKE = str.maketrans("ILO", "110")
-"""Letters that ids do not have, for the digits they are mistaken for."""
+"""Letters that ids do not use, mapped to the digits they look like."""
 _SHOWN = 8
 
 
 def short_id(ulid: str) -> str:
-    """The name of a benchmark on screen."""
+    """Return a benchmark's id as shown on screen."""
     return ulid[-LENGTH:].lower()
 
 
 def short_ids(ulids: Iterable[str]) -> dict[str, str]:
-    """A name for each that no other of them has: four characters, more only where four are shared."""
+    """Return a unique short name for each: four characters, more only if four are shared."""
     every = list(dict.fromkeys(ulids))
     names: dict[str, str] = {}
     length = LENGTH
@@ -39,9 +39,9 @@ def short_ids(ulids: Iterable[str]) -> dict[str, str]:
 
 
 def resolve(token: str, ids: Sequence[str], rerun_of: Mapping[str, str], noun: str = "benchmark") -> str:
-    """The one id of `ids`, newest first, that a user means: an end or beginning of it, last, last~1, or ID~.
+    """Return the one id of `ids`, newest first, that matches the token: its end or beginning, last, last~1, or ID~.
 
-    UnknownId lists what could be meant where it is none or several.
+    Raise UnknownId with the candidates if none or several match.
     """
     typed = token.strip()
     if typed.endswith("~"):
@@ -66,7 +66,7 @@ def _match(typed: str, ids: Sequence[str], noun: str) -> str:
     if wanted in ids:
         return wanted
     ends = [one for one in ids if one.endswith(wanted)]
-    # What stands on screen means what it stands for, whatever else begins like it.
+    # An id shown on screen matches exactly, even if other ids begin with the same characters.
     if len(ends) == 1 and len(wanted) >= LENGTH:
         return ends[0]
     candidates = list(dict.fromkeys(ends + [one for one in ids if one.startswith(wanted)]))

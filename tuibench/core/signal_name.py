@@ -1,4 +1,4 @@
-"""What a signal is called in words about who died by it: real-time ones have numbers alone."""
+"""The name of a signal for messages about a killed process; real-time signals have only numbers."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import signal
 
 
 def signal_name(number: int) -> str:
-    """SIGSEGV for 11; 'signal 40' where it has no name."""
+    """Return SIGSEGV for 11; 'signal 40' for a signal without a name."""
     try:
         return signal.Signals(number).name
     except ValueError:

@@ -1,4 +1,4 @@
-"""Type checks of what `from_plain` built: it takes any value for any field."""
+"""Type checks for the output of `from_plain`, which accepts any value for any field."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ Test = Callable[[Any], bool]
 
 
 def strictly(kind: type[T]) -> Callable[[Any], T]:
-    """Return `from_plain` of that kind which raises TypeError for a value of another type, or no finite number."""
+    """Return a `from_plain` for that kind that raises TypeError for a wrong type or a non-finite number."""
 
     def make(data: Any) -> T:
         made = from_plain(kind, data)
@@ -29,13 +29,13 @@ def strictly(kind: type[T]) -> Callable[[Any], T]:
 
 
 def fits(kind: Any, value: Any) -> bool:
-    """Return whether a value is of a type as fields of our dataclasses state them, all the way down."""
+    """Return whether a value matches a type as our dataclass fields declare it, at every level."""
     return _test(typing.cast(Hashable, kind))(value)
 
 
 @lru_cache(maxsize=512)
 def _test(kind: Any) -> Test:
-    # Types are taken apart once: a journal has thousands of values of a few dozen types.
+    # Tests are cached per type: a journal has thousands of values of a few dozen types.
     origin, args = typing.get_origin(kind), typing.get_args(kind)
     if kind is Any:
         return lambda _: True
@@ -45,7 +45,7 @@ def _test(kind: Any) -> Test:
     if origin is tuple and args[-1] is Ellipsis:
         each = _test(args[0])
         return lambda value: isinstance(value, tuple) and all(map(each, value))
-    if origin is tuple and len(set(args)) == 1:  # rows of figures, of which there are most
+    if origin is tuple and len(set(args)) == 1:  # rows of numbers, the most common case
         each, count = _test(args[0]), len(args)
         return lambda value: isinstance(value, tuple) and len(value) == count and all(map(each, value))
     if origin is tuple:
@@ -66,7 +66,7 @@ def _of_dataclass(kind: type) -> Test:
     tests: list[Test] = []
 
     def test(value: Any) -> bool:
-        if not tests:  # at the first value: a field may hold the class itself
+        if not tests:  # built on first use: a field may be of the same class
             hints = typing.get_type_hints(kind)
             names.extend(hints)
             tests.extend(map(_test, hints.values()))

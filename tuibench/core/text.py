@@ -1,4 +1,4 @@
-"""The one way foreign text reaches a terminal, because names in models can carry escape codes."""
+"""The one function that makes foreign text safe for a terminal: names in models can contain escape codes."""
 
 from __future__ import annotations
 
@@ -11,19 +11,19 @@ _HIDDEN = frozenset({"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"})
 
 
 LONGEST_NAME = 200
-"""Characters that the name of a project or a benchmark may have."""
+"""Most characters in the name of a project or benchmark."""
 
 
 def too_long(name: str) -> str:
-    """What is wrong with a name of so many characters; '' for nothing."""
+    """Return why a name is too long; '' if it is not."""
     count = len(name.strip())
     return f"{count} characters: a name has at most {LONGEST_NAME}" if count > LONGEST_NAME else ""
 
 
 def show(text: object, limit: int = 200) -> str:
-    """Return `text` with everything that could drive a terminal made visible, cut to `limit` characters."""
+    """Return `text` with every control character made visible, cut to `limit` characters."""
     raw = str(text)
-    # What Python calls printable leaves out all that is hidden below, and a few spaces that are not.
+    # `isprintable` rejects everything hidden below, and a few harmless spaces.
     if raw.isprintable():
         safe = raw
     else:

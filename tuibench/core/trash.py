@@ -1,4 +1,4 @@
-"""What was removed and can come back, and what a look at the store found."""
+"""Removed items that can be restored, and the report of a store check."""
 
 from __future__ import annotations
 
@@ -7,19 +7,19 @@ from dataclasses import dataclass
 from tuibench.core.errors import ExitCode
 
 NEWER = "newer"
-"""The kind of problem that only a newer version can look after."""
+"""The kind of problem that only a newer version can handle."""
 
 
 @dataclass(frozen=True, slots=True)
 class TrashEntry:
-    """One removal: everything that went with it comes back with it."""
+    """One removal; it is restored as a whole."""
 
     id: str
     removed_utc: str
     kind: str
     """benchmark or project."""
     names: tuple[str, ...]
-    """What it held, for people: short ids with names."""
+    """Its contents for people: short ids with names."""
     benchmarks: tuple[str, ...]
     projects: tuple[str, ...]
     size_bytes: int
@@ -27,7 +27,7 @@ class TrashEntry:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """Something wrong in the store: what, where, and what was or can be done about it."""
+    """A problem in the store: kind, path, and what was or can be done about it."""
 
     kind: str
     """unlisted, missing, damaged, stale, leftover, unfinished, newer, edited."""
@@ -36,27 +36,27 @@ class Problem:
     detail: str
     repaired: bool = False
     mendable: bool = False
-    """Whether `store check --repair` would do something about it."""
+    """True if `store check --repair` would act on it."""
 
 
 @dataclass(frozen=True, slots=True)
 class StoreReport:
-    """What `store check` or `store migrate` found and did."""
+    """The findings and actions of `store check` or `store migrate`."""
 
     checked: int
-    """Files looked at."""
+    """Files checked."""
     read: int
     """Files whose checksums were verified."""
     problems: tuple[Problem, ...] = ()
     migrated: int = 0
     partial: bool = False
-    """Whether contents were left unread that `--read-data` would have read."""
+    """True if contents were skipped that `--read-data` would have read."""
 
     @property
     def exit_code(self) -> int:
-        """As every command's: 6 where something is left that is not as it was written.
+        """Exit code of the command: 6 if a difference from the written data remains.
 
-        What a newer version wrote is none of that: that version knows what to do with it.
+        Files of a newer version do not count: that version can handle them.
         """
         left = any(not problem.repaired and problem.kind != NEWER for problem in self.problems)
         return ExitCode.STORE if left else ExitCode.OK

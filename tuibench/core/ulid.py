@@ -6,7 +6,7 @@ _ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 
 
 def make_ulid(time_ms: int, entropy: bytes) -> str:
-    """The 26 letters and digits for a time and ten random bytes, both handed in."""
+    """Return the 26 characters for a time and ten random bytes; the caller provides both."""
     if len(entropy) != 10:
         raise ValueError("a ULID takes ten random bytes")
     value = (time_ms << 80) | int.from_bytes(entropy, "big")

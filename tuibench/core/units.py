@@ -1,4 +1,4 @@
-"""Numbers as people read them: four decimals or four significant digits, whichever is more."""
+"""Numbers formatted for people: four decimals or four significant digits, whichever is more."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import math
 from collections.abc import Iterable
 
 _FINE_MS = 0.001
-"""Below it three digits would be those of nanoseconds, of a profiler that counts microseconds."""
+"""Below this, three digits would claim nanoseconds from a profiler that counts microseconds."""
 
 
 def number(value: float) -> str:
-    """Format for the lines and exports that scripts read: 4 decimals or 4 significant digits, whichever is more."""
+    """Format for lines and exports that scripts read: 4 decimals or 4 significant digits, whichever is more."""
     if not math.isfinite(value):
         return str(value)
     if value == 0 or abs(value) >= 1:
@@ -20,12 +20,12 @@ def number(value: float) -> str:
 
 
 def short(value: float, digits: int = 3) -> str:
-    """Format for eyes: `digits` significant digits, never an exponent for everyday sizes."""
+    """Format for people: `digits` significant digits, without an exponent for common sizes."""
     if not math.isfinite(value):
         return str(value)
     if value == 0:
         return "0"
-    # Of the rounded value: 0.9999 has its first digit before the point.
+    # Magnitude of the rounded value: 0.9999 becomes 1.00.
     magnitude = int(f"{value:.{digits - 1}e}".partition("e")[2])
     if magnitude >= digits - 1:
         return f"{value:.0f}"
@@ -40,7 +40,7 @@ def ms(value_ms: float) -> str:
 
 
 def table_ms(value_ms: float) -> str:
-    """A time in a column of ms: hundredths of a microsecond at the finest, so that 7 columns have room for it."""
+    """A time in a column of ms, down to hundredths of a microsecond so that it fits in 7 columns."""
     return short(value_ms) if abs(value_ms) >= _FINE_MS or value_ms == 0 else f"{value_ms:.5f}"
 
 
@@ -54,7 +54,7 @@ def size(count: float) -> str:
 
 
 def scaled(count: float) -> str:
-    """A number of things at a glance: 212, 61.1 k, 4.00 M, 1.20 G."""
+    """A rounded count: 212, 61.1 k, 4.00 M, 1.20 G."""
     if abs(count) < 1000:
         return f"{count:.0f}"
     for unit in ("k", "M", "G", "T", "P"):
@@ -65,7 +65,7 @@ def scaled(count: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A duration at a glance: 0.4 s, 12 s, 3m10, 3h20m."""
+    """A rounded duration: 0.4 s, 12 s, 3m10, 3h20m."""
     if value < 10:
         return f"{value:.1f} s"
     if value < 100:
@@ -86,7 +86,7 @@ def count_of(count: int, noun: str) -> str:
 
 
 def cpu_ranges(cpus: Iterable[int]) -> str:
-    """Numbers of CPUs as people and the kernel write them: 0-3,8."""
+    """CPU numbers as ranges, as the kernel writes them: 0-3,8."""
     spans: list[list[int]] = []
     for cpu in sorted(set(cpus)):
         if spans and cpu == spans[-1][1] + 1:

@@ -1,4 +1,4 @@
-"""What can be seen of a run while it goes on, and of what measures it: made by the workbench, shown by both doors."""
+"""The view of a run in progress; services build it, shell and dashboard show it."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-if TYPE_CHECKING:  # a list of runs needs none of what a run that is watched is made of
+if TYPE_CHECKING:  # types only: listing runs must not import the parts of a watched run
     from tuibench.core.activity import RunInfo
     from tuibench.core.cell import CellResult
     from tuibench.core.model import ModelSummary
@@ -16,11 +16,11 @@ if TYPE_CHECKING:  # a list of runs needs none of what a run that is watched is 
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run that is in no list of results yet: it measures, waits, broke off, failed, or could not be saved."""
+    """A run without a saved result: it measures, waits, was interrupted, failed, or could not be saved."""
 
     info: RunInfo
     project: str
-    """The ULID of the project it belongs to; '' where that is not known."""
+    """The ULID of its project; '' if unknown."""
     engines: str
     scenarios: str
     cores: str
@@ -32,14 +32,14 @@ class RunRow:
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """What the cell is doing that is measured now."""
+    """The progress of the cell that is measured now."""
 
     cell: str
-    """Key."""
+    """The cell's key."""
     n: int
     round: int
     phase: str
-    """In words."""
+    """The phase in words."""
     p50_ms: float | None
     half_width: float | None
     grade: str | None
@@ -51,59 +51,59 @@ AHEAD, NOW, DONE, LOST = "ahead", "now", "done", "failed"
 
 @dataclass(frozen=True, slots=True)
 class Making:
-    """How far a run is that makes a profile."""
+    """Progress of a run that makes a profile."""
 
     activity: str
-    """What it is doing, in words; '' where it does nothing."""
+    """The current activity in words; '' if there is none."""
     stage: str
     """costs, roofline, zeros, layers, what_if, weights or loss; '' before the first."""
     done: int
     of: int
-    """Of what the stage makes many of: processes, layers; 0 where it is one thing."""
+    """Items of the stage, such as processes or layers; 0 if the stage is a single step."""
     parts: tuple[tuple[str, str], ...]
-    """Name and state of each, in their order."""
+    """Name and state of each part, in order."""
 
 
 @dataclass(frozen=True, slots=True)
 class RunView:
-    """A run as it stands; cells that did not change since the last look are the same objects."""
+    """A run at the last poll; cells that did not change since the poll before are the same objects."""
 
     info: RunInfo
     project: str
     spec: BenchmarkSpec | None
-    """None until the run has begun."""
+    """None until the run has started."""
     models: tuple[ModelSummary, ...]
     names: Mapping[str, str]
-    """sha256 of each model to the name it goes by."""
+    """sha256 of each model to its display name."""
     cells: tuple[CellResult, ...]
-    """The plan, in its order; empty until there is one."""
+    """The planned cells in their order; empty until there is a plan."""
     live: Live | None
     executions_min: int
     half_widths: Mapping[str, tuple[float, ...]]
-    """Per cell: the half-width (a fraction) after each of its executions that could tell one."""
+    """Per cell: the half-width (a fraction) after each execution that allows one."""
     waiting_shares: tuple[float | None, ...]
-    """Of the latest executions, oldest first: how much of their time they waited for a CPU."""
+    """Latest executions, oldest first: the share of time they waited for a CPU."""
     log: tuple[str, ...]
-    """What happened, in words, with its time; the newest last."""
+    """Events in words, each with its time, newest last."""
     warnings: tuple[str, ...]
     drift: float | None
-    """Of the anchor cell since the beginning, a fraction."""
+    """Drift of the anchor cell since the start, a fraction."""
     elapsed_s: float
     eta_s: float | None
     limit_s: float | None
     status: str
-    """'' while it goes on, then finished, cancelled, interrupted or failed."""
+    """'' while it runs, then finished, cancelled, interrupted or failed."""
     reason: str = ""
     saved: bool | None = None
-    """None while it goes on; then whether its result is in the store."""
+    """None while it runs; then True if its result is in the store."""
     result: RunResult | None = None
-    """Once it has ended and has one."""
+    """The result, if the run has ended with one."""
     making: Making | None = None
-    """Of a profile: then there are no cells."""
+    """Progress of a profile; a profile has no cells."""
     other_machine: bool = False
-    """Whether it broke off since the machine does not measure as before: it goes on only as one of two machines."""
+    """True if it was interrupted because the machine now measures differently: it resumes only as mixed machines."""
 
     @property
     def ended(self) -> bool:
-        """Whether nothing more will come of it."""
+        """True if the run has ended."""
         return bool(self.status)

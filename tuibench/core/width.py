@@ -1,4 +1,4 @@
-"""How many columns a terminal uses for a text, and how to bring a text to a number of columns."""
+"""Text width in terminal columns, and functions that cut and pad a text to a width."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from functools import lru_cache
 
 _BLANKS = str.maketrans("\t\n\r", "   ")
 _TRIES = 4
-"""How often names that were cut are told apart: each time by a place further behind."""
+"""Most attempts to cut equal-looking names apart, each from a later position."""
 
 
 def width_of(text: str) -> int:
-    """Columns that a terminal uses for `text`, which must have been through `show` already."""
-    # Below the first combining mark every character takes one column: lists of thousands of rows consist of those.
+    """Return the terminal columns of `text`; pass it through `show` first."""
+    # Characters below the first combining mark take one column: a fast path for lists of thousands of rows.
     if text.isascii() or max(text) < "\u0300":
         return len(text)
     return sum(_columns(char) for char in text)
 
 
 def fit(text: str, width: int, ellipsis: str = "…") -> str:
-    """Cut `text` to `width` columns, with an ellipsis, of one column, where something is lost."""
+    """Cut `text` to `width` columns, ending a cut text with a one-column ellipsis."""
     if width_of(text) <= width:
         return text
     kept, used = [], 0
@@ -34,21 +34,21 @@ def fit(text: str, width: int, ellipsis: str = "…") -> str:
 
 
 def fit_end(text: str, width: int) -> str:
-    """Cut from the front: `very_long_name=32` must keep its value."""
+    """Cut from the front: `very_long_name=32` keeps its value."""
     return fit(text[::-1], width)[::-1]
 
 
 def fit_middle(text: str, width: int) -> str:
-    """Cut from the middle: of `encoder.layer.3.attention.weight` both ends tell it from its neighbours."""
+    """Cut from the middle: both ends of `encoder.layer.3.attention.weight` distinguish it from similar names."""
     if width_of(text) <= width or width < 3:
         return fit(text, width)
-    # The end gets the odd column: what differs between neighbours mostly stands there.
+    # The front gets the odd column.
     front = fit(text, (width - 1) // 2 + 1)
     return front + fit_end(text, width - width_of(front) + 1).removeprefix("…")
 
 
 def fit_apart(texts: Sequence[str], width: int) -> list[str]:
-    """Cut each from the middle, and those that would look the same so that what tells them apart is left."""
+    """Cut each text from the middle, and keep the differing part of texts that would look the same."""
     cut = [fit_middle(text, width) for text in texts]
     begins: dict[str, int] = {}
     for _ in range(_TRIES):
@@ -61,7 +61,7 @@ def fit_apart(texts: Sequence[str], width: int) -> list[str]:
         for group in groups:
             differs = _shared(min(group), max(group))
             for text in group:
-                # From the beginning of the word that differs, if that is near.
+                # Start at the beginning of the differing word, if that is near.
                 part = re.search(r"[^./_:]{0,6}$", text[:differs])
                 begins[text] = part.start() if part is not None else differs
         cut = [fit_middle("…" * (begins.get(text, 0) > 0) + text[begins.get(text, 0) :], width) for text in texts]
@@ -69,16 +69,16 @@ def fit_apart(texts: Sequence[str], width: int) -> list[str]:
 
 
 def _shared(first: str, last: str) -> int:
-    """How many characters both begin with: of the least and the greatest of many that is what all begin with."""
+    """Return the length of the common prefix; for the least and greatest of many texts it is that of all."""
     ends = (at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b)
     return next(ends, min(len(first), len(last)))
 
 
 def wrapped(text: str, width: int, indent: str = "") -> list[str]:
-    """Lines of at most `width` columns: broken between words, and within one only where it is wider than a line.
+    """Return lines of at most `width` columns, broken between words, and inside a word only if it exceeds a line.
 
-    Some scripts have no blanks between words, and two columns per character. Lines after the first begin with `indent`;
-    a no-break space is none to break at.
+    Some scripts have no spaces between words, and two columns per character. Lines after the first begin with `indent`;
+    a no-break space does not break.
     """
     lines: list[str] = []
     for word in filter(None, text.translate(_BLANKS).split(" ")):
@@ -92,7 +92,7 @@ def wrapped(text: str, width: int, indent: str = "") -> list[str]:
 
 
 def _pieces(word: str, width: int) -> list[str]:
-    """The word in parts of at most `width` columns, or of one character where that is wider."""
+    """Split the word into parts of at most `width` columns; a wider character is a part of its own."""
     pieces, room = [""], width
     for char in word:
         room -= _columns(char)
