@@ -1,1 +1,1 @@
-"""The hall: every action of the product as one typed method; no widgets, no printing."""
+"""Services: every action of the product as one typed method, without widgets or printing."""

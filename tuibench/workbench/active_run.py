@@ -1,4 +1,4 @@
-"""A run that this process started, watches, and ends or lets go."""
+"""A run that this process started, watches, and ends or detaches."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from tuibench.workbench.watched_run import Event, end_error
 _LOOK_S = 0.25
 _END_S = 1.5
 _SAVE_S = 15.0
-"""For the runner to put what it has into the store before it is killed."""
+"""Time for the runner to save its result before it is killed."""
 
 
 class ActiveRun:
-    """The client's end of a runner: its lifeline, its journal, its end."""
+    """The client's side of a runner: its request pipe, its journal, its end."""
 
     def __init__(
         self,
@@ -50,7 +50,7 @@ class ActiveRun:
         if resumed and is_headless(RunDirectory(run_dir)):
             self.replay.take(head_of(RunDirectory(run_dir).request()))
         self.kept = kept
-        """Whether the run has a directory that outlives this process, and a place in the store."""
+        """True if the run's directory outlives this process and its result goes to the store."""
         self.detached = False
         self._process = process
         self._log = log
@@ -64,16 +64,16 @@ class ActiveRun:
 
     @property
     def id(self) -> str:
-        """The run's."""
+        """The run's id."""
         return self.run_dir.name
 
     @property
     def done_fd(self) -> int:
-        """Readable once the run has ended."""
+        """A file descriptor that is readable once the run has ended."""
         return self._done.fileno()
 
     def events(self) -> Iterator[list[Event]]:
-        """What happened since the last look, four times a second at most, until the run has ended or was let go."""
+        """Yield new events, at most four times a second, until the run has ended or is detached."""
         ended = False
         while not ended and not self.detached:
             ended = self._wait(_LOOK_S)
@@ -84,28 +84,28 @@ class ActiveRun:
 
     @property
     def begun(self) -> bool:
-        """Whether what the journal says comes from the runner that was started here."""
+        """True if the journal's events come from the runner started here."""
         return self.replay.pid == self._process.pid
 
     def _require_own(self) -> None:
-        """Raise HostBusy where another runner was faster to take the run up: its journal is not ours to report."""
+        """Raise HostBusy if another runner resumed the run first; its journal is not ours to report."""
         if not self.begun and self._process.wait() == ExitCode.BUSY:
             short = short_id(self.id)
             raise HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
 
     def detach(self) -> None:
-        """Let the run go on without this process; one that has ended meanwhile stays ours to report."""
+        """Detach the run; if it has ended meanwhile, it stays attached."""
         if self._wait(0):
             return
         try:
             self._lifeline.write(DETACH)
         except BrokenPipeError:
             return
-        # A runner that ended in this instant has not read it.
+        # A runner that ends right now may not have read the request.
         self.detached = not self._wait(0)
 
     def cancel(self) -> None:
-        """End the run now; what was measured stays in its journal and goes to the store."""
+        """End the run now; its measurements stay in the journal and go to the store."""
         if not self._wait(0):
             self._process.terminate()
             if not self._wait(_SAVE_S if self.kept else _END_S):
@@ -114,24 +114,24 @@ class ActiveRun:
         self._note_break()
 
     def _wait(self, seconds: float) -> bool:
-        """Whether the journal is complete: the runner, alive or dead, has closed its end."""
+        """Return whether the runner, alive or dead, has closed its pipe, so that the journal is complete."""
         poll = select.poll()
         poll.register(self._done, select.POLLIN)
         return bool(poll.poll(seconds * 1000))
 
     def _read(self) -> list[Event]:
         if not self.kept and self._held is None:
-            # Its runner may be killed: what it measured must then stay until it is shown.
+            # The runner may be killed: keep the directory until its measurements are shown.
             self._held = hold_scratch(self.run_dir)
         events = self._follower.read()
         self.replay.damaged = self._follower.damaged
         for event in events:
             self.replay.take(event)
-        # What an earlier sitting did is no news.
+        # Skip the events of earlier sessions.
         return [event for event in events if int(event["seq"]) >= self._first_seq]
 
     def _note_break(self) -> None:
-        """Give what is known an end where the journal has none; the journal itself is its runner's alone."""
+        """Set an end if the journal has none; only the runner writes the journal itself."""
         if not self.replay.end and self.replay.start:
             self.replay.end = {"status": "interrupted", "reason": self._how_it_ended()}
             if self._process.wait() == ExitCode.STORE:
@@ -148,7 +148,7 @@ class ActiveRun:
         return read_tail(f"/proc/self/fd/{self._log}") or read_tail(str(self.run_dir / LOG))
 
     def result(self) -> RunResult:
-        """The result as the journal has it; TuibenchError where the run could not even be planned."""
+        """Return the result from the journal; raise TuibenchError if the run was not even planned."""
         error = end_error(self.replay)
         if error is not None:
             raise error
@@ -162,7 +162,7 @@ class ActiveRun:
         return self.replay.result()
 
     def close(self) -> None:
-        """Leave nothing behind of a run that nobody wants kept; one that was let go stays alone."""
+        """Remove the directory of a run that is not kept; leave a detached run alone."""
         if not self.detached:
             self.cancel()
         self._lifeline.close()
@@ -173,7 +173,7 @@ class ActiveRun:
                 self._process.kill()
                 self._process.wait()
         else:
-            # It is init's child once this process has gone, and nothing here waits for it.
+            # This process will not wait for it: init inherits it.
             self._process.returncode = 0
         self._done.close()
         os.close(self._log)
@@ -183,10 +183,10 @@ class ActiveRun:
             os.close(self._held)
 
     def _worth_keeping(self) -> bool:
-        """A new run that failed before it measured anything, and has said so to whoever asked for it, is no news."""
+        """Return False for a new run that failed before its first measurement; the failure is already reported."""
         if not self.kept:
             return False
         if self._resumed or RunDirectory(self.run_dir).is_held():
-            # It was there before, or is another's by now.
+            # It existed before, or another runner has it now.
             return True
         return self.replay.has_something or "saved" in self.replay.end

@@ -1,4 +1,4 @@
-"""Calls a child for one answer and makes of its death an error like any other."""
+"""Calls a child process for one answer and turns its death into an error."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ def ask_child(
     kind: type[TuibenchError] = ModelError,
     stop: StopSwitch | None = None,
 ) -> Any:
-    """The answer of a child; `what` is said of it where it dies, as a `kind`; `hint` where it leaves no last words.
+    """Return a child's answer; raise `kind` if it dies, with `what` in the message and `hint` if its log is empty.
 
-    Tripping `stop` from another thread ends the child, and raises Cancelled here.
+    Tripping `stop` from another thread ends the child and raises Cancelled here.
     """
     switch = stop or StopSwitch()
     log = os.memfd_create(f"{task}.log")

@@ -1,4 +1,4 @@
-"""A run that was started elsewhere, followed by its journal and its lock alone."""
+"""Follows a run started elsewhere, by its journal and lock alone."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _LOOK_S = 0.25
 
 
 class AttachedRun:
-    """Looks four times a second; costs a stat where nothing happened, and changes nothing."""
+    """Polls four times a second; an idle poll costs one stat and writes nothing."""
 
     def __init__(self, directory: RunDirectory, pause: Callable[[float], None] = time.sleep) -> None:
         self.run_dir = directory.path
@@ -30,23 +30,23 @@ class AttachedRun:
 
     @property
     def id(self) -> str:
-        """The run's."""
+        """The run's id."""
         return self._directory.id
 
     @property
     def directory(self) -> RunDirectory:
-        """Where it keeps its things."""
+        """The run's directory."""
         return self._directory
 
     @property
     def begun(self) -> bool:
-        """Whether what the journal says is about the run that is watched: it always is."""
+        """True: the journal always belongs to the followed run."""
         return True
 
     def events(self) -> Iterator[list[Event]]:
-        """All from the beginning, then what happens, until the run has ended."""
+        """Yield all events from the beginning, then new ones, until the run has ended."""
         while True:
-            # In this order: what was written before the lock was free is read after it.
+            # Test the lock first: a journal read after the lock is free is complete.
             alive = self._directory.is_held()
             events = self._follower.read()
             self.replay.damaged = self._follower.damaged
@@ -61,7 +61,7 @@ class AttachedRun:
             self.replay.end = {"status": "interrupted", "reason": "its runner died"}
 
     def result(self) -> RunResult:
-        """The result as the journal has it; TuibenchError where there is none."""
+        """Return the result from the journal; raise TuibenchError if there is none."""
         error = end_error(self.replay)
         if error is not None:
             raise error

@@ -1,4 +1,4 @@
-"""Which project a benchmark belongs to: the one that was named, or that of its model; never a reason to lose it."""
+"""Assigns a benchmark to its project: the named one, or that of its model. A failure never loses the benchmark."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from tuibench.store.store import Store
 
 
 def place(store: Store, result: RunResult, card: Card) -> tuple[Card, str]:
-    """The card with the id of its project, and what to tell the user about it, '' where nothing.
+    """Return the card with its project's id, and a message for the user, '' if none.
 
-    Doing it twice is the same as once.
+    A second call changes nothing.
     """
     model = _first_model(result)
     wanted = (card.project or "").strip()
@@ -26,15 +26,15 @@ def place(store: Store, result: RunResult, card: Card) -> tuple[Card, str]:
     try:
         found, said = _named(store, wanted, model, card.rerun_of) if wanted else _adopted(store, model)
     except (StoreError, UsageError) as error:
-        # What was measured is worth more than where it belongs, which can be said later.
+        # Save the measurement without a project; the user can assign one later.
         return replace(card, project=None), f"it belongs to no project: {error}"
     return replace(card, project=found), said
 
 
 def find_project(store: Store, asked: str, sha256: str = "", path: str = "") -> str:
-    """The id of the project that a run's result will belong to, as far as that can be told; '' where it cannot.
+    """Return the id of the project that a run's result will get; '' if unknown.
 
-    `asked` is what its card names, `sha256` and `path` are of its first model.
+    `asked` is the name in its card; `sha256` and `path` are of its first model.
     """
     try:
         try:
@@ -50,7 +50,7 @@ def find_project(store: Store, asked: str, sha256: str = "", path: str = "") -> 
         held = (one.id for one in every if any(version.model.file.path == path for version in one.versions))
         return next(held, "") if path else ""
     except (StoreError, UnknownId):
-        # A run without its project is better than no run.
+        # List the run without a project rather than not at all.
         return ""
 
 
@@ -72,13 +72,13 @@ def _named(store: Store, wanted: str, model: ModelReference | None, rerun_of: st
         repeated = any(row.id == rerun_of and row.project == found for row in store.benchmarks.rows())
         if model is None or not (repeated or store.projects.get(found).holds_file(model.file.path)):
             return store.projects.touch(found).id, ""
-        # What stands in for a model of this project is a version of it: measured again, or as its file is now.
+        # A stand-in for a model of this project is a version of it: measured again, or as its file is now.
         return found, store.projects.add_version(found, model)[1]
     except UnknownId:
         if model is None:
             raise
         if is_ulid(wanted):
-            # A project that is gone, for which the run was begun: only what somebody typed is a name.
+            # The project of the run was deleted: an id is no name for a new project.
             return _adopted(store, model)
         made = store.projects.create(wanted, model)
         return made.id, f"a project was made for it: {show(made.name, 80)}"

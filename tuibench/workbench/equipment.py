@@ -1,4 +1,4 @@
-"""This machine and its engines, read from files alone: no engine is imported, and no noise is looked at."""
+"""Facts of this machine and its engines from files alone; imports no engine and measures no noise."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from tuibench.store.store import Store
 
 
 def read_machine(store: Store, engines: Iterable[str]) -> Machine:
-    """What forms say of it; 30 ms for the versions of packages, so ask once."""
+    """Return the machine for forms; call once, since package versions take 30 ms."""
     topology = read_topology(os.sched_getaffinity(0))
     try:
         host = store.known_host_id or ""
     except StoreError:
-        # Its id only decorates a header; what is wrong with the store is said where it matters.
+        # The id is only shown in a header; other commands report problems of the store.
         host = ""
     return Machine(
         default_cores=topology.default_cores,

@@ -1,4 +1,4 @@
-"""Results that leave the store, come into it, and are held against each other."""
+"""Export, import and comparison of results."""
 
 from __future__ import annotations
 
@@ -35,23 +35,23 @@ if TYPE_CHECKING:
 
 _IMPORT_S = 120.0
 _RANDOM = 16
-"""Characters of an id that are not its time."""
+"""Characters of an id after its time."""
 _TRIES = 100
 
 
 @dataclass(frozen=True, slots=True)
 class Imported:
-    """A benchmark that came from a file."""
+    """A benchmark imported from a file."""
 
     row: BenchmarkRow
     known: bool
-    """Whether it was in the store already, so that nothing was changed."""
+    """True if it was in the store already; nothing was changed."""
     differs: bool = False
-    """Whether what the store has under that id is not what the file says."""
+    """True if the stored benchmark of that id differs from the file."""
 
 
 class Exchange:
-    """What goes over the border of the store; `home` and `now_ms` are the user's directory and the clock."""
+    """Moves results into and out of the store; `home` is the user's home directory, `now_ms` the clock."""
 
     def __init__(
         self, store: Store, library: Library, runs: Callable[[], Runs], home: str, now_ms: Callable[[], int]
@@ -63,16 +63,16 @@ class Exchange:
         self._now_ms = now_ms
 
     def result(self, token: str) -> RunResult:
-        """What was measured under that name, be it in the store or in a run that was never saved."""
+        """Return the result for a token, from the store or from an unsaved run."""
         return self._named(token)[0]
 
     def _named(self, token: str) -> tuple[RunResult, str]:
-        """The same with what its user calls it."""
+        """Return the same with the user's name for it."""
         try:
             stored = self._library.get(token)
             return stored.result, stored.card.name
         except (UnknownId, StoreError) as error:
-            # Of a store that cannot be read nobody knows what is the last in it; a run has its own directory.
+            # With an unreadable store, `last` cannot be resolved; a run by its id still can.
             by_place = isinstance(error, StoreError) and token.strip().lower().startswith("last")
             unsaved = None if by_place else self._unsaved(token)
             if unsaved is None:
@@ -82,13 +82,13 @@ class Exchange:
             return unsaved, ""
 
     def text(self, token: str, form: str = "json", *, include_private: bool = False) -> str:
-        """An export as text: json, csv or markdown."""
+        """Return an export as text: json, csv or markdown."""
         return self._text(*self._named(token), form, include_private)
 
     def export(self, token: str, path: str, *, include_private: bool = False, shown: Shown | None = None) -> str:
-        """Write an export to a file, whose ending says its form, whole or not at all; the id of what is in it.
+        """Write an export atomically, in the form of the file's ending; return the id of its result.
 
-        `shown` chooses of a profile.
+        `shown` selects the parts of a profile.
         """
         form = form_of(path)
         result, name = self._named(token)
@@ -100,7 +100,7 @@ class Exchange:
         return result.id
 
     def import_file(self, path: str) -> Imported:
-        """Take in a file that `export` or deepsparse.benchmark wrote; what is there already stays as it is."""
+        """Import a file that `export` or deepsparse.benchmark wrote; an existing benchmark stays unchanged."""
         plain = ask_child(
             "import",
             {"path": os.path.abspath(path)},
@@ -121,15 +121,15 @@ class Exchange:
         return Imported(self._store.benchmarks.add(result, Card(project=self._project_of(result))), False)
 
     def side_by_side(self, old_token: str, new_token: str) -> SideBySide:
-        """Two results held against each other, cell by cell."""
+        """Compare two results cell by cell."""
         return self.compare(self.result(old_token), self.result(new_token))
 
     def compare(self, old: RunResult, new: RunResult) -> SideBySide:
-        """The same for results that are at hand."""
+        """Compare two loaded results."""
         return compare_results(old, new)
 
     def differences(self, old: RunResult, new: RunResult) -> tuple[str, ...]:
-        """What two profiles differ in beside their layers: models, machines, versions."""
+        """Return the differences of two profiles beside their layers: models, machines, versions."""
         return (*other_models(old, new), *compare_results(old, new).environment)
 
     def _unsaved(self, token: str) -> RunResult | None:
@@ -147,14 +147,14 @@ class Exchange:
             raise TuibenchError(f"the journal of run {short} cannot be understood: {info.detail}") from error
 
     def _text(self, result: RunResult, name: str, form: str, include_private: bool, shown: Shown | None = None) -> str:
-        # Sample files stay where they are, and a name of what did not come along helps nobody.
+        # Samples are not exported, so remove their paths.
         result = settle_samples(result, None, None)
         if not include_private:
             result, name = without_private(result, self._home), public_name(name, result, self._home)
         return render(result, form, shown=shown, name=name)
 
     def _differs(self, result: RunResult) -> bool:
-        """Whether it is not what is stored, leaving out what an export leaves out."""
+        """Return whether it differs from the stored result, without what an export leaves out."""
         try:
             stored = self._store.benchmarks.get(result.id).result
         except StoreError:
@@ -163,7 +163,7 @@ class Exchange:
         return len({json.dumps(to_plain(one), sort_keys=True) for one in both}) > 1
 
     def _id_of(self, plain: dict[str, Any]) -> str:
-        """An id that the same content gets again, so that a file that was imported before is known."""
+        """Return an id derived from the content, so that a second import of the file is recognized."""
         content = json.dumps(plain, sort_keys=True).encode()
         known = {row.id[-_RANDOM:]: row.id for row in self._store.benchmarks.rows()}
         known |= {one[-_RANDOM:]: one for entry in self._store.trash.entries() for one in entry.benchmarks}
@@ -172,13 +172,13 @@ class Exchange:
             drawn = make_ulid(self._now_ms(), hashlib.sha256(b"%d:%b" % (attempt, content)).digest()[:10])
             if drawn[-_RANDOM:] in known:
                 return known[drawn[-_RANDOM:]]
-            # Another benchmark may have the same name on screen by chance.
+            # Draw again if another benchmark has the same short id.
             if drawn[-LENGTH:] not in ends:
                 return drawn
         raise TuibenchError("a hundred new ids were all taken", "empty the trash")
 
     def _project_of(self, result: RunResult) -> str | None:
-        """The project that has the model already; a file from elsewhere makes none, as its model is not here."""
+        """Return the project that already has the model; an import creates none, as its model is not here."""
         sha256 = result.models[0].sha256 if result.models else ""
         found = self._store.projects.find(sha256) if sha256 else None
         return None if found is None else found.id

@@ -1,4 +1,4 @@
-"""Gets a model from elsewhere by a child, so that whatever a server sends is met by a process that may die of it."""
+"""Fetches a model in a child process, which contains any damage by the server's data."""
 
 from __future__ import annotations
 
@@ -12,20 +12,22 @@ from tuibench.core.text import show
 from tuibench.workbench.asking import ask_child
 
 _SILENCE_S = 150.0
-"""The child itself gives up sooner on a server that says nothing: this is for a child that hangs."""
+"""Limit for a hung child; the child itself gives up sooner on a silent server."""
 
 
 class ModelFetch:
-    """One model on its way here; a download that breaks off leaves nothing."""
+    """One download of a model; an interrupted download leaves no file."""
 
     def __init__(self, token: str, places: Places, *, bounds: Mapping[str, Any] | None = None) -> None:
         self._token = token
         self._shown = show(public_name(token), 120)
-        # `bounds` are the child's own: stall_s, most_bytes, spare_bytes.
+        # `bounds` override the child's limits: stall_s, most_bytes, spare_bytes.
         self._request = {"address": token, "cache": str(places.cache), **(bounds or {})}
 
     def carry_out(self, tell: Callable[[FetchProgress], None]) -> FetchedModel:
-        """Have the model here; `tell` hears how far it is, a few times a second, and ends it with what it raises."""
+        """Fetch the model; call `tell` with the progress a few times a second; an exception from `tell` ends the
+        download.
+        """
 
         def hear(line: dict[str, Any]) -> float:
             if "fetched" in line:

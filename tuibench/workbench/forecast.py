@@ -1,4 +1,4 @@
-"""What a benchmark will come to before anything is started: cells, time, memory, and what cannot work."""
+"""The forecast of a benchmark before the start: cells, time, memory and impossible requests."""
 
 from __future__ import annotations
 
@@ -16,64 +16,64 @@ from tuibench.models.layout import Layout
 from tuibench.runs.plan import make_cells
 
 _START_S = 0.8
-"""What an execution takes beside its timed part: a process, imports, load, warm-up."""
+"""Time of an execution beside its timed part: process, imports, load, warm-up."""
 _BARE_WORKER_BYTES = 60_000_000
 _COPIES = 3
 _WORD_BYTES = 32
 _MOST_POINTS = 4096
-"""Longer sweeps than anybody waits for are counted, not laid out."""
+"""Most points that are planned; a larger sweep is refused."""
 
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """As far as a summary tells; the model itself may still refuse."""
+    """The forecast from summaries alone; the model may still refuse."""
 
     cells: int
     memory_bytes: int | None
-    """About what the largest worker takes, of those models that are known; None where none is."""
+    """Estimated memory of the largest worker, over the known models; None if none is known."""
     problems: tuple[str, ...] = ()
-    """What the models' constants forbid: such cells will fail, the others go on."""
+    """Requests that a model's constants forbid: these cells fail, the others run."""
 
 
 def expected_s(spec: BenchmarkSpec, cells: int) -> float:
-    """About how long so many cells take if each is known well enough at the first opportunity."""
+    """Return the expected time of these cells, if each needs only the minimum of executions."""
     effort = spec.effort
     expected = cells * effort.min_executions * (effort.timed_s + _START_S)
     return expected if spec.limits.max_time_s is None else min(expected, spec.limits.max_time_s)
 
 
 def limit_s(spec: BenchmarkSpec, cells: int, more_s: float = 0.0) -> float:
-    """How long so many cells take at most, with `more_s` that was asked for since."""
+    """Return the most time that these cells take, including `more_s` added since."""
     limit = cells * (spec.effort.limit_s + more_s)
     return limit if spec.limits.max_time_s is None else min(limit, spec.limits.max_time_s + more_s)
 
 
 def worker_bytes(model: ModelSummary, input_bytes: int) -> int:
-    """About what a worker takes: weights as read, reordered and packed, and the inputs."""
+    """Return a worker's estimated memory: weights as read, reordered and packed, and the inputs."""
     return _BARE_WORKER_BYTES + _COPIES * (model.file_bytes + model.external_bytes) + input_bytes
 
 
 def item_bytes(dtype: str) -> int:
-    """Bytes of one element as it is fed; a word of text is guessed, and so is what is not known."""
+    """Return the bytes of one element as fed; a guess for text and unknown types."""
     return _WORD_BYTES if dtype == "string" else unpacked_bytes(dtype) or 1
 
 
 def free_dims(model: ModelSummary, batch_dim: str | None = None) -> tuple[str, ...]:
-    """The dims that a model leaves open beside its batch, as `--dim` addresses them."""
+    """Return the dims that a model leaves open, without its batch, as `--dim` names them."""
     layout = Layout(model.inputs, batch_dim)
     return tuple(key for key in layout.places if key not in layout.batch)
 
 
 def check_dim(model: ModelSummary, spec: BenchmarkSpec, name: str) -> None:
-    """Raise UsageError where a model has no such dim, or fixes it; each by itself, so that all can be said."""
+    """Raise UsageError if a model has no such dim or fixes it; call it per dim to report each error."""
     Layout(model.inputs, spec.inputs.batch_dim).resolve(name, f"--dim {name}:")
 
 
 def misfits(model: ModelSummary, spec: BenchmarkSpec) -> dict[str, UsageError]:
-    """What a model forbids of the one point of a profile, by what was typed: dim:NAME, sequence_length, batch."""
+    """Return what a model forbids of a profile's one point, by option: dim:NAME, sequence_length, batch."""
     unsized = replace(spec, batches=(), dims=(), sequence_lengths=())
     unshaped = replace(unsized, inputs=replace(spec.inputs, shapes=()))
-    # Each by itself, so that all can be said.
+    # One dim at a time, to report each error.
     found = _refused({f"dim:{pair[0]}": replace(unshaped, dims=(pair,)) for pair in spec.dims}, model)
     sized = unsized if found else replace(unsized, dims=spec.dims)
     lengths = {"sequence_length": replace(sized, sequence_lengths=spec.sequence_lengths)}
@@ -96,7 +96,7 @@ def _refused(asked: Mapping[str, BenchmarkSpec], model: ModelSummary) -> dict[st
 
 
 def forecast(spec: BenchmarkSpec, models: Sequence[ModelSummary]) -> Forecast:
-    """What `spec` comes to for models that were looked at; UsageError where it contradicts one of them."""
+    """Return the forecast of `spec` for inspected models; raise UsageError if it contradicts one of them."""
     points: list[Point] = []
     problems: list[str] = []
     memory = 0
@@ -114,7 +114,7 @@ def forecast(spec: BenchmarkSpec, models: Sequence[ModelSummary]) -> Forecast:
 
 
 def _plan(model: ModelSummary, number: int, layout: Layout, request: PointRequest) -> tuple[Point, int]:
-    """The point as its first candidate would have it, and the bytes of one sample."""
+    """Return the point of the first candidate, and the bytes of one sample."""
     search = Search(layout, request.batch, request.fixed, request.shapes)
     _, candidate = next(iter(search.candidates()))
     kinds = {port.name: port.dtype for port in model.inputs}
@@ -130,5 +130,5 @@ def _product(spec: BenchmarkSpec) -> int:
 
 
 def _count(spec: BenchmarkSpec) -> int:
-    """Cells of models that nobody has looked at yet."""
+    """Return the cells of models that are not inspected yet."""
     return max(1, len(spec.models)) * len(spec.engines) * len(spec.scenarios) * len(spec.cores) * _product(spec)

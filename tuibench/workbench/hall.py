@@ -1,4 +1,4 @@
-"""The hall: every action of the product as one typed method; it prints nothing and imports no engine."""
+"""The services: every action of the product as one typed method; prints nothing and imports no engine."""
 
 from __future__ import annotations
 
@@ -29,27 +29,27 @@ _LOOK_S = 0.2
 
 
 class Workbench:
-    """What the shell, the dashboard and Python programs can ask for."""
+    """Every action of the shell, the dashboard and Python programs."""
 
     def __init__(self, settings: Settings | None = None) -> None:
         self.settings = settings or read_settings(os.environ)
 
     def topology(self) -> Topology:
-        """The cores of this machine that this process may use."""
-        from tuibench.host.topology import read_topology  # what only measuring needs
+        """Return the cores of this machine that this process may use."""
+        from tuibench.host.topology import read_topology  # lazy: only measuring needs it
 
         return read_topology(os.sched_getaffinity(0))
 
     def machine(self, *, hidden: bool = False) -> Machine:
-        """This machine and its engines, with `hidden` those for tests, too; reads what does not change."""
+        """Return this machine and its engines, with `hidden` also those for tests; read only constant facts."""
         from tuibench.core import engine
-        from tuibench.workbench.equipment import read_machine  # what only forms need
+        from tuibench.workbench.equipment import read_machine  # lazy: only forms need it
 
         return read_machine(self.store, engine.names(hidden=hidden))
 
     def load_words(self) -> str:
-        """Whether others are at work on this machine now, in words; takes a moment to look."""
-        from tuibench.host.load import load_words, read_cpu_times  # as above
+        """Return the load by other processes, in words; sample it for 0.2 s."""
+        from tuibench.host.load import load_words, read_cpu_times  # lazy: as above
 
         before, began, own = read_cpu_times(), time.monotonic(), time.process_time()
         time.sleep(_LOOK_S)
@@ -57,29 +57,29 @@ class Workbench:
         return load_words(before, read_cpu_times(), os.sched_getaffinity(0), own)
 
     def memory_room(self) -> int | None:
-        """Bytes that can be had now, None where that cannot be told."""
-        from tuibench.host.cgroup import find_groups, read_memory  # as above
+        """Return the available memory in bytes; None if unknown."""
+        from tuibench.host.cgroup import find_groups, read_memory  # lazy: as above
         from tuibench.host.tree import Tree
 
         tree = Tree()
         return read_memory(tree, find_groups(tree)).room_bytes
 
     def fetch(self, token: str, tell: Callable[[FetchProgress], None] = lambda _: None) -> ModelSource:
-        """The file of a model that lies elsewhere, fetched unless it is here; `tell` hears how far it is."""
-        from tuibench.workbench.fetching import ModelFetch  # children and their limits
+        """Fetch a remote model unless it is cached, and return its file; `tell` receives the progress."""
+        from tuibench.workbench.fetching import ModelFetch  # lazy: child processes
 
         return ModelFetch(token, self.settings.places).carry_out(tell).source
 
     def check_engines(self, names: Sequence[str]) -> None:
-        """Raise for the first name that is no engine of this version; nothing is started or imported for it."""
-        from tuibench.engines import registry  # as above
+        """Raise an error for the first name that is no engine of this version; start and import nothing."""
+        from tuibench.engines import registry  # lazy: as above
 
         for name in names:
             registry.check(name)
 
     def examine(self, engines: list[dict[str, Any]], terminal: dict[str, Any]) -> dict[str, Any]:
-        """How fit this machine is to be measured on, with what to mend; takes half a second to look at the noise."""
-        from tuibench.host.brand import read_brand  # what only doctor needs
+        """Return how fit this machine is for measuring, with fixes; sample the noise for half a second."""
+        from tuibench.host.brand import read_brand  # lazy: only doctor needs it
         from tuibench.host.checkup import examine
         from tuibench.host.facts import this_process
         from tuibench.workbench.stock import find_in_stock, take_stock
@@ -95,63 +95,63 @@ class Workbench:
 
     @cached_property
     def store(self) -> Store:
-        """What was measured, as it lies on disk; nothing is read before it is asked for."""
-        from tuibench.workbench.opening import open_store  # tinydb: 10 ms
+        """The store on disk; reads nothing until first use."""
+        from tuibench.workbench.opening import open_store  # lazy: tinydb takes 10 ms
 
         return open_store(self.settings.places.data)
 
     def notices(self) -> tuple[str, ...]:
-        """What the store met so far that somebody should know; () where it was never opened."""
+        """Return the store's messages for the user; () if the store was never opened."""
         return self.store.notices() if "store" in self.__dict__ else ()
 
     @cached_property
     def library(self) -> Library:
-        """What was measured and kept."""
-        from tuibench.workbench.library import Library  # as above
+        """The saved benchmarks and profiles."""
+        from tuibench.workbench.library import Library  # lazy: as above
 
         return Library(self.store, lambda: self.runs)
 
     @cached_property
     def profiles(self) -> Profiles:
-        """What tells the layers of a model apart."""
-        from tuibench.workbench.profiles import Profiles  # the runner's side: 20 ms
+        """The profiles of models."""
+        from tuibench.workbench.profiles import Profiles  # lazy: the runner's side takes 20 ms
 
         return Profiles(self.settings, self.store, lambda: self.library, lambda: self.runs)
 
     def close(self) -> None:
-        """End what this process still counts, so that it leaves nothing in TMPDIR."""
+        """End this process's counting children, so that nothing remains in TMPDIR."""
         if "profiles" in self.__dict__:
             self.profiles.close()
 
     def plan_run(self, run: WatchedRun) -> ProfilePlan:
-        """What a run will take that makes a profile; asked of no other."""
+        """Return the plan of a run that makes a profile."""
         return self.profiles.plan_run(run)
 
     @cached_property
     def exchange(self) -> Exchange:
-        """What leaves the store, comes in, and is held against each other."""
-        from tuibench.workbench.exchange import Exchange  # reports and comparison: 20 ms
+        """Export, import and comparison."""
+        from tuibench.workbench.exchange import Exchange  # lazy: reports and comparison take 20 ms
 
         return Exchange(
             self.store, self.library, lambda: self.runs, os.path.expanduser("~"), lambda: int(time.time() * 1000)
         )
 
     def repetition(self, stored: StoredBenchmark, locate: Locate) -> Repetition:
-        """The models of a stored benchmark, looked at whether they can be measured again."""
-        from tuibench.workbench.repetition import Repetition  # children and their limits: for re-runs alone
+        """Return the models of a stored benchmark, checked for measuring them again."""
+        from tuibench.workbench.repetition import Repetition  # lazy: only re-runs need its child processes
 
         return Repetition(stored, self.settings.places, locate)
 
     @cached_property
     def projects(self) -> Projects:
-        """What keeps benchmarks of one model together."""
-        from tuibench.workbench.projects import Projects  # with the store, as above
+        """The projects, each of which groups the benchmarks of one model."""
+        from tuibench.workbench.projects import Projects  # lazy: comes with the store, as above
 
         return Projects(self.settings.places, self.store, lambda: self.runs)
 
     @cached_property
     def runs(self) -> Runs:
-        """What measures, waits, or broke off."""
-        from tuibench.workbench.runs import Runs  # the runner's side: 20 ms
+        """The runs: running, waiting or interrupted."""
+        from tuibench.workbench.runs import Runs  # lazy: the runner's side takes 20 ms
 
         return Runs(self.settings, self.store)

@@ -1,4 +1,4 @@
-"""Reaching into a run that goes on: a file says what is wanted of its runner, and a signal has it look at once."""
+"""Control requests to a live run: a file contains the request, and a signal makes the runner read it at once."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from tuibench.runs.wish import LONGEST_S, WishBox
 
 _CANCEL_S = 20.0
 _CANCEL_LOOK_S = 0.05
-# One that is stopped would hear of it only when it goes on.
+# SIGCONT wakes a stopped process so that it receives SIGTERM.
 _END = (signal.SIGTERM, signal.SIGCONT)
 
 
 def cancel(directory: RunDirectory, info: RunInfo) -> None:
-    """End a run and come back when it has ended; of another machine's, when it is asked to."""
+    """End a run and wait for its end; on another machine, only write the request."""
     if info.state != activity.ELSEWHERE:
         _require_alive(info, "tuibench ps --all lists")
     with _reaching(info):
@@ -48,7 +48,7 @@ def cancel(directory: RunDirectory, info: RunInfo) -> None:
 
 
 def finish(directory: RunDirectory, info: RunInfo) -> None:
-    """Ask for the end of a run behind the execution that goes on, of a profile once it can be shown."""
+    """Request the end of a run after the current execution, of a profile once it can be shown."""
     short = short_id(info.id)
     if info.state == activity.WAITING:
         raise UsageError(
@@ -67,7 +67,7 @@ def finish(directory: RunDirectory, info: RunInfo) -> None:
 
 
 def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | None) -> None:
-    """Ask for more time per cell; `None` is what each cell was given at first."""
+    """Request more time per cell; None repeats each cell's original time."""
     short, box = short_id(info.id), WishBox(directory.path)
     if info.state != activity.ELSEWHERE:
         _require_alive(info, f"tuibench resume {short} goes on with what is missing" if info.resumable else "")
@@ -97,7 +97,7 @@ def extend(directory: RunDirectory, info: RunInfo, ticket: str, more_s: float | 
 
 
 def _is_finished(directory: RunDirectory) -> bool:
-    """Whether a run has ended as was wished, by itself or by the wish."""
+    """Return whether the run has ended as finished, by itself or on request."""
     ends = read_ends(directory)
     return ends is not None and ends[1].get("status") == "finished"
 
@@ -109,7 +109,7 @@ def _require_alive(info: RunInfo, hint: str) -> None:
 
 @contextmanager
 def _reaching(info: RunInfo) -> Iterator[None]:
-    """Where a wish is written down; what forbids it is said in terms of the run."""
+    """Turn errors of writing a request into errors about the run."""
     short = short_id(info.id)
     try:
         yield
@@ -120,14 +120,14 @@ def _reaching(info: RunInfo) -> Iterator[None]:
 
 
 def _knock(directory: RunDirectory, info: RunInfo) -> None:
-    """Have the runner look at once; where that cannot be, it looks by itself within seconds."""
+    """Signal the runner to poll now; without the signal it polls within seconds."""
     if info.state != activity.ELSEWHERE and info.pid is not None and directory.is_held():
         with suppress(PermissionError):
             _signal(info.pid, info.pid_start, (KNOCK,))
 
 
 def _signal(pid: int, started: int | None, numbers: Sequence[int]) -> None:
-    """Send signals to the very process that was meant: numbers are given to others again."""
+    """Send signals to exactly this process: the kernel reuses pids."""
     try:
         handle = os.pidfd_open(pid)
     except ProcessLookupError:
@@ -137,6 +137,6 @@ def _signal(pid: int, started: int | None, numbers: Sequence[int]) -> None:
             for number in numbers:
                 signal.pidfd_send_signal(handle, number)
     except ProcessLookupError:
-        return  # likewise
+        return  # ended meanwhile
     finally:
         os.close(handle)

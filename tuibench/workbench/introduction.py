@@ -1,4 +1,4 @@
-"""What is known of a run before its first worker starts, for whoever watches it from wherever."""
+"""The facts of a run before its first worker starts, for any observer."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuibench.workbench.forecast import expected_s, limit_s
 
 
 def introduce(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] = ()) -> Preamble:
-    """The beginning of a run that has a plan; `cpus` for who started its runner, else its journal says which."""
+    """Return the preamble of a planned run; without `cpus`, the CPUs come from its journal."""
     spec = replay.spec
     dead = {point.id for point in replay.points if point.failure is not None}
     ahead = sum(cell.point not in dead for cell in replay.cells)
@@ -41,12 +41,12 @@ def introduce(replay: Replay, notes: Sequence[str] = (), cpus: Sequence[int] = (
 
 
 def process_words(asked: ProfileSpec) -> str:
-    """How many fresh processes time the layers."""
+    """Return the number of processes that time the layers, in words."""
     return "1 process" if asked.processes == 1 else f"{asked.processes} processes"
 
 
 def part_words(asked: ProfileSpec) -> tuple[str, ...]:
-    """What a profile is made of, in words."""
+    """Return the parts of a profile in words."""
     if asked.kind == LOSS:
         changed = () if asked.approximate else (f"each layer at {', '.join(asked.levels)}",)
         return ("costs by shapes", "weights", *changed)

@@ -1,4 +1,4 @@
-"""What was copied last, in a file: for terminals that have no clipboard."""
+"""Saves the last copied text to a file, for terminals without a clipboard."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ _NAME = "copied.txt"
 
 
 def keep_copy(state: Path, text: str) -> Path:
-    """Leave a text where its user finds it; WriteError where the disk does not take it."""
+    """Write the text to its file; raise WriteError if the disk refuses."""
     path = state / _NAME
     try:
         make_private(state)

@@ -1,4 +1,4 @@
-"""Starting a runner: a process of its own session, told by one line what to do, watched through two pipes."""
+"""Starts a runner in its own session; one request line tells it what to do, two pipes watch it."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tuibench.runs.scratch import draw_path, sweep
 from tuibench.runs.task import child_environment, python_command
 
 _LEAST_ROOM = 16 << 20
-"""Bytes that a run's directory should have to itself before a run begins there."""
+"""Least free bytes for a new run's directory."""
 
 
 def start_runner(run_dir: Path, log: int) -> subprocess.Popen[bytes]:
-    """The runner makes the directory itself: what it has made it also removes, even when this process is killed."""
+    """Start the runner, which creates and removes its directory itself, even if this process is killed."""
     sweep_temporary()
     return subprocess.Popen(
         python_command("tuibench.runner", str(run_dir), str(os.getpid())),
@@ -37,37 +37,37 @@ def start_runner(run_dir: Path, log: int) -> subprocess.Popen[bytes]:
 
 
 def send_request(lifeline: IO[bytes], line: bytes) -> None:
-    """Tell a runner what to do; the pipe may take the line in parts, and its runner may be dead already."""
+    """Send the request; the pipe may accept it in parts, and the runner may be dead already."""
     while line:
         try:
             line = line[lifeline.write(line) :]
         except BrokenPipeError:
-            return  # how it died is found by waiting for it
+            return  # waiting for the runner reports how it died
 
 
 def engine_probe() -> tuple[list[str], dict[str, str]]:
-    """Command and environment of the child that tells which engines can be imported."""
+    """Return command and environment of the child that tests which engines can be imported."""
     return python_command("tuibench.child", "engines"), child_environment()
 
 
 def passing_directory() -> Path:
-    """A name that nobody has; a TMPDIR that was asked for is not silently replaced by another place."""
+    """Return an unused temporary path; a TMPDIR set by the user is never silently replaced."""
     return draw_path(_temporary())
 
 
 def sweep_temporary() -> None:
-    """Remove the temporary directories that killed processes of this user left."""
-    with suppress(WriteError):  # there is no such place, and so nothing in it
+    """Remove temporary directories left by this user's killed processes."""
+    with suppress(WriteError):  # no such directory: nothing to remove
         sweep(_temporary())
 
 
 def spare_root() -> Path:
-    """Where runs are kept while the user's own place for them cannot be written."""
+    """Return the directory for runs while the user's own one cannot be written."""
     return _temporary() / f"tuibench-{os.getuid()}" / "runs"
 
 
 def usable_root(root: Path) -> tuple[Path, str]:
-    """A place where a run can write, and why it is not `root` where it is another."""
+    """Return a writable directory for runs, and why it is not `root` if it differs."""
     why = why_unusable(root)
     if not why:
         return root, ""
@@ -79,7 +79,7 @@ def usable_root(root: Path) -> tuple[Path, str]:
 
 
 def why_unusable(root: Path) -> str:
-    """Why no run can be kept below `root`; '' where one can. It is made where it is not there."""
+    """Return why runs cannot be kept below `root`, '' if they can; create it if it is missing."""
     try:
         make_private(root)
         if not is_own(root):
@@ -95,21 +95,21 @@ def why_unusable(root: Path) -> str:
 
 
 def is_own(root: Path) -> bool:
-    """Whether it and the directory above are this user's: where everybody may write, a name could be anybody's."""
+    """Return whether it and its parent are this user's: in a shared directory anyone could have created the name."""
     return is_private(root) and is_private(root.parent)
 
 
 def spare_runs() -> list[RunDirectory]:
-    """Runs that were kept in the spare place."""
+    """Return the runs in the spare directory."""
     try:
         root = spare_root()
         return list_runs(root) if is_own(root) else []
     except (OSError, WriteError):
-        return []  # there is no such place, and so nothing in it
+        return []  # no such directory: no runs
 
 
 def no_room(where: object, reason: str | None) -> WriteError:
-    """Nothing can be measured where nothing can be written."""
+    """Return the error for a run whose directory cannot be created."""
     if reason is not None and reason.lower() == os.strerror(errno.EMFILE).lower():
         return TooManyFiles()
     what = f"no directory for the run can be made in {show(where)}: {reason or 'no reason is known'}"

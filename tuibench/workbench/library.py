@@ -1,4 +1,4 @@
-"""What was measured and kept: listed, read, renamed, removed, brought back, checked."""
+"""The saved benchmarks: list, read, rename, remove, restore, check."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class StillRunning(UsageError):
-    """What is to be removed is still being measured; `runs` must be cancelled first, and somebody must want that."""
+    """The targets of a removal are still running; the user must agree to cancel `runs` first."""
 
     def __init__(self, runs: Sequence[RunInfo]) -> None:
         names = ", ".join(short_id(run.id) for run in runs)
@@ -30,7 +30,7 @@ class StillRunning(UsageError):
 
 
 class NeverSaved(UsageError):
-    """What is to be removed is in no list and would be gone for good; somebody must want that."""
+    """The targets of a removal were never saved, so it cannot be undone; the user must agree."""
 
     def __init__(self, runs: Sequence[RunInfo]) -> None:
         measured = [short_id(run.id) for run in runs if run.executions]
@@ -49,43 +49,43 @@ class NeverSaved(UsageError):
 
 @dataclass(frozen=True, slots=True)
 class Targets:
-    """What is meant by some tokens: benchmarks that are saved, and runs that are in no list."""
+    """The resolved tokens: saved benchmarks, and runs without a saved result."""
 
     rows: tuple[BenchmarkRow, ...]
     going: tuple[RunInfo, ...]
     unsaved: tuple[RunInfo, ...] = ()
-    """Runs that have ended, and whose executions only their own directories have."""
+    """Ended runs whose executions exist only in their own directories."""
 
     @property
     def ids(self) -> tuple[str, ...]:
-        """Of all of them."""
+        """The ids of all of them."""
         return (*(row.id for row in self.rows), *(run.id for run in (*self.going, *self.unsaved)))
 
 
 @dataclass(frozen=True, slots=True)
 class Removal:
-    """What came of removing: the trash has it, unless nothing of it was ever saved."""
+    """The result of a removal: the trash has it, unless it was never saved."""
 
     entry: TrashEntry | None
     cancelled: tuple[RunInfo, ...] = ()
     discarded: tuple[RunInfo, ...] = ()
-    """Gone for good."""
+    """Removed permanently."""
 
     @property
     def unsaved(self) -> tuple[RunInfo, ...]:
-        """Those cancelled whose result could not be saved: they are still there, and listed as such."""
+        """Cancelled runs whose result could not be saved; they still exist and are listed."""
         return tuple(run for run in self.cancelled if run.state == activity.UNSAVED)
 
 
 class Library:
-    """Everything about what the store holds, but for projects; a token is any form of an id, or a unique name."""
+    """All actions on the store's benchmarks; a token is any form of an id, or a unique name."""
 
     def __init__(self, store: Store, runs: Callable[[], Runs]) -> None:
         self._store = store
         self._runs = runs
 
     def list(self, project: str | None = None, text: str = "", limit: int | None = None) -> tuple[BenchmarkRow, ...]:
-        """Newest first, no profiles: those with every word of `text` somewhere, of one project where one is named."""
+        """Return benchmarks, newest first, that contain every word of `text`; of one project if named. No profiles."""
         rows = self._rows(project, text)
         if any(row.kind for row in rows):
             rows = tuple(row for row in rows if not row.kind)
@@ -94,12 +94,12 @@ class Library:
     def list_profiles(
         self, project: str | None = None, text: str = "", limit: int | None = None
     ) -> tuple[BenchmarkRow, ...]:
-        """The same for profiles alone."""
+        """Return the same for profiles."""
         rows = tuple(row for row in self._rows(project, text) if row.kind)
         return rows if limit is None else rows[:limit]
 
     def list_loose(self, *, profiles: bool = False) -> tuple[BenchmarkRow, ...]:
-        """Newest first: those of no project, or of one that is not there any more; or such profiles."""
+        """Return benchmarks, or profiles, without an existing project, newest first."""
         known = {project.id for project in self._store.projects.all()}
         rows = self._store.benchmarks.rows()
         return tuple(row for row in rows if row.project not in known and bool(row.kind) is profiles)
@@ -112,7 +112,7 @@ class Library:
         return tuple(row for row in rows if row.project == wanted)
 
     def find(self, token: str) -> BenchmarkRow:
-        """The row of the benchmark that is meant; UnknownId says what it may be, or where it is if not here."""
+        """Return the row that the token names; raise UnknownId with candidates, or with where it is."""
         meaning = Meaning(self._store, self._runs)
         try:
             return meaning.row(token)
@@ -120,11 +120,11 @@ class Library:
             raise meaning.elsewhere(token.strip()) or error from None
 
     def get(self, token: str) -> StoredBenchmark:
-        """The whole benchmark that is meant."""
+        """Return the whole benchmark that the token names."""
         return self._store.benchmarks.get(self.find(token).id)
 
     def project_name(self, project: str | None) -> str:
-        """What a project is called; '' where there is none or it cannot be read."""
+        """Return a project's name; '' if there is none or it cannot be read."""
         try:
             return self._store.projects.get(project).name if project else ""
         except (StoreError, UnknownId):
@@ -133,13 +133,13 @@ class Library:
     def edit(
         self, token: str, name: str | None = None, note: str | None = None, project: str | None = None
     ) -> BenchmarkRow:
-        """Change what is given; '' as the project takes the benchmark out of it."""
+        """Change the given fields; '' as project removes the benchmark from its project."""
         row = self.find(token)
         wanted = self._store.projects.resolve(project) if project else project
         return self._store.benchmarks.edit(row.id, name=name, note=note, project=wanted)
 
     def targets(self, tokens: Iterable[str]) -> Targets:
-        """What `remove` would take for these tokens."""
+        """Return what `remove` would remove for these tokens."""
         rows: dict[str, BenchmarkRow] = {}
         runs: dict[str, RunInfo] = {}
         meaning = Meaning(self._store, self._runs)
@@ -159,7 +159,7 @@ class Library:
         going = tuple(run for run in runs.values() if run.state in activity.ALIVE)
         unsaved = [run for run in runs.values() if run.state not in activity.ALIVE]
         if unsaved:
-            # One may have saved itself since the list was read, which it does before it ends.
+            # A run may have been saved since the list was read.
             now = {row.id: row for row in self._store.benchmarks.rows()}
             rows |= {run.id: now[run.id] for run in unsaved if run.id in now}
         return Targets(tuple(rows.values()), going, tuple(run for run in unsaved if run.id not in rows))
@@ -167,8 +167,8 @@ class Library:
     def remove(self, tokens: Iterable[str], *, cancel: bool = False, discard: bool = False) -> Removal:
         """Move benchmarks to the trash as one removal.
 
-        StillRunning where one goes on and `cancel` is not given, NeverSaved where one is in no list and `discard` is
-        not: that one has no way back.
+        Raise StillRunning for a live run without `cancel`, NeverSaved for an unsaved run without `discard`: removing
+        that one cannot be undone.
         """
         targets = self.targets(tokens)
         if targets.going and not cancel:
@@ -176,21 +176,21 @@ class Library:
         if targets.unsaved and not discard:
             raise NeverSaved(targets.unsaved)
         cancelled = tuple(self._runs().cancel(run.id) for run in targets.going)
-        # A run that had measured nothing has left nothing.
+        # A cancelled run without measurements has no saved result.
         saved = {row.id for row in self._store.benchmarks.rows()}
         kept = [one for one in targets.ids if one in saved]
         entry = self._store.trash.remove(kept) if kept else None
         return Removal(entry, cancelled, tuple(self._runs().discard(run.id) for run in targets.unsaved))
 
     def undo(self) -> TrashEntry:
-        """Bring back what was removed last on this machine."""
+        """Restore the last removal of this machine."""
         if not self._store.trash.entries():
-            # Asked first, as the store would make itself an id to tell this machine's removals from others'.
+            # Check first: `restore` would create an id for this machine.
             raise UnknownId("there is nothing to undo", "The trash is empty.")
         return self._store.trash.restore()
 
     def restore(self, token: str) -> TrashEntry:
-        """Bring back a removal, named by what it holds or by its own id; everything in it comes with it."""
+        """Restore a removal, named by an item in it or by its own id; all its items return."""
         entries = self._store.trash.entries()
         held = {one: entry.id for entry in entries for one in (*entry.benchmarks, *entry.projects, entry.id)}
         if not held:
@@ -198,13 +198,13 @@ class Library:
         return self._store.trash.restore(held[resolve(token, list(held), {}, "removed benchmark")])
 
     def trash(self) -> tuple[TrashEntry, ...]:
-        """What can come back, newest first."""
+        """Return the removals that can be restored, newest first."""
         return self._store.trash.entries()
 
     def empty_trash(self, only: Collection[str] | None = None) -> tuple[int, int]:
-        """Delete these removals for good, else all of them; how many and how many bytes that were.
+        """Delete these removals permanently, or all; return their number and bytes.
 
-        Whoever asked somebody names those he asked about: another session may have removed more while he thought.
+        Pass the ids that the user confirmed: another session may have removed more since.
         """
         before = self._store.trash.ids()
         emptied = self._store.trash.empty(only)
@@ -213,11 +213,11 @@ class Library:
         return emptied
 
     def check(self, *, read_data: bool = False, repair: bool = False) -> StoreReport:
-        """Look for what is wrong in the store, and mend what can be mended where `repair` is given."""
-        # A run that goes on will save itself; one that measured nothing has nothing to save.
+        """Find problems in the store; with `repair`, fix those that can be fixed."""
+        # Skip live runs, which will save themselves, and runs without executions, which have nothing to save.
         told = [run.id for run in self._runs().every() if run.state not in activity.ALIVE and run.executions]
         return self._store.check(read_data=read_data, repair=repair, journals=told)
 
     def migrate(self) -> StoreReport:
-        """Bring files of an older form into the present one, all or none."""
+        """Convert files of an older form to the current one, all or none."""
         return self._store.migrate()

@@ -1,4 +1,4 @@
-"""Starting a runner that is let go in the same breath: once it has read what to run, no client is its end."""
+"""Starts a detached runner, which no client can end by closing its pipe."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tuibench.workbench.launch import no_room, send_request, start_runner
 
 
 def start_lone_runner(run_dir: Path, request: dict[str, Any]) -> None:
-    """Come back when the run can be found, or raise where its runner died before that; it is reaped when it ends."""
+    """Return when the run can be found; raise if its runner died first. A thread reaps the runner."""
     log = os.memfd_create(LOG)
     try:
         process = start_runner(run_dir, log)
         if _hand_over(process, json.dumps({**request, "let_go": True}).encode("ascii") + b"\n"):
-            # Nobody else waits for it, and a dashboard that starts runs all day must not collect dead ones.
+            # Nothing else waits for it, and a long-lived dashboard must not accumulate zombies.
             threading.Thread(target=process.wait, name="reaper", daemon=True).start()
             return
         raise _why_dead(run_dir, process.wait(), read_tail(f"/proc/self/fd/{log}"))
@@ -32,7 +32,7 @@ def start_lone_runner(run_dir: Path, request: dict[str, Any]) -> None:
 
 
 def _hand_over(process: subprocess.Popen[bytes], line: bytes) -> bool:
-    """Whether the runner has taken the run up: it says so, or closes its end by dying."""
+    """Return whether the runner accepted the run: it answers, or closes its pipe by dying."""
     if process.stdin is None or process.stdout is None:
         raise RuntimeError("the runner has no channel")
     with process.stdin as lifeline, process.stdout as answer:

@@ -1,4 +1,4 @@
-"""How far a run is that makes a profile: which parts are there, which one is made now."""
+"""Progress of a run that makes a profile: finished parts and the current part."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.runs.replay import Replay
 
 
 def making_of(replay: Replay, latest: Mapping[str, Any]) -> Making | None:
-    """By its journal and its last progress, which is empty once it has ended; None for what is no profile."""
+    """Return the progress from the journal and its latest event, which is empty after the end; None for a benchmark."""
     asked = replay.spec.profile
     if asked is None:
         return None

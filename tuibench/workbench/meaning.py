@@ -1,4 +1,4 @@
-"""What a user means by a token: a benchmark, else a run that is in no list, or what is in the trash."""
+"""Resolves a token to a benchmark, else to an unsaved run or a removed benchmark."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 class Meaning:
-    """What there is now: rows, runs and trash are read at most once, for however many tokens."""
+    """Resolves any number of tokens; reads rows, runs and trash at most once."""
 
     def __init__(self, store: Store, runs: Callable[[], Runs]) -> None:
         self._store = store
         self._runs = runs
 
     def row(self, token: str) -> BenchmarkRow:
-        """The benchmark that is meant; UnknownId says what it may be."""
+        """Return the benchmark; raise UnknownId with the candidates."""
         return self._by_id.get(token) or find_row(token, self._rows)
 
     def elsewhere(self, typed: str) -> UnknownId | None:
-        """Where something is that is no benchmark of the list; None where nobody knows it."""
+        """Return an error that says where a token that is no listed benchmark is; None if unknown."""
         if (trashed := self.in_trash(typed)) is not None:
             hint = f"tuibench trash restore {short_id(trashed)} brings it back"
             named = short_id(trashed) if typed == trashed else show(typed, 40)
@@ -43,13 +43,13 @@ class Meaning:
         return UnknownId(f"{show(typed, 40)} is a run that is not in the store: it is {run.state}", _what_to_do(run))
 
     def in_trash(self, typed: str) -> str | None:
-        """The id of the removed benchmark whose name on screen that is."""
+        """Return the id of the removed benchmark with this short id; None if there is none."""
         if len(typed) < LENGTH:
             return None
         return next((one for one in self._trashed if one.endswith(typed.upper())), None)
 
     def run(self, typed: str, by_name: bool = False) -> RunInfo | None:
-        """The run whose id on screen that is, or its name, where no benchmark could be meant instead."""
+        """Return the run with this short id, or with `by_name` this name; None if there is none."""
         if len(typed) < LENGTH and not by_name:
             return None
         try:
@@ -77,7 +77,7 @@ class Meaning:
 
 
 def _what_to_do(run: RunInfo) -> str:
-    """With a run that is in no list."""
+    """Return a hint for an unsaved run."""
     short = short_id(run.id)
     if run.state in activity.ALIVE:
         return f"tuibench attach {short} follows it to its end"

@@ -1,4 +1,4 @@
-"""What a model is, and whether it still is: asked of children, since its bytes are foreign and may be many."""
+"""Reads a model, and checks its files for changes, in child processes: its content is untrusted and may be large."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _SLOWEST_BYTES_PER_S = 20_000_000
 
 
 def inspect(source: ModelSource, places: Places, timeout_scale: float = 1.0) -> ModelSummary:
-    """The summary of a model; ModelError where it is none."""
+    """Return the summary of a model; raise ModelError if the file is no model."""
     tree = Tree()
     request = {
         "path": source.path,
@@ -35,7 +35,7 @@ def inspect(source: ModelSource, places: Places, timeout_scale: float = 1.0) -> 
 
 
 def find_state(reference: ModelReference, places: Places) -> ModelState:
-    """Whether a model is what it was: a look at its files, and only where their times differ their checksums."""
+    """Return whether a model is unchanged; hash only the files whose times differ."""
     doubtful: list[FileStamp] = []
     for stamp in (reference.file, *reference.external):
         state = _glance(stamp)
@@ -47,12 +47,12 @@ def find_state(reference: ModelReference, places: Places) -> ModelState:
 
 
 def is_untouched(reference: ModelReference) -> bool:
-    """Whether the files are what they were by their sizes and times alone."""
+    """Return whether the files have the same sizes and times; do not hash."""
     return all(_glance(stamp) == UNCHANGED for stamp in (reference.file, *reference.external))
 
 
 def _glance(stamp: FileStamp) -> str:
-    """A state; '' where only the content can tell."""
+    """Return a state by size and time; '' if only the content can decide."""
     try:
         found = os.stat(stamp.path)
     except (OSError, ValueError):

@@ -1,4 +1,4 @@
-"""What a user means by a token: a benchmark by any form of its id, or by a name that tells it from others."""
+"""Resolves a typed token to a benchmark: any form of its id, or a unique name."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SHOWN = 8
 
 
 def find_row(token: str, rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
-    """The row that a token means among `rows`, newest first; UnknownId lists what it may mean."""
+    """Return the row of `rows`, newest first, that the token names; raise UnknownId with the candidates."""
     typed = unicodedata.normalize("NFC", token.strip())
     if not _is_id(typed, rows):
         named = [row for row in rows if row.name and unicodedata.normalize("NFC", row.name) == typed]
@@ -30,7 +30,7 @@ def find_row(token: str, rows: Sequence[BenchmarkRow]) -> BenchmarkRow:
 
 
 def _is_id(typed: str, rows: Sequence[BenchmarkRow]) -> bool:
-    """Whether it is one whatever somebody has called a benchmark: what stands on screen means what it stands for."""
+    """Return whether the token is an id; an id shown on screen wins over a benchmark's name."""
     lowered = typed.lower()
     if lowered == "last" or lowered.startswith("last~") or lowered.endswith("~"):
         return True
@@ -38,14 +38,14 @@ def _is_id(typed: str, rows: Sequence[BenchmarkRow]) -> bool:
 
 
 def _are_one_line(named: Sequence[BenchmarkRow], rows: Sequence[BenchmarkRow]) -> bool:
-    """Whether all go back to the same benchmark: re-runs inherit its name, which then means the newest."""
+    """Return whether all are re-runs of the same benchmark: re-runs inherit its name, which then means the newest."""
     repeated = {row.id: row.rerun_of for row in rows}
     return len({_first(row.id, repeated) for row in named}) == 1
 
 
 def _first(one: str, repeated: Mapping[str, str]) -> str:
     seen = set()
-    # No benchmark repeats a later one, unless somebody has edited by hand.
+    # A cycle is possible only after a manual edit.
     while (before := repeated.get(one)) and one not in seen:
         seen.add(one)
         one = before

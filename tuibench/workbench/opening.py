@@ -1,4 +1,4 @@
-"""The store of a user, opened where it is needed: importing it takes time that other commands should not pay."""
+"""Opens a user's store; its import is slow, so commands load this module only if they need the store."""
 
 from __future__ import annotations
 
@@ -11,5 +11,5 @@ from tuibench.store.store import Store
 
 
 def open_store(root: Path, wait_s: float = WAIT_S) -> Store:
-    """The store below `root`, whose locks are waited for so long; nothing is read or written yet."""
+    """Return the store below `root`, with this limit for its locks; read and write nothing yet."""
     return Store(root, read_machine(), is_remote=is_remote, wait_s=wait_s)

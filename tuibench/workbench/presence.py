@@ -1,4 +1,4 @@
-"""The runs that are in no list of results, looked at every second: only what has changed costs more than a stat."""
+"""Polls the runs without a saved result each second; an unchanged run costs one stat."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from tuibench.workbench.runs import Runs
 
 _LISTED = frozenset({activity.FINISHED, activity.CANCELLED})
-"""What has ended like this is in the list of results, or had nothing for it."""
+"""Ended runs in these states are listed as results, or have no result."""
 
 _Stamp = tuple[int, int] | None
 
 
 @dataclass(slots=True)
 class _Known:
-    """What the last look found of one run."""
+    """The last poll's knowledge of one run."""
 
     directory: RunDirectory
     follower: Follower
@@ -43,17 +43,17 @@ class _Known:
     mark: str = ""
     held: bool = False
     looked: bool = False
-    """Whether any look found it before."""
+    """True if an earlier poll found it."""
     planned: bool = False
     judged: tuple[object, ...] = ()
     row: RunRow | None = None
-    """None for one that is listed elsewhere."""
+    """None if the run is listed elsewhere."""
     ended: RunInfo | None = None
-    """How one ended that is listed elsewhere now, and went on at a look before."""
+    """Final state of a run that was alive at an earlier poll and is now listed elsewhere."""
 
 
 class Presence:
-    """One of these per session; looks may come from any thread."""
+    """Polls runs; one instance per session, usable from any thread."""
 
     def __init__(self, runs: Runs, store: Store) -> None:
         self._runs = runs
@@ -62,11 +62,11 @@ class Presence:
         self._observer: Observer | None = None
         self._mark = ""
         self._projects: dict[tuple[str, str, str], str] = {}
-        """Answers of the store, as long as it stays as it is."""
+        """Projects by key, cached until the store changes."""
         self._one_at_a_time = threading.Lock()
 
     def look(self, mark: str) -> tuple[RunRow, ...]:
-        """Newest first; `mark` is the store's, on which it depends what is listed already."""
+        """Return the rows, newest first; `mark` is the store's change marker, which decides what is listed already."""
         with self._one_at_a_time:
             if self._observer is None or mark != self._mark:
                 self._observer, self._mark = self._runs.observer(), mark
@@ -80,7 +80,7 @@ class Presence:
 
     @property
     def ended(self) -> tuple[RunInfo, ...]:
-        """How those ended that went on at some look and were in no row of the last one."""
+        """The runs that were alive at an earlier poll and had no row at the last one."""
         with self._one_at_a_time:
             return tuple(known.ended for known in self._known.values() if known.ended is not None)
 
@@ -90,10 +90,10 @@ class Presence:
         if rests and (known.mark == mark or self._is_as_before(known, observer)):
             known.mark = mark
             return
-        # In this order: what was written before the lock was free is read after it.
+        # Test the lock first: a journal read after the lock is free is complete.
         held = known.directory.is_held()
         if known.held and not held:
-            # It may have been saved behind the mark: what the store had before tells nothing of it.
+            # The runner may have saved it after `mark` was taken, so ask the store again.
             observer = self._observer = self._runs.observer()
         same = held and known.mark == mark
         known.stamp, known.mark, known.held = stamp, mark, held
@@ -105,20 +105,20 @@ class Presence:
         if same and known.row is not None and (info, planned) == (known.row.info, known.planned):
             return
         known.planned = planned
-        # Of another machine's run that has ended, that machine's list has the result.
+        # Another machine's ended run is listed in that machine's store.
         listed = info.state in _LISTED or (info.state == activity.ELSEWHERE and info.pid is None)
-        # A runner that only tidies up has its result in the list already.
+        # A runner that only cleans up has saved its result already.
         tidies = held and bool(known.tally.end.get("saved"))
         listed = listed or tidies
         if listed and known.row is not None and known.row.info.state in activity.ALIVE:
             known.ended = _ended(known, info, observer) if tidies else info
-        # One that is just being started has neither lock nor journal: what has begun by the next look never broke off.
+        # A run that is starting has neither lock nor journal: skip it for one poll, lest it look interrupted.
         begins = known.stamp is None and not held and not known.looked
         known.looked = True
         known.row = None if listed or begins else self._row(known, info)
 
     def _is_as_before(self, known: _Known, observer: Observer) -> bool:
-        """Whether the store thinks of an ended run as it did: then its journal need not be read again."""
+        """Return whether the store judges an ended run as before: then skip its journal."""
         if known.judged != _basis(known.directory, observer):
             return False
         if known.row is not None:
@@ -127,7 +127,7 @@ class Presence:
         return True
 
     def _follow(self, known: _Known, observer: Observer) -> RunInfo | None:
-        """What a run that goes on is doing; None where its journal does not tell, or makes no sense."""
+        """Return the state of a live run from its journal; None if the journal is too short or inconsistent."""
         tally = known.tally
         try:
             for event in known.follower.read():
@@ -155,7 +155,7 @@ class Presence:
         )
 
     def _project(self, known: _Known) -> str:
-        """Where its result will belong, which may change with the store."""
+        """Return the project of its future result; it may change with the store."""
         request = known.request or {}
         asked = str((request.get("card") or {}).get("project") or "")
         sources = (request.get("spec") or {}).get("models") or [{}]
@@ -167,7 +167,7 @@ class Presence:
 
 
 def _ended(known: _Known, info: RunInfo, observer: Observer) -> RunInfo:
-    """What a run will be once its runner, which has saved it, is gone."""
+    """Return the state that a saved run will have once its runner has exited."""
     try:
         return judge_run(info, known.tally, replace(observer, is_saved=lambda _: True), held=False)
     except NONSENSE:
@@ -175,7 +175,7 @@ def _ended(known: _Known, info: RunInfo, observer: Observer) -> RunInfo:
 
 
 def _basis(run: RunDirectory, observer: Observer) -> tuple[object, ...]:
-    """What the state of an ended run depends on beside its journal."""
+    """Return everything that the state of an ended run depends on, beside its journal."""
     return observer.is_saved(run.id), observer.host_id
 
 

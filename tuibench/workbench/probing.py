@@ -1,4 +1,4 @@
-"""What doctor tells beside facts: which engines can really be imported, asked of a child, and where the output goes."""
+"""The parts of `doctor` that need a probe: engines that a child can import, and the output's terminal."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ def ask_engines(
     start: Callable[..., Any] | None = None,
     timeout_s: float = _ENGINES_TIMEOUT_S,
 ) -> Answers:
-    """Ask a child which engines can be imported, because no engine is imported in this process."""
-    # 9 ms that --help has no use for.
+    """Ask a child which engines can be imported, since this process imports none."""
+    # lazy: --help must not pay 9 ms for these
     import subprocess
 
     from tuibench.workbench.launch import engine_probe
@@ -51,7 +51,7 @@ def ask_engines(
 
 
 def describe_terminal(stream: TextIO) -> dict[str, Any]:
-    """What the output goes to."""
+    """Return the properties of the output stream."""
     isatty = stream.isatty()
     columns = lines = None
     if isatty:

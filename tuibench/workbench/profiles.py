@@ -1,4 +1,4 @@
-"""Profiles as their user deals with them: what they will take, what needs no measuring, starting one."""
+"""The actions on profiles: estimate, compute without measuring, start."""
 
 from __future__ import annotations
 
@@ -24,45 +24,45 @@ from tuibench.workbench.introduction import process_words
 from tuibench.workbench.setting import Settings
 from tuibench.workbench.theory import Theory
 
-if TYPE_CHECKING:  # whoever only lists profiles starts none
+if TYPE_CHECKING:  # types only: listing profiles must not import them
     from tuibench.workbench.active_run import ActiveRun
     from tuibench.workbench.library import Library
     from tuibench.workbench.runs import Runs, Wishes
     from tuibench.workbench.watched_run import WatchedRun
 
 _BEFORE_S = 2.0
-"""A model is looked at, inputs are made, costs are counted."""
+"""Time to inspect a model, generate inputs and count costs."""
 _ROOFS_S = 3.0
 _PROCESS_S = 1.0
 _ALONE_S, _MOST_ALONE = 0.7, 20
 _UNPROFILED_S = 1.0
 _FLOPS_PER_CORE = 2e10
-"""Where nothing was measured of a model yet: about what a core does."""
+"""Estimated speed of a core, used if nothing of a model is measured yet."""
 _NODE_MS = 0.001
-"""No node takes less."""
+"""Least time of a node."""
 _NODE_BEFORE_S, _NODE_PROCESS_S = 0.65e-3, 0.22e-3
-"""What each node adds: where it is looked at and costs are counted; where a process loads it, profiles and reads that.
+"""Added time per node: for inspecting and counting; for loading, profiling and reading in a process.
 
-Measured on chains of 5,000 to 60,000 products, of which the last take a minute.
+Measured on chains of 5,000 to 60,000 products; the longest take a minute.
 """
 _LOOKED_AT = 20
-"""Newest benchmarks of a model whose records are read for an estimate."""
+"""Newest benchmarks of a model that are read for an estimate."""
 
 
 @dataclass(frozen=True, slots=True)
 class ProfilePlan:
-    """What a profile will take before anything is started."""
+    """The estimate for a profile before the start."""
 
     seconds: float | None
-    """About; None where nothing is known of the model yet."""
+    """Estimated time; None if nothing is known of the model yet."""
     words: tuple[str, ...]
-    """What will be done."""
+    """The steps in words."""
     basis: str = ""
-    """What the estimate is made from, and whether that was measured or guessed; '' where there is none."""
+    """The basis of the estimate, measured or guessed; '' if there is no estimate."""
 
 
 class Profiles:
-    """Everything about profiles but what they share with benchmarks: those are read, edited and removed alike."""
+    """The actions on profiles that differ from benchmarks; reading, editing and removing are the same."""
 
     def __init__(
         self, settings: Settings, store: Store, library: Callable[[], Library], runs: Callable[[], Runs]
@@ -74,46 +74,46 @@ class Profiles:
         self._theory = Theory(settings.places, settings.host_lock)
 
     def check_engine(self, engine: str) -> None:
-        """Raise EngineError for one that does not tell how long each layer takes."""
+        """Raise EngineError for an engine that does not report times per layer."""
         registry.check_timed(engine)
 
     def close(self) -> None:
-        """End the children that count."""
+        """End the counting children."""
         self._theory.close()
 
     def costs(
         self, model: ModelSource | str, batch: int | None = None, dims: Mapping[str, int] | None = None
     ) -> CostProfile:
-        """The FLOPS profile of a model at a batch and dims; the second time it costs a look at the model."""
+        """Return the theoretical costs of a model at a batch and dims; later calls only inspect the model."""
         return self.costs_of(theory_spec(model, PERFORMANCE, batch, dims))
 
     def costs_of(self, spec: BenchmarkSpec) -> CostProfile:
-        """The same as a specification asks for it."""
+        """Return the same for a specification."""
         return self._theory.costs(spec)
 
     def count(self, spec: BenchmarkSpec) -> tuple[CostProfile, str]:
-        """The same, with the content that was counted."""
+        """Return the same with the checksum of the counted model."""
         return self._theory.count(spec)
 
     def weights(self, model: ModelSource | str) -> LossProfile:
-        """The approximated loss profile of a model."""
+        """Return the approximated loss profile of a model."""
         return self.weights_of(theory_spec(model, LOSS))
 
     def weights_of(self, spec: BenchmarkSpec) -> LossProfile:
-        """The same as a specification asks for it."""
+        """Return the same for a specification."""
         return self._theory.weights(spec)
 
     def count_layers(self, spec: BenchmarkSpec) -> int:
-        """How many layers a loss profile has; a child looks at the weights where none did before."""
-        levels = ProfileSpec(LOSS, approximate=True)  # of which the pages of a project know the answer
+        """Return the layer count of a loss profile; a child reads the weights unless cached."""
+        levels = ProfileSpec(LOSS, approximate=True)  # the same levels as a project's pages, so that the cache hits
         return len(self._theory.weights(replace(spec, profile=levels)).layers)
 
     def plan(
         self, spec: BenchmarkSpec, sha256: str = "", costs: CostProfile | None = None, layers: int | None = None
     ) -> ProfilePlan:
-        """What it will take, from what was measured of that model before, else from its costs; starts nothing.
+        """Estimate a profile from earlier measurements of the model, else from its costs; start nothing.
 
-        `layers` are those that a loss profile has, where somebody looked at the weights.
+        `layers` is the layer count of a loss profile, if the weights were read.
         """
         asked = spec.profile or ProfileSpec(PERFORMANCE)
         costs = costs or (self._theory.known_costs(spec, sha256) if sha256 else None)
@@ -130,46 +130,46 @@ class Profiles:
         return replace(plan, seconds=most, basis=f"{plan.basis}; --max-time ends it before all is made")
 
     def plan_anew(self, spec: BenchmarkSpec) -> ProfilePlan:
-        """The same of a model that is looked at first."""
+        """Inspect the model first, then estimate."""
         costs = self._theory.costs(spec)
         asked = spec.profile or ProfileSpec(PERFORMANCE)
         layers = self.count_layers(spec) if asked.kind == LOSS and not count_layers(costs) else None
         return self.plan(spec, self._theory.sha256(spec), costs, layers)
 
     def plan_run(self, run: WatchedRun) -> ProfilePlan:
-        """The same of a run, as far as it knows its model by now."""
+        """Estimate from a run, with what it knows of its model now."""
         replay, weights = run.replay, run.replay.parts.weights
         sha256 = "".join(model.sha256 for model in replay.models[:1])
         return self.plan(replay.spec, sha256, replay.parts.costs, len(weights) if weights is not None else None)
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
-        """A runner that makes it, which ends with this process unless it is let go; and what the user should know."""
+        """Start a runner that ends with this process unless detached; return it with messages for the user."""
         self.check_engine(spec.engines[0])
         return self._runs().start(spec, wishes)
 
     def launch(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
-        """The same by a run that goes on whatever becomes of this process; its id."""
+        """Start the same as a detached run; return its id and messages for the user."""
         self.check_engine(spec.engines[0])
         return self._runs().launch(spec, wishes)
 
     def rows(self, project: str | None = None, kind: str = "") -> tuple[BenchmarkRow, ...]:
-        """The stored profiles, newest first: of a project where one is named, of one kind where one is."""
+        """Return the stored profiles, newest first, optionally of one project or one kind."""
         return tuple(row for row in self._library().list_profiles(project) if kind in ("", row.kind))
 
     def _inference_ms(self, spec: BenchmarkSpec, sha256: str, costs: CostProfile | None) -> tuple[float | None, str]:
-        """About how long one inference takes, and how that is known."""
+        """Return the estimated time of one inference and its source in words."""
         for row in self._rows_of(sha256)[:_LOOKED_AT]:
             found = self._measured_ms(row.id, spec)
             if found is not None:
                 return found, f"one inference of {ms(found)}, as measured before ({short_id(row.id)})"
-        # Of a model that computes nothing for its inputs the nodes still take their time.
+        # A model that computes nothing for its inputs still spends time on its nodes.
         if costs is not None and (costs.flops or (costs.nodes and not costs.unknown)):
             guess = max(1e3 * costs.flops / (_FLOPS_PER_CORE * spec.cores[0]), _NODE_MS * len(costs.nodes))
             return guess, f"one inference of {ms(guess)}, guessed by its {scaled(costs.flops)} FLOPs{_many(costs)}"
         return None, ""
 
     def _rows_of(self, sha256: str) -> list[BenchmarkRow]:
-        """What was measured of a model, newest first; an estimate is not worth failing for."""
+        """Return the benchmarks of a model, newest first; none if the store fails, since this is only an estimate."""
         try:
             rows = self._store.benchmarks.rows() if sha256 else ()
         except StoreError:
@@ -192,7 +192,7 @@ class Profiles:
 
 
 def _is_alike(asked: Asked, spec: BenchmarkSpec) -> bool:
-    """Whether a cell measured what a profile will run: engine, cores, batch and every size that was asked for."""
+    """Return whether a cell measured what a profile will run: engine, cores, batch and every requested size."""
     batches = (spec.batches[0],) if spec.batches else (None, 1)
     same = (asked.scenario, asked.engine, asked.precision) == (PROFILED, spec.engines[0], spec.precision)
     sizes = all(asked.dims.get(name) == values[0] for name, values in spec.dims)
@@ -201,7 +201,7 @@ def _is_alike(asked: Asked, spec: BenchmarkSpec) -> bool:
 
 
 def _is_same(made: BenchmarkSpec, spec: BenchmarkSpec) -> bool:
-    """Whether two profiles run the same; what decides that was typed alike, as both have one value of each."""
+    """Return whether two profiles run the same; both have one value per option, typed alike."""
     return all(
         getattr(made, field) == getattr(spec, field)
         for field in ("engines", "cores", "batches", "dims", "sequence_lengths", "precision")
@@ -211,7 +211,7 @@ def _is_same(made: BenchmarkSpec, spec: BenchmarkSpec) -> bool:
 def theory_spec(
     model: ModelSource | str, kind: str, batch: int | None = None, dims: Mapping[str, int] | None = None
 ) -> BenchmarkSpec:
-    """What is asked of a model where nothing is measured."""
+    """Return the specification of a profile that measures nothing."""
     source = ModelSource(model, model) if isinstance(model, str) else model
     return BenchmarkSpec(
         models=(source,), engines=(engine.DEFAULT,), scenarios=(PROFILED,), cores=(1,),
@@ -236,7 +236,7 @@ def _plan_performance(
     process_s = _PROCESS_S + nodes * _NODE_PROCESS_S + (2 + asked.runs) * each_s * 1.1 + max(_UNPROFILED_S, 10 * each_s)
     seconds = _BEFORE_S + nodes * _NODE_BEFORE_S + (0.0 if has_roofs else _ROOFS_S) + asked.processes * process_s
     if INT8 in asked.what_if:
-        # Without products a layer has nothing to gain by integers.
+        # A layer without products gains nothing from integers.
         products = sum(bool(node.macs) for node in costs.nodes) if costs is not None else _MOST_ALONE
         seconds += min(products, _MOST_ALONE) * _ALONE_S
     return ProfilePlan(seconds, tuple(words), told)
@@ -259,6 +259,6 @@ def _plan_loss(
 
 
 def _many(costs: CostProfile) -> str:
-    """That much of the time goes by nodes, where there are so many that it does."""
+    """Return the node count in words if the nodes dominate the time."""
     count = len(costs.nodes)
     return f" and {count_of(count, 'node')}" if count * _NODE_BEFORE_S > _BEFORE_S else ""

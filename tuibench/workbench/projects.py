@@ -1,4 +1,4 @@
-"""What is done with projects: models are looked at by children, everything else is the store's."""
+"""The actions on projects; children inspect models, the store does everything else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from tuibench.store.project_list import ORDERS, sort_rows
 from tuibench.store.projects import untaken
 from tuibench.store.store import Store
 
-if TYPE_CHECKING:  # lists need none of it
+if TYPE_CHECKING:  # types only: lists do not need them
     from tuibench.core.model import ModelSummary
     from tuibench.core.spec import ModelSource
     from tuibench.workbench.runs import Runs
@@ -26,11 +26,11 @@ if TYPE_CHECKING:  # lists need none of it
 _LONG_BYTES = 500_000
 """About a thousand benchmarks, which take 5 ms to read."""
 SORTS = tuple(ORDERS)
-"""What lists can be sorted by."""
+"""Sort keys of lists."""
 
 
 class Projects:
-    """Every action on projects; a project is named by its name, short id or id."""
+    """All actions on projects; a token is a name, short id or id."""
 
     def __init__(self, places: Places, store: Store, runs: Callable[[], Runs]) -> None:
         self.places = places
@@ -38,27 +38,27 @@ class Projects:
         self._runs = runs
 
     def list(self, by: str = "modified", text: str = "") -> tuple[ProjectRow, ...]:
-        """The projects that have every word of `text` somewhere, sorted; looking up sizes takes its time."""
+        """Return the projects that contain every word of `text`, sorted; reading sizes is slow."""
         projects = self._store.projects
         return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
 
     def hurry(self, by: str = "modified") -> tuple[ProjectRow, ...]:
-        """What can be listed at once: not yet counted where there is much to count."""
+        """Return the rows quickly: without counts if there is much to count."""
         if self._store.benchmarks.index_bytes() < _LONG_BYTES:
             return self.list(by)
         return sort_rows(self._store.projects.bare_rows(), by)
 
     def get(self, token: str) -> ProjectRow:
-        """The project that is meant."""
+        """Return the project that the token names."""
         return self._store.projects.row(self._store.projects.resolve(token))
 
     def kept(self, project: str | None) -> str | None:
-        """The project of a benchmark as long as there is one; None where a new benchmark has to find its own."""
+        """Return the project if it still exists; None if a new benchmark has to find its own."""
         return project if project and any(one.id == project for one in self._store.projects.all()) else None
 
     def look(self, source: ModelSource) -> tuple[ModelSummary, Project | None, str]:
-        """What a model is, the project that has it, and what a new one would be called; ModelError where it is none."""
-        from tuibench.workbench.model import inspect  # children and their limits: 8 ms
+        """Return a model's summary, its project, and a name for a new project; raise ModelError if it is no model."""
+        from tuibench.workbench.model import inspect  # lazy: child processes take 8 ms
 
         summary = inspect(source, self.places)
         model = refer(source.asked, summary)
@@ -68,8 +68,8 @@ class Projects:
     def create(
         self, source: ModelSource, name: str = "", description: str = "", dims: Mapping[str, int] | None = None
     ) -> tuple[ProjectRow, ModelSummary]:
-        """A new project of a model, named after it where no name is given; ModelError where it is none."""
-        from tuibench.workbench.model import inspect  # children and their limits: 8 ms
+        """Create a project for a model, by default named after it; raise ModelError if it is no model."""
+        from tuibench.workbench.model import inspect  # lazy: child processes take 8 ms
 
         summary = inspect(source, self.places)
         model = refer(source.asked, summary)
@@ -79,11 +79,11 @@ class Projects:
         return self._store.projects.row(made.id), summary
 
     def belonging(self, source: ModelSource, asked: str = "") -> Project | None:
-        """The project that a model is measured for: `asked` where it holds that file or content, else the model's own.
+        """Return the project for measuring a model: `asked` if it contains that file or content, else the model's own.
 
-        That is made where there is none. ModelError where it is no model.
+        Create the latter if it is missing. Raise ModelError if it is no model.
         """
-        from tuibench.workbench.model import inspect  # as above
+        from tuibench.workbench.model import inspect  # lazy: as above
 
         wanted = self._store.projects.get(asked) if asked else None
         if wanted is not None and wanted.holds_file(source.path):
@@ -94,7 +94,7 @@ class Projects:
         return self._store.projects.adopt(model)[0]
 
     def adopt(self, model: ModelReference) -> tuple[Project, str]:
-        """The project of a model that was measured, and what to tell the user about it, '' where nothing."""
+        """Return the project of a measured model, and a message for the user, '' if none."""
         return self._store.projects.adopt(model)
 
     def edit(
@@ -106,20 +106,20 @@ class Projects:
         dims: Mapping[str, int] | None = None,
         base: Project | None = None,
     ) -> ProjectRow:
-        """Change what is given; with the project that a form showed as `base`, only what differs from that."""
+        """Change the given fields; with `base`, the project as a form showed it, only those that differ from it."""
         projects = self._store.projects
         found = projects.resolve(token)
         return projects.row(projects.edit(found, name=name, description=description, dims=dims, base=base).id)
 
     def duplicate(self, token: str, name: str) -> ProjectRow:
-        """A second project with the same versions and no benchmarks."""
+        """Create a second project with the same versions and no benchmarks."""
         projects = self._store.projects
         return projects.row(projects.duplicate(projects.resolve(token), name).id)
 
     def remove(self, *tokens: str) -> TrashEntry:
-        """Move projects with their versions and benchmarks to the trash, from where one undo brings all back.
+        """Move projects with their versions and benchmarks to the trash as one removal.
 
-        UsageError where something is still measured for one of them.
+        Raise UsageError if a run for one of them is alive.
         """
         found = list(dict.fromkeys(self._store.projects.resolve(token) for token in tokens))
         self.refuse_measured(found)
@@ -127,8 +127,8 @@ class Projects:
         return self._store.trash.remove(benchmarks, found)
 
     def refuse_measured(self, projects: Collection[str]) -> None:
-        """UsageError where a run goes on for one of these ids: its result would come into a list without it."""
-        from tuibench.workbench.presence import Presence  # the runner's side: 20 ms
+        """Raise UsageError if a run for one of these ids is alive: its result would lose its project."""
+        from tuibench.workbench.presence import Presence  # lazy: the runner's side takes 20 ms
 
         rows = Presence(self._runs(), self._store).look(self._store.mark())
         going = [short_id(row.info.id) for row in rows if row.project in projects and row.info.state in ALIVE]
@@ -136,7 +136,7 @@ class Projects:
             raise UsageError(f"{', '.join(going)}: still measured for it", "cancel what goes on first")
 
     def model_state(self, version: Version) -> ModelState:
-        """Whether the model of a version is what it was."""
-        from tuibench.workbench.model import find_state  # as above
+        """Return whether a version's model is unchanged."""
+        from tuibench.workbench.model import find_state  # lazy: as above
 
         return find_state(version.model, self.places)

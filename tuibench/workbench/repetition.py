@@ -1,4 +1,4 @@
-"""Whether what a benchmark measured is still there to be measured again, and what may stand in for what is not."""
+"""Checks that the models of a benchmark still exist to be measured again, and accepts replacements."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ from tuibench.core.text import show
 from tuibench.workbench.model import find_state, inspect
 
 Locate = Callable[[str], ModelSource]
-"""The file that a name such as sample:tiny or hf:ORG/REPO means now."""
+"""Resolves a name such as sample:tiny or hf:ORG/REPO to its current file."""
 
 
 class ModelChanged(ModelError):
-    """A model is not what was measured; as a new version it can be."""
+    """A model differs from the measured one; it can be measured as a new version."""
 
 
 class ModelGone(ModelError):
-    """A file that was measured is not there any more; `file` is its path, where known, for who has little room."""
+    """A measured file is missing; `file` is its path, if known, for displays with little room."""
 
     def __init__(self, message: str, hint: str = "", file: str = "") -> None:
         super().__init__(message, hint)
@@ -35,7 +35,7 @@ class ModelGone(ModelError):
 
 @dataclass(slots=True)
 class _Model:
-    """One model of the stored benchmark on its way to being measured again."""
+    """One model of the stored benchmark and its current state."""
 
     source: ModelSource
     summary: ModelSummary | None
@@ -43,7 +43,7 @@ class _Model:
 
 
 class Repetition:
-    """The models of one stored benchmark; `locate` finds those that are no files of the user's."""
+    """The models of one stored benchmark; `locate` finds samples and remote models."""
 
     def __init__(self, stored: StoredBenchmark, places: Places, locate: Locate) -> None:
         if stored.result.foreign:
@@ -62,9 +62,9 @@ class Repetition:
         ]
 
     def settle(self, stand_ins: Sequence[ModelSource], changed: bool) -> tuple[ModelSource, ...]:
-        """What to measure, with `stand_ins` for files that moved; ModelError where a model is not what it was.
+        """Return the models to measure, with `stand_ins` for moved files; raise ModelError if a model differs.
 
-        Only where `changed` is given may a model be another version of what was measured.
+        With `changed`, a model may be another version than the measured one.
         """
         left = [source for source in stand_ins if not self._recognize(source)]
         if left and not changed:
@@ -80,19 +80,19 @@ class Repetition:
 
     def _look(self, source: ModelSource, summary: ModelSummary | None) -> _Model:
         if not os.path.isabs(source.path):
-            # An export leaves directories out, and a name in the present directory may be anything.
+            # Exports omit directories, and an equal name in the current directory may be any file.
             return _Model(source, summary, ModelState(GONE, source.path))
         reference = refer(source.asked, summary) if summary is not None else None
         if reference is None:
             found = os.path.isfile(source.path)
             return _Model(source, summary, ModelState(UNCHANGED) if found else ModelState(GONE, source.path))
         if reference.file.path != source.path:
-            # It is found elsewhere than it was: no time of a file says that it is the same.
+            # It is at another path, so its time proves nothing: compare by content.
             reference = replace(reference, file=replace(reference.file, path=source.path, mtime_ns=-1))
         return _Model(source, summary, find_state(reference, self._places))
 
     def _recognize(self, source: ModelSource) -> bool:
-        """Put a file in the place of the model that it is, by its content."""
+        """Use a file in place of the model with the same content; return whether there is one."""
         sha256 = inspect(source, self._places).sha256
         same = [model for model in self._models if model.summary is not None and model.summary.sha256 == sha256]
         for model in sorted(same, key=lambda model: model.state.state == UNCHANGED)[:1]:
@@ -123,7 +123,7 @@ class Repetition:
 
 
 def _present(source: ModelSource, locate: Locate) -> ModelSource:
-    """Where it is now: a sample is part of the installation, and what was fetched may have to be fetched again."""
+    """Return the current source: a sample is part of the installation, a remote model may need fetching again."""
     if source.asked == "sample" or source.asked.startswith("sample:"):
         return locate(source.asked)
     if is_remote(source.asked):

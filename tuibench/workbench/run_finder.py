@@ -1,4 +1,4 @@
-"""Which run a token means, asked for any number of them: what lies on disk is read once."""
+"""Resolves tokens to runs; reads the runs on disk once for any number of tokens."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.runs.state import Observer, read_state
 
 
 class RunFinder:
-    """The runs there are now, newest first, and who looks at them."""
+    """The runs that exist now, newest first, and the observer that judges their states."""
 
     def __init__(self, directories: Sequence[RunDirectory], observer: Observer) -> None:
         self._by_id = {run.id: run for run in directories}
@@ -22,7 +22,7 @@ class RunFinder:
         self._infos: dict[str, RunInfo] = {}
 
     def find(self, token: str) -> RunDirectory:
-        """By id, else by a name that only one run has; UnknownId where it is neither."""
+        """Return a run by id, else by a unique name; raise UnknownId if neither matches."""
         if token in self._by_id:
             return self._by_id[token]
         try:
@@ -34,7 +34,7 @@ class RunFinder:
             return named[0]
 
     def info(self, token: str) -> RunInfo:
-        """How the run stood that is meant when it was first asked for."""
+        """Return the run's state, as it was at the first request."""
         run = self.find(token)
         if run.id not in self._infos:
             self._infos[run.id] = read_state(run, self._observer)
@@ -49,7 +49,7 @@ class RunFinder:
 
 
 def read_request(run: RunDirectory) -> dict[str, Any]:
-    """What was asked of a run, empty where it cannot be read."""
+    """Return the request of a run; empty if it cannot be read."""
     try:
         return run.request()
     except StoreError:

@@ -19,7 +19,7 @@ _LONGEST = 500
 
 
 def run_log(run: RunDirectory) -> tuple[str, ...]:
-    """The ends of all logs, each under its name, the one that was written last at the end."""
+    """Return the ends of all logs, each under its name, the last written one at the end."""
     paths = [run.path / LOG, *_within(run.path / _LOGS)]
     dated = sorted((_changed_ns(path), path) for path in paths)
     lines: list[str] = []
@@ -31,7 +31,7 @@ def run_log(run: RunDirectory) -> tuple[str, ...]:
 
 
 def run_spec(run: RunDirectory) -> BenchmarkSpec:
-    """What was asked of it; StoreError where that cannot be read."""
+    """Return the specification of a run; raise StoreError if it cannot be read."""
     return from_plain(BenchmarkSpec, run.request()["spec"])
 
 
@@ -39,7 +39,7 @@ def _within(folder: Path) -> list[Path]:
     try:
         return [folder / name for name in os.listdir(folder)]
     except OSError:
-        return []  # it ended before there was one
+        return []  # the run ended before it had logs
 
 
 def _changed_ns(path: Path) -> int:
@@ -50,7 +50,7 @@ def _changed_ns(path: Path) -> int:
 
 
 def _tail(path: Path) -> list[str]:
-    """The last lines of a file; nothing where it is none, or gone."""
+    """Return the last lines of a file; none if it is missing or no regular file."""
     try:
         with os.fdopen(open_regular(path), "rb") as handle:
             end = handle.seek(0, os.SEEK_END)

@@ -1,4 +1,4 @@
-"""Runs as their user deals with them: start, watch, leave, find again, end, take up."""
+"""The actions on runs: start, watch, detach, find, end, resume."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tuibench.workbench.run_finder import RunFinder, read_request
 from tuibench.workbench.saved import remember_saved
 from tuibench.workbench.setting import Settings
 
-if TYPE_CHECKING:  # whoever only lists runs needs none of them: 25 ms
+if TYPE_CHECKING:  # types only: listing runs must not import them (25 ms)
     from tuibench.store.store import Store
     from tuibench.workbench.active_run import ActiveRun
     from tuibench.workbench.attached_run import AttachedRun
@@ -42,25 +42,25 @@ _LOG = "runner.log"
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """How a run should be carried out, beside what it should measure."""
+    """Options of a run beside its specification."""
 
     save: bool = True
     plan_only: bool = False
     card: Card = field(default_factory=Card)
     wait_s: float | None = None
-    """For another benchmark on this machine to end: None is as long as it takes, 0 not at all."""
+    """Longest wait for another benchmark on this machine: None waits without limit, 0 does not wait."""
     share_host: bool = False
 
 
 class Runs:
-    """Everything about runs; their results are the library's."""
+    """All actions on runs; the library handles their results."""
 
     def __init__(self, settings: Settings, store: Store) -> None:
         self._settings = settings
         self._store = store
 
     def start(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[ActiveRun, tuple[str, ...]]:
-        """A runner for `spec`, which ends with this process unless it is let go; and what the user should know."""
+        """Start a runner that ends with this process unless detached; return it with messages for the user."""
         if wishes.save and not wishes.plan_only:
             run_dir, request, notes = self._compose(spec, wishes)
             return self._launch(run_dir, request, kept=True), notes
@@ -68,9 +68,9 @@ class Runs:
         return self._launch(passing_directory(), request, kept=False), ()
 
     def launch(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[str, tuple[str, ...]]:
-        """A run that goes on whatever becomes of this process, and what the user should know.
+        """Start a detached run; return its id and messages for the user.
 
-        Its id comes back as soon as it can be found; what is wrong with its model stands in its journal then.
+        It returns once the run can be found; errors of its model are in its journal.
         """
         if wishes.plan_only or not wishes.save:
             raise UsageError("a run that is not kept ends with whoever started it", "start it instead")
@@ -79,7 +79,7 @@ class Runs:
         return str(request["id"]), notes
 
     def _ask(self, spec: BenchmarkSpec, wishes: Wishes) -> dict[str, Any]:
-        """What every runner is told."""
+        """Return the common part of every request."""
         plain = to_plain(spec)
         return {
             "v": form_of(plain),
@@ -93,7 +93,7 @@ class Runs:
         }
 
     def _compose(self, spec: BenchmarkSpec, wishes: Wishes) -> tuple[Path, dict[str, Any], tuple[str, ...]]:
-        """Directory and request of a run that is kept, and what the user should know of both."""
+        """Return directory and request of a saved run, with messages for the user."""
         notes: list[str] = []
         request = self._ask(spec, wishes)
         root, why = usable_root(self._settings.places.runs)
@@ -106,7 +106,7 @@ class Runs:
         return root / request["id"], request, tuple(notes)
 
     def _identity(self, problem: str) -> dict[str, str]:
-        """Ids of run and machine; of a store that cannot be used neither can be had."""
+        """Return the ids of run and machine; draw the run's id without the store if that is unusable."""
         if problem:
             return {"id": _draw_id(), "host_id": self._host_id()}
         taken = [run.id for run in self._directories()]
@@ -120,7 +120,7 @@ class Runs:
 
     def _launch(self, run_dir: Path, request: dict[str, Any], *, kept: bool, first_seq: int | None = None) -> ActiveRun:
         line = json.dumps(request).encode("ascii") + b"\n"
-        from tuibench.workbench.active_run import ActiveRun  # as above
+        from tuibench.workbench.active_run import ActiveRun  # lazy: as above
 
         log = os.memfd_create(_LOG)
         try:
@@ -132,31 +132,31 @@ class Runs:
             raise
 
     def every(self) -> tuple[RunInfo, ...]:
-        """Every run there is a trace of, newest first."""
+        """Return every run on disk, newest first."""
         return states_of(self._directories(), self._observer())
 
     def still_going(self, ids: Collection[str]) -> tuple[str, ...]:
-        """Those of them that measure or wait now, by their locks alone: no journal is read."""
+        """Return those that measure or wait now, by their locks alone; read no journal."""
         held = {run.id for run in self._directories() if run.id in ids and run.is_held()}
         return tuple(one for one in ids if one in held)
 
     def info(self, token: str) -> RunInfo:
-        """One run, by any part of its id that means only one."""
+        """Return one run, by any unique part of its id."""
         return self.finder().info(token)
 
     def finder(self) -> RunFinder:
-        """The same for many of them, for which the runs there are now are looked at once."""
+        """Return a finder for many tokens, which reads the existing runs once."""
         return RunFinder(self._directories(), self._observer())
 
     def attach(self, token: str) -> AttachedRun:
         """Follow a run of this machine from its beginning."""
         directory = self._find_here(token)
-        from tuibench.workbench.attached_run import AttachedRun  # as above
+        from tuibench.workbench.attached_run import AttachedRun  # lazy: as above
 
         return AttachedRun(directory)
 
     def discard(self, token: str) -> RunInfo:
-        """Remove a run that does not go on, with all that it measured and did not save; there is no way back."""
+        """Remove a run that is not alive, with all unsaved measurements; this cannot be undone."""
         directory = self._find(token)
         info = read_state(directory, self._observer())
         if info.state in (*activity.ALIVE, activity.ELSEWHERE):
@@ -165,39 +165,39 @@ class Runs:
         return info
 
     def forget(self, ids: Collection[str]) -> None:
-        """Remove the traces of runs whose results were deleted for good."""
+        """Remove the directories of runs whose results were deleted permanently."""
         for run in self._directories():
             if run.id in ids and not run.is_held():
                 run.remove()
 
     def cancel(self, token: str) -> RunInfo:
-        """End a run and come back when it has ended; what it measured is saved. UsageError where it goes on nowhere."""
+        """End a run and wait until it has ended; its measurements are saved. Raise UsageError if it is not alive."""
         directory = self._find(token)
-        from tuibench.workbench import intervention  # as above
+        from tuibench.workbench import intervention  # lazy: as above
 
         intervention.cancel(directory, read_state(directory, self._observer()))
         return read_state(directory, self._observer())
 
     def finish(self, token: str) -> RunInfo:
-        """Have a run end behind the execution that goes on, as finished; comes back once that is asked.
+        """Ask a run to finish after the current execution; return once the request is written.
 
-        Cells that were measured at least once count as measured; a profile ends as soon as it has something to show.
-        UsageError where it waits, or goes on nowhere.
+        Cells with at least one execution count as measured; a profile ends once it has its first useful part. Raise
+        UsageError if the run waits or is not alive.
         """
         directory = self._find(token)
-        from tuibench.workbench import intervention  # as above
+        from tuibench.workbench import intervention  # lazy: as above
 
         intervention.finish(directory, read_state(directory, self._observer()))
         return read_state(directory, self._observer())
 
     def extend(self, token: str, seconds: float | None = None) -> RunInfo:
-        """Give every cell that aims at a target and has not reached it more time; comes back once that is asked.
+        """Give more time to every cell below its target; return once the request is written.
 
-        `seconds` per cell, with as many executions as go with them; None is once more what each cell was given at
-        first. UsageError where it goes on nowhere, or measures a fixed amount.
+        `seconds` are per cell, with executions in proportion; None repeats each cell's original time. Raise UsageError
+        if the run is not alive or measures a fixed amount.
         """
         directory = self._find(token)
-        from tuibench.workbench import intervention  # as above
+        from tuibench.workbench import intervention  # lazy: as above
 
         intervention.extend(directory, read_state(directory, self._observer()), _draw_id(), seconds)
         return read_state(directory, self._observer())
@@ -211,7 +211,7 @@ class Runs:
         wait_s: float | None = None,
         share_host: bool = False,
     ) -> ActiveRun:
-        """Take up a run that broke off, or with `finish` save what it has as it is."""
+        """Resume an interrupted run, or with `finish` save it as it is."""
         directory, request = self._compose_again(token, mixed, finish)
         request |= {"wait_s": wait_s, "share_host": share_host}
         begun = (directory.path / NAME).exists()
@@ -219,13 +219,13 @@ class Runs:
         return self._launch(directory.path, request, kept=True, first_seq=seq)
 
     def take_up(self, token: str, *, mixed: bool = False, finish: bool = False) -> str:
-        """The same by a runner that goes on whatever becomes of this process; the run's id."""
+        """Resume a run with a detached runner; return the run's id."""
         directory, request = self._compose_again(token, mixed, finish)
         _start_alone(directory.path, request)
         return directory.id
 
     def _compose_again(self, token: str, mixed: bool, finish: bool) -> tuple[RunDirectory, dict[str, Any]]:
-        """Directory and request of a run that is to be taken up; raises where it cannot be."""
+        """Return directory and request of a run to resume; raise an error if it cannot be resumed."""
         directory = self._find(token)
         info = read_state(directory, self._observer())
         refusal = resume_refusal(info)
@@ -234,28 +234,28 @@ class Runs:
             hint = _instead(info)
             raise UsageError(f"run {short_id(info.id)} cannot be resumed: {refusal}", hint)
         request = directory.request()
-        # All is measured, and only the saving failed: that needs no model.
+        # Everything is measured and only saving failed: that needs no model.
         finish = finish or info.state == activity.UNSAVED
         if not finish:
             _require_models(request)
         request |= {"resume": {"mixed": mixed, "finish": finish}, "wait_s": None, "share_host": False}
         request |= {"host_lock": self._settings.host_lock, "store": str(self._settings.places.data)}
-        # It stands in line where it comes now, and a wish to end the last sitting is none to end this one.
+        # It takes a new place in the queue; requests to end the last session do not apply to this one.
         request["ticket"] = _draw_id()
         directory.forget_cancel()
         WishBox(directory.path).forget_finish()
         return directory, request
 
     def holder(self) -> str:
-        """Who measures on this machine now, in words; '' for a free machine, and while somebody looks at a model."""
-        from tuibench.runs.host_queue import find_holder, holder_words  # as above
+        """Return who measures on this machine now, in words; '' if nobody, or for a brief look at a model."""
+        from tuibench.runs.host_queue import find_holder, holder_words  # lazy: as above
 
         found = find_holder(self._settings.host_lock)
         return "" if found is None or found.brief else holder_words(found)
 
     def watch(self, token: str) -> RunWatch:
-        """Follow a run of this machine look by look, from its beginning."""
-        from tuibench.workbench.belonging import find_project  # as above
+        """Watch a run of this machine from its beginning, poll by poll."""
+        from tuibench.workbench.belonging import find_project  # lazy: as above
         from tuibench.workbench.watching import RunWatch
 
         directory = self._find_here(token)
@@ -266,23 +266,23 @@ class Runs:
         return RunWatch(directory, self._observer, project)
 
     def directories(self) -> list[RunDirectory]:
-        """Where all runs keep their things, newest first."""
+        """Return the directories of all runs, newest first."""
         return self._directories()
 
     def observer(self) -> Observer:
-        """Who looks at them now; what the store has is asked at most once."""
+        """Return an observer that reads the store at most once."""
         return self._observer()
 
     def directory(self, token: str) -> RunDirectory:
-        """Where a run keeps its things."""
+        """Return a run's directory."""
         return self._find(token)
 
     def _find(self, token: str) -> RunDirectory:
-        """By id, else by a name that only one run has."""
+        """Return a run by id, else by a unique name."""
         return self.finder().find(token)
 
     def _find_here(self, token: str) -> RunDirectory:
-        """The same of a run of this machine; UsageError for another's."""
+        """Return the same for a run of this machine; raise UsageError for another's."""
         directory = self._find(token)
         info = read_state(directory, self._observer())
         if info.state == activity.ELSEWHERE:
@@ -292,7 +292,7 @@ class Runs:
 
     def _directories(self) -> list[RunDirectory]:
         store = str(self._settings.places.data)
-        # The spare place is one for all stores of a user.
+        # All stores of a user share the spare directory.
         spare = [run for run in spare_runs() if read_request(run).get("store") == store]
         every = [*list_runs(self._settings.places.runs), *spare]
         return sorted(every, key=lambda run: run.id, reverse=True)
@@ -302,13 +302,13 @@ class Runs:
 
 
 def _start_alone(run_dir: Path, request: dict[str, Any]) -> None:
-    from tuibench.workbench.lone_runner import start_lone_runner  # as above
+    from tuibench.workbench.lone_runner import start_lone_runner  # lazy: as above
 
     start_lone_runner(run_dir, request)
 
 
 def _refuse_newer(directory: RunDirectory) -> None:
-    """StoreNewer, which says what to do, for a run of a newer version; whatever else it is, others say."""
+    """Raise StoreNewer if a newer version wrote the run; ignore other errors, which the caller reports."""
     try:
         directory.request()
         read_past(directory)
@@ -319,7 +319,7 @@ def _refuse_newer(directory: RunDirectory) -> None:
 
 
 def _instead(info: RunInfo) -> str:
-    """What can be done with a run that cannot be taken up."""
+    """Return a hint for a run that cannot be resumed."""
     short = short_id(info.id)
     if info.state in activity.ALIVE:
         return f"tuibench attach {short} follows it"

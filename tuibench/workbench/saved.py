@@ -1,4 +1,4 @@
-"""Which runs the store holds: what tells a run that is done with from one whose journal is all there is of it."""
+"""Knows the runs that the store contains, to distinguish saved runs from runs that exist only as journals."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ if TYPE_CHECKING:
 
 
 def remember_saved(find_store: Callable[[], Store]) -> Callable[[str], bool | None]:
-    """What tells whether a benchmark is in the store or in its trash; None where the store cannot be read.
+    """Return a function that tests whether a run is in the store or its trash; None if the store cannot be read.
 
-    The store is asked with the first question alone: a list of runs asks for each of them.
+    The store is read once, at the first call: a list of runs asks for each of them.
     """
     saved: set[str] = set()
 

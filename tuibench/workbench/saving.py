@@ -1,4 +1,4 @@
-"""The last step of a run: its result goes into the store, from the journal alone, as often as it takes."""
+"""The last step of a run: saves its result to the store from the journal; safe to repeat."""
 
 from __future__ import annotations
 
@@ -30,15 +30,15 @@ def save_run(
     end: dict[str, Any],
     pause: Callable[[float], None] = time.sleep,
 ) -> dict[str, Any]:
-    """What the journal should say about it: saved or not, why not, and which project it went to.
+    """Return the fields for the journal: saved or not, why not, and the project.
 
-    The record has the id of the run, so that doing it twice is the same as once.
+    The record has the run's id, so that saving twice is the same as saving once.
     """
     result = result_of(directory, end)
     if not _is_worth_saving(result, str(end["status"])):
         return {}
     card = from_plain(Card, request.get("card") or {})
-    # Whoever ends a run wants it gone: a store that is busy then can be written by tuibench resume.
+    # A cancelled run should end at once: if the store is busy, tuibench resume can save it later.
     patient = end["status"] == "finished"
     last: StoreError | None = None
     for attempt in range(2 if patient else 1):
@@ -59,7 +59,7 @@ def _is_worth_saving(result: RunResult, status: str) -> bool:
 
 
 def result_of(directory: RunDirectory, end: dict[str, Any] | None = None) -> RunResult:
-    """What a journal comes to, with `end` where it does not have its own yet."""
+    """Build the result from a journal, with `end` if the journal has no end yet."""
     past, _ = read_past(directory)
     if end is not None:
         past.end = end

@@ -1,4 +1,4 @@
-"""What a workbench is given: whose directories, which machine, and the name under which benchmarks take turns."""
+"""Settings of the services: the user's directories and the name of the host lock."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ from tuibench.core.place import Places
 from tuibench.host.place import find_places
 
 DEFAULT_NAME = "tuibench-host"
-"""What benchmarks of this machine take turns under."""
+"""Default name of the lock that serializes benchmarks of this machine."""
 HOST_NAME = "TUIBENCH_HOST_LOCK"
-"""Another name to take turns under: suites of tests must not wait for each other."""
+"""Environment variable for another lock name, so that test suites need not wait for each other."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """Found once by a door, passed in everywhere."""
+    """Found once at the start, passed to all code."""
 
     places: Places
     host_lock: str = DEFAULT_NAME
 
 
 def read_settings(environ: Mapping[str, str]) -> Settings:
-    """Those of the user who calls."""
+    """Return the settings of the calling user."""
     return Settings(find_places(environ), environ.get(HOST_NAME) or DEFAULT_NAME)

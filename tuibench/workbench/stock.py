@@ -1,4 +1,4 @@
-"""What lies in the store and whether more can be put there, for `doctor`; looked at, never changed."""
+"""Facts about the store for `doctor`: contents, size, writability. Changes nothing."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ Facts = dict[str, Any]
 
 
 def take_stock(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
-    """Counts, sizes, file system; `problem` and `unreadable` say why it cannot be written or read, '' where it can."""
+    """Return counts, sizes and file system; `problem` and `unreadable` say why writing or reading fails, '' if not."""
     facts: Facts = {"unreadable": ""}
     looks: dict[str, Callable[[], Any]] = {
-        # Read, never made: doctor leaves nothing behind.
+        # Read only: doctor creates no id.
         "host_id": lambda: store.known_host_id,
         "benchmarks": lambda: len(store.benchmarks.rows()),
         "hosts": lambda: len({row.host for row in store.benchmarks.rows() if row.host}),
         "projects": lambda: len(store.projects.all()),
         "trash": lambda: _describe(store.trash.entries()),
     }
-    # Each by itself: what cannot be read must not hide the rest.
+    # One at a time: one unreadable part must not hide the rest.
     for name, look in looks.items():
         try:
             facts[name] = look()
@@ -52,7 +52,7 @@ def take_stock(store: Store, directory: Path, root: Path = Path("/")) -> Facts:
 
 
 def find_in_stock(facts: Facts) -> list[dict[str, Any]]:
-    """What somebody should know about the store, in the form of all findings."""
+    """Return findings about the store."""
     found = []
     if facts["problem"]:
         found.append(
@@ -94,14 +94,14 @@ def _describe(entries: Sequence[TrashEntry]) -> Facts:
 
 
 def _unnamed(problem: str, directory: Path) -> str:
-    """Without the names of directories, which may be those of people; the report has a place for them."""
+    """Remove directory names, which may be private, from the problem; the report has its own field for them."""
     for path in (directory, *directory.parents[:-1]):
         problem = problem.replace(str(path), "its directory")
     return problem
 
 
 def _end_of(removed_utc: str) -> str | None:
-    """When what was removed then goes for good."""
+    """Return the time at which the trash deletes an item removed then."""
     try:
         moment = datetime.fromisoformat(removed_utc)
     except ValueError:

@@ -1,4 +1,4 @@
-"""What can be said of a model without measuring: costs by shapes, losses by weights; a child finds out, once."""
+"""Facts of a model without measuring: costs by shapes, losses by weights; a child computes them, a cache keeps them."""
 
 from __future__ import annotations
 
@@ -34,50 +34,50 @@ from tuibench.workbench.model import inspect
 T = TypeVar("T")
 
 _FORM = 6
-"""Of what is counted and how: with another one nothing that was kept is used."""
+"""Version of the counting method; a change invalidates every cached result."""
 _PLACE = "theory"
 _COST_S, _WEIGHTS_S = 120.0, 120.0
 _RUN_S = 30.0
-"""One run for the shapes, for which others wait for the machine: a loop without an end tells no more in longer."""
+"""Limit of the one run for shapes, which blocks other benchmarks; an endless loop gains nothing from more."""
 _LOOP_S = 2.5
-"""Of runs of a model with loops, for its shapes alone."""
+"""Limit of runs of a model with loops, for shapes alone."""
 _PARTS = ("logs", "inputs", "work")
 
 
 class _Unrun(Exception):
-    """A model was not run, and this is what can be told without."""
+    """A model was not run; `costs` has what can be computed without."""
 
     def __init__(self, costs: CostProfile, lasts: bool) -> None:
-        """`lasts` where the next run would end no better."""
+        """Set `lasts` if another run would fail as well."""
         super().__init__()
         self.costs = costs
         self.lasts = lasts
 
 
 class Theory:
-    """Asks children and remembers what they said, by the content of the model and what it is fed."""
+    """Asks children and caches their answers, by the content of the model and its inputs."""
 
     def __init__(self, places: Places, host_lock: str) -> None:
-        """`host_lock` is the name under which benchmarks of this machine take turns."""
+        """`host_lock` names the lock that serializes benchmarks of this machine."""
         self._places = places
         self._host_lock = host_lock
         self._unrun: dict[str, CostProfile] = {}
-        """What was inferred of models whose run failed."""
+        """Statically inferred costs of models whose run failed."""
         self._last: tuple[str, Any] = ("", None)
-        """What was asked for last: forms ask with every key."""
+        """The last answer: forms ask at every keystroke."""
         self._hashed: dict[object, str | None] = {}
-        """What files of inputs hold, by what each was when it was read."""
+        """Checksums of input files, by their stamps."""
         self._idle = threading.Condition()
         self._stops: dict[StopSwitch, threading.Thread] = {}
-        """One for each child that runs, with the thread that waits for the child; changed only under `_idle`."""
+        """One switch per running child, with the thread that waits for it; changed only under `_idle`."""
         self._closed = False
 
     def costs(self, spec: BenchmarkSpec) -> CostProfile:
-        """What each node costs at the one batch and dims that are asked for; ModelError where it cannot be told."""
+        """Return the cost of each node at the requested batch and dims; raise ModelError if it cannot be computed."""
         return self.count(spec)[0]
 
     def count(self, spec: BenchmarkSpec) -> tuple[CostProfile, str]:
-        """The same, with the content that they are of."""
+        """Return the same with the model's checksum."""
         sha256 = self.sha256(spec)
         return self._costs_of(spec, _digest("costs", sha256, self._feeding(spec))), sha256
 
@@ -88,38 +88,38 @@ class Theory:
             except _Unrun as poorer:
                 if not poorer.lasts:
                     return poorer.costs
-                # For this session alone: the next run may end well.
+                # For this session alone: the next run may succeed.
                 self._unrun[name] = poorer.costs
         return self._unrun[name]
 
     def sha256(self, spec: BenchmarkSpec) -> str:
-        """The content that a model is known by."""
+        """Return the checksum of the model's content."""
         return inspect(spec.models[0], self._places, spec.limits.timeout_scale).sha256
 
     def known_costs(self, spec: BenchmarkSpec, sha256: str) -> CostProfile | None:
-        """The same where it was found out before; nothing is started for it."""
+        """Return the cached costs, if any; start nothing."""
         try:
             fed = self._feeding(spec)
         except OSError:
-            return None  # what it was fed is not here any more
+            return None  # the input file is gone
         return self._known(_digest("costs", sha256, fed), lambda plain: from_plain(CostProfile, plain))
 
     def weights(self, spec: BenchmarkSpec) -> LossProfile:
-        """The approximated loss profile."""
+        """Return the approximated loss profile."""
         levels = list(spec.profile.levels if spec.profile is not None else LEVELS)
         name = self._name("weights", spec, levels)
         layers = self._kept(name, _to_layers, lambda: _to_layers(self._ask("weights", spec, {"levels": levels})))
         return assemble_loss(layers, None, LossFacts(levels=tuple(levels)))
 
     def _ask_costs(self, spec: BenchmarkSpec) -> CostProfile:
-        """By one run of the model in a turn of its own; whoever measures is not disturbed by it."""
+        """Count by one run of the model under the host lock, so that no measurement is disturbed."""
         try:
             with hold_for_a_moment(self._host_lock):
                 return from_plain(CostProfile, self._ask("cost", spec, {}))
         except HostBusy as error:
             why, lasts = f"the model was not run, as {error.message}", False
         except (ModelError, PhaseTimeout) as error:
-            # A model that cannot be run can still be read.
+            # A model that cannot run can still be analysed statically.
             why, lasts = f"the run without optimization failed: {error.message}", True
         raise _Unrun(from_plain(CostProfile, self._ask("cost", spec, {"static": why})), lasts)
 
@@ -129,7 +129,7 @@ class Theory:
             for part in _PARTS:
                 make_private(run_dir / part)
             request = {"path": source.path, "run_dir": str(run_dir), "spec": to_plain(spec), "point": None, **more}
-            # What runs no model holds no turn either.
+            # A child that runs no model does not have the host lock.
             request["gentle"] = task != "cost" or "static" in more
             request["loop_s"] = _LOOP_S * spec.limits.timeout_scale
             request["memory_bytes"] = read_memory(tree, find_groups(tree)).room_bytes
@@ -144,7 +144,7 @@ class Theory:
 
     @contextmanager
     def _scratch(self) -> Iterator[tuple[Path, StopSwitch]]:
-        """A temporary directory for one child, and the switch that ends the child."""
+        """Provide a temporary directory for one child, and the switch that ends it."""
         with self._idle:
             if self._closed:
                 raise Cancelled("the program is ending")
@@ -174,15 +174,15 @@ class Theory:
             self._closed = True
             for stop in self._stops:
                 stop.trip("the program is ending")
-            # A signal may have broken this thread out of its own wait: nobody else would end that.
+            # A signal may have interrupted this thread's own wait, so do not wait for it.
             own = threading.current_thread()
             self._idle.wait_for(lambda: all(thread is own for thread in self._stops.values()))
 
     def _feeding(self, spec: BenchmarkSpec) -> list[object]:
-        """All that decides the shapes; OSError where its file of inputs cannot be read."""
+        """Return everything that decides the shapes; raise OSError if the input file cannot be read."""
         inputs = spec.inputs
         file = self._hash(inputs.file) if inputs.file is not None else None
-        # Of data without a batch that is asked for, a loss profile takes the items one by one.
+        # Without a requested batch, a loss profile takes the items of a file one by one.
         by_item = file is not None and not spec.batches and spec.profile is not None and spec.profile.kind == LOSS
         sizes = [spec.batches, spec.dims, spec.sequence_lengths, inputs.shapes, inputs.batch_dim]
         return [*sizes, inputs.seed, file, by_item]

@@ -1,4 +1,4 @@
-"""A run that somebody watches: what is known of it so far, wherever its process was started."""
+"""The common interface of a watched run, whether this process started it or not."""
 
 from __future__ import annotations
 
@@ -24,28 +24,28 @@ Event = dict[str, Any]
 
 
 class WatchedRun(Protocol):
-    """What a view needs of a run, whether it was started here or elsewhere."""
+    """A run as a view needs it, started here or elsewhere."""
 
     run_dir: Path
     replay: Replay
 
     @property
     def id(self) -> str:
-        """The run's."""
+        """The run's id."""
 
     @property
     def begun(self) -> bool:
-        """Whether what the journal says is about the run that is watched."""
+        """True if the journal's events belong to the watched run."""
 
     def events(self) -> Iterator[list[Event]]:
-        """What happened since the last look, until the run has ended."""
+        """Yield the events since the last poll, until the run has ended."""
 
     def result(self) -> RunResult:
-        """The result as the journal has it."""
+        """Return the result from the journal."""
 
 
 def end_error(replay: Replay) -> TuibenchError | None:
-    """What a run that could not even be planned, or not be taken up, has to say."""
+    """Return the error of a run that could not be planned or resumed; None if there is none."""
     problem = replay.end.get("error")
     if problem is None:
         return None
@@ -55,9 +55,9 @@ def end_error(replay: Replay) -> TuibenchError | None:
 
 
 def ending_code(replay: Replay, result: RunResult) -> ExitCode:
-    """What the command that waited for a run ends with."""
+    """Return the exit code of the command that waited for a run."""
     ended = signal_code(str(replay.end.get("reason", "")))
-    # A signal that ended an earlier sitting is none that ended the command which saved what it left.
+    # With `only_saved`, the signal ended an earlier session and not this command.
     if ended is not None and not replay.end.get("only_saved"):
         return ended
     if replay.end.get("saved") is False:
@@ -68,7 +68,7 @@ def ending_code(replay: Replay, result: RunResult) -> ExitCode:
 
 
 def _profile_code(replay: Replay, result: RunResult) -> ExitCode:
-    """0 where all that was asked for is there, or somebody wanted no more of it."""
+    """Return 0 if all requested parts exist, or if the user ended the run on purpose."""
     asked = result.spec.profile
     if asked is None or result.profile is None:
         return ExitCode.SOME_FAILED
@@ -77,7 +77,7 @@ def _profile_code(replay: Replay, result: RunResult) -> ExitCode:
 
 
 def first_round(replay: Replay) -> tuple[Cell, ...]:
-    """The planned cells in the order in which the first round takes them, but for those that failed already."""
+    """Return the planned cells in the order of the first round, without those that failed already."""
     spec = replay.spec
     live = [cell for cell in replay.cells if replay.cell(cell.key).failure is None]
     schedule = Schedule(live, spec.effort, random.Random(spec.inputs.seed))
@@ -85,7 +85,7 @@ def first_round(replay: Replay) -> tuple[Cell, ...]:
 
 
 def expected_memory(replay: Replay) -> dict[str, int]:
-    """About what each planned cell will take: weights as read, reordered and packed, and the inputs."""
+    """Return the estimated memory of each planned cell: weights as read, reordered and packed, and the inputs."""
     models, points = replay.models, {p.id: p for p in replay.points}
     sizes = {}
     for cell in replay.cells:
@@ -96,7 +96,7 @@ def expected_memory(replay: Replay) -> dict[str, int]:
 
 
 def settle_samples(result: RunResult, source: Path | None, target: str | None) -> RunResult:
-    """Copy the samples from `source` to `target`, or say of each that it was not kept; no file of the run is named."""
+    """Copy the samples from `source` to `target`, or mark each as not kept; never name a file of the run."""
     if target is not None:
         Path(target).mkdir(exist_ok=True)
     cells = [
@@ -111,7 +111,7 @@ def settle_samples(result: RunResult, source: Path | None, target: str | None) -
 
 
 def unfile_points(result: RunResult) -> RunResult:
-    """Inputs and reference outputs go away with the run, and a name of what is gone helps nobody."""
+    """Remove the paths of inputs and reference outputs, which are deleted with the run."""
     return replace(result, points=tuple(_unfiled(point) for point in result.points))
 
 

@@ -1,4 +1,4 @@
-"""One run watched by a screen: each look reads what is new and makes anew only what that changes."""
+"""One run watched by a screen: each poll reads new events and rebuilds only what they change."""
 
 from __future__ import annotations
 
@@ -35,11 +35,11 @@ from tuibench.workbench.watched_run import Event, end_error, unfile_points
 _MOST_LINES = 2000
 _MOST_SHARES = 60
 _WHOLE = ("plan", "sitting", "run_end")
-"""Events after which every cell may read otherwise."""
+"""Events that may change every cell."""
 
 
 class RunWatch:
-    """The eyes on a run of this machine; `observe` gives who looks, for what only the store knows."""
+    """Watches a run of this machine; `observe` supplies the facts that only the store has."""
 
     def __init__(
         self,
@@ -62,24 +62,24 @@ class RunWatch:
         self._shares: deque[float | None] = deque(maxlen=_MOST_SHARES)
         self._latest: Event = {}
         self._at: Event = {}
-        """The execution that goes on."""
+        """The start event of the current execution."""
         self._changed: set[str] = set()
         self._cells: dict[str, CellResult] = {}
         self._halves: dict[str, tuple[float, ...]] = {}
         self._names: dict[str, str] = {}
         self._axes: tuple[str, ...] = ()
         self._began: tuple[float, int] = (0.0, 0)
-        """Seconds since 1970, and what the journal's clock showed then."""
+        """Start time in seconds since 1970, and the journal's clock at that time."""
         self._alive = True
         self._view: RunView | None = None
         self._broken: StoreError | None = None
-        """Why nothing can be told any more: what came of the events before that is no view of the run as it stands."""
+        """The error that made the journal unusable; every later poll raises it again."""
 
     def look(self) -> RunView:
-        """The run as it stands, the very same view where nothing happened; StoreError where it makes no sense."""
+        """Return the view, the same object if nothing changed; raise StoreError if the journal is inconsistent."""
         if self._broken is not None:
             raise self._broken.with_traceback(None)
-        # In this order: what was written before the lock was free is read after it.
+        # Test the lock first: a journal read after the lock is free is complete.
         alive = self._directory.is_held()
         events = self._follower.read()
         lost, self._replay.damaged = self._replay.damaged, self._follower.damaged
@@ -94,7 +94,7 @@ class RunWatch:
             self._broken = error
             raise
         except NONSENSE as error:
-            # Each line is whole, and yet they do not make sense: another version wrote them.
+            # Each line is valid, but the events contradict each other: another version wrote them.
             short, what = short_id(self._directory.id), type(error).__name__
             told = f"the journal of run {short} cannot be understood: {what} {show(error, 80)}"
             self._broken = StoreError(told)
@@ -102,7 +102,7 @@ class RunWatch:
         return self._view
 
     def close(self) -> None:
-        """Nothing is held between two looks."""
+        """Do nothing: no resource is open between polls."""
 
     def _take(self, event: Event) -> None:
         self._replay.take(event)
@@ -118,7 +118,7 @@ class RunWatch:
         elif kind == "extended":
             self._changed |= set(event["cells"])
         if event.get("cell") is not None and event["cell"] not in self._replay.tracks:
-            return  # its plan was lost to damage
+            return  # damage lost its plan
         if event.get("cell") is not None and kind in ("execution_done", "execution_failed", "cell_done", "warning"):
             self._changed.add(str(event["cell"]))
         if kind == "execution_start":
@@ -134,14 +134,14 @@ class RunWatch:
         replay = self._replay
         if not replay.start:
             return self._unbegun()
-        # A runner that has written its last event still tidies up: until it lets go, others call the run alive.
+        # After its last event a runner still cleans up; it counts as alive until it releases its lock.
         ended = not self._alive
         if ended and not replay.end:
-            # What it was is known; how it ended nobody wrote down.
+            # The journal has no end event.
             replay.end = {"status": "interrupted", "reason": "its runner died"}
             self._changed |= replay.tracks.keys()
         for key in self._changed & replay.tracks.keys():
-            # Tails over all iterations are for who reads results, and would be most of what watching costs.
+            # Percentiles over all iterations are the main cost of watching, so compute them only after the end.
             self._cells[key] = replay.cell(key, pooling=ended)
             self._halves[key] = _half_widths([done.execution for done in replay.tracks[key].executions])
         self._changed.clear()
@@ -171,7 +171,7 @@ class RunWatch:
         return self._close(view) if ended else view
 
     def _close(self, view: RunView) -> RunView:
-        """The view of a run that has ended."""
+        """Return the view of an ended run."""
         end = self._replay.end
         error = end_error(self._replay)
         reason = reason_words(str(end.get("reason") or ""))
@@ -195,7 +195,7 @@ class RunWatch:
         return judge_run(info, self._replay, self._observe(), held=not ended)
 
     def _unbegun(self) -> RunView:
-        """A run that has written nothing yet, or never will."""
+        """Return the view of a run that has written nothing yet, or never will."""
         info = read_state(self._directory, self._observe())
         return RunView(
             info=info,
