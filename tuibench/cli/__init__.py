@@ -1,1 +1,1 @@
-"""One module per command: parse, ask, print; nothing heavy is imported before it is needed."""
+"""One module per command: parse, call services, print. Heavy imports are lazy."""

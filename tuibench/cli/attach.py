@@ -1,4 +1,4 @@
-"""`tuibench attach`: follow a run that was started elsewhere, from its beginning, and leave it as it is."""
+"""`tuibench attach`: follows a run started elsewhere from its beginning, without changing it."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """Follow to the end; the exit code is that of the run."""
+    """Follow to the end and return the run's exit code."""
     first = int(whole(0, _LARGEST_SEQ)("--from", args.first))
     with opened() as bench:
         active = bench.runs.attach(args.id)
         quiet = args.quiet or args.json
-        # No CPUs: those of this process say nothing of a runner that was started elsewhere.
+        # No CPUs: those of this process do not apply to a runner started elsewhere.
         view: View[AttachedRun] = View(active, (), quiet=quiet, ascii_only=args.ascii, plan=bench.plan_run)
         try:
             if args.json:
@@ -79,7 +79,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
 
 
 def _card(bench: Workbench, result: RunResult) -> Card | None:
-    """What a profile is called, where it was saved."""
+    """Return the card of a saved profile; None otherwise."""
     try:
         return bench.library.get(result.id).card if result.spec.profile is not None else None
     except (StoreError, UnknownId):
@@ -87,7 +87,7 @@ def _card(bench: Workbench, result: RunResult) -> Card | None:
 
 
 def _repeated(bench: Workbench, result: RunResult) -> RunResult | None:
-    """What the run repeated; None where it is no re-run, or what it repeated cannot be read."""
+    """Return the result that the run repeats; None if it is no re-run, or that result cannot be read."""
     try:
         repeated = bench.library.get(result.id).card.rerun_of
         return bench.library.get(repeated).result if repeated else None
@@ -96,7 +96,7 @@ def _repeated(bench: Workbench, result: RunResult) -> RunResult | None:
 
 
 def _stream(active: AttachedRun, first: int, interruption: Interruption) -> int:
-    """Every event from `first` on, each once, in order; whoever lost the connection goes on with the next number."""
+    """Print every event from `first` once and in order; after a lost connection, continue with the next number."""
     for events in active.events():
         interruption.check()
         lines = [json.dumps(event, ensure_ascii=True) for event in events if int(event["seq"]) >= first]

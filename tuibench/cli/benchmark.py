@@ -1,4 +1,4 @@
-"""`tuibench benchmark`: starts the run, shows how it goes on stderr, and prints what came of it on stdout."""
+"""`tuibench benchmark`: starts the run, shows its progress on stderr, and prints its result on stdout."""
 
 from __future__ import annotations
 
@@ -29,9 +29,9 @@ SCHEMA = 1
 
 
 def run(request: BenchmarkRequest, interruption: Interruption) -> int:
-    """Measure what was asked and return the exit code."""
+    """Run the requested benchmark and return the exit code."""
     with opened() as bench:
-        # Before anything is measured: what cannot be compared afterwards should be said now.
+        # Before the run: report a missing baseline now, not after measuring.
         partner = bench.library.get(request.compare_to).result if request.compare_to is not None else None
         topology = bench.topology()
         spec, notes = to_spec(request, topology, fetcher(bench.settings.places, request.quiet, request.ascii))
@@ -42,14 +42,14 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
 
 
 def check_export(request: BenchmarkRequest, spec: BenchmarkSpec) -> None:
-    """Raise where the file of -x cannot be written, or is what is measured."""
+    """Raise if the file of -x cannot be written, or is a measured file."""
     if request.export_path is not None:
         spare(request.export_path, [*(source.path for source in spec.models), *filter(None, [spec.inputs.file])])
         check_target(request.export_path)
 
 
 def to_wishes(request: BenchmarkRequest) -> Wishes:
-    """How the run should be carried out; UsageError where two wishes exclude each other."""
+    """Return the run's options; raise UsageError if two of them exclude each other."""
     if request.detach:
         for flag, given in (
             ("--no-save", request.no_save),
@@ -81,9 +81,9 @@ def measure(
     partner: RunResult | None = None,
     shown: Shown | None = None,
 ) -> int:
-    """Start the run and stay with it to its end, or to where it is let go; `partner` is shown beside it.
+    """Start the run and follow it until it ends or is detached; compare the result with `partner`.
 
-    `shown` is how much of a profile is printed.
+    `shown` selects the printed parts of a profile.
     """
     active: ActiveRun | None = None
     try:
@@ -106,7 +106,7 @@ def stay_or_let_go(
     partner: RunResult | None = None,
     shown: Shown | None = None,
 ) -> int:
-    """What every command does that has started a runner; `partner` is a result to be shown beside the new one."""
+    """Follow or detach a started run, for every command that starts one; `partner` is compared with the result."""
     cpus = bench.topology().allowed
     plan, quiet = bench.plan_run, request.quiet
     view: View[ActiveRun] = View(active, cpus, tuple(notes), quiet=quiet, ascii_only=request.ascii, plan=plan)
@@ -116,16 +116,16 @@ def stay_or_let_go(
 
 
 _TELLING = frozenset({"waiting", "execution_start", "profile_part"})
-"""Events behind which nothing is left that could be wrong with what was asked."""
+"""Events after which nothing in the request can be wrong any more."""
 
 
 def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, interruption: Interruption) -> int:
-    """Stay until the run stands in line or has a plan: what is wrong with a model should be said now."""
+    """Follow until the run is queued or planned, so that errors of a model are reported now; then detach."""
     active = view.active
 
     def tells(event: Event) -> bool:
-        # A profile may be refused behind its plan, and one that is taken up has it from before: its first part begins
-        # behind all that is looked at.
+        # A profile may be refused after its plan, and a resumed one had its plan before: its first progress event comes
+        # after all checks.
         is_begun = event["ev"] == "progress" and bool(event.get("stage"))
         is_planned = event["ev"] == "plan" and active.replay.spec.profile is None
         return is_begun or is_planned or event["ev"] in _TELLING
@@ -141,7 +141,7 @@ def _let_go(bench: Workbench, view: View[ActiveRun], request: BenchmarkRequest, 
     try:
         emit(json.dumps(said) + "\n" if request.json else f"{short}\n")
     except OSError:
-        # A run whose id nobody knows could not be followed or ended.
+        # Without its id, the user could not follow or end the run.
         tell(f"tuibench: run {short} is detached, but stdout did not take its id: {commands}")
         raise
     if not request.quiet:

@@ -1,4 +1,4 @@
-"""`tuibench cancel`: end runs that go on; what they measured is saved."""
+"""`tuibench cancel`: ends runs and saves their measurements."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """Cancel one after the other; what is wrong with one of them stops before the next."""
+    """Cancel one run after the other; an error stops before the next."""
     code = ExitCode.OK
     with opened() as bench:
         for token in args.ids:

@@ -29,8 +29,8 @@ def _name(given: str) -> str:
     return reads("--name", value.label)(given) if given else ""
 
 
-def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Change what is given."""
+def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Change the given fields."""
     given = {field: getattr(args, field) for field in _FIELDS if getattr(args, field) is not None}
     if not given:
         raise UsageError("nothing to change was given", "--name, --note and --project say what")
@@ -43,7 +43,7 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
 
 
 def _change(bench: Workbench, field: str, old: str, new: str) -> str:
-    """What has become of one field, in words."""
+    """Return the change of one field in words."""
     if field == "project":
         old, new = (bench.library.project_name(one) or short_id(one) if one else "" for one in (old, new))
     quoted_old, quoted_new = (f'"{show(one)}"' if one else "empty" for one in (old, new))

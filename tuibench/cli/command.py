@@ -1,7 +1,7 @@
-"""The commands in one table: which module carries each out, and what `tuibench --help` says of it.
+"""The table of commands: the module of each, and its text in `tuibench --help`.
 
-A module has `add_parser(subparsers)`, which adds every command that names it here and sets `run(args, interruption)`
-as each one's default. `benchmark` and `rerun` read the table of flags instead.
+A module has `add_parser(subparsers)`, which adds each command that names it here and sets its default `run(args,
+interruption)`. `benchmark` and `rerun` use the table of flags instead.
 """
 
 from __future__ import annotations
@@ -11,16 +11,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Command:
-    """One command: its usage begins with its name."""
+    """One command; its usage begins with its name."""
 
     usage: str
     text: str
     module: str = ""
-    """In tuibench.cli; '' for what `arguments` reads itself."""
+    """Module in tuibench.cli; '' for commands that `arguments` parses itself."""
 
     @property
     def name(self) -> str:
-        """What is typed after `tuibench`."""
+        """The word typed after `tuibench`."""
         return self.usage.split()[0]
 
 
@@ -81,4 +81,4 @@ LATER = (
     "engines",
     "completion",
 )
-"""Known and not built."""
+"""Reserved names of commands that are not implemented."""

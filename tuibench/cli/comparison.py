@@ -1,4 +1,4 @@
-"""`tuibench compare`: two benchmarks that are there already, side by side, as key `c` of the dashboard shows them."""
+"""`tuibench compare`: two saved results side by side, like key `c` of the dashboard."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """Print both and return whether they could be compared."""
+    """Print the comparison; return whether there was anything to compare."""
     with opened() as bench:
         base, new = _result(bench, args.base), _result(bench, args.new)
         if base.id == new.id:
@@ -66,7 +66,7 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
 
 
 class NotOfAKind(TuibenchError):
-    """A profile has layers and a benchmark has cells: neither has a partner in the other."""
+    """A profile has layers and a benchmark has cells, so they have nothing to compare."""
 
     exit_code = ExitCode.NOT_COMPARABLE
 
@@ -79,8 +79,8 @@ def _kind(result: RunResult) -> str:
 def _compare_profiles(
     base: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], args: argparse.Namespace
 ) -> int:
-    """Layer by layer, by the nodes of the models; another model may share none of them."""
-    from tuibench.report.profile_page import comparison_json, comparison_page, count_pairs  # what only profiles need
+    """Compare layers by the nodes of the models; different models may share none."""
+    from tuibench.report.profile_page import comparison_json, comparison_page, count_pairs  # lazy: for profiles only
 
     if args.json:
         emit(comparison_json(base, new, environment))
@@ -91,7 +91,7 @@ def _compare_profiles(
 
 
 def _other(result: RunResult) -> str:
-    """What compares within one benchmark: its sides were interleaved, and its page has what came of it."""
+    """Return a hint for comparing one benchmark with itself: its own page has the comparisons measured in it."""
     if result.comparisons:
         return f"tuibench show {short_id(result.id)} has the verdict between what was measured in it"
     listed = "tuibench list --profiles" if result.spec.profile is not None else "tuibench list"
@@ -99,7 +99,7 @@ def _other(result: RunResult) -> str:
 
 
 def _result(bench: Workbench, token: str) -> RunResult:
-    """A stored side; what is a file instead is told the way that measures or imports it."""
+    """Return a stored result; for a file, raise with the command that measures or imports it."""
     try:
         return bench.exchange.result(token)
     except UnknownId:

@@ -1,4 +1,4 @@
-"""`tuibench config`: where the dashboard's config file lies, what it comes to in this terminal, and every key."""
+"""`tuibench config`: the dashboard's config file, its settings in this terminal, and every key."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tuibench.tui.start import check_theme, config_path
 
 SCHEMA = 1
 _ENDLESS, _LEAST = 10_000, 20
-"""Columns of what is no terminal, and of the narrowest text."""
+"""Columns without a terminal, and of the narrowest text."""
 
 
 def add_parser(subparsers: Subparsers) -> None:
@@ -41,7 +41,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """Print it, and return whether the file is right."""
+    """Print the settings; return 2 if the file is wrong."""
     with opened() as bench:
         path = config_path(bench.settings.places)
     config = check_theme(read_config(path), path)
@@ -84,7 +84,7 @@ def _keys_of(key_id: str, config: Config, ascii_only: bool) -> str:
 
 
 def _columns(rows: Sequence[tuple[str, str, str]]) -> Iterator[str]:
-    """A line for each; on a terminal the last column is broken at its width, elsewhere nothing is."""
+    """Yield aligned lines; on a terminal the last column wraps at its width, elsewhere never."""
     first, second = (max(len(row[i]) for row in rows) for i in (0, 1))
     room = (width() or _ENDLESS) - first - second - 4
     for left, middle, right in rows:

@@ -1,4 +1,4 @@
-"""`tuibench [PATH]`: the dashboard where the terminal can show it, the newest results as plain text where it cannot."""
+"""`tuibench [PATH]`: the dashboard, or the newest results as plain text if the terminal cannot show it."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
     from tuibench.tui.terminal import Display
 
 _LOOK_SCALE = 0.05
-"""Of the time that reading a model may take: nobody should wait longer for the first screen."""
+"""Factor for the time limit of reading a model, so that the first screen appears soon."""
 
 
 def run(request: DashboardRequest, interruption: Interruption) -> int:
-    """Show it until the user leaves, and return the exit code."""
-    from tuibench.tui.start import look_at_terminal, open_dashboard  # tomllib and the registry of keys: 8 ms
+    """Show the dashboard until the user leaves; return the exit code."""
+    from tuibench.tui.start import look_at_terminal, open_dashboard  # lazy: tomllib and the key registry take 8 ms
 
     with opened() as bench:
         places = bench.settings.places
@@ -39,20 +39,20 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
         if display.refusal:
             return _without_screen(bench, request, display)
         if request.path:
-            # What is no model is said in the shell, where it was typed.
+            # Report an unreadable model in the shell, where the user typed it.
             _look_at(bench, request.path)
         interruption.check()
-        from tuibench.tui.bridge import Bridge  # what only the dashboard needs
-        from tuibench.workbench.launch import sweep_temporary  # as above
+        from tuibench.tui.bridge import Bridge  # lazy: only the dashboard needs it
+        from tuibench.workbench.launch import sweep_temporary  # lazy: as above
 
-        # The first screen does not wait for it.
+        # In the background, so that the first screen need not wait.
         threading.Thread(target=sweep_temporary, name="sweep", daemon=True).start()
         left = open_dashboard(lambda: Bridge(bench), places, display, config, request.path)
         if left.last_words:
             if request.debug:
                 tell(left.last_words)
             raise TuibenchError("internal error: the dashboard broke; runs go on", "--debug shows where")
-        # The last look of the dashboard is up to a second old, and a run may have ended since.
+        # The dashboard's last poll is up to a second old: a run may have ended since.
         going = bench.runs.still_going(left.going) if left.going and left.code == ExitCode.OK else ()
         if going:
             tell(_going_words(going))
@@ -60,7 +60,7 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
 
 
 def _going_words(ids: Sequence[str]) -> str:
-    """What who leaves while something runs wants to know."""
+    """Return the message for a user who leaves while runs are alive."""
     if len(ids) > 1:
         return f"{len(ids)} runs go on: tuibench ps lists them"
     run = short_id(ids[0])
@@ -68,7 +68,7 @@ def _going_words(ids: Sequence[str]) -> str:
 
 
 def _look_at(bench: Workbench, path: str) -> None:
-    """ModelError where the file is none; of one that takes long to read the form says what is wrong with it."""
+    """Raise ModelError if the file is no model; skip a slow one, which the form checks again."""
     if is_remote(path) or path in SAMPLES:
         return
     with suppress(PhaseTimeout):
@@ -76,7 +76,7 @@ def _look_at(bench: Workbench, path: str) -> None:
 
 
 def _without_screen(bench: Workbench, request: DashboardRequest, display: Display) -> int:
-    """A pipe, cron or a terminal that cannot be drawn on: no escape codes, but what there is to say."""
+    """Print the results without escape codes, for a pipe, cron or an unsuitable terminal."""
     if request.path:
         hint = f"tuibench benchmark {show(request.path, 100)} measures from the shell"
         raise UsageError(f"the dashboard needs a terminal: {display.refusal}", hint)

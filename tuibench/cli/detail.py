@@ -1,4 +1,4 @@
-"""`tuibench show`: one benchmark with all that is known of it."""
+"""`tuibench show`: one benchmark or profile with all its facts."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Print the benchmark."""
+def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Print the benchmark or profile."""
     typed = chosen(args)
     if "layer" in typed and args.json:
         raise UsageError("--layer and --json exclude each other", "the JSON has all that is known of every layer")
@@ -64,8 +64,8 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
 
 
 def _profile_page(stored: StoredBenchmark, shown: Shown) -> str:
-    """The page of a profile, or one layer of it."""
-    from tuibench.report.profile_choice import settle  # what only profiles need
+    """Return the page of a profile, or of one layer."""
+    from tuibench.report.profile_choice import settle  # lazy: only profiles need it
     from tuibench.report.profile_page import profile_page
 
     profile = stored.result.profile

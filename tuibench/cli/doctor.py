@@ -1,4 +1,4 @@
-"""`tuibench doctor`: how fit this machine is to be measured on, for eyes or as JSON."""
+"""`tuibench doctor`: checks how fit this machine is for measuring; prints text or JSON."""
 
 from __future__ import annotations
 
@@ -33,23 +33,23 @@ def add_parser(subparsers: argparse._SubParsersAction[argparse.ArgumentParser]) 
 
 def run(
     args: argparse.Namespace,
-    interruption: object = None,  # noqa: ARG001 - every command is told; what is done here ends by itself
+    interruption: object = None,  # noqa: ARG001 - every command gets it; this one ends by itself
     *,
     engines: Sequence[str] = engine.names(),
     ask: Callable[[Sequence[str]], Answers] | None = None,
     examine: Callable[[Answers, dict[str, Any]], dict[str, Any]] | None = None,
     out: TextIO | None = None,
 ) -> int:
-    """Examine the machine and print what was found; findings do not change the exit code."""
+    """Examine the machine and print the findings; they do not change the exit code."""
     stream = sys.stdout if out is None else out
     facts = (examine or _examine)((ask or ask_engines)(engines), describe_terminal(stream))
     if args.json:
         if not args.include_private:
             facts.pop("env_private", None)
-        # ASCII, because a terminal obeys what a foreign name may hold.
+        # ASCII, since a foreign name may contain escape codes.
         text = json.dumps(facts, indent=2, ensure_ascii=True) + "\n"
     else:
-        # The report needs half a millisecond that --help has no use for.
+        # lazy: --help must not pay 0.5 ms for the report
         from tuibench.report.doctor import render_doctor
 
         text = render_doctor(facts)
@@ -60,7 +60,7 @@ def run(
 
 
 def _examine(engines: Answers, terminal: dict[str, Any]) -> dict[str, Any]:
-    # 30 ms that neither --help nor any other command should pay for.
+    # lazy: --help and other commands must not pay 30 ms
     from tuibench.cli.session import opened
 
     with opened() as bench:

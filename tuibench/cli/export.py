@@ -1,4 +1,4 @@
-"""`tuibench export`: a stored result as a file that others can read."""
+"""`tuibench export`: writes a saved result to a file for other programs."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
+def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
     """Write the export."""
     shown = _shown(args)
     with opened() as bench:
@@ -48,7 +48,7 @@ def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: 
 
 
 def _shown(args: argparse.Namespace) -> Shown | None:
-    """What was chosen of a profile; None where it is the whole. UsageError where the form leaves no choice."""
+    """Return the chosen parts of a profile; None for all. Raise UsageError if the form allows no choice."""
     typed = chosen(args)
     form = form_of(args.export_path)
     if form == "json":

@@ -1,4 +1,4 @@
-"""`tuibench extend`: give the cells of a run that goes on more time to reach their target."""
+"""`tuibench extend`: gives the cells of a running run more time to reach their target."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """Ask for it, and return at once."""
+    """Request it and return at once."""
     by_s = None if args.by is None else float(decimal(0.1, _LONGEST_S, "seconds")("--by", args.by))
     with opened() as bench:
         emit(_outcome(bench.runs.extend(args.id, by_s), by_s) + "\n")

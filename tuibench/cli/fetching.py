@@ -1,4 +1,4 @@
-"""Shows on stderr how a model from elsewhere arrives: its size first, then how far it is, then what it is."""
+"""Shows the download of a model on stderr: its size, the progress, then its name and checksum."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MEASURE_AFTER_S = 1.0
 
 
 class ArrivalView:
-    """Says once how large a model is, and from then on how much of it is here."""
+    """Prints the size of a model once, then the downloaded part."""
 
     def __init__(self, label: str, painter: ProgressPainter, clock: Callable[[], float]) -> None:
         self._label = label
@@ -27,7 +27,7 @@ class ArrivalView:
         self._first: tuple[float, int] | None = None
 
     def update(self, progress: FetchProgress) -> None:
-        """Paint if it is time."""
+        """Repaint if it is time."""
         if self._first is None:
             self._first = (self._clock(), progress.fetched)
             total = "of unknown size" if progress.total is None else size(progress.total)
@@ -35,7 +35,7 @@ class ArrivalView:
         self._painter.update(Snapshot(0, 0, self._label, eta_s=self._left_s(progress), activity=_share(progress)))
 
     def done(self, model: FetchedModel) -> None:
-        """The last line; nothing where the model was here already."""
+        """Print the last line; nothing if the model was cached."""
         self._painter.clear()
         if model.fetched:
             self._painter.say(f"fetched {show(model.name)}: {size(model.bytes)}, sha256 {show(model.sha256, 12)}")
@@ -51,10 +51,10 @@ class ArrivalView:
 
 
 def fetcher(places: Places, quiet: bool, ascii_only: bool) -> Callable[[str], ModelSource]:
-    """What makes a file of a name such as hf:ORG/REPO or https://…, telling on stderr how it arrives."""
+    """Return a function that fetches a name such as hf:ORG/REPO or https://… and shows the progress on stderr."""
 
     def fetch(token: str) -> ModelSource:
-        from tuibench.workbench.fetching import ModelFetch  # only for models that lie elsewhere
+        from tuibench.workbench.fetching import ModelFetch  # lazy: only for remote models
 
         in_place = can_repaint(sys.stderr, os.environ.get("TERM", ""))
         painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
@@ -77,4 +77,4 @@ def _share(progress: FetchProgress) -> str:
 
 
 def _unheard(_: FetchProgress) -> None:
-    """What -q does with progress."""
+    """Ignore the progress, for -q."""

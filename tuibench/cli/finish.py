@@ -1,4 +1,4 @@
-"""`tuibench finish`: have a run end as soon as it can end well; what it measured counts as measured."""
+"""`tuibench finish`: ends a run after the current execution; its measurements count as measured."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """Ask for it, and return at once."""
+    """Request it and return at once."""
     with opened() as bench:
         emit(_outcome(bench.runs.finish(args.id)) + "\n")
         interruption.check()

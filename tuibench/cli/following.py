@@ -1,4 +1,4 @@
-"""Staying with a run that this command started: to its end, to the user's end of it, or until it is let go."""
+"""Follows a run that this command started until it ends, is cancelled or is detached."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tuibench.workbench.watched_run import ending_code
 
 
 class Following:
-    """One run, one view of it, one request that says what comes out, perhaps one result to be shown beside it."""
+    """One run with its view and its output options, and optionally a result to compare with."""
 
     def __init__(
         self,
@@ -49,7 +49,7 @@ class Following:
         self._terminal = Terminal()
 
     def follow(self, interruption: Interruption) -> int:
-        """Watch to the end, publish what there is, and return the exit code."""
+        """Watch to the end, publish the result, and return the exit code."""
         run = self._run
         try:
             asks = not self._request.dry_run and self._terminal.can_be_asked()
@@ -69,7 +69,7 @@ class Following:
         return self._report_saving(result)
 
     def _answer(self) -> None:
-        """Ctrl-C was pressed: cancel, detach or go on."""
+        """Ask after Ctrl-C: cancel, detach or continue."""
         run = self._run
         kept = f"{self._measured()} {'kept' if run.kept else 'printed'}" if self._measured() else "nothing measured yet"
         painter = self._view.painter
@@ -85,7 +85,7 @@ class Following:
                 run.detach()
 
     def _measured(self) -> str:
-        """How much of it there is already; '' for nothing."""
+        """Return how much is measured, in words; '' for nothing."""
         replay = self._run.replay
         if not replay.has_something:
             return ""
@@ -94,23 +94,23 @@ class Following:
         return count_of(sum(bool(track.executions) for track in replay.tracks.values()), "cell")
 
     def _end(self, error: BaseException) -> None:
-        """The command is being ended: let the run go where its terminal went away, else end it with what it has."""
+        """End the command: detach if the terminal went away, else cancel the run and publish its result."""
         run = self._run
         if isinstance(error, Ended) and error.code == ExitCode.HANGUP and run.kept and self._terminal.went_away:
             run.detach()
             return
         run.cancel()
         if isinstance(error, TuibenchError):
-            return  # there was no run of ours, and the error says why
+            return  # this command has no run; the error says why
         if not self._request.dry_run and run.replay.has_something:
             self._publish_at_last(run.result())
         elif not self._request.quiet:
             self._say("tuibench: ended before anything was measured")
 
     def _publish_at_last(self, result: RunResult) -> None:
-        """Publish as far as possible when the command is being ended: why it ends decides the exit code."""
+        """Publish as far as possible while the command ends; the cause of the end decides the exit code."""
         self._view.painter.clear()
-        # Terminal and pipes may have gone already; the export must be written all the same.
+        # Terminal and pipes may be gone: write the export all the same.
         try:
             publish(self._request, result, self._samples(), self._beside(result), self._shown, self._compared(result))
             self._report_saving(result)
@@ -123,13 +123,13 @@ class Following:
         return self._bench.exchange.compare(self._partner, result)
 
     def _compared(self, result: RunResult) -> str:
-        """A profile beside the one that it repeats."""
+        """Return the comparison with the profile that it repeats."""
         if self._partner is None or self._partner.profile is None:
             return ""
         return compared_page(self._bench, self._partner, result, self._request.ascii, self._shown)
 
     def _samples(self) -> Path | None:
-        """Where the run's samples lie now."""
+        """Return the directory of the run's samples."""
         if not self._run.replay.end.get("saved"):
             return self._run.run_dir / "samples"
         try:
@@ -138,7 +138,7 @@ class Following:
             return None
 
     def _report_saving(self, result: RunResult) -> int:
-        """Say where the result lies, or what to do as it lies nowhere yet."""
+        """Print where the result is saved, or how to save it; return the exit code."""
         run, end = self._run, self._run.replay.end
         short = short_id(run.id)
         if end.get("saved") is False:
@@ -153,7 +153,7 @@ class Following:
         return int(ending_code(run.replay, result))
 
     def _where_saved(self, end: Mapping[str, Any]) -> str:
-        """In which project; where it was made or changed for it, the words for that name it."""
+        """Return the project in words; the note names it if the project was created or changed."""
         if end.get("note"):
             return f"; {end['note']}"
         name = self._bench.library.project_name(end.get("project"))
@@ -170,7 +170,7 @@ class Following:
         return int(ExitCode.OK)
 
     def _show_plan(self, plan: DryRun, result: RunResult) -> int:
-        """Print the plan; what must fail fails here with the code that measuring would have."""
+        """Print the plan; return the exit code that measuring would have for cells that must fail."""
         emit(dry_run_json(plan) if self._request.json else dry_run_text(plan, self._request.ascii))
         if not plan.failed:
             return int(ExitCode.OK)

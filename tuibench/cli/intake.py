@@ -1,4 +1,4 @@
-"""`tuibench import`: results from files into the store."""
+"""`tuibench import`: imports results from files into the store."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Import each file, print its id, and end with what was wrong with the first that could not be taken."""
+def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Import each file and print its id; return the exit code of the first failed import."""
     code = int(ExitCode.OK)
     with opened() as bench:
         for file in args.files:

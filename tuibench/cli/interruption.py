@@ -1,4 +1,4 @@
-"""Signals that end a command: heard once, never lost, and held back where nothing may be left half done."""
+"""Signals that end a command: caught once, never lost, and blocked during critical steps."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CODES = {
 
 @contextmanager
 def held_back() -> Iterator[None]:
-    """Let them wait until the end of the block; children started in it must let them through themselves."""
+    """Block the signals until the end of the block; children started in it must unblock them."""
     before = signal.pthread_sigmask(signal.SIG_BLOCK, CODES)
     try:
         yield
@@ -27,7 +27,7 @@ def held_back() -> Iterator[None]:
 
 
 class Ended(BaseException):
-    """A signal asked this process to end; commands clean up as it passes."""
+    """A signal asked this process to end; commands clean up while it propagates."""
 
     def __init__(self, number: int) -> None:
         super().__init__(number)
@@ -35,28 +35,28 @@ class Ended(BaseException):
 
 
 class Interruption:
-    """Raises Ended at the first signal, wherever that is; further ones must not disturb the end."""
+    """Raises Ended at the first signal, wherever it arrives; ignores later ones, so that cleanup completes."""
 
     def __init__(self) -> None:
         self._number: int | None = None
         self._asks = False
         self.asked = False
-        """Whether Ctrl-C was pressed where that only opens a question."""
+        """True if Ctrl-C was pressed and only opens a question."""
 
     def listen(self) -> None:
-        """Take the signals, except those that whoever started us wants ignored, as nohup does."""
+        """Install the handlers, except for signals that the parent set to be ignored, as nohup does."""
         for number in CODES:
             if signal.getsignal(number) is not signal.SIG_IGN:
                 signal.signal(number, self._hear)
 
     def check(self) -> None:
-        """Raise again: what is raised inside a finalizer, as the imports run them, Python prints and forgets."""
+        """Raise again: Python prints and drops an exception raised inside a finalizer, such as imports run."""
         if self._number is not None:
             raise Ended(self._number)
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """In the block the first Ctrl-C is only noted, and the next one counts, until `answered`."""
+        """In the block, only note the first Ctrl-C; the second ends the command, unless `answered` was called."""
         self._asks = True
         try:
             yield
@@ -64,7 +64,7 @@ class Interruption:
             self._asks = self.asked = False
 
     def answered(self) -> None:
-        """The question got another answer: the next Ctrl-C asks again."""
+        """Note another answer: the next Ctrl-C asks again."""
         self.asked = False
 
     def _hear(self, number: int, _: FrameType | None) -> None:

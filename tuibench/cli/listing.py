@@ -1,4 +1,4 @@
-"""`tuibench list`: what was measured, newest first."""
+"""`tuibench list`: the saved results, newest first."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.set_defaults(run=run)
 
 
-def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Print the list; that there is nothing in it is no error."""
+def run(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Print the list; an empty list is no error."""
     limit = None if args.all else args.n
     with opened() as bench:
         library, words = bench.library, " ".join(args.words)

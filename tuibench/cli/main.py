@@ -1,4 +1,4 @@
-"""The door of the shell: picks the command, and is the one place where errors and signals become exit codes."""
+"""The entry point of the shell: picks the command and turns errors and signals into exit codes."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def main(argv: list[str] | None = None) -> int:
     arguments = sys.argv[1:] if argv is None else argv
     _fill_the_standard_descriptors()
     for stream in (sys.stdout, sys.stderr):
-        # Names that are no valid text must not end the command that only wants to print them.
+        # Names that are invalid text must not fail a command that prints them.
         getattr(stream, "reconfigure", lambda **_: None)(errors=AS_ASCII)
     interruption = Interruption()
     try:
@@ -36,7 +36,7 @@ def main(argv: list[str] | None = None) -> int:
         code = int(ended.code)
     except BrokenPipeError:
         code = int(ExitCode.PIPE)
-    except Exception as error:  # the border of this process: a user gets one line, and a traceback by --debug
+    except Exception as error:  # the process boundary: the user gets one line, and a traceback with --debug
         if "--debug" in arguments:
             _show_traceback(error)
         code = _explain(_as_ours(error))
@@ -44,10 +44,10 @@ def main(argv: list[str] | None = None) -> int:
 
 
 def _fill_the_standard_descriptors() -> None:
-    """Give 0, 1 and 2 something to be: files opened later would take the numbers and get what is meant for the user."""
+    """Open 0, 1 and 2 if closed: a file opened later would get the number and receive the user's output."""
     while (free := os.open(os.devnull, os.O_RDWR)) <= 2:
         if free == 1:
-            # As a pipe that nobody reads, so that a closed stdout ends the same however it was closed.
+            # A pipe without reader, so that any closed stdout ends the same way.
             reader, writer = os.pipe()
             os.dup2(writer, free)
             os.close(writer)
@@ -78,19 +78,19 @@ def _dispatch(arguments: list[str], interruption: Interruption) -> int:
         sys.stdout.write(parsed.text)
         return int(ExitCode.OK)
     if isinstance(parsed, BenchmarkRequest):
-        from tuibench.cli import benchmark  # the workbench, 40 ms
+        from tuibench.cli import benchmark  # lazy: services take 40 ms
 
         return benchmark.run(parsed, interruption)
     if arguments[:1] == ["profile"]:
-        from tuibench.cli import profile  # as above
+        from tuibench.cli import profile  # lazy: as above
 
         return profile.run(cast("ProfileRequest", parsed), interruption)
     if isinstance(parsed, RerunRequest):
-        from tuibench.cli import rerun  # as above
+        from tuibench.cli import rerun  # lazy: as above
 
         return rerun.run(parsed, interruption)
     if isinstance(parsed, DashboardRequest):
-        from tuibench.cli import dashboard  # as above
+        from tuibench.cli import dashboard  # lazy: as above
 
         return dashboard.run(parsed, interruption)
     return int(cast("argparse.Namespace", parsed).run(parsed, interruption))
@@ -102,12 +102,12 @@ def _explain(error: TuibenchError) -> int:
         if error.hint:
             print(f"  {show(error.hint, 1000)}", file=sys.stderr)
     except OSError:
-        return int(error.exit_code)  # stderr itself has gone; the exit code is all that can still be said
+        return int(error.exit_code)  # stderr is closed too; only the exit code is left
     return int(error.exit_code)
 
 
 def _show_traceback(error: Exception) -> None:
-    import traceback  # 3 ms, and only on the way out
+    import traceback  # lazy: 3 ms, needed only here
 
     with suppress(OSError):
         for line in "".join(traceback.format_exception(error)).splitlines():
@@ -115,13 +115,13 @@ def _show_traceback(error: Exception) -> None:
 
 
 def _leave(code: int) -> int:
-    """Flush ourselves: at exit the interpreter would complain of a pipe that has gone, or change the exit code."""
+    """Flush explicitly: at exit the interpreter would report a broken pipe, or change the exit code."""
     _flush(sys.stderr, 2)
     return code if _flush(sys.stdout, 1) else code or int(ExitCode.PIPE)
 
 
 def _flush(stream: TextIO, number: int) -> bool:
-    """Whether it could be; what is left then goes nowhere."""
+    """Return whether the flush succeeded; if not, discard the rest."""
     try:
         stream.flush()
     except OSError:

@@ -1,4 +1,4 @@
-"""Results on their way to stdout, whole or not at all: Python's own buffers do not always notice a reader that left."""
+"""Writes results to stdout completely or fails; Python's buffers do not always notice a closed reader."""
 
 from __future__ import annotations
 
@@ -7,15 +7,15 @@ import os
 import sys
 
 AS_ASCII = "tuibench-ascii"
-"""Error handler of codecs: spells what an encoding lacks as `--ascii` does."""
+"""Codec error handler that replaces missing characters as `--ascii` does."""
 
 
 def emit(text: str) -> None:
-    """Write everything to stdout; BrokenPipeError as soon as nobody reads it."""
+    """Write the whole text to stdout; raise BrokenPipeError as soon as the reader is gone."""
     try:
         number = sys.stdout.fileno()
     except (OSError, ValueError):
-        # Not a descriptor: a test or a program has put something else there.
+        # No descriptor: a test or a program replaced stdout.
         sys.stdout.write(text)
         return
     sys.stdout.flush()
@@ -27,7 +27,7 @@ def emit(text: str) -> None:
 def _spell(error: UnicodeError) -> tuple[str, int]:
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    from tuibench.report.style import to_ascii  # only where the encoding lacks a character
+    from tuibench.report.style import to_ascii  # lazy: only if the encoding lacks a character
 
     return to_ascii(error.object[error.start : error.end]), error.end
 
@@ -36,7 +36,7 @@ codecs.register_error(AS_ASCII, _spell)
 
 
 def can_draw() -> bool:
-    """Whether stdout has the characters of figures; in an encoding of 256 letters they would be escapes."""
+    """Return whether stdout can encode the characters of figures; an 8-bit encoding would print escapes."""
     try:
         "●⣿┤".encode(sys.stdout.encoding or "utf-8")
     except UnicodeEncodeError:

@@ -1,4 +1,4 @@
-"""argv of the commands that argparse reads, in the manner of the others: both spellings, no abbreviations, one line."""
+"""Parser of the argparse commands, consistent with the others: both spellings, no abbreviations, one-line errors."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _WIDTH = 79
 
 
 class _HelpAsked(Exception):
-    """Its message is the help."""
+    """Help was requested; its message is the help text."""
 
 
 class _Parser(argparse.ArgumentParser):
-    """argparse without its habits of printing the whole usage at every error and of guessing flags."""
+    """argparse without printing the whole usage at every error and without guessing flags."""
 
     def __init__(self, **options: Any) -> None:
         options |= {"allow_abbrev": False, "formatter_class": _format}
@@ -33,7 +33,7 @@ class _Parser(argparse.ArgumentParser):
         self.add_argument("--debug", action="store_true", help="show the traceback of an error")
 
     def print_help(self, file: object = None) -> NoReturn:
-        """Give the text back instead of printing: it leaves by the same door as every other output."""
+        """Raise the text instead of printing it, so that it is printed like all other output."""
         raise _HelpAsked(self.format_help())
 
     def error(self, message: str) -> NoReturn:
@@ -41,7 +41,7 @@ class _Parser(argparse.ArgumentParser):
 
 
 def reads(flag: str, reader: Reader) -> Callable[[str], Any]:
-    """What argparse wants as a type, made of what reads the same value elsewhere."""
+    """Return an argparse type that uses a shared value reader."""
     return lambda given: reader(flag, given)
 
 
@@ -50,7 +50,7 @@ def _format(prog: str) -> argparse.HelpFormatter:
 
 
 def parse_command(argv: Sequence[str], add: AddParser | None = None) -> argparse.Namespace | Info:
-    """What argv asks of the command that it begins with; only the module of that command is imported."""
+    """Parse argv for the command that it begins with; import only that command's module."""
     root = _Parser(prog="tuibench")
     (add or _find(COMMANDS[argv[0]]))(root.add_subparsers(dest="command", required=True))
     try:
@@ -58,7 +58,7 @@ def parse_command(argv: Sequence[str], add: AddParser | None = None) -> argparse
     except _HelpAsked as asked:
         return Info(str(asked))
     if unknown:
-        # argparse leaves this to the root, which does not know whose help would help.
+        # argparse reports this at the root, which does not know the command's help.
         what = "unknown flag" if unknown[0].startswith("-") else "too much is given:"
         raise UsageError(f"{what} {show(unknown[0], 60)}", f"tuibench {argv[0]} --help")
     return parsed
@@ -70,7 +70,7 @@ def _find(command: Command) -> AddParser:
 
 
 def _dashed(argv: Sequence[str]) -> list[str]:
-    """`--include_private` is `--include-private`; what stands behind `=` or `--` is nobody's spelling."""
+    """Turn `--include_private` into `--include-private`; leave everything after `=` or `--` unchanged."""
     end = argv.index("--") if "--" in argv else len(argv)
     return [_spell(token) if token.startswith("--") else token for token in argv[:end]] + list(argv[end:])
 

@@ -1,4 +1,4 @@
-"""`tuibench profile`: where the time of a model goes, layer by layer, or what changing a layer would lose."""
+"""`tuibench profile`: a model's time by layer, or the loss from changing each layer."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ _COUNTING = "counting what each layer costs ..."
 
 
 def run(request: ProfileRequest, interruption: Interruption) -> int:
-    """Profile what was asked for and return the exit code."""
+    """Make the requested profile and return the exit code."""
     output, values = request.output, request.values
     if values.approximate and values.kind != LOSS:
         raise UsageError("--approximate belongs to a loss profile", "give --loss, too")
@@ -69,9 +69,10 @@ def run(request: ProfileRequest, interruption: Interruption) -> int:
 def again_request(
     spec: BenchmarkSpec, source: ModelSource, given: Mapping[str, Any], topology: Topology, name: str
 ) -> tuple[ProfileRequest, BenchmarkSpec, tuple[str, ...]]:
-    """A stored profile as if it had been typed again, with what was typed now in its place; `name` unless another is.
+    """Return the request of a stored profile, changed by the newly typed options; keep `name` unless a new one is
+    given.
 
-    `given` are fields of a benchmark's flags that a profile has, too, and of its own.
+    `given` are fields of the benchmark's flags that profiles share, and profile fields.
     """
     fields = {
         _FIELDS.get(field, field): _as_typed(value) if field in _READ else value for field, value in given.items()
@@ -85,24 +86,24 @@ def again_request(
 _FIELDS = {"engines": "engine", "batches": "batch", "sequence_lengths": "sequence_length", "max_time_s": "max_time"}
 _FIELDS |= {"timeout_scale": "timeout", "memory_bytes": "memory_limit"}
 _READ = frozenset({"seed", "shapes", "max_time_s", "timeout_scale", "memory_bytes"})
-"""Fields that a benchmark's flags read where a profile keeps the text."""
+"""Fields that the benchmark's flags parse, while a profile keeps the text."""
 
 
 def _as_typed(value: object) -> object:
-    """A number that a benchmark's flags have read already, as the text that it came from."""
+    """Turn a value that the benchmark's flags parsed back into text."""
     if isinstance(value, tuple) and value and isinstance(value[0], tuple):
         return ",".join(f"[{','.join(map(str, shape))}]" for shape in value)
     return str(value) if isinstance(value, (int, float)) and not isinstance(value, bool) else value
 
 
 def page_of(request: ProfileRequest, spec: BenchmarkSpec | None = None) -> Shown:
-    """How the page is printed; UsageError for what such a profile does not have, as far as that is known by now."""
+    """Return the page options; raise UsageError for one that this profile lacks, as far as known."""
     values, asked = request.values, shown_of(request.page, ascii_only=request.output.ascii)
     if values.kind != LOSS:
         return settle(_FLOPS if request.flops else values.kind, asked)
     kind = _APPROXIMATED if values.approximate else "measured"
     levels = spec.profile.levels if spec is not None and spec.profile is not None else LEVELS
-    # Whether outputs look like classes is not known before there are outputs.
+    # Before the first output, nobody knows whether it looks like classes.
     return settle(LOSS, asked, LossProfile(kind, "", levels, (), classes=True))
 
 
@@ -112,7 +113,7 @@ _KEPT = frozenset({"name", "note", "project", "no_save", "detach"})
 
 
 def _refuse_strange(request: ProfileRequest) -> None:
-    """Raise UsageError for a flag that says nothing of what is worked out at once."""
+    """Raise UsageError for a flag without effect on a profile computed without measuring."""
     what, meant = (
         ("--flops", {"flops", *_FED}) if request.flops else ("--approximate", {"loss", "approximate", "levels"})
     )
@@ -126,7 +127,7 @@ def _refuse_strange(request: ProfileRequest) -> None:
 
 
 def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec, shown: Shown) -> int:
-    """The FLOPS profile or the approximated loss profile; the export first, as of what is measured."""
+    """Print the FLOPS profile or the approximated loss profile, after writing the export."""
     names = ", ".join(model_names(spec.models))
     heading, output = ProfileHeading(model=names), request.output
     if not output.quiet:
@@ -142,7 +143,7 @@ def _print_theory(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec
 
 
 def _print_plan(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) -> int:
-    """What would be done and about how long it takes; the costs are worked out for it, and nothing is measured."""
+    """Print the plan and the time estimate; count the costs, but measure nothing."""
     if not request.output.quiet:
         tell(_COUNTING)
     plan = bench.profiles.plan_anew(spec)
@@ -159,7 +160,7 @@ def _print_plan(bench: Workbench, request: ProfileRequest, spec: BenchmarkSpec) 
 
 
 def plan_json(spec: BenchmarkSpec, plan: ProfilePlan) -> str:
-    """The plan for programs."""
+    """Return the plan as JSON."""
     import json
 
     kind = spec.profile.kind if spec.profile is not None else ""

@@ -1,4 +1,4 @@
-"""Two profiles side by side, as compare prints them and a rerun does at its end."""
+"""Comparison page of two profiles, for `compare` and the end of `rerun`."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuibench.workbench.hall import Workbench
 
 
 def name_of(bench: Workbench, result: RunResult) -> str:
-    """What it was called; a run that was never saved has no name."""
+    """Return the name of a result; '' for an unsaved run."""
     try:
         return bench.library.find(result.id).name
     except (UnknownId, StoreError):
@@ -20,8 +20,8 @@ def name_of(bench: Workbench, result: RunResult) -> str:
 def compared_page(
     bench: Workbench, old: RunResult, new: RunResult, ascii_only: bool = False, shown: Shown | None = None
 ) -> str:
-    """The page of two profiles of a kind; nothing where either has measured nothing."""
-    from tuibench.report.profile_page import comparison_page  # what only profiles need
+    """Return the page of two profiles of one kind; '' if either has no measurements."""
+    from tuibench.report.profile_page import comparison_page  # lazy: only profiles need it
 
     if old.profile is None or new.profile is None or old.profile.kind != new.profile.kind:
         return ""

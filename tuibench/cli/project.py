@@ -1,4 +1,4 @@
-"""`tuibench project`: list, show, make, edit, copy and remove projects."""
+"""`tuibench project`: list, show, create, edit, copy and remove projects."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def list_projects(args: argparse.Namespace, projects: Projects) -> None:
-    """Print a line per project."""
+    """Print one line per project."""
     rows = projects.list(args.sort, " ".join(args.words))
     if args.json:
         emit(projects_json(rows))
@@ -73,12 +73,12 @@ def list_projects(args: argparse.Namespace, projects: Projects) -> None:
 
 
 def show_project(args: argparse.Namespace, projects: Projects) -> None:
-    """Print everything about a project, and whether its models are what they were."""
+    """Print everything about a project, and whether its models are unchanged."""
     _print(args, projects, projects.get(args.project))
 
 
 def make_project(args: argparse.Namespace, projects: Projects) -> None:
-    """Make a project of a model that can be read."""
+    """Create a project for a readable model."""
     dims = _dims(args.dim)
     source = resolve_model(args.model, fetch=fetcher(projects.places, False, args.ascii))
     row, _ = projects.create(source, args.name or "", args.description or "", dims)
@@ -86,7 +86,7 @@ def make_project(args: argparse.Namespace, projects: Projects) -> None:
 
 
 def edit_project(args: argparse.Namespace, projects: Projects) -> None:
-    """Change what was given, and nothing else."""
+    """Change only the given fields."""
     if args.name is None and args.description is None and not args.dim:
         raise UsageError("nothing to change was given", "such as --name NAME, --description TEXT or --dim seq=128")
     before = projects.get(args.project)
@@ -96,12 +96,12 @@ def edit_project(args: argparse.Namespace, projects: Projects) -> None:
 
 
 def copy_project(args: argparse.Namespace, projects: Projects) -> None:
-    """Make a second project of the same versions."""
+    """Create a second project with the same versions."""
     _print(args, projects, projects.duplicate(args.project, args.name))
 
 
 def remove_projects(args: argparse.Namespace, projects: Projects) -> None:
-    """Move projects to the trash after asking, all of them or, where one is not known, none."""
+    """Move projects to the trash after a confirmation; if one is unknown, remove none."""
     rows = {row.project.id: row for row in map(projects.get, args.projects)}
     projects.refuse_measured(rows)
     listed = ", ".join(f"{short_id(one)} {show(row.project.name, 80)}" for one, row in rows.items())

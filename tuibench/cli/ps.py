@@ -1,4 +1,4 @@
-"""`tuibench ps`: the runs there are, and what to do with those that do not go on by themselves."""
+"""`tuibench ps`: the runs, with a hint for those that need an action."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """List them, newest first."""
+    """List the runs, newest first."""
     with opened() as bench:
         every = bench.runs.every()
     interruption.check()
@@ -47,5 +47,5 @@ def run(args: argparse.Namespace, interruption: Interruption) -> int:
 
 
 def _width() -> int | None:
-    """Columns of the terminal; what goes into a pipe is not cut."""
+    """Return the columns of the terminal; None for a pipe, so that nothing is cut."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -1,4 +1,4 @@
-"""A result on its way out: to the file of -x first, then to stdout."""
+"""Publishes a result: first to the file of -x, then to stdout."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ def page(
     card: Card | None = None,
     compared: str = "",
 ) -> str:
-    """What is printed of a result where nobody asked for JSON; of a profile with what it is called, and `compared`."""
+    """Return the text of a result; for a profile with the name in its card, and `compared`."""
     if result.spec.profile is None:
         return summary(result, ascii_only, beside)
-    from tuibench.report.profile_page import profile_page  # what only profiles need
-    from tuibench.report.profile_rows import UnknownLayer  # as above
+    from tuibench.report.profile_page import profile_page  # lazy: only profiles need it
+    from tuibench.report.profile_rows import UnknownLayer  # lazy: as above
 
     shown = shown or Shown(width() or WIDTH, ascii_only)
     try:
         return profile_page(result, card, shown, compared)
     except UnknownLayer as error:
-        # It was measured for this one layer, and all of it is there.
+        # The profile is complete, only this layer is unknown: print all of it.
         tell(str(error))
         return profile_page(result, card, replace(shown, layer=""), compared)
 
@@ -49,12 +49,12 @@ def publish(
     shown: Shown | None = None,
     compared: str = "",
 ) -> None:
-    """Write the export first: what was measured must not depend on whoever reads stdout; nor on the export either."""
+    """Write the export first, since stdout may be closed; a failed export does not stop the printing."""
     keep = request.keep_raw and request.export_path not in (None, STDOUT)
     result = settle_samples(result, samples, f"{request.export_path}.samples" if keep else None)
     failed: TuibenchError | None = None
     if request.export_path is not None and request.export_path != STDOUT:
-        # Files beside a model are known only once it has been read.
+        # A model's weight files are known only once it has been read.
         files = [path for model in result.models for path in files_beside(model)]
         try:
             spare(request.export_path, files)

@@ -1,4 +1,4 @@
-"""Asking before something goes: only where somebody sits at a terminal, and never anywhere else."""
+"""Confirmation questions, asked only at a terminal."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from tuibench.core.errors import UsageError
 
 
 def confirmed(question: str, answer: str, command: str) -> bool:
-    """Whether `answer` was typed; UsageError where nobody can be asked."""
+    """Return whether the user typed `answer`; raise UsageError without a terminal."""
     if sys.stdin is None or not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise UsageError(f"{command} asks first, and here is no terminal to ask on", f"{command} -y does it unasked")
     sys.stderr.write(f"{question} ")
@@ -16,4 +16,4 @@ def confirmed(question: str, answer: str, command: str) -> bool:
     try:
         return sys.stdin.readline().strip().lower() == answer
     except OSError:
-        return False  # the terminal went away, and with it whoever could have agreed
+        return False  # the terminal went away: not confirmed

@@ -1,4 +1,4 @@
-"""`tuibench remove` and `tuibench undo`: into the trash and back."""
+"""`tuibench remove` and `tuibench undo`: move to the trash and restore."""
 
 from __future__ import annotations
 
@@ -31,8 +31,8 @@ def add_parser(subparsers: Subparsers) -> None:
     parser.set_defaults(run=undo)
 
 
-def remove(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Remove after asking."""
+def remove(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Remove after a confirmation."""
     with opened() as bench:
         targets = bench.library.targets(args.ids)
         if not args.yes and not confirmed(_question(targets), "y", "tuibench remove"):
@@ -47,12 +47,12 @@ def remove(args: argparse.Namespace, interruption: object = None) -> int:  # noq
             tell(f"removed {held_words(removal.entry)}; tuibench undo brings it back")
         elif not removal.discarded and not removal.unsaved:
             tell("nothing of it was saved, so there is nothing to remove")
-    # What could not be saved is still there, whatever else was removed.
+    # Unsaved results still exist, whatever else was removed.
     return int(ExitCode.STORE if removal.unsaved else ExitCode.OK)
 
 
-def undo(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Restore the newest removal."""
+def undo(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Restore the last removal."""
     with opened() as bench:
         tell(f"restored {held_words(bench.library.undo())}")
     return int(ExitCode.OK)

@@ -1,4 +1,4 @@
-"""`tuibench resume`: take up a run that broke off; only what is missing is measured."""
+"""`tuibench resume`: resumes an interrupted run and measures only the missing part."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ def add_parser(subparsers: Any) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """Take the run up and stay with it, as benchmark does."""
+    """Resume the run and follow it, as benchmark does."""
     if args.no_wait and args.wait is not None:
         raise UsageError("--wait and --no-wait exclude each other", "give one of them")
     wait_s = None if args.wait is None else float(decimal(0, _LONGEST_WAIT_S, "seconds")("--wait", args.wait))

@@ -1,4 +1,4 @@
-"""Where a command meets the store: what the store has to say is said once, whatever becomes of the command."""
+"""Opens the services for a command and prints the store's messages once at its end."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _LONGEST = 1000
 
 @contextmanager
 def opened() -> Iterator[Workbench]:
-    """The workbench of this user."""
+    """Provide the services of this user."""
     bench = Workbench()
     try:
         yield bench
@@ -26,13 +26,13 @@ def opened() -> Iterator[Workbench]:
 
 
 def tell(text: str) -> None:
-    """Words for the user, on stderr; nobody may be there to read them."""
+    """Print a message on stderr; ignore a closed stderr."""
     with suppress(OSError):
         print(text, file=sys.stderr, flush=True)
 
 
 def width() -> int | None:
-    """Columns of the terminal that stdout is; None where it is none, and nothing should be cut."""
+    """Return the columns of the terminal at stdout; None if it is no terminal, so that nothing is cut."""
     try:
         number = sys.stdout.fileno()
         # A pseudo-terminal may have no size.

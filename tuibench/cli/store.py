@@ -1,4 +1,4 @@
-"""`tuibench store`: whether what lies in the store is what was written, and bringing old forms up to date."""
+"""`tuibench store`: checks that stored files are unchanged, and migrates old forms."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tuibench.report.store_report import store_json, store_report
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the command with what can be done to the store."""
+    """Add the command and its actions."""
     parser = subparsers.add_parser("store", description="Check the store, or bring files of older versions up to date.")
     actions = parser.add_subparsers(dest="action", required=True, metavar="check|migrate")
     check = actions.add_parser(
@@ -30,14 +30,14 @@ def add_parser(subparsers: Subparsers) -> None:
         each.add_argument("--ascii", action="store_true", help="plain ASCII only")
 
 
-def check_store(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Print what is wrong, or was."""
+def check_store(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Check the store, print the problems and repairs, and return the exit code."""
     with opened() as bench:
         return _report(args, bench.library.check(read_data=args.read_data, repair=args.repair))
 
 
 def migrate_store(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - as above
-    """Print what was brought up to date."""
+    """Migrate the store and print the changes."""
     with opened() as bench:
         return _report(args, bench.library.migrate())
 

@@ -1,4 +1,4 @@
-"""The terminal that a command was started from: whether it is still there, and one key from it."""
+"""The terminal of a command: its presence, and reading one key from it."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ _TTY = "/dev/tty"
 
 
 class Terminal:
-    """Nothing is opened until it is needed; a job in the background has none to ask."""
+    """A terminal opened only on demand; a background job has none that answers."""
 
     def __init__(self, path: str = _TTY) -> None:
         self._path = path
         self.was_there = self.is_there()
 
     def is_there(self) -> bool:
-        """Whether it can be opened: the kernel takes it from all its processes when it hangs up."""
+        """Return whether it can be opened: the kernel closes it to all its processes on hang-up."""
         try:
             os.close(os.open(self._path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC))
         except OSError:
@@ -28,11 +28,11 @@ class Terminal:
 
     @property
     def went_away(self) -> bool:
-        """Whether there was one and is none now."""
+        """True if there was a terminal and it is gone now."""
         return self.was_there and not self.is_there()
 
     def can_be_asked(self) -> bool:
-        """Whether a key typed now would come to this process."""
+        """Return whether a typed key would reach this process."""
         try:
             number = os.open(self._path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         except OSError:
@@ -45,7 +45,7 @@ class Terminal:
             os.close(number)
 
     def read_key(self, until: int, ask: Callable[[], None]) -> str | None:
-        """One key typed after `ask`; None where `until` becomes readable first, or the terminal goes away."""
+        """Return one key typed after `ask`; None if `until` becomes readable first or the terminal goes away."""
         try:
             number = os.open(self._path, os.O_RDWR | os.O_NOCTTY | os.O_CLOEXEC)
         except OSError:
@@ -53,9 +53,9 @@ class Terminal:
         try:
             before = termios.tcgetattr(number)
             try:
-                # Signals stay signals: the second Ctrl-C must come as one.
+                # cbreak mode keeps signals: the second Ctrl-C must arrive as one.
                 tty.setcbreak(number, termios.TCSADRAIN)
-                # What was typed before the question is no answer to it.
+                # Discard keys typed before the question.
                 termios.tcflush(number, termios.TCIFLUSH)
                 ask()
                 return _wait_for_key(number, until)
@@ -74,5 +74,5 @@ def _wait_for_key(number: int, until: int) -> str | None:
     ready = {fd for fd, _ in poll.poll()}
     if number not in ready:
         return None
-    # All of an arrow key's sequence, or the rest of it would be typed into the shell afterwards.
+    # Read the whole escape sequence of a key, or the shell would receive the rest.
     return os.read(number, 32).decode("utf-8", "replace") or None

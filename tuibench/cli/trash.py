@@ -1,4 +1,4 @@
-"""`tuibench trash`: what was removed, and bringing back or forgetting it."""
+"""`tuibench trash`: lists, restores or deletes removed items."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _WORD = "empty"
 
 
 def add_parser(subparsers: Subparsers) -> None:
-    """Add the command with what can be done to the trash."""
+    """Add the command and its actions."""
     parser = subparsers.add_parser(
         "trash",
         description="What was removed. It goes for good after 30 days, or the oldest first above 1 GiB.",
@@ -36,8 +36,8 @@ def add_parser(subparsers: Subparsers) -> None:
     empty.set_defaults(run=empty_trash)
 
 
-def show_trash(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Print what can come back."""
+def show_trash(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Print the removals that can be restored."""
     with opened() as bench:
         entries = bench.library.trash()
         emit(
@@ -48,15 +48,15 @@ def show_trash(args: argparse.Namespace, interruption: object = None) -> int:  #
     return int(ExitCode.OK)
 
 
-def restore_entry(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Bring one removal back."""
+def restore_entry(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Restore one removal."""
     with opened() as bench:
         tell(f"restored {held_words(bench.library.restore(args.id))}")
     return int(ExitCode.OK)
 
 
-def empty_trash(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command is told
-    """Delete after a typed confirmation."""
+def empty_trash(args: argparse.Namespace, interruption: object = None) -> int:  # noqa: ARG001 - every command gets it
+    """Delete everything after a typed confirmation."""
     with opened() as bench:
         entries = bench.library.trash()
         held = f"{count_of(len(entries), 'removal')}, {size(sum(entry.size_bytes for entry in entries))}"
@@ -67,7 +67,7 @@ def empty_trash(args: argparse.Namespace, interruption: object = None) -> int:  
         ):
             tell("nothing was deleted")
         else:
-            # While the word was being typed others may have removed more: that was not asked about.
+            # Delete only the confirmed entries: another session may have removed more meanwhile.
             count, gone = bench.library.empty_trash([entry.id for entry in entries])
             tell(f"deleted {count_of(count, 'removal')}, {size(gone)}")
     return int(ExitCode.OK)

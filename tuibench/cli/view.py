@@ -1,4 +1,4 @@
-"""What stderr shows while a benchmark goes on: what will be measured, a line that moves, a line for each cell."""
+"""Output on stderr during a benchmark: the preamble, a progress line, and one line per finished cell."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from tuibench.workbench.forecast import expected_s, limit_s
 from tuibench.workbench.introduction import introduce
 from tuibench.workbench.watched_run import Event, WatchedRun, expected_memory, first_round
 
-if TYPE_CHECKING:  # benchmarks do without
+if TYPE_CHECKING:  # types only: benchmarks do not need them
     from tuibench.workbench.profiles import ProfilePlan
 
 Watched = TypeVar("Watched", bound=WatchedRun)
 
 
 class View(Generic[Watched]):
-    """What stderr shows while the run goes on."""
+    """Shows the progress of a run on stderr."""
 
     def __init__(
         self,
@@ -42,7 +42,7 @@ class View(Generic[Watched]):
         ascii_only: bool = False,
         plan: Callable[[Watched], ProfilePlan] | None = None,
     ) -> None:
-        """`plan` is asked how long a profile takes."""
+        """`plan` estimates the time of a profile."""
         self._plan = plan
         self._is_timed = False
         self._quiet = quiet
@@ -59,7 +59,7 @@ class View(Generic[Watched]):
         self.painter = ProgressPainter(sys.stderr, time.monotonic, in_place, ascii_only)
 
     def watch(self, interruption: Interruption, answer: Callable[[], None] | None = None) -> None:
-        """Follow the run to its end; `answer` is asked what an interruption means, where it may mean several things."""
+        """Follow the run to its end; call `answer` after an interruption that only opens a question."""
         for events in self.active.events():
             interruption.check()
             for event in events if not self._quiet else ():
@@ -75,18 +75,18 @@ class View(Generic[Watched]):
             self.painter.say(f"tuibench: {damage}")
 
     def watch_until(self, interruption: Interruption, tells: Callable[[Event], bool]) -> None:
-        """Follow the run until the first event that tells enough, or to its end."""
+        """Follow the run until the first event for which `tells` is true, or to its end."""
         for events in self.active.events():
             interruption.check()
             for event in events:
                 if not self._quiet:
                     self._take(event)
-            # What has ended needs nobody to let it go: its runner is gone in an instant.
+            # A run that has ended needs no detaching.
             if self.active.begun and not self.active.replay.end and any(map(tells, events)):
                 return
 
     def plan(self) -> DryRun:
-        """What would be done."""
+        """Return the plan for --dry-run."""
         replay = self.active.replay
         spec, cells, memory = replay.spec, first_round(replay), expected_memory(replay)
         return DryRun(
@@ -102,7 +102,7 @@ class View(Generic[Watched]):
     def _take(self, event: Event) -> None:
         kind = event["ev"]
         if event.get("cell") is not None and event["cell"] not in self.active.replay.tracks:
-            return  # its plan was lost to damage
+            return  # damage lost its plan
         if kind in ("plan", "sitting"):
             self._introduce()
         elif kind == "waiting":
@@ -118,7 +118,7 @@ class View(Generic[Watched]):
             self._done -= set(event["cells"])
             self.painter.say(extension_words(float(event["limit_s"]), int(event["executions"])))
         elif kind == "cell_done":
-            # A cell that is measured anew is done twice.
+            # A remeasured cell is done twice.
             self._done.add(str(event["cell"]))
             cell = self.active.replay.cell(str(event["cell"]))
             self.painter.cell_done(cell_line(self._name(cell.asked), cell))
@@ -128,7 +128,7 @@ class View(Generic[Watched]):
             self._snapshot = self._progress(event)
 
     def _say_part(self, event: Event) -> None:
-        """A process that timed layers has a number to tell; what the layers cost tells how long all will take."""
+        """Print the time of a process that timed layers; after the costs, print the time estimate."""
         replay, part = self.active.replay, event["part"]
         if part == "layers" and event.get("result"):
             took = ms(float(event["result"]["unprofiled_us"]) / 1000)
@@ -142,7 +142,7 @@ class View(Generic[Watched]):
                 self.painter.say(left_line(left, float(each)))
 
     def _time_lines(self, *, is_last: bool = False) -> list[str]:
-        """How long a profile takes, once and before anything of it is measured; `is_last` where no more is to come."""
+        """Return the estimate of a profile, once, before anything is measured; `is_last` if no later call follows."""
         replay = self.active.replay
         asked = replay.spec.profile
         if self._plan is None or asked is None or self._is_timed or replay.parts.measured:
@@ -154,7 +154,7 @@ class View(Generic[Watched]):
         return time_lines(asked, plan.seconds, plan.basis)
 
     def _introduce(self) -> None:
-        """Say what will be measured, once that is known; a run that is taken up knows it from its beginning."""
+        """Print the preamble once the plan is known; a resumed run has it from the start."""
         if self.active.replay.planned and not self._names:
             self._done = {key for key, track in self.active.replay.tracks.items() if track.done or track.failure}
             self._names = self.active.replay.names()
