@@ -1,4 +1,4 @@
-"""Bars with a cursor, as many as there are, scrolled by keys."""
+"""A scrollable list of bars with a cursor."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ _SIGN = 2
 
 
 class BarList(Moving):
-    """Each bar is a line; enter opens what it stands for."""
+    """One bar per line; enter opens the bar under the cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
 
     class Opened(Message):
-        """Enter on a bar."""
+        """Posted on enter; carries the bar's label."""
 
         def __init__(self, label: str) -> None:
             super().__init__()
@@ -38,7 +38,7 @@ class BarList(Moving):
         self._at = 0
 
     def show_bars(self, bars: Sequence[tuple[str, float, str]], empty: Sequence[str] = ()) -> None:
-        """Show these; the cursor stays with its label, or at the top. `empty` is said where there are none."""
+        """Show these bars and keep the cursor on its label, else at the top; show `empty` if there are none."""
         held = self.label if self._at else ""
         self._bars, self._empty = tuple(bars), tuple(empty)
         self._at = next((n for n, bar in enumerate(self._bars) if bar[0] == held), 0)
@@ -47,36 +47,36 @@ class BarList(Moving):
 
     @property
     def label(self) -> str:
-        """Of the bar under the cursor; '' where there is none."""
+        """Label of the bar under the cursor; '' if there is none."""
         return self._bars[self._at][0] if self._at < len(self._bars) else ""
 
     def move(self, by: int) -> None:
-        """Another bar."""
+        """Move the cursor by this many bars."""
         self._at = min(max(self._at + by, 0), max(len(self._bars) - 1, 0))
-        # Nothing of a list is out of sight above while there is room below it.
+        # Scroll back while there is empty room below the last bar.
         first = min(self._first, max(len(self._bars) - self.page, 0))
         self._first = min(max(first, self._at - self.page + 1), self._at)
         self.repaint()
 
     def move_to_end(self, last: bool) -> None:
-        """The first bar or the last."""
+        """Move to the first or last bar."""
         self.move(len(self._bars) if last else -len(self._bars))
 
     def action_open(self) -> None:
-        """What the bar stands for."""
+        """Open the bar under the cursor."""
         if self._bars:
             self.post_message(self.Opened(self.label))
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There may be nothing to open."""
+        """Disable `open` if there are no bars."""
         return bool(self._bars) if action == "open" else True
 
     def on_resize(self) -> None:
-        """The cursor stays in sight."""
+        """Keep the cursor visible."""
         self.move(0)
 
     def row(self, y: int) -> Row:
-        """The bars from the present place on."""
+        """Return line `y` of the visible bars."""
         width = self.size.width
         if self._drawn_for != width:
             self._drawn_for = width

@@ -1,4 +1,4 @@
-"""What a page of profiles shows, whatever the profile is of: a book for each kind says it in its own words."""
+"""The interface between a profile page and its content; each kind of profile has its own book."""
 
 from __future__ import annotations
 
@@ -20,86 +20,86 @@ Bars = Sequence[tuple[str, float, str]]
 
 @dataclass(frozen=True, slots=True)
 class Summed:
-    """Bars of one kind, and what has to be said with them."""
+    """Bars of one kind, with their title and notes."""
 
     title: str
     bars: Bars
     words: tuple[str, ...] = ()
-    """By which method; in place of bars, why there are none."""
+    """The method behind the bars; without bars, the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """One value per layer, from the model's beginning to its end."""
+    """One value per layer, in the order of the model."""
 
     title: str
     keys: tuple[str, ...]
     values: tuple[float | None, ...]
     texts: Sequence[str]
-    """Each value in words."""
+    """Each value as text."""
     log: bool = False
-    """Whether they are shown on a logarithmic axis."""
+    """True for a logarithmic axis."""
     empty: str = ""
-    """Why there is no value of any layer, where that is known."""
+    """Why no layer has a value, if known."""
 
 
 class Book:
-    """To be subclassed; everything in it is worked out without asking the desk."""
+    """Base class of the books; computes everything from the profile, without calling the desk."""
 
     kinds: tuple[str, ...] = ()
-    """What can be shown of each layer, in the order in which a key goes through them."""
+    """Quantities that can be shown per layer, in the order of the key that switches them."""
     usual = ""
-    """What is shown until another one is chosen, as the shell shows it; '' for the first."""
+    """The quantity shown first, the same as in the shell; '' for the first of `kinds`."""
     kinds_name = "type"
-    """What that choice is called."""
+    """Name of the choice among `kinds`."""
     unit: str = ""
-    """What the figures of the table are where its titles do not tell."""
+    """Unit of the table's figures, if the titles do not name it."""
     displays: tuple[str, ...] = DISPLAYS
     sorts: tuple[str, ...] = ()
-    """Names of columns to sort by; the first is the order that a table begins with."""
+    """Names of sortable columns; the first is the initial order."""
     _table: LayerTable[Any]
 
     def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
-        """The model summary."""
+        """Return the model summary."""
         raise NotImplementedError
 
     def said(self, kind: str) -> Sequence[LineLike]:
-        """What follows from it for what is shown, in a sentence or two."""
+        """Return the conclusion for the shown quantity, in a sentence or two."""
         raise NotImplementedError
 
     def summed(self, kind: str, display: str) -> Summed:
-        """A bar for each group of layers."""
+        """Return a bar for each group of layers."""
         raise NotImplementedError
 
     def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
-        """Of the table of layers; those of the highest rank go first where room is short."""
+        """Return the columns of the table; the highest ranks are hidden first if room is short."""
         return self._table.columns()
 
     def keys(self, sort: str, reverse: bool, text: str, bar: str = "") -> tuple[str, ...]:
-        """The layers to show, in order; `text` narrows them to those with all of its words, `bar` to its own."""
+        """Return the keys of the layers in order, filtered by the words of `text` and by the bar `bar`."""
         return self._table.keys(sort, reverse, text, partial(self.is_of, bar) if bar else None)
 
     def is_of(self, bar: str, row: Any) -> bool:
-        """Whether a bar of that label stands for a row: there is one for each type of layer."""
+        """Return whether a row belongs to the bar of that label; by default, bars are types of layer."""
         return label_of(row.layer.op) == bar
 
     def line(self, key: str, glyphs: Glyphs) -> Line:
-        """One layer in the table."""
+        """Return the table line of a layer."""
         return self._table.line(key)
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
-        """Everything that is known of a layer."""
+        """Return all facts of a layer."""
         raise NotImplementedError
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
-        """A layer in two or three lines."""
+        """Return a layer's summary in two or three lines."""
         raise NotImplementedError
 
     def name_of(self, key: str, glyphs: Glyphs) -> str:
-        """What a layer is called: the first of its lines."""
+        """Return the name of a layer: the first line of its summary."""
         line = next(iter(self.brief(key, glyphs)), key)
         return (line if isinstance(line, str) else str(line[0])).strip() or key
 
     def depth(self, kind: str, display: str) -> Depth:
-        """The values over the depth of the model."""
+        """Return the values over the depth of the model."""
         raise NotImplementedError

@@ -1,4 +1,4 @@
-"""What the page of a FLOPS profile says: what a model costs by its shapes, nothing of it measured."""
+"""Book of a FLOPS profile: theoretical costs from shapes, without measurements."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _THEORETICAL = "theoretical"
 
 
 class CostBook(Book):
-    """Of one model at one batch and dims."""
+    """The costs of one model at one batch and dims."""
 
     kinds = COST_TYPES
     sorts = ("FLOPs", "#", "op", "weight", "MACs", "params", "bytes", "FLOP/B")
@@ -48,11 +48,11 @@ class CostBook(Book):
         return [(row.node.id, row) for row in choose_costs(self._rows, sort, reverse, text)]
 
     def is_of(self, bar: str, row: CostRow) -> bool:
-        """By the operator of the node."""
+        """Compare the operator of the node."""
         return label_of(row.node.op) == bar
 
     def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
-        """Operations, parameters, bytes, and what is not known."""
+        """Return operations, parameters, bytes, and unknown nodes."""
         return list(self._facts(glyphs))
 
     def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
@@ -76,7 +76,7 @@ class CostBook(Book):
         yield from (Fact("note", text) for text in costs.notes)
 
     def said(self, kind: str) -> Sequence[LineLike]:
-        """That it is theory, and what follows from it."""
+        """Say that these figures are theoretical, with the operations per byte."""
         ratio = f" {short(self.costs.flops / self._moved)} operations per byte." if self._moved else ""
         return [
             (
@@ -86,13 +86,13 @@ class CostBook(Book):
         ]
 
     def summed(self, kind: str, display: str) -> Summed:
-        """Bars per operator."""
+        """Return one bar per operator."""
         summary = summarize_costs(self.costs, kind, display)
         bars = [(bar.label, bar.length, f"{bar.text}  {bar.layers}") for bar in summary.bars]
         return Summed(f"{summary.title}, number of nodes", bars, summary.words)
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
-        """What there is no column for."""
+        """Return the facts that have no column."""
         row = self._table.row(key)
         return [
             (f" {row.node.name or key}", "title"),
@@ -101,11 +101,11 @@ class CostBook(Book):
         ]
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
-        """All values of a node."""
+        """Return all values of a node."""
         return [Fact(*pair) for pair in cost_detail(self._table.row(key))]
 
     def depth(self, kind: str, display: str) -> Depth:
-        """In the order of the file."""
+        """Return the values in the order of the file."""
         values: list[int | None]
         if kind == FLOPS:
             values = [row.flops for row in self._rows]

@@ -1,4 +1,4 @@
-"""A book's table of layers, made of the columns that reports and exports have, too."""
+"""The table of layers in a book, built from the columns of reports and exports."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _FROZEN = ("number", "op")
 
 
 class LayerTable(Generic[R]):
-    """Rows are worked out once; a line of them when it comes into sight."""
+    """Keeps prepared rows; formats a row's line only when it becomes visible."""
 
     def __init__(
         self,
@@ -38,9 +38,9 @@ class LayerTable(Generic[R]):
         style: Callable[[R], str] = lambda _: "",
         with_sum: Callable[[R, float], R] | None = None,
     ) -> None:
-        """`rows` are pairs of a key and a row; `arrange` sorts by a column, perhaps reversed, those with a text.
+        """`rows` are pairs of key and row; `arrange` takes a column, a direction and a text to filter by.
 
-        `with_sum` gives a row, which has a share then, the share of all up to it.
+        `with_sum` returns a row with the cumulative share up to it.
         """
         self.told = tuple(columns)
         self.rows: dict[str, R] = dict(rows)
@@ -48,10 +48,10 @@ class LayerTable(Generic[R]):
         self._style = style
         self._with_sum = with_sum
         self._sums: dict[str, float] = {}
-        """Of the rows as they were arranged last."""
+        """Cumulative shares, in the last arranged order."""
 
     def columns(self) -> tuple[Column, ...]:
-        """As a table on the screen has them."""
+        """Return the columns for the screen's table."""
         return tuple(
             Column(
                 one.key,
@@ -69,7 +69,9 @@ class LayerTable(Generic[R]):
         )
 
     def keys(self, sort: str, reverse: bool, text: str, only: Callable[[R], bool] | None = None) -> tuple[str, ...]:
-        """Those with all words of a text, in order; where `only` is given, of those that it takes."""
+        """Return the keys of rows that contain all words of the text, in order, optionally only those that `only`
+        accepts.
+        """
         arranged = self._arrange(sort, reverse, text)
         if only is not None:
             arranged = [(one, row) for one, row in arranged if only(row)]
@@ -79,17 +81,17 @@ class LayerTable(Generic[R]):
         return tuple(one for one, _ in arranged)
 
     def row(self, one: str) -> R:
-        """A row as it stands in the order of now."""
+        """Return a row with its cumulative share in the current order."""
         row = self.rows[one]
         return self._with_sum(row, self._sums[one]) if self._with_sum is not None and one in self._sums else row
 
     def line(self, one: str) -> Line:
-        """The same as the table shows it."""
+        """Return a row as a line of the table."""
         row = self.row(one)
         return Line(one, tuple(column.text(row) for column in self.told), self._style(row))
 
     def facts(self, one: str, skip: Sequence[str] = ()) -> list[Fact]:
-        """Every column by its name, for one row."""
+        """Return every non-empty column of one row as a named fact."""
         row = self.row(one)
         return [
             Fact(column.title, text + (f"  ({column.hint})" if column.hint else ""))
@@ -98,13 +100,13 @@ class LayerTable(Generic[R]):
         ]
 
     def brief(self, one: str, keys: Sequence[str], glyphs: Glyphs, names: Mapping[str, str] | None = None) -> LineLike:
-        """Some columns of one row in a line, each with its name."""
+        """Return some columns of one row as one line, each with its title."""
         row = self.row(one)
         said = []
         for column in self.told:
             text = column.text(row)
             if column.key in keys and text not in ("", "–"):
                 title = (names or {}).get(column.key, column.title)
-                # Without a reason, only that it is so.
+                # Without a known reason, state the value alone.
                 said.append(f"{title} {text}".removesuffix(f" because {UNKNOWN}"))
         return (f" {f' {glyphs.dot} '.join(said)}", "dim")

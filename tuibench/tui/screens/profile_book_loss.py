@@ -1,4 +1,4 @@
-"""What the page of a loss profile says: how much each layer can be changed before the outputs suffer."""
+"""Book of a loss profile: the effect on the outputs of changing each layer."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tuibench.tui.widgets.row import LineLike
 
 
 class LossBook(Book):
-    """Of one loss profile, measured or approximated; what is a proxy is called one."""
+    """One loss profile, measured or approximated; labels approximated values as a proxy."""
 
     kinds_name = "level"
     displays = (VALUES, LOG, SHARES)
@@ -55,7 +55,7 @@ class LossBook(Book):
         return [(row.layer.id, row) for row in arrange_losses(self._rows, self._told, sort, reverse, text)]
 
     def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
-        """On what it was found out, how sensitive the model is on average at each level."""
+        """Return the data of the profile and the average sensitivity at each level."""
         return list(self._facts(glyphs))
 
     def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
@@ -80,19 +80,21 @@ class LossBook(Book):
         yield from (Fact("note", text) for text in loss_notes(loss))
 
     def said(self, kind: str) -> Sequence[LineLike]:
-        """Which layers to leave alone at a level; what is a proxy, or was not measured to its end, in any case."""
+        """Return the layers to leave unchanged at a level; always include notes on a proxy or an incomplete
+        measurement.
+        """
         heads = {level: f"{level_words(level)}:" for level in self.loss.levels}
         others = tuple(head for level, head in heads.items() if level != kind)
         told = [text for text in loss_sentences(self.loss) if not text.startswith(others)]
         return [(f"{text}.", "accent") for text in told]
 
     def summed(self, kind: str, display: str) -> Summed:
-        """A bar per operator, as the shell has them."""
+        """Return one bar per operator, as in the shell."""
         shown = summarize_loss(self.loss, kind, display)
         return Summed(shown.title, [(bar.label, bar.length, bar.text) for bar in shown.bars], shown.words)
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
-        """What there is no column for."""
+        """Return the facts that have no column."""
         row = self._table.rows[key]
         levels = [f"{level} {noise_words(row.noise[level])}" for level in self.loss.levels]
         dot = f" {glyphs.dot} "
@@ -103,12 +105,12 @@ class LossBook(Book):
         ]
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
-        """All that was found of a layer."""
+        """Return all results of a layer."""
         row = self._table.rows[key]
         return [Fact(*pair) for pair in loss_detail(self.loss, row)]
 
     def depth(self, kind: str, display: str) -> Depth:
-        """In the order of the model."""
+        """Return the values in the order of the model."""
         keys = [row.layer.id for row in self._rows]
         if kind == PARAMETERS:
             return over_depth("parameters", keys, [row.layer.parameters for row in self._rows], scaled, display)
@@ -116,7 +118,7 @@ class LossBook(Book):
         title = f"noise / signal at {kind}{self._proxy}"
         values = [None if one == math.inf else one for one in noise]
         if display == SHARES:
-            # Only powers add up.
+            # Only powers can be summed for shares, so square the amplitudes.
             values = [None if one is None else one * one for one in values]
             title = f"noise power at {kind}{self._proxy}"
         found = over_depth(title, keys, values, percent, display)
@@ -125,7 +127,7 @@ class LossBook(Book):
 
 
 class _Marked(Sequence[str]):
-    """Texts of which some are others."""
+    """A sequence of texts with replacements at some places."""
 
     def __init__(self, texts: Sequence[str], others: Mapping[int, str]) -> None:
         self._texts, self._others = texts, others

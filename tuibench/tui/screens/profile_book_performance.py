@@ -1,4 +1,4 @@
-"""What the page of a performance profile says: time of the whole, of each type of layer, of each layer."""
+"""Book of a performance profile: time of the model, of each type of layer, and of each layer."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ _SORTS = ("ms", "#", "op", "weight", "GFLOP/s", "% roof", "INT8 ms", "FLOPs", "p
 
 
 class PerformanceBook(Book):
-    """Of one profile, with the costs that were counted for it."""
+    """One profile with its theoretical costs."""
 
     def __init__(self, profile: Profile) -> None:
         profile = shown_profile(profile)
         assert profile.performance is not None
         self.profile: PerformanceProfile = profile.performance
         self.costs = profile.costs
-        # Each looks at all layers, and the page that shows it is made by who must not wait.
+        # Compute these once: each walks all layers, and the user interface must not wait for it.
         self._estimates = model_estimates(self.profile)
         self._work, self._help = work_of(self.profile), help_sentence(self.profile)
         self._rows = layer_rows(self.profile, self.costs)
@@ -48,10 +48,10 @@ class PerformanceBook(Book):
     def _arrange(self, sort: str, reverse: bool, text: str) -> Sequence[tuple[str, LayerRow]]:
         return [(row.layer.key, row) for row in choose(self._rows, sort, reverse, text)]
 
-    # The model as a whole
+    # Model summary
 
     def facts(self, glyphs: Glyphs) -> Sequence[Fact]:
-        """Speed first, then what it could be, then how it was measured."""
+        """Return speed, estimates, then conditions of the measurement."""
         return list(self._facts(glyphs))
 
     def _facts(self, glyphs: Glyphs) -> Iterator[Fact]:
@@ -91,19 +91,19 @@ class PerformanceBook(Book):
             yield f"{short(work.gflops)} GFLOP/s{missing}{roof}"
 
     def said(self, kind: str) -> Sequence[LineLike]:
-        """Whether optimizing will help."""
+        """Say whether optimizing will help."""
         return [(f"{self._help}.", "accent")]
 
     def summed(self, kind: str, display: str) -> Summed:
-        """Bars per operator."""
+        """Return one bar per operator."""
         summary = summarize(self.profile, kind, display)
         bars = [(bar.label, bar.length, f"{bar.text}  {bar.layers}") for bar in summary.bars]
         return Summed(f"{summary.title}, number of layers", bars, summary.words)
 
-    # Its layers
+    # Layers
 
     def brief(self, key: str, glyphs: Glyphs) -> Sequence[LineLike]:
-        """What there is no column for."""
+        """Return the facts that have no column."""
         row = self._table.row(key)
         nodes = row.layer.nodes
         fused = f"fused {fused_words(row, self._nodes)}" if len(nodes) > 1 else ""
@@ -115,11 +115,11 @@ class PerformanceBook(Book):
         ]
 
     def details(self, key: str, glyphs: Glyphs) -> Sequence[Fact]:
-        """All values of a row, and what it could bring."""
+        """Return all values of a row and its estimated gains."""
         return [Fact(*pair) for pair in layer_detail(self.profile, self._table.row(key), self.costs, MOST_NODES)]
 
     def depth(self, kind: str, display: str) -> Depth:
-        """In the order of the model."""
+        """Return the values in the order of the model."""
         return layer_depth(self.profile, self._rows, kind, display)
 
 

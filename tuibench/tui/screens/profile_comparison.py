@@ -1,4 +1,4 @@
-"""Two profiles of one kind layer by layer, those that differ most first."""
+"""Two profiles of one kind compared by layer, the greatest difference first."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ from tuibench.tui.widgets.title_line import RuleLine
 
 Sides = tuple[StoredBenchmark, StoredBenchmark]
 Compared = tuple[Sides, Pairs | None, bool]
-"""The older and the newer one, what their layers come to, and whether the newer one is the base."""
+"""The older and newer benchmark, their pairs of layers, and True if the newer one is the baseline."""
 _INDENT = 11
 _LEAST_LINES, _MOST_LINES, _TALL = 6, 14, 30
-"""For what is said above the pairs, and from how many lines of a terminal on it may be the greater."""
+"""Most lines above the pairs on a low and a tall terminal, and the lines of a tall one."""
 
 
 class ProfileComparisonScreen(Page):
-    """Matched by the nodes of the model, whatever an engine fused with what."""
+    """Compares two profiles; matches layers by the nodes of the model, however the engine fused them."""
 
     CSS_PATH = "profile_comparison.tcss"
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("copy-command", "filter", "side"))
@@ -54,17 +54,17 @@ class ProfileComparisonScreen(Page):
         self._sides: Sides | None = None
         self._pairs: Pairs | None = None
         self._turned = self._wanted = False
-        """Whether the newer one is the base, as shown and as asked for last."""
+        """True if the newer profile is the baseline: as shown, and as requested last."""
 
     def body(self) -> Iterable[Widget]:
-        """The whole, what else differs, and the pairs."""
+        """Yield the summary, the other differences, and the pairs."""
         yield FilterLine(id="filter")
         yield TextBlock(id="whole")
         yield RuleLine()
         yield RecordTable(id="pairs")
 
     def title_parts(self) -> tuple[str, ...]:
-        """Both, with what their user calls them."""
+        """Return the ids and names of both profiles."""
         both = [self.old, self.new]
         sides = self._sides
         names = [each.card.name for each in sides] if sides is not None else ["", ""]
@@ -73,17 +73,17 @@ class ProfileComparisonScreen(Page):
 
     @property
     def table(self) -> RecordTable:
-        """The pairs."""
+        """The table of pairs."""
         return self.query_one("#pairs", RecordTable)
 
     def load(self) -> None:
-        """Records do not change once they are written: read once."""
+        """Read both records once; a stored record never changes."""
         if self._sides is None:
             self.table.empty = ("comparing them ...",)
             self._compare(False)
 
     def _compare(self, turned: bool) -> None:
-        """In a thread from the records on: thousands of layers take longer than a key may wait."""
+        """Compare in a thread: thousands of layers take too long for a key press."""
         desk, glyphs, known, one, other = self.desk, self.dashboard.glyphs, self._sides, self.old, self.new
 
         def work() -> Compared:
@@ -97,7 +97,7 @@ class ProfileComparisonScreen(Page):
         self.ask(work, self._show, group="comparison", otherwise=self._refuse)
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What others do changes nothing here."""
+        """Do nothing: other sessions do not change these records."""
 
     def _show(self, found: Compared) -> None:
         self._sides, pairs, self._turned = found
@@ -137,18 +137,18 @@ class ProfileComparisonScreen(Page):
         self.table.show_rows(pairs.columns, pairs.find(self.text), pairs.line)
 
     def on_record_table_widened(self, message: RecordTable.Widened) -> None:
-        """No column is out of sight any more, or some are again."""
+        """Update the note on hidden columns."""
         super().on_record_table_widened(message)
         self._show_whole()
 
     def on_resize(self) -> None:
-        """Words are broken at another place, and the table has room for other columns, which it knows after this."""
+        """Wrap the text again, after the table has chosen its columns for the new width."""
         self.call_after_refresh(self._show_whole)
 
     # Keys
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """All of a pair."""
+        """Show all facts of a pair."""
         message.stop()
         if self._pairs is None:
             return
@@ -161,17 +161,17 @@ class ProfileComparisonScreen(Page):
         self.app.push_screen(Notice("One pair", rows))
 
     def action_side(self) -> None:
-        """The other one is the base."""
+        """Swap the baseline."""
         if self._pairs is not None:
             self._wanted = not self._wanted
             self._compare(self._wanted)
 
     def action_filter(self) -> None:
-        """Type words."""
+        """Open the filter line."""
         self.query_one(FilterLine).open_with(self.text)
 
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
-        """Narrow the pairs while one types."""
+        """Filter the pairs while the user types."""
         message.stop()
         self._filter_by(message.text)
 
@@ -188,7 +188,7 @@ class ProfileComparisonScreen(Page):
             super().action_back()
 
     def action_copy_command(self) -> None:
-        """The shell command that says the same."""
+        """Copy the shell command for the same comparison."""
         sides = (self.new, self.old) if self._turned else (self.old, self.new)
         command = f"tuibench compare {short_id(sides[0])} {short_id(sides[1])}"
         self.ask(lambda: self.desk.keep_copy(command), lambda file: self._show_copied(command, file), group="command")
@@ -203,7 +203,7 @@ def _has_layers(profile: Profile | None) -> bool:
 
 
 def _unlike(sides: Sides) -> TuibenchError:
-    """Why there are no pairs."""
+    """Return why the two cannot be compared."""
     kinds = [each.row.kind for each in sides]
     if kinds[0] != kinds[1] or not kinds[0]:
         names = " and ".join(kind or "a benchmark" for kind in kinds)

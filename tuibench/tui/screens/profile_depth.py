@@ -1,4 +1,4 @@
-"""A value per layer over the depth of the model, with a cursor that says all of the layer it is on."""
+"""A figure of one value per layer over the depth of the model, with a cursor that names its layer."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from tuibench.tui.widgets.title_line import RuleLine
 
 
 class DepthFigure(Moving):
-    """The figure is the list: the keys of lists move its cursor."""
+    """The plot; the keys of lists move its cursor."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("open")
 
     class Moved(Message):
-        """Another layer is under the cursor."""
+        """Posted when the cursor moves to another layer."""
 
     class Opened(Message):
-        """Enter on a layer."""
+        """Posted on enter on a layer."""
 
     def __init__(self, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(id=id)
@@ -42,7 +42,7 @@ class DepthFigure(Moving):
         self.at = 0
 
     def show_depth(self, depth: Depth) -> None:
-        """Show other values; the cursor stays with its layer."""
+        """Show new values and keep the cursor on its layer."""
         held = self.under
         self._depth = depth
         self._figure = Plotted(depth.values, self.legible(depth.title), log=depth.log)
@@ -54,31 +54,31 @@ class DepthFigure(Moving):
 
     @property
     def under(self) -> str:
-        """The one under the cursor; '' where there is none."""
+        """Key of the layer under the cursor; '' if there is none."""
         return self._depth.keys[self.at] if self.at < len(self._depth.keys) else ""
 
     @property
     def page(self) -> int:
-        """As many layers as a tenth of the figure has."""
+        """A tenth of all layers."""
         return max(len(self._depth.keys) // 10, 1) + 1
 
     def move(self, by: int) -> None:
-        """Another layer."""
+        """Move the cursor by this many layers."""
         self.at = min(max(self.at + by, 0), max(len(self._depth.keys) - 1, 0))
         self.repaint()
         self.post_message(self.Moved())
 
     def move_to_end(self, last: bool) -> None:
-        """The first layer or the last."""
+        """Move to the first or last layer."""
         self.move(len(self._depth.keys) if last else -len(self._depth.keys))
 
     def action_open(self) -> None:
-        """All that is known of the layer."""
+        """Open the layer under the cursor."""
         if self.under:
             self.post_message(self.Opened())
 
     def row(self, y: int) -> Row:
-        """A row of the figure, as high and wide as there is room."""
+        """Return line `y` of the figure, which fills the widget."""
         wanted = (self.size, self.at)
         if self._figure is not None and wanted != self._drawn_for:
             ascii_only = bool(getattr(self.app, "ascii_only", False))
@@ -88,14 +88,14 @@ class DepthFigure(Moving):
 
 
 class DepthPane(ChoicePane):
-    """Selectors, figure, the layer under the cursor."""
+    """The Depth tab: selectors, figure, and the layer under the cursor."""
 
     def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(book, id=id)
         self._depth: Depth | None = None
 
     def compose(self) -> ComposeResult:
-        """The figure has all the room there is."""
+        """Yield the selectors, the figure and the layer's lines."""
         yield SelectorLine(id="choices")
         yield RuleLine()
         yield DepthFigure(id="depth-figure")
@@ -103,7 +103,7 @@ class DepthPane(ChoicePane):
         yield TextBlock(id="depth-layer")
 
     def on_mount(self) -> None:
-        """What was chosen last."""
+        """Show the last choice."""
         self.take_up()
 
     @property
@@ -112,12 +112,12 @@ class DepthPane(ChoicePane):
         return self.query_one(DepthFigure)
 
     def draw(self) -> None:
-        """Other values."""
+        """Draw the chosen values."""
         self._depth = self.book.depth(self.chosen_kind, self.chosen_display)
         self.figure.show_depth(self._depth)
 
     def on_depth_figure_moved(self, message: DepthFigure.Moved) -> None:
-        """Another layer."""
+        """Show the layer under the cursor."""
         message.stop()
         depth, figure = self._depth, self.figure
         block = self.query_one("#depth-layer", TextBlock)
@@ -129,6 +129,6 @@ class DepthPane(ChoicePane):
         block.show_lines([(first, "title"), *self.book.brief(figure.under, glyphs)[:2]])
 
     def on_depth_figure_opened(self, message: DepthFigure.Opened) -> None:
-        """All that is known of the layer."""
+        """Show all facts of the layer."""
         message.stop()
         self.open_layer(self.figure.under)

@@ -1,4 +1,4 @@
-"""What is shown of each layer over the depth of a model: a value per layer, and the same in words."""
+"""Values per layer over the depth of a model, as numbers and as text."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _TIMES = (BASELINE, POTENTIAL, INT8_TIME, PRUNED)
 
 
 def unit_of(kind: str) -> Callable[[float], str]:
-    """How a value of that kind is written."""
+    """Return the formatter for a quantity."""
     if kind in _TIMES:
         return ms
     return {POTENTIAL_SHARE: percent, BYTES: size}.get(kind, scaled)
@@ -45,21 +45,21 @@ def over_depth(
     display: str,
     total: float | None = None,
 ) -> Depth:
-    """Values as they are to be shown: themselves, their logarithms, or shares of `total`, by default of their sum."""
+    """Return values, logarithms, or shares of `total`, by default of their sum."""
     total = math.fsum(value for value in values if value is not None) if total is None else total
     shown: list[float | None] = list(values)
     if display == SHARES and total:
         shown = [100 * value / total if value is not None else None for value in values]
         title = f"{title}, % of total"
     elif unit is percent:
-        # The axis has the numbers that the words have.
+        # Scale to percent, so that axis and texts agree.
         shown = [100 * value if value is not None else None for value in values]
         title = title if "%" in title else f"{title}, %"
     return Depth(title, tuple(keys), tuple(shown), _Texts(values, unit, total, display), display == LOG)
 
 
 class _Texts(Sequence[str]):
-    """Made when one is looked at: a model may have thousands of layers."""
+    """Formats a text on access: a model may have thousands of layers."""
 
     def __init__(
         self, values: Sequence[float | None], unit: Callable[[float], str], total: float, display: str
@@ -77,7 +77,7 @@ class _Texts(Sequence[str]):
 
 
 def layer_depth(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str, display: str) -> Depth:
-    """Of a performance profile: layers that take time, in the order of the model; what is between has no depth."""
+    """Return the depth of a performance profile: timed layers in the model's order, without the engine's own work."""
     timed = [row for row in rows if row.layer.kind == LAYER and row.layer.ms.value is not None]
     keys, values = [row.layer.key for row in timed], _values(profile, timed, kind)
     found = over_depth(kind, keys, values, unit_of(kind), display, whole_of(profile, kind))
@@ -87,9 +87,9 @@ def layer_depth(profile: PerformanceProfile, rows: Sequence[LayerRow], kind: str
 
 
 def _why_none(profile: PerformanceProfile, timed: Sequence[LayerRow], kind: str) -> str:
-    """Why no layer has a value; '' where nobody knows."""
+    """Return why no layer has a value; '' if unknown."""
     summary = summarize(profile, kind)
-    # Elsewhere the words of a summary tell how its bars are made, which is no reason for having none.
+    # For other quantities the summary's words describe its method, not a reason.
     is_told = kind in (INT8_TIME, PRUNED) or (profile.below_resolution and kind not in COST_TYPES)
     if kind in (POTENTIAL, POTENTIAL_SHARE) and timed and untold_words(profile):
         return untold_words(profile)

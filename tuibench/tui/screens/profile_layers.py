@@ -1,4 +1,4 @@
-"""The table of all layers: sorted, filtered, and each one opened for everything that is known of it."""
+"""The Layers tab: a sortable, filterable table; enter opens all facts of a layer."""
 
 from __future__ import annotations
 
@@ -18,39 +18,39 @@ from tuibench.tui.widgets.title_line import RuleLine
 
 
 class LayersPane(ProfilePane):
-    """Only lines in sight are made, however many there are."""
+    """Formats only the visible lines."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings(only=("filter", "sort", "reverse"))
 
     class Changed(Message):
-        """Another order or filter: what is said above the table."""
+        """Posted when order or filter changes, to update the line above the table."""
 
     def __init__(self, book: Book, *, id: str) -> None:  # noqa: A002 - Textual's name
         super().__init__(book, id=id)
         self.text = ""
         self.bar = ""
-        """Label of the one whose layers are shown alone."""
+        """Label of the bar that filters the layers."""
         self._sort = book.sorts[0]
         self._is_reversed = False
 
     def compose(self) -> ComposeResult:
-        """The table, and what is under its cursor."""
+        """Yield the table, and the lines on the layer under its cursor."""
         yield RecordTable(id="layers-table")
         yield RuleLine()
         yield TextBlock(id="layer")
 
     def on_mount(self) -> None:
-        """In the usual order."""
+        """Show the layers in the default order."""
         self._sort, self._is_reversed = self.book.sorts[0], False
         self.refresh_lines()
 
     @property
     def table(self) -> RecordTable:
-        """The lines."""
+        """The table of layers."""
         return self.query_one(RecordTable)
 
     def words(self) -> str:
-        """How it is sorted and filtered, for the line of tabs."""
+        """Return order and filter in words, for the line of tabs."""
         order = f"by {self._sort}" + (" reversed" if self._is_reversed else "")
         count = len(self.table.keys)
         shown = f"only {self.bar}: {count}" if self.bar else f"{count} rows" if not self.text else f"{count}"
@@ -58,7 +58,7 @@ class LayersPane(ProfilePane):
         return f" {self.dashboard.glyphs.dot} ".join(filter(None, (self.book.unit, order, shown)))
 
     def refresh_lines(self) -> None:
-        """The table again; it sends what differs."""
+        """Show the table again; only changed lines are sent."""
         book, glyphs = self.book, self.dashboard.glyphs
 
         def line(one: str) -> Line:
@@ -71,20 +71,20 @@ class LayersPane(ProfilePane):
         self._show_layer()
 
     def filter_by(self, text: str) -> None:
-        """Only layers with all of these words."""
+        """Show only layers with all of these words."""
         if text != self.text:
             self.text = text
             self.refresh_lines()
             self.post_message(self.Changed())
 
     def show_bar(self, label: str) -> None:
-        """Only layers that a bar stands for, '' for all."""
+        """Show only the layers of a bar, '' for all."""
         self.bar, self.text = label, ""
         self.refresh_lines()
         self.post_message(self.Changed())
 
     def on_record_table_cursor_moved(self, message: RecordTable.CursorMoved) -> None:
-        """Another layer."""
+        """Show the layer under the cursor."""
         message.stop()
         self._show_layer()
 
@@ -94,22 +94,22 @@ class LayersPane(ProfilePane):
         self.query_one("#layer", TextBlock).show_lines(lines)
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """All that is known of one."""
+        """Show all facts of a layer."""
         message.stop()
         self.open_layer(message.key)
 
     def action_filter(self) -> None:
-        """Type words, in the line that the screen has for it."""
+        """Open the screen's filter line."""
         self.screen.query_one(FilterLine).open_with(self.text)
 
     def action_sort(self) -> None:
-        """By the next column."""
+        """Sort by the next column."""
         sorts = self.book.sorts
         self._sort = sorts[(sorts.index(self._sort) + 1) % len(sorts)]
         self._resort()
 
     def action_reverse(self) -> None:
-        """The other way round."""
+        """Reverse the order."""
         self._is_reversed = not self._is_reversed
         self._resort()
 
@@ -117,6 +117,6 @@ class LayersPane(ProfilePane):
         was_first = self.table.cursor_key in self.table.keys[:1]
         self.refresh_lines()
         if was_first:
-            # Who looks at the first ones wants to see which these are now.
+            # A cursor on the first row stays on the first row.
             self.table.move_to_end(False)
         self.post_message(self.Changed())

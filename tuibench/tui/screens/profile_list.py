@@ -1,4 +1,4 @@
-"""The profiles of a project, of one kind; below them what it has without a measurement."""
+"""The list of a project's profiles of one kind; the theoretical profile is the last line."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _MORE = {
 
 
 class ProfileList(BenchmarkList):
-    """Sorted, filtered and marked as benchmarks are."""
+    """Sorts, filters and marks like the list of benchmarks."""
 
     sorts = SORTS
     nothing = ("No profile.", "", "A profile is made in a project, by n.")
@@ -32,36 +32,36 @@ class ProfileList(BenchmarkList):
     def __init__(self, kind: str, *, has_theory: bool, id: str, classes: str | None = None) -> None:  # noqa: A002 - Textual's name
         """`kind` is performance or loss."""
         self.kind = kind
-        # Not before there are rows: the cursor would stay on what stands last.
+        # Set after __init__: the cursor would otherwise start on the last line.
         self._theory = ""
         super().__init__(id=id, classes=classes)
         self._theory = _THEORIES[kind] if has_theory else ""
 
     @property
     def word(self) -> str:  # type: ignore[override]
-        """For the title."""
+        """The noun for the title."""
         return f"{self.kind.capitalize()} profiles"
 
     @property
     def kept(self) -> str:  # type: ignore[override]
-        """The order of each kind is its own."""
+        """The key under which this list's order is saved; each kind has its own."""
         return f"{self.kind}_profiles"
 
     def make_rows(self, rows: Sequence[BenchmarkRow] = (), runs: Sequence[RunRow] = ()) -> BenchmarkRows:
-        """Those of this kind."""
+        """Return the rows of this kind."""
         mine = [row for row in rows if row.kind == self.kind]
         return ProfileRows(self.kind, self._theory, mine, self.runs_of_mine(runs))
 
     def runs_of_mine(self, runs: Sequence[RunRow]) -> tuple[RunRow, ...]:
-        """Runs that make a profile of this kind."""
+        """Return the runs that make a profile of this kind."""
         return tuple(row for row in runs if row.info.kind == self.kind)
 
     def columns(self, glyphs: Glyphs) -> tuple[Column, ...]:
-        """See profile_rows."""
+        """Return the columns; see profile_rows."""
         return columns(glyphs, self.kind)
 
     def refresh_lines(self) -> None:
-        """What stands last gets no cursor that another line has lost, and gives it back where it had none beside it."""
+        """Refresh; never leave the cursor on the theoretical profile unless the user moved it there."""
         table, theory = self.table, self._theory
         was, alone = table.cursor_key, table.keys == (theory,)
         super().refresh_lines()
@@ -70,12 +70,12 @@ class ProfileList(BenchmarkList):
             table.move_to(records[0 if alone else -1])
 
     def preview_of_theory(self, name: str) -> list[LineLike] | None:
-        """What it is, and what more there could be."""
+        """Return the preview of the theoretical profile; None for another line."""
         if name != self._theory:
             return None
         title, origin, about = THEORIES[name]
         return [(f"{title}: {origin}", "title"), about, (_MORE[name], "dim")]
 
     def preview(self, name: str, desk: Desk, width: int, glyphs: Glyphs, ascii_only: bool) -> list[LineLike]:
-        """What a profile says, in a few lines."""
+        """Return the preview of a stored profile."""
         return preview_lines(desk.open(name), width, glyphs)

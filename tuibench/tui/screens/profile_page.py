@@ -1,4 +1,4 @@
-"""What the pages of profiles share, measured or worked out: tabs, selectors, the table's filter."""
+"""The common page of measured and theoretical profiles: tabs, selectors, filter."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ KEYS = ("tab", "profile")
 
 
 class ProfilePage(Page):
-    """A subclass asks the desk for the profile and calls `show_book`."""
+    """Base class: a subclass reads the profile and calls `show_book`."""
 
     CSS_PATH = "profile.tcss"
     AUTO_FOCUS = ""
@@ -46,7 +46,7 @@ class ProfilePage(Page):
         "to its end."
     )
     record_keys: ClassVar[tuple[str, ...]] = ()
-    """Keys of what is a record, for the bottom lines."""
+    """Keys for a stored record, in the bottom line."""
 
     def __init__(self, tab: str = "") -> None:
         super().__init__()
@@ -57,7 +57,7 @@ class ProfilePage(Page):
         """Why there is no profile."""
 
     def body(self) -> Iterable[Widget]:
-        """Tabs with the filter beside them, what is wrong, and the tab that is shown."""
+        """Yield tabs with the filter, the error text, and the current tab."""
         with Horizontal(id="head"):
             yield TabLine(id="tabs")
             yield FilterLine(id="filter")
@@ -66,13 +66,13 @@ class ProfilePage(Page):
 
     @property
     def tabs(self) -> int:
-        """How many there are."""
+        """Number of tabs."""
         return len(TABS) if self.stored is not None else OF_THEORY
 
-    # What is shown
+    # Content
 
     def show_book(self, book: Book, stored: StoredBenchmark | None = None) -> None:
-        """Show a profile; `stored` is its record where it has one."""
+        """Show a profile; `stored` is its record, if it has one."""
         self.book, self.stored, self._reasons = book, stored, ()
         self._tab = min(self._tab, self.tabs - 1)
         self.query_one("#about", TextBlock).show_lines(())
@@ -80,12 +80,12 @@ class ProfilePage(Page):
         self.call_next(self._show_tab)
 
     def show_wrong(self, error: TuibenchError) -> None:
-        """Why there is nothing to show, and what to do."""
+        """Show an error and its hint."""
         sign = f" {self.dashboard.glyphs.differs}"
         self.show_reasons((Fact(sign, error.message, "bad", "bad"), Fact(" ", error.hint)))
 
     def show_reasons(self, facts: Iterable[Fact]) -> None:
-        """In the place of a profile."""
+        """Show these facts instead of a profile."""
         self._reasons = tuple(facts)
         about = self.query_one("#about", TextBlock)
         width = max(self.size.width - 1, 20)
@@ -103,7 +103,7 @@ class ProfilePage(Page):
         self.show_around()
 
     def show_keys(self) -> None:
-        """Two keys of one word together, and the way to help in any case."""
+        """Show paired keys together and keep the help key visible."""
         app = self.dashboard
         hints = self.hints_now
         some, last = ([one for one in hints if (one == self.last_hint) is is_last] for is_last in (False, True))
@@ -111,11 +111,11 @@ class ProfilePage(Page):
         self.query_one("#keys", KeyLine).show(*pairs)
 
     def right_words(self) -> str:
-        """What stands at the right of the tabs."""
+        """Return the text at the right of the tabs."""
         return ""
 
     def show_around(self) -> None:
-        """The line of tabs, with how the table is sorted and filtered."""
+        """Update the line of tabs, with order and filter of the table."""
         panes = self.query(LayersPane)
         words = panes.first().words() if TABS[self._tab] == "layers" and panes else self.right_words()
         self.query_one("#tabs", TabLine).show(
@@ -123,12 +123,12 @@ class ProfilePage(Page):
         )
 
     def on_layers_pane_changed(self, message: LayersPane.Changed) -> None:
-        """Another order or filter."""
+        """Show the new order or filter."""
         message.stop()
         self.show_around()
 
     def on_resize(self) -> None:
-        """What stands beside the tabs may have room now, and sentences are broken at another place."""
+        """Lay out the texts for the new width."""
         if self.book is not None:
             self.show_around()
         elif self._reasons:
@@ -137,7 +137,7 @@ class ProfilePage(Page):
     # Tabs
 
     async def go_to_tab(self, tab: int) -> None:
-        """Show a tab by its place."""
+        """Show a tab by its index."""
         if self.book is None:
             self.say("it is not read yet" if self.stored is None else "it is empty: there is nothing to show", "warn")
         elif tab < self.tabs and tab != self._tab:
@@ -145,15 +145,15 @@ class ProfilePage(Page):
             await self._show_tab()
 
     async def action_tab_next(self) -> None:
-        """The next tab, around the end."""
+        """Show the next tab, wrapping around."""
         await self.go_to_tab((self._tab + 1) % self.tabs)
 
     async def action_tab_previous(self) -> None:
-        """The tab before, around the beginning."""
+        """Show the previous tab, wrapping around."""
         await self.go_to_tab((self._tab - 1) % self.tabs)
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There are no more tabs than these, and some tabs have nothing to choose."""
+        """Disable keys of missing tabs, and of choices on tabs without any."""
         if action.startswith("tab_") and action[4:].isdigit():
             return int(action[4:]) <= self.tabs
         if action in ("summary_type", "value_display", "type_previous", "type_next"):
@@ -164,40 +164,40 @@ class ProfilePage(Page):
 
     @property
     def _choice(self) -> ChoicePane | None:
-        """The tab in sight where that has something to choose."""
+        """The current tab, if it has a choice."""
         found = self.query(f"#{TABS[self._tab]}")
         return next((pane for pane in found if isinstance(pane, ChoicePane)), None)
 
     def action_summary_type(self) -> None:
-        """Show something else of each layer."""
+        """Show the next quantity per layer."""
         if (pane := self._choice) is not None:
             pane.step_kind(1)
 
     def action_type_next(self) -> None:
-        """Likewise."""
+        """Show the next quantity per layer."""
         self.action_summary_type()
 
     def action_type_previous(self) -> None:
-        """Likewise, the other way."""
+        """Show the previous quantity per layer."""
         if (pane := self._choice) is not None:
             pane.step_kind(-1)
 
     def action_value_display(self) -> None:
-        """Show values in another way."""
+        """Show the values in another form."""
         if (pane := self._choice) is not None:
             pane.step_display()
 
     # The table
 
     async def on_bar_list_opened(self, message: BarList.Opened) -> None:
-        """Enter on a bar: its layers, and no others that have its name somewhere."""
+        """Show the bar's layers in the table, and no others with its name."""
         message.stop()
         await self.go_to_tab(TABS.index("layers"))
         self.query_one(LayersPane).show_bar(message.label)
         self.say(f"only {message.label}: esc shows all layers again")
 
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
-        """Filter while one types."""
+        """Filter while the user types."""
         message.stop()
         self.query_one(LayersPane).filter_by(message.text)
 

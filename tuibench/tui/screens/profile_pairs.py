@@ -1,4 +1,4 @@
-"""Two profiles layer by layer, as lines of a table: what each side has, and how they differ."""
+"""Pairs of layers of two profiles as table lines: both values and their difference."""
 
 from __future__ import annotations
 
@@ -22,32 +22,32 @@ _NONE = "-"
 
 @dataclass(frozen=True, slots=True)
 class Pairs:
-    """What the page of a comparison shows."""
+    """The content of a comparison page."""
 
     head: str
     """The models as a whole."""
     words: tuple[str, ...]
-    """What else differs between the two."""
+    """Other differences between the two."""
     columns: tuple[Column, ...]
     searched: tuple[str, ...]
-    """Of each pair, the greatest difference first."""
+    """Search text of each pair, the greatest difference first."""
     cells: Callable[[int], tuple[str, ...]]
-    """Of the pair at a place: of thousands only those in sight are put into words."""
+    """Returns the cells of the pair at an index; only visible pairs are formatted."""
     facts: Callable[[int], list[Fact]]
-    """All of a pair."""
+    """Returns all facts of a pair."""
 
     def find(self, text: str) -> list[str]:
-        """Keys of the pairs that have all words of a text: their places."""
+        """Return the keys of pairs that contain all words of a text; a key is an index."""
         words = text.casefold().split()
         return [str(n) for n, one in enumerate(self.searched) if all(word in one for word in words)]
 
     def line(self, key: str) -> Line:
-        """One pair in the table."""
+        """Return one pair as a line of the table."""
         return Line(key, (str(int(key) + 1), *self.cells(int(key))))
 
 
 def pairs_of(old: Profile, new: Profile, environment: Sequence[str], glyphs: Glyphs) -> Pairs | None:
-    """Both are of one kind, or there is nothing to compare."""
+    """Return the pairs of two profiles; None if they are of different kinds or empty."""
     found = compare_profiles(old, new, environment)
     if isinstance(found, ProfileComparison):
         return _times(found, glyphs)
@@ -77,7 +77,7 @@ def _times(found: ProfileComparison, glyphs: Glyphs) -> Pairs:
 
 
 def shared_ends(names: Sequence[str]) -> tuple[str, str]:
-    """The parts that all names begin and end with, which tell none of them apart."""
+    """Return the longest prefix and suffix of parts common to all names, which a table may drop."""
     some = [parts for name in names if (parts := name.split(".")) != [""]]
     if len(some) < 2:
         return "", ""
@@ -89,12 +89,12 @@ def shared_ends(names: Sequence[str]) -> tuple[str, str]:
 
 
 def _room(level: str) -> int:
-    """Columns for two figures: those of INT8 are the small ones, with zeros behind the point."""
+    """Return the columns for two figures; INT8 figures are small and need more digits."""
     return 11 if level == INT8 else 9
 
 
 def _named(op: int, weight: int, pairs: Sequence[LayerPair | LossPair]) -> tuple[Column, ...]:
-    """By what a pair is known: it stays in sight however far the numbers are scrolled."""
+    """Return the columns that identify a pair; the first two stay visible while scrolling."""
     before, after = shared_ends([pair.weight for pair in pairs])
     shared = safe(before), safe(after)
     return (

@@ -1,4 +1,4 @@
-"""What the tabs of a profile share: the book, and what is chosen to be shown of each layer."""
+"""Base classes of a profile's tabs: the book, and the chosen quantity and form."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tuibench.tui.screens.base import Page
 
 _INDENT = 15
-"""Columns of the names of a layer's values."""
+"""Columns for the names of a layer's values."""
 
 
 class ProfilePane(Bare, Vertical):
@@ -34,32 +34,32 @@ class ProfilePane(Bare, Vertical):
 
     @property
     def dashboard(self) -> Dashboard:
-        """The app, by its own type."""
+        """The app with its own type."""
         return cast("Dashboard", self.app)
 
     @property
     def choices(self) -> dict[str, Any]:
-        """What was chosen on any tab of this page."""
+        """Choices that all tabs of this page share."""
         return cast("Page", self.screen).choices
 
     @property
     def chosen_kind(self) -> str:
-        """What is shown of each layer."""
+        """The quantity shown per layer."""
         usual = self.book.usual
         return str(self.choices.get("kind", usual if usual in self.book.kinds else self.book.kinds[0]))
 
     @property
     def chosen_display(self) -> str:
-        """How values are shown."""
+        """The form of the values."""
         return str(self.choices.get("display", self.book.displays[0]))
 
     def take_up(self) -> None:
-        """Show what was chosen last, perhaps on another tab."""
+        """Show the last choice, perhaps made on another tab."""
 
     def open_layer(self, one: str) -> None:
-        """All that is known of one, to be read and closed."""
+        """Show all facts of a layer in a notice."""
         app, legible = self.dashboard, self.query(Painted).first().legible
-        # As the panel names it: the key is ours.
+        # Use the layer's name as the panel does; its key is internal.
         name = self.book.name_of(one, app.glyphs)
         lines: list[LineLike] = [
             ((" ", ""), *row)
@@ -69,16 +69,16 @@ class ProfilePane(Bare, Vertical):
         app.push_screen(Notice(name, lines))
 
     def focus_first(self) -> None:
-        """Give the focus to what moves."""
+        """Focus the first focusable widget."""
         first = next((widget for widget in self.query("*") if widget.focusable), None)
         self.screen.set_focus(first)
 
 
 class ChoicePane(ProfilePane):
-    """One whose figure can be switched."""
+    """A tab with a choice of quantity and form."""
 
     def show_choices(self) -> None:
-        """The line of selectors."""
+        """Show the line of selectors."""
         book, app = self.book, self.dashboard
 
         def name(one: str) -> str:
@@ -97,23 +97,23 @@ class ChoicePane(ProfilePane):
         self.query_one(SelectorLine).show(selectors)
 
     def take_up(self) -> None:
-        """Selectors and figure."""
+        """Show selectors and figure."""
         self.show_choices()
         self.draw()
 
     def draw(self) -> None:
-        """The figure of what is chosen."""
+        """Draw the chosen figure."""
         raise NotImplementedError
 
     def step_kind(self, by: int) -> None:
-        """Show something else of each layer."""
+        """Show the next or previous quantity per layer."""
         kinds = self.book.kinds
         wanted = kinds[(kinds.index(self.chosen_kind) + by) % len(kinds)]
         self.choices["kind"] = wanted
         self.take_up()
 
     def step_display(self) -> None:
-        """Show values in another way."""
+        """Show the values in the next form."""
         displays = self.book.displays
         self.choices["display"] = displays[(displays.index(self.chosen_display) + 1) % len(displays)]
         self.take_up()

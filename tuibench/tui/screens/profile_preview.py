@@ -1,4 +1,4 @@
-"""What stands below a list of profiles about the one under its cursor."""
+"""The preview below a list of profiles."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.tui.widgets.row import LineLike
 
 
 def preview_lines(stored: StoredBenchmark, width: int, glyphs: Glyphs) -> list[LineLike]:
-    """What was profiled and how, what came of it, and what its user noted."""
+    """Return the settings, result and note of a profile."""
     run, row = stored.result, stored.row
     dot = f" {glyphs.dot} "
     sizes = (f"batch {row.batches}" if row.batches else "", f"cores {row.cores}" if row.cores else "")

@@ -1,4 +1,4 @@
-"""The first tab of a profile: the model as a whole, what follows from it, and a bar for each type of layer."""
+"""The Summary tab: the model as a whole, the conclusion, and a bar for each type of layer."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ _INDENT = 13
 
 
 class Numbers(FactBlock):
-    """The model as a whole; where it has more lines than room, the rule below says which of them are seen."""
+    """The facts of the whole model; if they exceed the room, the rule below shows the position."""
 
     class Moved(Message):
-        """Other lines are seen."""
+        """Posted when other lines become visible."""
 
     def _set_first(self, first: int) -> None:
         super()._set_first(first)
@@ -29,25 +29,25 @@ class Numbers(FactBlock):
 
 
 class Below(RuleLine):
-    """The rule below them."""
+    """The rule below the facts."""
 
     text = ""
 
     def row(self, y: int) -> Row:
-        """The whole width, with the text near its end."""
+        """Return the rule, with the text near its end."""
         rule = self.glyphs.rule
         end = rule * 2 if self.text else ""
         return ((rule * max(self.size.width - len(self.text) - len(end), 0), "dim"), (self.text, ""), (end, "dim"))
 
 
 class SummaryPane(ChoicePane):
-    """Numbers above, sentence and bars below."""
+    """Facts at the top, conclusion and bars below."""
 
     _words: tuple[str, ...] = ()
-    """By which method the bars came to be."""
+    """The title and method of the bars."""
 
     def compose(self) -> ComposeResult:
-        """From the whole to its parts."""
+        """Yield the widgets from the whole to its parts."""
         yield Numbers(self.book.facts(self.dashboard.glyphs), _INDENT, id="facts")
         yield Below()
         yield TextBlock(id="said")
@@ -56,16 +56,16 @@ class SummaryPane(ChoicePane):
         yield TextBlock(id="words")
 
     def on_mount(self) -> None:
-        """What was chosen last."""
+        """Show the last choice."""
         self.take_up()
 
     def on_resize(self) -> None:
-        """Sentences are broken at another place."""
+        """Wrap the texts again."""
         self._show_said()
         self._show_words()
 
     def on_numbers_moved(self) -> None:
-        """Nothing is hidden without a word."""
+        """Show the visible line range on the rule if lines are hidden."""
         app, below = self.dashboard, self.query_one(Below)
         seen = self.query_one(Numbers).position
         tab = key.shown("focus-next", app.keymap, app.ascii_only)
@@ -73,11 +73,11 @@ class SummaryPane(ChoicePane):
         below.repaint()
 
     def focus_first(self) -> None:
-        """The bars: numbers above them are mostly all in sight."""
+        """Focus the bars, since the facts above mostly fit."""
         self.screen.set_focus(self.query_one(BarList))
 
     def draw(self) -> None:
-        """Bars, and by which method they came to be."""
+        """Draw the bars and their method."""
         summed = self.book.summed(self.chosen_kind, self.chosen_display)
         self.query_one(BarList).show_bars(summed.bars, summed.words)
         self._words = (summed.title, *summed.words) if summed.bars else (summed.title,)

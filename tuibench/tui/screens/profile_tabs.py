@@ -1,4 +1,4 @@
-"""The tabs of a profile, each made when it is first shown."""
+"""The tabs of a profile, each created when first shown."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from tuibench.tui.widgets.calm import Bare
 TABS = ("summary", "layers", "depth", "environment", "log")
 NAMES = ("Summary", "Layers", "Depth", "Env", "Log")
 OF_THEORY = 3
-"""How many of them need no record."""
+"""Number of tabs that need no record."""
 
 
 class ProfileTabs(Bare, ContentSwitcher):
-    """Shows one of them, with the focus on what moves there."""
+    """Shows one tab and focuses its movable widget."""
 
     def __init__(self) -> None:
         super().__init__(id="panes")
 
     async def show_tab(self, name: str, book: Book, stored: StoredBenchmark | None, glyphs: Glyphs, now: float) -> None:
-        """Show one; it is hidden until it is whole, so that a slow line gets no empty page before it."""
+        """Show a tab; keep it hidden until complete, so that a slow terminal never shows an empty page."""
         pane: Widget | None = next(iter(self.query(f"#{name}")), None)
         if pane is None:
             pane = self._make(name, book, stored, glyphs, now)

@@ -1,4 +1,4 @@
-"""What every project has without a measurement: the FLOPS profile, and the approximated loss profile."""
+"""Pages that need no measurement: the FLOPS profile and the approximated loss profile."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ Worked = tuple[ProjectRow, Book]
 
 
 class TheoryScreen(ProfilePage, TheoryActions):
-    """Worked out by a child whenever nobody did before."""
+    """A theoretical profile; a child computes it unless cached."""
 
     BINDINGS: ClassVar = [*key.bindings(*KEYS), *key.bindings(only=("new", "export", "copy-command"))]
     record_keys: ClassVar[tuple[str, ...]] = ("new", "export", "copy-command")
@@ -36,17 +36,17 @@ class TheoryScreen(ProfilePage, TheoryActions):
         self._place = ""
 
     def title_parts(self) -> tuple[str, ...]:
-        """The project, and that nothing here was measured."""
+        """Return the project, and that nothing was measured."""
         name, origin, _ = THEORIES[self.what]
         return (self._place, f"{name} ({origin})")
 
     @property
     def profile_kind(self) -> str:
-        """It stands below the measured ones of this kind."""
+        """The kind of measured profile under which it is listed."""
         return PERFORMANCE if self.what == FLOPS else LOSS
 
     def load(self) -> None:
-        """Once: it depends on the model alone."""
+        """Compute it once: it depends on the model alone."""
         if self.book is None:
             project = self.project_id
             self.query_one("#about", TextBlock).show_lines([(" looking at the model ...", "dim")])
@@ -62,7 +62,7 @@ class TheoryScreen(ProfilePage, TheoryActions):
         return work
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What others do changes nothing here."""
+        """Do nothing: other sessions do not change it."""
 
     def _show(self, found: Worked) -> None:
         row, book = found
@@ -73,17 +73,17 @@ class TheoryScreen(ProfilePage, TheoryActions):
         self.show_wrong(error)
 
     def right_words(self) -> str:
-        """That it is theory, on every tab."""
+        """Return the origin of the profile, for every tab."""
         return THEORIES[self.what][1]
 
     def action_new(self) -> None:
-        """Measure one."""
+        """Open the form for a measured profile."""
         self.dashboard.go(route.profile_form(self.project_id, self.profile_kind))
 
     def action_copy_command(self) -> None:
-        """The shell command that does the same."""
+        """Copy the shell command for this profile."""
         self.copy_theory(self.project_id, self.what)
 
     def action_export(self) -> None:
-        """To a file."""
+        """Export it to a file."""
         self.export_theory(self.project_id, self.what)

@@ -1,8 +1,8 @@
-"""Words that several pages of profiles share."""
+"""Words for several pages of profiles."""
 
 from __future__ import annotations
 
 
 def processes(count: int) -> str:
-    """A number of them."""
+    """Return a number of processes in words."""
     return f"{count} process" if count == 1 else f"{count} processes"

@@ -33,7 +33,7 @@ Rows = tuple[BenchmarkRow, ...]
 
 
 class ProjectScreen(ProjectProfiles):
-    """The benchmarks and profiles of one model, runs first; what is under the cursor is told below the list."""
+    """The benchmarks and profiles of one model, runs first; previews the record under the cursor."""
 
     CSS_PATH = "project.tcss"
     BINDINGS: ClassVar[list[BindingType]] = [
@@ -49,9 +49,9 @@ class ProjectScreen(ProjectProfiles):
         "line of each is what can be told without measuring."
     )
     has_theory: ClassVar[bool] = True
-    """Whether there is a model to work something out from."""
+    """True if there is a model with theoretical profiles."""
     tabs: ClassVar[int] = len(TABS)
-    """How many of them there are."""
+    """Number of tabs."""
 
     def __init__(self, project_id: str, tab: str = TABS[0]) -> None:
         super().__init__()
@@ -59,13 +59,13 @@ class ProjectScreen(ProjectProfiles):
         self._tab = TABS.index(tab) if tab in TABS else 0
         self._project: ProjectRow | None = None
         self._is_read = False
-        """Whether it is known what is in the lists."""
+        """True once the lists are read."""
         self.hints = self._hints()
 
     def body(self) -> Iterable[Widget]:
-        """Tabs, filter, then the lists and settings, of which one is shown."""
+        """Yield tabs, filter, then the lists and settings, one of them visible."""
         with Horizontal(id="head"):
-            # In one row, so that nothing below moves when somebody filters.
+            # In one row, so that the filter moves nothing below.
             yield TabLine(id="tabs")
             yield FilterLine(id="filter")
         yield RuleLine()
@@ -76,7 +76,7 @@ class ProjectScreen(ProjectProfiles):
             yield ProjectSettings(self.project_id, id="settings", classes="hidden")
 
     def on_mount(self) -> None:
-        """The tab that was asked for."""
+        """Show the requested tab."""
         self._show_tab()
 
     @property
@@ -86,25 +86,25 @@ class ProjectScreen(ProjectProfiles):
 
     @property
     def lists(self) -> tuple[BenchmarkList, ...]:
-        """All lists, also those that are not shown."""
+        """All lists, including hidden ones."""
         return tuple(self.query(BenchmarkList))
 
     @property
     def shown_list(self) -> BenchmarkList | None:
-        """The one that is shown; None on the settings."""
+        """The visible list; None on the settings tab."""
         name = TABS[self._tab]
         return None if name == "settings" else self.query_one(f"#{name}", BenchmarkList)
 
     def title_parts(self) -> tuple[str, ...]:
-        """The project, and what is shown of it."""
+        """Return the project and the title of the visible tab."""
         name = self._project.project.name if self._project is not None else ""
         shown = self.shown_list
         return (name, shown.heading() if shown is not None else _NAMES[self._tab])
 
-    # What is shown
+    # Content
 
     def load(self) -> None:
-        """The project, its benchmarks and its profiles."""
+        """Read the project, its benchmarks and its profiles."""
         wanted = self.project_id
         self.ask(
             lambda: (self.desk.project(wanted), self.desk.benchmarks(wanted), self.desk.profiles(wanted)),
@@ -116,7 +116,7 @@ class ProjectScreen(ProjectProfiles):
 
     def _show(self, found: tuple[ProjectRow, Rows, Rows]) -> None:
         if self.dashboard.pulse is None:
-            # Runs stand first in the list, and would come in above the cursor: the first look has all of it read again.
+            # Runs come first and would move the cursor, so wait for the first pulse, which reloads everything.
             self.dashboard.typed.hold()
             return
         known, (self._project, rows, profiles) = self._project, found
@@ -127,7 +127,7 @@ class ProjectScreen(ProjectProfiles):
             self.ask(lambda: self.desk.model_state(self.project_id), self._show_model, group="model")
 
     def show_rows(self, rows: Rows, profiles: Rows) -> None:
-        """Show what is stored, and what goes on."""
+        """Show stored records and runs."""
         self._is_read = True
         for one in self.lists:
             one.show(rows if one is self.benchmarks else profiles, one.runs_of_mine(self._runs()))
@@ -137,7 +137,7 @@ class ProjectScreen(ProjectProfiles):
         self._show_around()
 
     def _refuse(self, error: TuibenchError) -> None:
-        """Without rows nothing can be shown; those that were read before stay."""
+        """Show the error in the empty list; keep rows that were read before."""
         if self._project is None:
             self.benchmarks.table.empty = (error.message, "", error.hint)
         self.explain(error)
@@ -151,7 +151,7 @@ class ProjectScreen(ProjectProfiles):
         return tuple(row for row in pulse.runs if row.project == self.project_id) if pulse is not None else ()
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What is stored is read again where that changed; runs come with the pulse."""
+        """Reload stored records if they changed; take runs from the pulse."""
         if before is None or pulse.stamp != before.stamp:
             self.load()
         if before is None or pulse.runs != before.runs:
@@ -159,11 +159,11 @@ class ProjectScreen(ProjectProfiles):
                 one.show_runs(one.runs_of_mine(self._runs()))
 
     def show_ages(self) -> None:
-        """Update the rail; lists and settings update themselves."""
+        """Update the line of tabs; lists and settings update themselves."""
         self._show_around()
 
     def on_benchmark_list_changed(self, message: BenchmarkList.Changed) -> None:
-        """Order, filter and marks are said above the list."""
+        """Show order, filter and marks above the list."""
         message.stop()
         self._show_around()
         self.show_title()
@@ -172,13 +172,13 @@ class ProjectScreen(ProjectProfiles):
             self.show_keys()
 
     def _hints(self) -> tuple[str, ...]:
-        """Of keys that need a line those that have one; while nothing is read most probably all."""
+        """Return the keys that apply to the current list; before it is read, assume that all do."""
         shown = self.shown_list if self._is_read else None
         is_empty = shown is not None and not shown.rows.ids and not shown.text
         return hints_of(TABS[self._tab], is_empty=is_empty, has_project=self.has_theory)
 
     def _show_around(self) -> None:
-        """Tabs, and how the list is sorted and filtered."""
+        """Show the tabs, with order and filter of the list."""
         shown = self.shown_list
         words = f"{shown.words()} " if shown is not None else ""
         self.query_one("#tabs", TabLine).show(_NAMES[: self.tabs], self._tab, right=(words, "dim"))
@@ -186,7 +186,7 @@ class ProjectScreen(ProjectProfiles):
     # Keys
 
     def action_edit(self) -> None:
-        """Of the settings the first field, else name and note of a benchmark."""
+        """On the settings tab, focus the first field; else edit name and note of a benchmark."""
         if self.shown_list is not None:
             super().action_edit()
         else:
@@ -205,11 +205,11 @@ class ProjectScreen(ProjectProfiles):
             self._leave_by(super().action_back)
 
     def action_leave(self) -> None:
-        """As everywhere, once it is said what becomes of what was typed."""
+        """Leave the page, after a question on unsaved settings."""
         self._leave_by(super().action_leave)
 
     def _leave_by(self, leave: Callable[[], object]) -> None:
-        """Ask where settings were typed and not saved: with the page they would be gone."""
+        """Ask about unsaved settings, then call `leave`."""
         settings = self.query_one(ProjectSettings)
         if not settings.unsaved:
             leave()
@@ -238,37 +238,37 @@ class ProjectScreen(ProjectProfiles):
             shown.open()
         if isinstance(shown, BenchmarkList):
             shown.refresh_lines()
-        # In a field the keys of this screen would be typed into it: one goes there by tab or e.
+        # Focus no field, since it would take this screen's keys as text; tab or e focuses one.
         self.set_focus(shown.table if isinstance(shown, BenchmarkList) else self.query_one(ProjectSettings).facts)
 
     @property
     def _in_settings(self) -> bool:
-        """Whether a field of the settings has the focus."""
+        """True if a field of the settings has the focus."""
         focused, column = self.focused, self.query_one(ProjectSettings).column
         return self.shown_list is None and focused is not None and column in focused.ancestors
 
     def show_kind(self, kind: str) -> None:
-        """Its tab."""
+        """Show the tab of that kind."""
         self.go_to_tab(TABS.index(kind))
 
     def go_to_tab(self, tab: int) -> None:
-        """Show a tab by its place."""
+        """Show a tab by its index."""
         if 0 <= tab < self.tabs and tab != self._tab:
             self._tab = tab
             self._show_tab()
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        """There are no more tabs than these; what belongs to a benchmark needs the list."""
+        """Disable keys of missing tabs; keys of a benchmark need the list."""
         if action.startswith("tab_") and action[4:].isdigit():
             return int(action[4:]) <= self.tabs
         return super().check_action(action, parameters)
 
     def action_tab_next(self) -> None:
-        """The next tab, around the end."""
+        """Show the next tab, wrapping around."""
         self.go_to_tab((self._tab + 1) % self.tabs)
 
     def action_tab_previous(self) -> None:
-        """The tab before, around the beginning."""
+        """Show the previous tab, wrapping around."""
         self.go_to_tab((self._tab - 1) % self.tabs)
 
 

@@ -1,4 +1,4 @@
-"""What the keys of a project do: name it, copy it, remove it."""
+"""Actions on projects: rename, copy, remove."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from tuibench.tui.widgets.question import ask
 
 
 class ProjectActions(RunActions):
-    """To be inherited by a screen with projects; it says by `chosen` which one is meant."""
+    """Mixin for a screen with projects; `chosen` returns the project."""
 
     def chosen(self) -> ProjectRow | None:
-        """The project that keys mean now; None where there is none."""
+        """Return the project that keys act on; None if there is none."""
         return None
 
     def why_none(self) -> str:
-        """Why there is none under the cursor, and what to do."""
+        """Return why no project is chosen, with a hint."""
         return "there is no project yet: n makes one"
 
     def action_edit(self) -> None:
-        """Name and description; of a run without a project its own."""
+        """Edit name and description; for a run without a project, the run's."""
         if self.target() is not None:
             super().action_edit()
         else:
             self._with_project(self._ask_edit)
 
     def _ask_edit(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # no first frame has a use for fields
+        from tuibench.tui.widgets.text_question import TextQuestion  # lazy: the first frame needs no fields
 
         name, description = typed or (row.project.name, row.project.description)
         heading = f"{show(row.project.name, 16)} not saved, {why}" if why else "Name and description of the project"
@@ -45,16 +45,16 @@ class ProjectActions(RunActions):
         self.wish(
             lambda: self.desk.edit_project(row.project, name, description, None),
             lambda _: self.went_on("the project is changed"),
-            # What was typed is not lost with it.
+            # Ask again with the typed text, so that it is not lost.
             otherwise=lambda error: self.when_shown(lambda: self._ask_edit(row, answers, error.message)),
         )
 
     def action_copy_project(self) -> None:
-        """A second one of the same model."""
+        """Create a second project with the same model."""
         self._with_project(self._ask_copy)
 
     def _ask_copy(self, row: ProjectRow, typed: tuple[str, ...] | None = None, why: str = "") -> None:
-        from tuibench.tui.widgets.text_question import TextQuestion  # as above
+        from tuibench.tui.widgets.text_question import TextQuestion  # lazy: as above
 
         (name,) = typed or (f"{row.project.name} copy",)
         heading = f"{show(row.project.name, 16)} not copied, {why}" if why else "Name of the copy"
@@ -70,7 +70,7 @@ class ProjectActions(RunActions):
             )
 
     def action_remove(self) -> None:
-        """The project with its benchmarks, or a run without a project, after one question."""
+        """Remove the project with its benchmarks, or a run without a project, after one question."""
         if self.target() is not None:
             super().action_remove()
         else:
@@ -78,7 +78,7 @@ class ProjectActions(RunActions):
 
     def _ask_remove_project(self, row: ProjectRow) -> None:
         held = f" with {row.held}" if row.measured > 0 else ""
-        # The model's file is not touched; that u undoes it must be read at 80 columns.
+        # `u undoes it` must be visible at 80 columns.
         text = f"Remove {show(row.project.name, 16)}{held}? u undoes it."
         ask(self, text, {"y": "remove"}, lambda answer: self._remove_project(row) if answer == "y" else None)
 

@@ -1,4 +1,4 @@
-"""Which keys the bottom lines of a project's tabs offer: only those that do something with what is there."""
+"""The keys in the bottom line of a project's tabs: only those that apply."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _PROFILES = (
 _SETTINGS = ("edit", "page-down", "tab-previous", "system", "trash", "palette", "help")
 _EMPTY = ("new", "undo", "tab-next", "system", "trash", "palette", "help")
 _THEORY = ("open", "new", "undo", "export", "copy-command", "tab-next", "system", "trash", "palette", "help")
-"""Where what is worked out stands alone in the list."""
+"""If the list contains only the theoretical profile."""
 
 
 def hints_of(tab: str, *, is_empty: bool, has_project: bool) -> tuple[str, ...]:
-    """Of the tab `tab`, whose list `is_empty` where it has no record and no run."""
+    """Return the keys for a tab; `is_empty` if its list has no record and no run."""
     if tab == "settings":
         return _SETTINGS
     is_profiles = tab != "benchmarks"

@@ -1,4 +1,4 @@
-"""What is known of a project, beside the list of all."""
+"""The facts of a project, beside the list of all projects."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.tui.widgets.row import LineLike
 
 
 def panel_lines(row: ProjectRow, newest: Sequence[BenchmarkRow], now: float) -> list[LineLike]:
-    """Name, description, model and the newest results."""
+    """Return name, description, model and the newest results."""
     project = row.project
     lines: list[LineLike] = [(project.name, "title")]
     lines += [(project.description, "dim")] if project.description else []

@@ -1,4 +1,4 @@
-"""What the keys of a project's lists do where a line may be a benchmark, a profile, a run, or theory."""
+"""Actions on a project's lists, whose lines may be benchmarks, profiles, runs or theoretical profiles."""
 
 from __future__ import annotations
 
@@ -17,53 +17,53 @@ from tuibench.tui.widgets.record_table import RecordTable
 
 
 class ProjectProfiles(TheoryActions, RunActions):
-    """To be inherited by the screen with the lists."""
+    """Mixin for the screen with the lists."""
 
     project_id: str
 
     @property
     def shown_list(self) -> BenchmarkList | None:
-        """The screen's: the list in sight."""
+        """The visible list; the screen implements it."""
         raise NotImplementedError
 
     def show_kind(self, kind: str) -> None:
-        """The screen's: the list of profiles of that kind."""
+        """Show the list of profiles of that kind; the screen implements it."""
         raise NotImplementedError
 
     def returned_from(self, kind: str) -> None:
-        """The list in which a profile stands, or stood: the page may have been opened while another one was shown."""
+        """Show the list of a closed profile page; another list may have been visible when it was opened."""
         if kind and self.shown_list is not None:
             self.show_kind(kind)
 
     @property
     def kind(self) -> str:
-        """Of what is in the list in sight."""
+        """Kind of the profiles in the visible list; '' for benchmarks."""
         shown = self.shown_list
         return shown.kind if isinstance(shown, ProfileList) else ""
 
     @property
     def theory(self) -> str:
-        """FLOPS or APPROXIMATED where the cursor is on that, else ''."""
+        """FLOPS or APPROXIMATED if the cursor is on that profile, else ''."""
         shown = self.shown_list
         one = shown.table.cursor_key if shown is not None else None
         return one if one in (FLOPS, APPROXIMATED) else ""
 
     def target(self) -> str | None:
-        """What is under the cursor; theory is no record."""
+        """Return the record under the cursor; a theoretical profile is none."""
         shown = self.shown_list
         return shown.table.cursor_key if shown is not None and not self.theory else None
 
     def marked(self) -> tuple[str, ...]:
-        """As the list has them."""
+        """Return the marked records of the list."""
         shown = self.shown_list
         return tuple(one for one in shown.marked() if one not in THEORIES) if shown is not None else ()
 
     def targets(self) -> tuple[str, ...]:
-        """The marked ones, else the one under the cursor."""
+        """Return the marked records, else the one under the cursor."""
         return self.marked() or super().targets()
 
     def action_compare(self) -> None:
-        """Of theory there is nothing to compare, which is said of what is marked, too."""
+        """Compare; explain that a theoretical profile cannot be compared."""
         marked = self.marked()
         if self.theory and len(marked) == 1:
             name, origin, _ = THEORIES[self.theory]
@@ -73,7 +73,7 @@ class ProjectProfiles(TheoryActions, RunActions):
             super().action_compare()
 
     def with_target(self, then: Callable[[str], object]) -> None:
-        """Of theory there is nothing to name, measure again or remove."""
+        """Call `then` with the target; explain that a theoretical profile cannot be named, removed or rerun."""
         if self.theory:
             name, origin, _ = THEORIES[self.theory]
             self.say(f"{name} is {origin}: enter shows it, n measures one", "warn")
@@ -83,7 +83,7 @@ class ProjectProfiles(TheoryActions, RunActions):
             super().with_target(then)
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Enter: the run while it is none of the stored ones, else what is stored or worked out."""
+        """Open a run that is not stored yet, else the stored or theoretical record."""
         message.stop()
         one, shown = message.key, self.shown_list
         if self.theory:
@@ -94,27 +94,27 @@ class ProjectProfiles(TheoryActions, RunActions):
             self.dashboard.go(route.profile(one) if self.kind else route.detail(one))
 
     def on_filter_line_typed(self, message: FilterLine.Typed) -> None:
-        """Filter while one types."""
+        """Filter while the user types."""
         message.stop()
         if (shown := self.shown_list) is not None:
             shown.filter_by(message.text)
 
     def action_new(self) -> None:
-        """A benchmark, or a profile of the kind in sight."""
+        """Open the form for a benchmark, or for a profile of the visible kind."""
         if self.kind:
             self.dashboard.go(route.profile_form(self.project_id, self.kind))
         else:
             self.dashboard.go(route.form(project_id=self.project_id))
 
     def action_copy_command(self) -> None:
-        """The shell command that does the same."""
+        """Copy the shell command for the record."""
         if self.theory:
             self.copy_theory(self.project_id, self.theory)
         else:
             super().action_copy_command()
 
     def action_export(self) -> None:
-        """To a file."""
+        """Export to a file."""
         if self.theory:
             self.export_theory(self.project_id, self.theory)
         else:

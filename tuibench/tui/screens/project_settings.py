@@ -1,4 +1,4 @@
-"""The settings of a project, as the last tab of its screen."""
+"""The Settings tab of a project."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 class ProjectSettings(Vertical):
-    """Name, description, dims and model of one project; what is typed is kept when it is saved."""
+    """Name, description, dims and model of one project; edits apply when saved."""
 
     DEFAULT_CSS = """
     ProjectSettings FieldColumn { height: auto; max-height: 60%; }
@@ -48,16 +48,16 @@ class ProjectSettings(Vertical):
         self.project_id = project_id
         self._shown: ProjectRow | None = None
         self._base: Project | None = None
-        """As the fields were filled: what is saved is what differs from that."""
+        """The project as the fields were filled; only differences from it are saved."""
         self._state: ModelState | None = None
         self._model: ModelSummary | None = None
         self._dims: tuple[str, ...] = ()
-        """Of the model, with those that got no size when the project was made."""
+        """The model's dims, including those without a size in the project."""
         self._costs: list[LineLike] = []
-        """What it costs in theory, in words; none before anybody asked."""
+        """Theoretical costs in words; empty until requested."""
 
     def compose(self) -> ComposeResult:
-        """Fields, then facts."""
+        """Yield fields, then facts."""
         with FieldColumn(id="settings-fields"):
             yield TextField("name", "name", width=0)
             yield TextField("description", "about", width=0)
@@ -67,7 +67,7 @@ class ProjectSettings(Vertical):
 
     @property
     def page(self) -> Page:
-        """The screen, which asks the desk."""
+        """The screen, which calls the desk."""
         return cast("Page", self.screen)
 
     @property
@@ -77,23 +77,23 @@ class ProjectSettings(Vertical):
 
     @property
     def facts(self) -> ScrollBlock:
-        """What cannot be changed here; keys that move go through it."""
+        """The read-only facts; movement keys scroll them."""
         return self.query_one("#facts", ScrollBlock)
 
-    # What is shown
+    # Content
 
     def open(self) -> None:
-        """The tab is shown: look at the project and its model."""
+        """Read the project and its model when the tab opens."""
         desk, one = self.page.desk, self.project_id
         self.page.ask(lambda: desk.project(one), self._show, group="settings")
         self.page.ask(lambda: desk.model_state(one), self._show_state, group="settings-state")
 
     def _show(self, row: ProjectRow) -> None:
         if not self.unsaved:
-            # What others have saved meanwhile; what is being typed stays.
+            # Show changes saved by others, but keep what the user is typing.
             self._fill(row.project)
         self._shown = row
-        # The model may have been looked at before.
+        # The model may have been read before.
         self._show_dims(row.project, dict.fromkeys((*row.project.dims, *self._dims)))
         self._show_facts()
 
@@ -123,10 +123,10 @@ class ProjectSettings(Vertical):
             self._show_dims(self._shown.project, self._dims)
         self._show_facts()
 
-    # What it costs
+    # Costs
 
     def _ask_costs(self, state: ModelState) -> None:
-        """Ask what the model costs; a child counts it where nobody did before."""
+        """Request the model's costs; a child counts them unless cached."""
         if state.state == GONE:
             self._show_costs(cost_missing("unknown: the file is gone"))
             return
@@ -201,14 +201,14 @@ class ProjectSettings(Vertical):
         return bool(errors) or said != (project.name, project.description) or dims != kept
 
     def on_field_changed(self, message: Field.Changed) -> None:
-        """Whether there is anything to save, and all that is wrong with it while it is typed."""
+        """Show errors while typing, and whether anything is unsaved."""
         message.stop()
         if self._base is not None:
             self.column.show_errors(dims_of(self._answers())[1])
             self.query_one(ButtonField).show_hint("not saved yet" if self.unsaved else "")
 
     def on_field_column_finished(self, message: FieldColumn.Finished) -> None:
-        """Enter in the last text."""
+        """Save on enter in the last text field."""
         message.stop()
         self.save()
 
@@ -219,11 +219,11 @@ class ProjectSettings(Vertical):
 
     @property
     def unsaved(self) -> bool:
-        """Whether something is typed that is not kept yet."""
+        """True if the user typed something that is not saved."""
         return self._base is not None and self._changes(self._base)
 
     def save(self, then: Callable[[], object] | None = None) -> None:
-        """Keep what differs from what was shown; `then` is called once it is kept."""
+        """Save the differences from the shown project, then call `then`."""
         base = self._base
         if base is None:
             return
@@ -242,7 +242,7 @@ class ProjectSettings(Vertical):
         )
 
     def _refuse(self, error: TuibenchError) -> None:
-        """What only the store knows of a name, as that another project has it, stands beside it, too."""
+        """Show an error that only the store detects, such as a taken name, beside the field."""
         if isinstance(error, UsageError) and not isinstance(error, UnknownId):
             self.column.show_errors({"name": f"{error.message}: {error.hint}"})
             self.column.focus_field("name")
@@ -252,14 +252,14 @@ class ProjectSettings(Vertical):
     def _saved(self, row: ProjectRow, answers: Mapping[str, str], then: Callable[[], object] | None) -> None:
         self._shown, self._base = row, row.project
         if self._answers() == answers:
-            # Others may have changed what was not changed here.
+            # Others may have changed the other fields.
             self._fill(row.project)
         if then is not None:
             then()
             return
         self.query_one(ButtonField).show_hint("")
         if self._state is not None:
-            # Other sizes cost other FLOPs.
+            # Other sizes have other costs.
             self._ask_costs(self._state)
         self.page.say("saved")
         self.page.dashboard.look()
@@ -271,7 +271,7 @@ def _size_of(project: Project, dim: str) -> str:
 
 
 def _state_lines(state: ModelState | None) -> list[LineLike]:
-    """What became of the model, and what to do about it."""
+    """Return the state of the model, with a hint."""
     if state is None:
         return [(" looking at the model ...", "dim")]
     if state.state == GONE:

@@ -1,4 +1,4 @@
-"""Keys of a page that shows one record alone: there is nothing to mark on it, and it goes with its record."""
+"""Actions on the page of a single record: no marks, and the page closes when its record is removed."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from tuibench.tui.screens.detail_fact import Fact
 
 
 class RecordActions(BenchmarkActions):
-    """To be mixed into the pages of a benchmark and of a profile."""
+    """Mixin for the pages of a benchmark and of a profile."""
 
-    # The page's own, None where it could not be read.
+    # Set by the page; None if the record could not be read.
     stored: StoredBenchmark | None
 
     def with_stored(self, then: Callable[[str], object]) -> None:
-        """What could not be read can only be removed."""
+        """Call `then` with the record; an unreadable one can only be removed."""
         if self.stored is None:
             self.say("there is no record here that this key could use", "warn")
         else:
             super().with_stored(then)
 
     def without_record(self, error: TuibenchError) -> tuple[list[Fact], tuple[str, ...]]:
-        """Why there is nothing to show and what can be done, and the keys of that."""
+        """Return the error with possible actions, and their keys."""
         facts = [Fact(f" {self.dashboard.glyphs.differs}", error.message, "bad", "bad"), Fact(" ", error.hint)]
         if isinstance(error, UnknownId):
             undo = "u brings back what was removed last; the trash has the rest"
@@ -36,14 +36,14 @@ class RecordActions(BenchmarkActions):
         return [*facts, Fact(" ", ""), Fact(" ", remove)], ("remove", "back")
 
     def _show_past(self, one: str, base: str | None) -> None:
-        """There is nothing to mark on this page."""
+        """Show the comparison; this page has no marks to compare instead."""
         if base:
             super()._show_past(one, base)
         else:
             self.say(f"{short_id(one)} is no re-run: in the list, space marks two and c compares them", "warn")
 
     def _show_removed(self, removed: Removed) -> None:
-        """What was removed here is not looked at any longer."""
+        """Leave the page of a removed record."""
         if removed.entry is None:
             super()._show_removed(removed)
             return
@@ -52,7 +52,7 @@ class RecordActions(BenchmarkActions):
 
 
 def leave_with(page: Page, words: str) -> None:
-    """Back from the page of what is gone, once nothing that its user opened meanwhile stands over it."""
+    """Go back from the page of a removed record, once no other screen covers it."""
     app = page.dashboard
 
     def leave() -> None:

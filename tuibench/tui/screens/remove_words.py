@@ -1,4 +1,4 @@
-"""What is asked before something is removed: above all what nothing brings back."""
+"""The question before a removal, which names first what cannot be restored."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from tuibench.core.short_id import short_id
 
 
 def remove_words(wanted: Sequence[str], going: Sequence[str], lost: Sequence[str]) -> tuple[str, str]:
-    """What is asked before these are removed, of which some still go on and some were never saved; and what y does."""
+    """Return the question and the word for `y`; `going` are still running, `lost` were never saved."""
     if going and lost:
-        # First what cannot be taken back, as the line may end before its end.
+        # Name permanent losses first, since the line may be cut.
         return f"Remove unsaved {_names(lost)} for good, cancel {_names(going)}?", "cancel and remove"
     verb, go = ("is", "goes") if len(wanted) == 1 else ("are", "go")
     if going and len(going) < len(wanted):

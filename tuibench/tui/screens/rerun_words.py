@@ -1,4 +1,4 @@
-"""What `r` asks: how much it is, and what is measured before it."""
+"""The question before a re-run: its size, and runs that are measured before it."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tuibench.tui.desk import Pulse, RerunPlan
 
 
 def rerun_question(plan: RerunPlan, pulse: Pulse | None) -> str:
-    """Cells, time, and for what it would wait, or else how quiet the machine is."""
+    """Return cells, time, and the runs to wait for, or else the load of the machine."""
     about = f"{count_of(plan.cells, 'cell') if plan.cells else 'a profile'}, ~{seconds(plan.expected_s)}"
     behind = _behind(pulse) or plan.busy
     host = f"after {behind}" if behind else f"host {plan.load or 'free'}"
@@ -17,7 +17,7 @@ def rerun_question(plan: RerunPlan, pulse: Pulse | None) -> str:
 
 
 def _behind(pulse: Pulse | None) -> str:
-    """The run that is measured and how many wait already, as far as this session sees them; '' where it sees none."""
+    """Return the current run and the number of waiting runs, as far as this session knows; '' if none."""
     runs = [row.info for row in pulse.runs] if pulse is not None else []
     waiting = sum(info.state == activity.WAITING for info in runs)
     running = next((info for info in runs if info.state == activity.RUNNING), None)

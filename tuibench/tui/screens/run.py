@@ -1,4 +1,4 @@
-"""A run while it goes on, and what came of it: the grid of its cells is the page."""
+"""The page of a run during and after its measurement, with the grid of its cells."""
 
 from __future__ import annotations
 
@@ -41,11 +41,11 @@ from tuibench.tui.widgets.text_block import TextBlock
 from tuibench.tui.widgets.title_line import RuleLine, TitleLine
 
 LOOK_S = 1.0
-"""Between two looks: who measures must not be disturbed by who watches."""
+"""Seconds between two polls; watching must not disturb measuring."""
 
 
 class RunScreen(RunKeys):
-    """Leaving it leaves the run going; everything here is read from the run's journal."""
+    """Shows a run from its journal; leaving the page does not stop the run."""
 
     CSS_PATH = "run.tcss"
     AUTO_FOCUS = "CellGrid"
@@ -71,16 +71,16 @@ class RunScreen(RunKeys):
         self._looking = False
         self._one_look = threading.Lock()
         self._follows = True
-        """Whether the cursor stays on the cell that is measured."""
+        """True if the cursor follows the measured cell."""
         self._spans: dict[str, tuple[CellResult, bool, Span]] = {}
         self._names: dict[str, str] = {}
         self._plan = GridPlan((), ())
         self._planned: tuple[str, ...] = ()
         self._past = ""
-        """How it compares with what it re-ran, or was to be held against."""
+        """Comparison with the baseline or the repeated run."""
 
     def body(self) -> Iterable[Widget]:
-        """How far, what now, the grid, the cell under the cursor, the log."""
+        """Yield progress, grid, the cell under the cursor and the log."""
         yield TextBlock(id="progress")
         yield RuleLine()
         yield CellGrid(id="grid")
@@ -90,22 +90,22 @@ class RunScreen(RunKeys):
         yield TextBlock(id="log")
 
     def on_mount(self) -> None:
-        """Look now, and once a second."""
+        """Poll once a second."""
         self.set_interval(LOOK_S, self.load)
 
     def on_unmount(self) -> None:
-        """Nobody watches any more."""
+        """Close the feed."""
         if self._feed is not None:
             self._feed.close()
 
     def title_parts(self) -> tuple[str, ...]:
-        """What is measured, and the run."""
+        """Return the models and the run."""
         view = self.view
         name = f' "{view.info.name}"' if view is not None and view.info.name else ""
         return (model_words(view) if view is not None else "", f"run {short_id(self.run_id)}{name}")
 
     def show_title(self) -> None:
-        """At the right this run's own state, which says more than what goes on on the machine."""
+        """Show this run's state at the right, in place of the machine's."""
         view, glyphs = self.view, self.dashboard.glyphs
         if view is None:
             super().show_title()
@@ -118,13 +118,13 @@ class RunScreen(RunKeys):
 
     @property
     def grid(self) -> CellGrid:
-        """The cells."""
+        """The grid of cells."""
         return self.query_one("#grid", CellGrid)
 
-    # Looking
+    # Polling
 
     def load(self) -> None:
-        """One look, unless the last one still goes on, another screen is shown, or all that can come has come."""
+        """Poll, unless a poll is in progress, another screen is shown, or the run is saved."""
         view = self.view
         if self._looking or (view is not None and (view.saved or self.dashboard.page is not self)):
             return
@@ -132,14 +132,14 @@ class RunScreen(RunKeys):
         self.ask(self.look, self._show, group="watch", otherwise=self._cannot)
 
     def look(self) -> RunView:
-        """For threads: the run as it stands. The log looks, too, while it is shown."""
+        """Return the run's current view; safe in any thread, also for the log page."""
         with self._one_look:
             if self._feed is None:
                 self._feed = self.desk.watch(self.run_id)
             return self._feed.look()
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """The run has its own looks."""
+        """Do nothing: the page polls the run itself."""
 
     def _cannot(self, error: TuibenchError) -> None:
         self._looking = False
@@ -161,7 +161,7 @@ class RunScreen(RunKeys):
         if before is not None and view.ended and not before.ended:
             self.dashboard.look()
         if view.saved and not view.info.kind:
-            # Nothing is missed where the other one is gone: `compare` says so.
+            # Ignore errors, such as a missing baseline: `compare` reports them.
             self.ask(self._compared, self._show_beside, group="past", otherwise=lambda _: None)
 
     def _compared(self) -> SideBySide | None:
@@ -194,7 +194,7 @@ class RunScreen(RunKeys):
         self.grid.show_cells(self._plan, spans, () if view.cells else self._instead(view), cursor)
 
     def _instead(self, view: RunView) -> Sequence[LineLike]:
-        """What stands where cells would: of a profile what it is made of."""
+        """Return the lines in place of cells; for a profile, its parts."""
         told = self._state_lines(view)
         return part_lines(view, told, self.dashboard.glyphs) if view.info.kind else told[1:]
 
@@ -208,7 +208,7 @@ class RunScreen(RunKeys):
             return
         self.query_one("#progress", TextBlock).show_lines(map(set_in, self._progress_lines(view)))
         self._show_cell()
-        # How many lines it has room for is known once the grid has got its own.
+        # The log's height is known only after the grid has its own.
         self.call_after_refresh(self._fill_log)
 
     def _fill_log(self) -> None:
@@ -231,11 +231,11 @@ class RunScreen(RunKeys):
 
     @property
     def has_sides(self) -> bool:
-        """Whether the grid has several blocks."""
+        """True if the grid has several blocks."""
         return len(self._plan.blocks) > 1
 
     def cell_name(self, cell: CellResult) -> str:
-        """What tells it from the other cells."""
+        """Return the name that distinguishes the cell."""
         return self._names.get(cell.key, cell.key)
 
     def _show_cell(self) -> None:
@@ -246,31 +246,31 @@ class RunScreen(RunKeys):
             return
         app, width = self.dashboard, max(self.size.width - LABEL - 2, 1)
         name, reached = self.cell_name(cell), interval_words(cell, view, app.ascii_only)
-        # Of a long name the end goes, never what was reached.
+        # Cut a long name, never the result.
         first = squeezed(shown(((name, "title"), (f"  {reached}" if reached else "", ""))), width, app.glyphs.ellipsis)
         told = [*cell_details(cell, view, app.glyphs, app.ascii_only), news_line(view, cell.key, self.cell_name)]
         rows = [row for line in told if line[1] for row in laid_out(line, width)]
         block.show_lines([labelled("this cell", first), *rows])
 
     def cell_under_cursor(self) -> CellResult | None:
-        """As it stands."""
+        """Return the cell under the cursor as of the last poll."""
         if self.view is None:
             return None
         wanted = self.grid.cursor_key
         return next((cell for cell in self.view.cells if cell.key == wanted), None)
 
     def on_resize(self) -> None:
-        """Another width, and another number of lines for the log."""
+        """Lay out for the new width and height."""
         self.call_after_refresh(self._show_around)
 
     def on_cell_grid_moved(self, message: CellGrid.Moved) -> None:
-        """Who moves the cursor wants to see that cell, whatever is measured now."""
+        """Stop following the measured cell once the user moves the cursor."""
         message.stop()
         self._follows = False
         self._show_cell()
 
     def on_cell_grid_opened(self, message: CellGrid.Opened) -> None:
-        """All numbers of a cell once they are stored; until then what is known of it."""
+        """Open the stored cell; before the run is saved, show the facts known so far."""
         message.stop()
         if self.view is not None and self.view.saved:
             way = route.profile(self.run_id) if self.kind else route.detail(self.run_id, cell=message.key)

@@ -1,4 +1,4 @@
-"""What the keys of a run do wherever one is under the cursor: end it, finish it, give it time, take it up."""
+"""Actions on the run under the cursor: cancel, finish, extend, resume."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ _NO_RUN = "there is no run under the cursor: this key is for one that goes on or
 
 
 class RunActions(BenchmarkActions):
-    """To be inherited before `Page`: the run that is meant is the one of `target`."""
+    """Mixin placed before `Page`; acts on the run that `target` returns."""
 
     def with_run(self, then: Callable[[RunView], object]) -> None:
-        """Call `then` with how the run under the cursor stands now, or say that there is none."""
+        """Call `then` with the current view of the run under the cursor, or say that there is none."""
         one = self.target()
         if one is None or self.run_of(one) is None:
             self.say(_NO_RUN, "warn")
@@ -28,10 +28,10 @@ class RunActions(BenchmarkActions):
             self.ask(lambda: look_once(self.desk, one), then, group="run", opens=True)
 
     def run_name(self, view: RunView) -> str:
-        """What a question calls it."""
+        """Return the run's name in questions."""
         return f"run {short_id(view.info.id)}"
 
-    # While it goes on
+    # Live runs
 
     def _is_going(self, view: RunView) -> bool:
         if view.ended:
@@ -39,7 +39,7 @@ class RunActions(BenchmarkActions):
         return not view.ended
 
     def action_cancel(self) -> None:
-        """End it, after a question."""
+        """Cancel the run, after a question."""
         self.with_run(self._ask_cancel)
 
     def _ask_cancel(self, view: RunView) -> None:
@@ -48,7 +48,7 @@ class RunActions(BenchmarkActions):
         kept, noun = sum(bool(cell.executions) for cell in view.cells), "cell"
         if view.info.kind:
             kept, noun = view.info.executions, "measurement"
-        # Of a profile, whose measurements are many, in fewer words: at 80 columns they are read to their end.
+        # Use fewer words for a profile, so that the line fits in 80 columns.
         done = "" if view.info.kind else " measured so far"
         words = f"{count_of(kept, noun)}{done} {'is' if kept == 1 else 'are'} kept."
         text = f"Cancel {self.run_name(view)}? {words if kept else 'Nothing is measured yet.'}"
@@ -59,7 +59,7 @@ class RunActions(BenchmarkActions):
         self._wish(lambda: self.desk.cancel(run))
 
     def action_finish(self) -> None:
-        """End it as soon as it can end well; of one that broke off, save what there is."""
+        """Finish a live run, or save an interrupted one as it is."""
         self.with_run(self._finish)
 
     def _finish(self, view: RunView) -> None:
@@ -72,7 +72,7 @@ class RunActions(BenchmarkActions):
             self._wish(lambda: self.desk.finish(view.info.id))
 
     def action_extend(self) -> None:
-        """More time for what is not precise enough yet."""
+        """Give more time to cells below their target."""
         self.with_run(self._extend)
 
     def _extend(self, view: RunView) -> None:
@@ -84,10 +84,10 @@ class RunActions(BenchmarkActions):
     def _wish(self, work: Callable[[], str]) -> None:
         self.wish(work, self.went_on)
 
-    # Once it broke off
+    # Interrupted runs
 
     def action_resume(self) -> None:
-        """Take it up where it broke off; where the machine is not what it was, somebody must want numbers of two."""
+        """Resume the run; after a change of the machine, ask whether to mix the numbers of both."""
         self.with_run(self._resume)
 
     def _resume(self, view: RunView) -> None:
@@ -113,7 +113,7 @@ class RunActions(BenchmarkActions):
 
 
 def look_once(desk: Desk, run: str) -> RunView:
-    """How a run stands; for a thread, as it asks the desk."""
+    """Return the current view of a run; call it in a thread, since it calls the desk."""
     feed = desk.watch(run)
     try:
         return feed.look()

@@ -1,4 +1,4 @@
-"""The state of a run as a sign and a few words, for lists of what it belongs to."""
+"""The state of a run as a sign and a few words, for lists."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SIGNS = {
 
 
 def run_cell(run: RunRow, glyphs: Glyphs) -> str:
-    """Such as `▶ 9/15 ~3m10`, or the state in a word."""
+    """Return text such as `▶ 9/15 ~3m10`, or the state in a word."""
     info = run.info
     sign = getattr(glyphs, SIGNS.get(info.state, "failed"))
     if info.state != activity.RUNNING:

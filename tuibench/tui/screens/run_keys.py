@@ -1,4 +1,4 @@
-"""What the keys of a run do on its own page, and which of them are offered in which state."""
+"""Key actions on the page of a run, and the keys offered in each state."""
 
 from __future__ import annotations
 
@@ -35,19 +35,19 @@ _BROKEN_WORDS = {"open": "open cell", "finish": "save what there is"}
 
 
 class RunKeys(RunActions):
-    """To be inherited by the screen of a run."""
+    """Mixin for the screen of a run."""
 
     run_id: str
     view: RunView | None
     _opened: tuple[Notice, CellResult] | None = None
-    """What is read of a cell before it is stored, and what that shows."""
+    """The open notice on a cell that is not stored yet, and the cell it shows."""
 
     def target(self) -> str | None:
-        """The run itself."""
+        """Return this run."""
         return self.run_id
 
     def set_hints(self) -> None:
-        """What can be done depends on the state."""
+        """Choose the keys for the run's state."""
         view = self.view
         if view is not None and view.info.kind and not view.ended:
             self.hints = _WAITING if view.info.state == activity.WAITING else _MAKING
@@ -63,71 +63,71 @@ class RunKeys(RunActions):
         self.show_keys()
 
     def show_keys(self) -> None:
-        """In longer words than elsewhere where a run goes on: that it does so is what people ask themselves."""
+        """Use longer words for a live run: they say that leaving does not stop it."""
         app, view = self.dashboard, self.view
         words: dict[str, str] = {}
         if view is not None and not view.saved:
             words = _BROKEN_WORDS if view.ended else _WORDS
             words = _UNSAVED_WORDS if view.info.state == activity.UNSAVED else words
         pairs = [(key.shown(one, app.keymap, app.ascii_only), words.get(one, key.KEYS[one].word)) for one in self.hints]
-        # Help stands last in each of them, and stays however narrow it is.
+        # The help key is last and stays visible at any width.
         self.query_one("#keys", KeyLine).show(pairs[:-1], pairs[-1:])
 
     @property
     def kind(self) -> str:
-        """Of the profile that it makes, '' for a benchmark."""
+        """Kind of the profile it makes; '' for a benchmark."""
         return self.view.info.kind if self.view is not None else ""
 
     @property
     def profile_kind(self) -> str:
-        """As the run says."""
+        """The same as `kind`."""
         return self.kind
 
-    # Which run is meant
+    # Target run
 
     def with_run(self, then: Callable[[RunView], object]) -> None:
-        """The one that is shown, as it is shown."""
+        """Call `then` with the shown view."""
         if self.view is None:
             self.say("this run is being read: a moment", "warn")
         else:
             then(self.view)
 
     def run_name(self, view: RunView) -> str:
-        """There is but one here."""
+        """Return `this run`: the page has only one."""
         return "this run"
 
-    # What can be read
+    # Log and cells
 
     def action_log(self) -> None:
-        """What happened, and what its processes said."""
+        """Open the log of events and process output."""
         self.dashboard.go(RunLogScreen(self.run_id, self.look))
 
     def look(self) -> RunView:
-        """The screen's, for threads: the run as it stands."""
+        """Return the run's current view; safe in any thread; the screen implements it."""
         raise NotImplementedError
 
     def cell_under_cursor(self) -> CellResult | None:
-        """The screen's: as it stands."""
+        """Return the current cell under the cursor; the screen implements it."""
         raise NotImplementedError
 
     @property
     def has_sides(self) -> bool:
-        """The screen's: whether there is more than one engine, model or scenario to go to."""
+        """True if there are several engines, models or scenarios; the screen implements it."""
         raise NotImplementedError
 
     def cell_name(self, cell: CellResult) -> str:
-        """The screen's: what tells it from the other cells."""
+        """Return the name that distinguishes the cell; the screen implements it."""
         raise NotImplementedError
 
     def open_cell(self) -> None:
-        """All that is known of the cell under the cursor, and of what comes to it while that is read."""
+        """Show all facts of the cell under the cursor, updated while the notice is open."""
         cell = self.cell_under_cursor()
         if cell is not None:
             self._opened = Notice(self.cell_name(cell), _known_lines(cell)), cell
             self.app.push_screen(self._opened[0])
 
     def show_opened_cell(self, view: RunView) -> None:
-        """The same with what the last look found."""
+        """Update the open notice."""
         if self._opened is None:
             return
         notice, before = self._opened
@@ -138,7 +138,7 @@ class RunKeys(RunActions):
             self._opened = notice, cell
             notice.show(_known_lines(cell))
 
-    # What a benchmark in the store can
+    # Stored runs
 
     def _is_stored(self) -> bool:
         if self.view is not None and self.view.saved:
@@ -150,22 +150,22 @@ class RunKeys(RunActions):
         return False
 
     def with_stored(self, then: Callable[[str], object]) -> None:
-        """Its own page hears sooner than a list that it is saved."""
+        """Call `then` if the run is saved; this page knows that sooner than a list."""
         if self._is_stored():
             then(self.run_id)
 
     def action_compare(self) -> None:
-        """With what it re-ran."""
+        """Compare with the repeated run."""
         if self._is_stored():
             super().action_compare()
 
     def action_edit(self) -> None:
-        """Name and note."""
+        """Edit name and note."""
         if self._is_stored():
             super().action_edit()
 
     def action_copy_command(self) -> None:
-        """The shell command that does the same; a run knows its own, stored or not."""
+        """Copy the run's shell command, stored or not."""
 
         def find() -> tuple[str, str]:
             command = self.desk.command(run=self.run_id)
@@ -174,7 +174,7 @@ class RunKeys(RunActions):
         self.ask(find, self._show_copied, group="command")
 
     def _ask_remove(self, wanted: tuple[str, ...]) -> None:
-        """Of what is not stored its own words: the run may be in no list any more, and nothing brings it back."""
+        """Ask with own words for an unsaved run: it may be in no list, and its removal cannot be undone."""
         view = self.view
         if view is None or not view.ended or view.saved:
             super()._ask_remove(wanted)
@@ -185,7 +185,7 @@ class RunKeys(RunActions):
         ask(self, text, {"y": "remove"}, lambda answer: self._remove(wanted, False, True) if answer == "y" else None)
 
     def _not_removed(self, error: TuibenchError) -> None:
-        """A shell that started it takes its traces away by itself where nothing was measured."""
+        """Leave the page if the run is gone: a shell removes a run without measurements itself."""
         if isinstance(error, UnknownId) and not self._is_kept():
             self.dashboard.look()
             leave_with(self, f"run {short_id(self.run_id)} was gone already")
@@ -196,7 +196,7 @@ class RunKeys(RunActions):
         return self.view is None or self.view.saved or not self.view.ended
 
     def _show_removed(self, removed: Removed) -> None:
-        """There is nothing left to show here, but of what could not be saved: here it is taken up."""
+        """Leave the page, unless the run could not be saved: it can be resumed here."""
         if self.run_id in removed.unsaved:
             self.went_on(removed.words)
             return

@@ -1,4 +1,4 @@
-"""The log of a run: what happened, and what its processes said; it goes on while the run does."""
+"""The log page of a run: events and process output, updated while the run is alive."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _Found = tuple[RunView, tuple[str, ...]]
 
 
 class RunLogScreen(Page):
-    """The end is followed until somebody moves up."""
+    """Follows the end of the log until the user scrolls up."""
 
     AUTO_FOCUS = "ScrollBlock"
     hints = ("page-up", "page-down", "first", "last", "back", "palette", "help")
@@ -30,7 +30,7 @@ class RunLogScreen(Page):
     )
 
     def __init__(self, run_id: str, look: Callable[[], RunView]) -> None:
-        """`look` is for threads: the run as it stands."""
+        """`look` returns the run's current view and is called in a thread."""
         super().__init__()
         self._run = run_id
         self._look = look
@@ -39,23 +39,23 @@ class RunLogScreen(Page):
         self._said: tuple[str, ...] = ()
 
     def body(self) -> Iterable[Widget]:
-        """One text."""
+        """Yield one scrollable text."""
         yield RuleLine()
         yield ScrollBlock(wrap=True, follow=True, id="lines", classes="body")
 
     def on_mount(self) -> None:
-        """Look once a second."""
+        """Poll once a second."""
         self.set_interval(LOOK_S, self.load)
 
     def title_parts(self) -> tuple[str, ...]:
-        """Of which run."""
+        """Return the run and the word `log`."""
         return (f"run {short_id(self._run)}", "log")
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """The run has its own looks."""
+        """Do nothing: the page polls the run itself."""
 
     def load(self) -> None:
-        """One look, unless the last one still goes on."""
+        """Poll, unless a poll is in progress or the run is saved."""
         view = self._view
         if self._looking or (view is not None and view.saved):
             return
@@ -64,7 +64,7 @@ class RunLogScreen(Page):
 
     def _find(self) -> _Found:
         view = self._look()
-        # What its processes said is read again only where something happened.
+        # Read process output again only after new events.
         return view, self._said if view is self._view else self.desk.run_log(self._run)
 
     def _cannot(self, error: TuibenchError) -> None:

@@ -1,4 +1,4 @@
-"""A run that makes a profile, in lines: how far it is, and what it is made of."""
+"""The lines of a run that makes a profile: progress and parts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _WORDS = {
 
 
 def progress_lines(view: RunView, told: Sequence[LineLike], width: int, ascii_only: bool) -> list[LineLike]:
-    """How far, and what is done now; `told` is what is said of its state."""
+    """Return progress bar and current step; `told` describes the run's state."""
     if view.ended:
         return list(told)
     bar, stage = _bar_words(view, width, ascii_only), view.making.activity if view.making is not None else ""
@@ -29,7 +29,7 @@ def progress_lines(view: RunView, told: Sequence[LineLike], width: int, ascii_on
 
 
 def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[LineLike]:
-    """What the profile is made of, each with its state in a sign and a word; before there is any, what is said."""
+    """Return the parts, each with its state; before there are any, the lines of `told`."""
     making = view.making
     if making is None or not view.spec:
         return list(told[1:])
@@ -39,7 +39,7 @@ def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[
         if state == DONE:
             lines.append(((f" {glyphs.ticked} ", ""), (name, "")))
         elif state == NOW:
-            # Of processes each is a part of its own.
+            # Each process is a part of its own.
             count = f"  {making.done} of {making.of}" if making.of and making.stage != "layers" else ""
             lines.append(((f" {glyphs.running}   ", "accent"), (f"{name}{count}", "title")))
         elif state == LOST:
@@ -52,13 +52,13 @@ def part_lines(view: RunView, told: Sequence[LineLike], glyphs: Glyphs) -> list[
 
 
 def part_words(part: str) -> str:
-    """What a part is to people."""
+    """Return the display name of a part."""
     name, _, n = part.partition(" ")
     return f"{_WORDS.get(name, name)} {n}".rstrip()
 
 
 def _bar_words(view: RunView, width: int, ascii_only: bool) -> str:
-    """Parts that are done, beside how much of the time is over, or of the parts where that is not known."""
+    """Return finished parts with a bar over time, or over parts if the remaining time is unknown."""
     making = view.making
     parts = making.parts if making is not None else ()
     total = len(parts) or view.info.cells
@@ -72,7 +72,7 @@ def _bar_words(view: RunView, width: int, ascii_only: bool) -> str:
     room = min(max(width - len(text) - 2, 0), _BAR)
     done, of = min(settled + min(share, 1.0), total), float(total)
     if view.eta_s is not None and view.elapsed_s > 0:
-        # Parts take seconds or minutes.
+        # Parts take from seconds to minutes, so time is the better scale.
         done, of = view.elapsed_s, view.elapsed_s + view.eta_s
     bar = progress_bar(done, of, room, ascii_only) if room > 4 else ""
     return f"{bar}  {text}".strip()

@@ -1,4 +1,4 @@
-"""The way from a page that has started a run to the page of that run, the same wherever it was started."""
+"""Opens the page of a run after a page has started it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
 
 
 def show_started(page: Page, run: str, notes: Sequence[str] = (), *, replace: bool = False) -> None:
-    """Open the run that `page` has started, and say the notes there; `replace` leaves no way back to `page`.
+    """Open the run that `page` has started and show the notes; `replace` leaves no way back to `page`.
 
-    Where its user opened something else meanwhile, that stays in sight and says that the run was started: what is
-    typed there must not become keys of the run.
+    If the user opened another screen meanwhile, keep it and say that the run was started: keys typed there must not act
+    on the run.
     """
     app = page.dashboard
     app.started = run
@@ -26,8 +26,7 @@ def show_started(page: Page, run: str, notes: Sequence[str] = (), *, replace: bo
         app.page.say(f"run {short_id(run)} was started")
 
     def open_run() -> None:
-        # The screens change now; only the wait for the new one is a worker's, and the app's: with a page that is
-        # replaced its own workers end.
+        # Switch screens now; only the wait is a worker. The app runs it, since a replaced page's workers are cancelled.
         screen = route.run(run)
         opened = app.switch_screen(screen) if replace else app.push_screen(screen)
         app.run_worker(_tell(app, opened, notes), group="open")
@@ -36,7 +35,7 @@ def show_started(page: Page, run: str, notes: Sequence[str] = (), *, replace: bo
 
 
 async def _tell(app: Dashboard, opened: Awaitable[object], notes: Sequence[str]) -> None:
-    """Once the page has a line of news."""
+    """Show the notes once the new page is open."""
     await opened
     if notes:
         app.page.say("; ".join(notes), "warn")

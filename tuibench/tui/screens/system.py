@@ -1,4 +1,4 @@
-"""This machine: what it is, how quiet it is now, its engines; looked at only on request, as that takes a second."""
+"""The System page: facts, noise and engines of this machine; examined only on request, as that takes a second."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from tuibench.tui.widgets.text_block import ScrollBlock
 from tuibench.tui.widgets.title_line import RuleLine
 
 _LABEL = 11
-"""Columns of the labels that `tuibench doctor` prints."""
+"""Width of the labels that `tuibench doctor` prints."""
 _MARKS = ("! ", "- ")
 _REMEDY = "→ "
 
@@ -34,7 +34,7 @@ class _Looked:
 
 
 class SystemScreen(Page):
-    """The lines of `tuibench doctor`, with how to get the engines that are missing."""
+    """The output of `tuibench doctor`, with the install commands of missing engines."""
 
     BINDINGS: ClassVar[list[BindingType]] = key.bindings("machine", only=("system",))
     hints: tuple[str, ...] = ("look-again", "page-down", "page-up", "trash", "palette", "help", "back")
@@ -51,16 +51,16 @@ class SystemScreen(Page):
         self._going = False
 
     def body(self) -> Iterable[Widget]:
-        """One text."""
+        """Yield one scrollable text."""
         yield RuleLine()
         yield ScrollBlock(id="facts", classes="body")
 
     def title_parts(self) -> tuple[str, ...]:
-        """The place."""
+        """Return the page's title."""
         return ("System",)
 
     def load(self) -> None:
-        """Look once; not while somebody measures, unless it is asked for."""
+        """Examine once; while a run is measured, only on request."""
         if self._looked is not None or self._going:
             return
         if (run := self._measuring()) is None:
@@ -69,14 +69,14 @@ class SystemScreen(Page):
             self._tell((f"{run} is being measured, and a look would disturb it.", f"{self._key()} looks all the same."))
 
     def pulse_changed(self, pulse: Pulse, before: Pulse | None) -> None:
-        """What changes in the store is nothing that is shown here."""
+        """Do nothing: the page shows nothing of the store."""
 
     def on_resize(self) -> None:
-        """The same in another width."""
+        """Lay out for the new width."""
         self._show()
 
     def action_look_again(self) -> None:
-        """Look; one at a time."""
+        """Examine the machine again, one examination at a time."""
         if self._going:
             return
         self._going = True
@@ -89,7 +89,7 @@ class SystemScreen(Page):
         )
 
     def action_system(self) -> None:
-        """The key that opened it closes it."""
+        """Go back: the key that opened the page also closes it."""
         self.action_back()
 
     def _measuring(self) -> str | None:
@@ -100,7 +100,7 @@ class SystemScreen(Page):
         return key.shown("look-again", self.dashboard.keymap, self.dashboard.ascii_only)
 
     def _tell(self, sentences: Sequence[str]) -> None:
-        """In the news while facts are shown, which stay; else in their place."""
+        """Show a status message if facts are shown, else replace the empty text."""
         if self._looked is not None:
             self.say(" ".join(sentences))
         else:
@@ -131,7 +131,7 @@ class SystemScreen(Page):
 
 
 def describe(machine: Machine, lines: Iterable[str], display: Display) -> Iterator[Paragraph]:
-    """What doctor says, with what only the dashboard has to add: how to get an engine, how it is shown here."""
+    """Yield doctor's paragraphs, with install commands of missing engines and the dashboard's display."""
     for paragraph in _joined(lines):
         yield paragraph
         if paragraph.label == "Engines":
@@ -141,7 +141,7 @@ def describe(machine: Machine, lines: Iterable[str], display: Display) -> Iterat
 
 
 def _joined(lines: Iterable[str]) -> Iterator[Paragraph]:
-    """Lines that go on where the one before them had to end, made one again."""
+    """Yield paragraphs, rejoining lines that doctor wrapped."""
     current: list[str] = []
     for line in lines:
         rest = line.lstrip(" ")

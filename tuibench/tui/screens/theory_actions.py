@@ -1,4 +1,4 @@
-"""What can be done with profiles that are worked out, wherever one is in sight: their command, and a file of them."""
+"""Actions on theoretical profiles: copy their command, export them."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tuibench.tui.screens.profile_rows import THEORIES
 
 
 class TheoryActions(Page):
-    """To be inherited before `Page`; each is named by its project, and FLOPS or APPROXIMATED."""
+    """Mixin placed before `Page`; a profile is named by its project and FLOPS or APPROXIMATED."""
 
     def copy_theory(self, project: str, what: str) -> None:
-        """The shell command that does the same, to the clipboard and a file."""
+        """Copy the shell command for the profile to the clipboard and a file."""
 
         def find() -> tuple[str, str]:
             command = self.desk.theory_command(project, what)
@@ -27,7 +27,7 @@ class TheoryActions(Page):
         self.say(f"copied, and kept in {file}: {command}")
 
     def export_theory(self, project: str, what: str) -> None:
-        """Ask where to, and write it; it tells of the model alone, so that nothing of it is private."""
+        """Ask for a path and export; the profile describes only the model and contains nothing private."""
 
         def write(export: Export) -> str:
             return self.desk.export_theory(project, what, export.path)

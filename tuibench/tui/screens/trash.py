@@ -1,4 +1,4 @@
-"""What was removed and can come back; the only place where something is deleted for good."""
+"""The trash page: removals that can be restored; the only page that deletes permanently."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _EMPTY = ("Nothing was removed.", "", "esc   back")
 
 
 class TrashScreen(Page):
-    """Each line is one removal: all that went with it comes back with it."""
+    """One line per removal; a removal is restored as a whole."""
 
     BINDINGS: ClassVar[list[BindingType]] = [*key.bindings(only=("empty-trash", "trash"))]
     hints: tuple[str, ...] = _HINTS
@@ -46,17 +46,17 @@ class TrashScreen(Page):
         self._entries: dict[str, TrashEntry] = {}
 
     def body(self) -> Iterable[Widget]:
-        """The list."""
+        """Yield the list."""
         yield RuleLine()
         yield RecordTable(_COLUMNS, empty=_EMPTY, id="removed", classes="body")
 
     def title_parts(self) -> tuple[str, ...]:
-        """How much of the disk it takes."""
+        """Return the title with the trash's size on disk."""
         total = size(sum(entry.size_bytes for entry in self._entries.values()))
         return ("tuibench", f"Trash ({len(self._entries)}, {total})" if self._entries else "Trash")
 
     def load(self) -> None:
-        """What is in it."""
+        """Read the removals."""
         self.ask(self.desk.trash, self._show, group="trash")
 
     def _show(self, entries: tuple[TrashEntry, ...]) -> None:
@@ -71,7 +71,7 @@ class TrashScreen(Page):
             self.show_keys()
 
     def on_record_table_opened(self, message: RecordTable.Opened) -> None:
-        """Enter: bring it back."""
+        """Restore the removal under the cursor."""
         message.stop()
         one = message.key
         self.wish(self.dashboard.removals.in_turn(lambda: self.desk.restore(one)), self._tell)
@@ -82,15 +82,15 @@ class TrashScreen(Page):
         self.load()
 
     def action_trash(self) -> None:
-        """The key that opened it closes it."""
+        """Go back: the key that opened the page also closes it."""
         self.action_back()
 
     def action_empty_trash(self) -> None:
-        """Everything in it, for good."""
+        """Delete everything in the trash permanently, after a typed confirmation."""
         if not self._entries:
             self.say("there is nothing in it")
             return
-        # What others remove while the word is being typed was not asked about, so it stays.
+        # Delete only the listed entries: another session may remove more meanwhile.
         asked = tuple(self._entries)
 
         def empty(answers: tuple[str, ...] | None) -> None:
