@@ -42,7 +42,7 @@ def run(request: BenchmarkRequest, interruption: Interruption) -> int:
 
 
 def check_export(request: BenchmarkRequest, spec: BenchmarkSpec) -> None:
-    """Raise if the file of -x cannot be written, or is a measured file."""
+    """Raise if the file of -x cannot be written, or is an input of the run."""
     if request.export_path is not None:
         spare(request.export_path, [*(source.path for source in spec.models), *filter(None, [spec.inputs.file])])
         check_target(request.export_path)

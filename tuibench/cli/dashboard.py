@@ -45,7 +45,7 @@ def run(request: DashboardRequest, interruption: Interruption) -> int:
         from tuibench.tui.bridge import Bridge  # lazy: only the dashboard needs it
         from tuibench.workbench.launch import sweep_temporary  # lazy: as above
 
-        # In the background, so that the first screen need not wait.
+        # A thread, so that the first screen need not wait.
         threading.Thread(target=sweep_temporary, name="sweep", daemon=True).start()
         left = open_dashboard(lambda: Bridge(bench), places, display, config, request.path)
         if left.last_words:

@@ -56,7 +56,7 @@ class Interruption:
 
     @contextmanager
     def asking(self) -> Iterator[None]:
-        """In the block, only note the first Ctrl-C; the second ends the command, unless `answered` was called."""
+        """Only note the first Ctrl-C in the block; the second ends the command, unless `answered` was called."""
         self._asks = True
         try:
             yield

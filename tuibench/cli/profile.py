@@ -97,13 +97,13 @@ def _as_typed(value: object) -> object:
 
 
 def page_of(request: ProfileRequest, spec: BenchmarkSpec | None = None) -> Shown:
-    """Return the page options; raise UsageError for one that this profile lacks, as far as known."""
+    """Return the page options; raise UsageError for an option that this profile is known to lack."""
     values, asked = request.values, shown_of(request.page, ascii_only=request.output.ascii)
     if values.kind != LOSS:
         return settle(_FLOPS if request.flops else values.kind, asked)
     kind = _APPROXIMATED if values.approximate else "measured"
     levels = spec.profile.levels if spec is not None and spec.profile is not None else LEVELS
-    # Before the first output, nobody knows whether it looks like classes.
+    # Before the first output, it is unknown whether outputs look like classes.
     return settle(LOSS, asked, LossProfile(kind, "", levels, (), classes=True))
 
 

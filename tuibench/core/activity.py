@@ -13,7 +13,7 @@ RESUMABLE = frozenset({INTERRUPTED, REBOOTED, UNSAVED})
 
 @dataclass(frozen=True, slots=True)
 class Holder:
-    """The process that measures on this machine now, as far as it reports itself."""
+    """The process that measures on this machine now, by its own report."""
 
     pid: int
     user: str

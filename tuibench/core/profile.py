@@ -215,7 +215,7 @@ class Roofline:
     reason: str = ""
     """Why a rate is missing, or differs from its name."""
     grade: Grade | None = None
-    """How disturbed the machine was during the measurement."""
+    """The grade of the machine's quiet during the measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,7 +231,7 @@ class ZeroEffect:
     sentence: str
     measured_utc: str = ""
     grade: Grade | None = None
-    """How disturbed the machine was during the measurement."""
+    """The grade of the machine's quiet during the measurement."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +243,7 @@ class WhatIf:
     ratio: Estimate
     """Time in that form / time as it is, both in isolation."""
     reason: str = ""
-    """Why it could not be isolated."""
+    """Why the layer could not be isolated."""
     around: float | None = None
     """Share of its time in that form spent on converting floats to it and back."""
 
@@ -356,7 +356,7 @@ class LayerLoss:
     weight_sqnr_db: dict[str, float | None] = field(default_factory=dict)
     """Per level: SQNR of the changed weights against the original ones; None if nothing changes."""
     points: tuple[LossPoint, ...] = ()
-    """In an approximated profile, only the levels that do not change such weights."""
+    """Measured levels; in an approximated profile, only the levels that do not change such weights."""
     reason: str = ""
     """Why the layer cannot be examined."""
 

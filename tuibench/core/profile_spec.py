@@ -18,7 +18,7 @@ WHAT_IF = (INT8,)
 
 @dataclass(frozen=True, slots=True)
 class ProfileSpec:
-    """The options of a profile beside those of a benchmark: one model, one batch, one core count."""
+    """The options that only a profile has; it has one model, one batch and one core count."""
 
     kind: str
     """performance or loss."""

@@ -32,7 +32,7 @@ class Problem:
     kind: str
     """unlisted, missing, damaged, stale, leftover, unfinished, newer, edited."""
     path: str
-    """Relative to the store."""
+    """Path relative to the store."""
     detail: str
     repaired: bool = False
     mendable: bool = False

@@ -33,19 +33,19 @@ def short(value: float, digits: int = 3) -> str:
 
 
 def ms(value_ms: float) -> str:
-    """A latency with its unit; microseconds below 0.1 ms so that small models keep their digits."""
+    """Return a latency with its unit; microseconds below 0.1 ms so that small models keep their digits."""
     if value_ms < 0.1:
         return f"{short(value_ms * 1000)} µs"
     return f"{short(value_ms)} ms" if value_ms < 10_000 else f"{short(value_ms / 1000)} s"
 
 
 def table_ms(value_ms: float) -> str:
-    """A time in a column of ms, down to hundredths of a microsecond so that it fits in 7 columns."""
+    """Return a time for a column of ms, down to hundredths of a microsecond so that it fits in 7 columns."""
     return short(value_ms) if abs(value_ms) >= _FINE_MS or value_ms == 0 else f"{value_ms:.5f}"
 
 
 def size(count: float) -> str:
-    """Bytes in powers of 1000, as disks and model hubs print them."""
+    """Return bytes in powers of 1000, as disks and model hubs print them."""
     for unit in ("B", "kB", "MB", "GB", "TB", "PB"):
         if abs(count) < 1000:
             return f"{count:.0f} {unit}" if unit == "B" else f"{short(count)} {unit}"
@@ -54,7 +54,7 @@ def size(count: float) -> str:
 
 
 def scaled(count: float) -> str:
-    """A rounded count: 212, 61.1 k, 4.00 M, 1.20 G."""
+    """Return a rounded count: 212, 61.1 k, 4.00 M, 1.20 G."""
     if abs(count) < 1000:
         return f"{count:.0f}"
     for unit in ("k", "M", "G", "T", "P"):
@@ -65,7 +65,7 @@ def scaled(count: float) -> str:
 
 
 def seconds(value: float) -> str:
-    """A rounded duration: 0.4 s, 12 s, 3m10, 3h20m."""
+    """Return a rounded duration: 0.4 s, 12 s, 3m10, 3h20m."""
     if value < 10:
         return f"{value:.1f} s"
     if value < 100:
@@ -75,18 +75,18 @@ def seconds(value: float) -> str:
 
 
 def percent(fraction: float) -> str:
-    """A share or a half-width such as 0.7 %, with two digits or one decimal."""
+    """Return a share or a half-width such as 0.7 %, with two digits or one decimal."""
     value = fraction * 100
     return f"{value:.1f} %" if value < 10 else f"{value:.0f} %"
 
 
 def count_of(count: int, noun: str) -> str:
-    """A number with its noun: 1 core, 2 cores."""
+    """Return a number with its noun: 1 core, 2 cores."""
     return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
 
 
 def cpu_ranges(cpus: Iterable[int]) -> str:
-    """CPU numbers as ranges, as the kernel writes them: 0-3,8."""
+    """Return CPU numbers as ranges, as the kernel writes them: 0-3,8."""
     spans: list[list[int]] = []
     for cpu in sorted(set(cpus)):
         if spans and cpu == spans[-1][1] + 1:

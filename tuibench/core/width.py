@@ -42,7 +42,7 @@ def fit_middle(text: str, width: int) -> str:
     """Cut from the middle: both ends of `encoder.layer.3.attention.weight` distinguish it from similar names."""
     if width_of(text) <= width or width < 3:
         return fit(text, width)
-    # The front gets the odd column.
+    # The end gets the odd column, since similar names mostly differ there.
     front = fit(text, (width - 1) // 2 + 1)
     return front + fit_end(text, width - width_of(front) + 1).removeprefix("…")
 

@@ -129,7 +129,7 @@ class Exchange:
         return compare_results(old, new)
 
     def differences(self, old: RunResult, new: RunResult) -> tuple[str, ...]:
-        """Return the differences of two profiles beside their layers: models, machines, versions."""
+        """Return the differences of two profiles outside their layers: models, machines, versions."""
         return (*other_models(old, new), *compare_results(old, new).environment)
 
     def _unsaved(self, token: str) -> RunResult | None:

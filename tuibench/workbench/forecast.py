@@ -16,7 +16,7 @@ from tuibench.models.layout import Layout
 from tuibench.runs.plan import make_cells
 
 _START_S = 0.8
-"""Time of an execution beside its timed part: process, imports, load, warm-up."""
+"""Time of an execution outside its timed part: process, imports, load, warm-up."""
 _BARE_WORKER_BYTES = 60_000_000
 _COPIES = 3
 _WORD_BYTES = 32

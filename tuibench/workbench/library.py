@@ -112,7 +112,7 @@ class Library:
         return tuple(row for row in rows if row.project == wanted)
 
     def find(self, token: str) -> BenchmarkRow:
-        """Return the row that the token names; raise UnknownId with candidates, or with where it is."""
+        """Return the row that the token names; raise UnknownId with the candidates, or with its actual place."""
         meaning = Meaning(self._store, self._runs)
         try:
             return meaning.row(token)

@@ -175,7 +175,7 @@ def _ended(known: _Known, info: RunInfo, observer: Observer) -> RunInfo:
 
 
 def _basis(run: RunDirectory, observer: Observer) -> tuple[object, ...]:
-    """Return everything that the state of an ended run depends on, beside its journal."""
+    """Return everything that decides the state of an ended run, except its journal."""
     return observer.is_saved(run.id), observer.host_id
 
 

@@ -43,7 +43,7 @@ class Projects:
         return sort_rows(projects.search(text) if text.strip() else projects.rows(), by)
 
     def hurry(self, by: str = "modified") -> tuple[ProjectRow, ...]:
-        """Return the rows quickly: without counts if there is much to count."""
+        """Return the rows quickly: without counts if the store is large."""
         if self._store.benchmarks.index_bytes() < _LONG_BYTES:
             return self.list(by)
         return sort_rows(self._store.projects.bare_rows(), by)

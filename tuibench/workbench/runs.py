@@ -42,7 +42,7 @@ _LOG = "runner.log"
 
 @dataclass(frozen=True, slots=True)
 class Wishes:
-    """Options of a run beside its specification."""
+    """Options of a run that are not part of its specification."""
 
     save: bool = True
     plan_only: bool = False
@@ -247,7 +247,7 @@ class Runs:
         return directory, request
 
     def holder(self) -> str:
-        """Return who measures on this machine now, in words; '' if nobody, or for a brief look at a model."""
+        """Return who measures on this machine now, in words; '' if nobody measures, or only runs a model once."""
         from tuibench.runs.host_queue import find_holder, holder_words  # lazy: as above
 
         found = find_holder(self._settings.host_lock)

@@ -129,7 +129,7 @@ class Theory:
             for part in _PARTS:
                 make_private(run_dir / part)
             request = {"path": source.path, "run_dir": str(run_dir), "spec": to_plain(spec), "point": None, **more}
-            # A child that runs no model does not have the host lock.
+            # A child that runs no model does not hold the host lock, so it runs at low priority.
             request["gentle"] = task != "cost" or "static" in more
             request["loop_s"] = _LOOP_S * spec.limits.timeout_scale
             request["memory_bytes"] = read_memory(tree, find_groups(tree)).room_bytes

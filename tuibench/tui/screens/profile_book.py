@@ -15,7 +15,7 @@ from tuibench.tui.widgets.record_table import Column, Line
 from tuibench.tui.widgets.row import LineLike
 
 Bars = Sequence[tuple[str, float, str]]
-"""Label, length, text."""
+"""Label, length and text of each bar."""
 
 
 @dataclass(frozen=True, slots=True)

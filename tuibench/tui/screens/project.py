@@ -65,7 +65,7 @@ class ProjectScreen(ProjectProfiles):
     def body(self) -> Iterable[Widget]:
         """Yield tabs, filter, then the lists and settings, one of them visible."""
         with Horizontal(id="head"):
-            # In one row, so that the filter moves nothing below.
+            # Share one row, so that the filter moves nothing below.
             yield TabLine(id="tabs")
             yield FilterLine(id="filter")
         yield RuleLine()
