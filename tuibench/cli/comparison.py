@@ -43,7 +43,7 @@ def add_parser(subparsers: Subparsers) -> None:
 
 
 def run(args: argparse.Namespace, interruption: Interruption) -> int:
-    """Print the comparison; return whether there was anything to compare."""
+    """Print the comparison; return 14 if no pair has a ratio."""
     with opened() as bench:
         base, new = _result(bench, args.base), _result(bench, args.new)
         if base.id == new.id:
@@ -79,7 +79,7 @@ def _kind(result: RunResult) -> str:
 def _compare_profiles(
     base: RunResult, new: RunResult, environment: tuple[str, ...], names: tuple[str, str], args: argparse.Namespace
 ) -> int:
-    """Compare layers by the nodes of the models; different models may share none."""
+    """Print the comparison by layer; return 14 if the models share no layer."""
     from tuibench.report.profile_page import comparison_json, comparison_page, count_pairs  # lazy: for profiles only
 
     if args.json:

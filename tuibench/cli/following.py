@@ -170,7 +170,7 @@ class Following:
         return int(ExitCode.OK)
 
     def _show_plan(self, plan: DryRun, result: RunResult) -> int:
-        """Print the plan; return the exit code that measuring would have for cells that must fail."""
+        """Print the plan; if cells must fail, return the exit code that measuring them would have."""
         emit(dry_run_json(plan) if self._request.json else dry_run_text(plan, self._request.ascii))
         if not plan.failed:
             return int(ExitCode.OK)

@@ -24,7 +24,7 @@ _LONGEST = 300
 
 
 def failure_words(failure: Failure, limit: int = _LONGEST) -> str:
-    """One line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in …`."""
+    """Return one line such as `died by SIGFPE in the first inference`, safe to print; other kinds read `failed in`."""
     phase = _PHASES.get(failure.phase) or show(failure.phase, 20)
     said = failure.message.strip()
     if failure.signal and failure.kind == "signal":

@@ -94,7 +94,7 @@ class ActiveRun:
             raise HostBusy(f"run {short} has a runner already", f"tuibench attach {short} follows it")
 
     def detach(self) -> None:
-        """Detach the run; if it has ended meanwhile, it stays attached."""
+        """Detach the run, unless it has ended meanwhile."""
         if self._wait(0):
             return
         try:

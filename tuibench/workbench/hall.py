@@ -119,7 +119,7 @@ class Workbench:
         return Profiles(self.settings, self.store, lambda: self.library, lambda: self.runs)
 
     def close(self) -> None:
-        """End this process's counting children, so that nothing remains in TMPDIR."""
+        """End the child processes that count costs, so that nothing remains in TMPDIR."""
         if "profiles" in self.__dict__:
             self.profiles.close()
 

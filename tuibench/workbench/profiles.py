@@ -78,7 +78,7 @@ class Profiles:
         registry.check_timed(engine)
 
     def close(self) -> None:
-        """End the counting children."""
+        """End the child processes that count costs."""
         self._theory.close()
 
     def costs(
@@ -137,7 +137,7 @@ class Profiles:
         return self.plan(spec, self._theory.sha256(spec), costs, layers)
 
     def plan_run(self, run: WatchedRun) -> ProfilePlan:
-        """Estimate from a run, with what it knows of its model now."""
+        """Estimate from a run, using the facts of its model known so far."""
         replay, weights = run.replay, run.replay.parts.weights
         sha256 = "".join(model.sha256 for model in replay.models[:1])
         return self.plan(replay.spec, sha256, replay.parts.costs, len(weights) if weights is not None else None)

@@ -174,7 +174,7 @@ class RunKeys(RunActions):
         self.ask(find, self._show_copied, group="command")
 
     def _ask_remove(self, wanted: tuple[str, ...]) -> None:
-        """Ask with own words for an unsaved run: it may be in no list, and its removal cannot be undone."""
+        """Ask a separate question for an unsaved run: it may be in no list, and its removal cannot be undone."""
         view = self.view
         if view is None or not view.ended or view.saved:
             super()._ask_remove(wanted)
