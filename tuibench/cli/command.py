@@ -1,7 +1,7 @@
 """The table of commands: the module of each, and its text in `tuibench --help`.
 
-A module has `add_parser(subparsers)`, which adds each command that names it here and sets its default `run(args,
-interruption)`. `benchmark` and `rerun` use the table of flags instead.
+A module has `add_parser(subparsers)`, which adds each command that names it here. The default `run` of a command is
+`run(args, interruption)`. `benchmark` and `rerun` use the table of flags instead.
 """
 
 from __future__ import annotations

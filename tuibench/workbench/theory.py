@@ -40,7 +40,7 @@ _COST_S, _WEIGHTS_S = 120.0, 120.0
 _RUN_S = 30.0
 """Limit of the one run for shapes, which blocks other benchmarks; an endless loop gains nothing from more."""
 _LOOP_S = 2.5
-"""Limit of runs of a model with loops, for shapes alone."""
+"""Time limit for running a model with loops, for shapes alone."""
 _PARTS = ("logs", "inputs", "work")
 
 
