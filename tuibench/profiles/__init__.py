@@ -1,1 +1,1 @@
-"""Where the time of a model goes, measured: layer by layer, against the roofs of the machine, and in other forms."""
+"""Per-layer profiles of a model: layer times, the machine's roofs, and other forms of each layer."""

@@ -1,4 +1,4 @@
-"""A small model in a session of its own, called or profiled, by itself or in turn with another one."""
+"""A small model in its own session: call it, profile it, or alternate it with another one."""
 
 from __future__ import annotations
 
@@ -23,18 +23,18 @@ from tuibench.stats.grading import grade_noise
 Array = np.ndarray[Any, Any]
 BLOCK_S = 0.02
 _BEST, _NEAR, _STILL = 0.05, 0.01, 4
-"""The quickest are a twentieth of all; so many blocks in a row that are within so much of them tell no more."""
+"""Stop rule: the best time is the 5% quantile; stop after four blocks in a row that improve it by less than 1%."""
 _SETTLING_S = 0.003
-"""So long the threads of another session may still look for work."""
+"""Time that threads of another session may still spin after their last call."""
 
 
 def is_of_engine(error: Exception) -> bool:
-    """Whether it is an engine's no to what it was given, and not a mistake of ours that happened on the way to it."""
+    """Return whether the engine raised the error, as opposed to our own code."""
     return type(error).__module__.startswith("onnxruntime") or type(error) is RuntimeError
 
 
 class Watch:
-    """A witness over many short measurements; what lies between them is nobody's."""
+    """A noise witness over many short measurements; it ignores the time between them."""
 
     def __init__(self, cpus: Sequence[int]) -> None:
         self._witness = Witness(cpus)
@@ -42,25 +42,25 @@ class Watch:
         self._timed_s = 0.0
 
     def begin(self) -> None:
-        """Another session is there; what its threads waited for until now, each other among it, belongs to none."""
+        """Register the threads of a new session and discard what they waited for until now."""
         self._witness.meet()
 
     def skip(self) -> None:
-        """What was done since the last block belongs to none."""
+        """Discard the time since the last block."""
         self._witness.skip()
 
     def mark(self, seconds: Sequence[float]) -> None:
-        """A block is over; `seconds` are of its calls."""
+        """End a block whose calls took `seconds`."""
         self._witness.mark()
         self._timed_s += sum(seconds)
 
     def grade(self) -> Grade | None:
-        """How disturbed the machine was in all of them."""
+        """Return how disturbed the machine was in all blocks together."""
         return grade_noise([self._witness.finish()], self._timed_s)
 
 
 class Alone:
-    """One small model with its input in place; `profile` is what the names of its profile files begin with."""
+    """One small model with its input bound; `profile` is the file name prefix of its profile files."""
 
     def __init__(self, model: bytes, feed: Mapping[str, Array], setting: Setting, profile: str | None = None) -> None:
         import onnxruntime as ort  # after the process is pinned
@@ -83,7 +83,7 @@ class Alone:
         self._stamps = Stamps()
 
     def times_s(self, seconds: float, least: int = 3) -> list[float]:
-        """What each call takes, for so long, and for so many calls at least."""
+        """Return the duration of each call; call for `seconds` and at least `least` times."""
         taken: list[float] = []
         count, until = 1, perf_counter() + seconds
         while len(taken) < least or perf_counter() < until:
@@ -93,7 +93,7 @@ class Alone:
         return taken
 
     def best_s(self, max_s: float, watch: Watch, least: int = 5) -> float:
-        """What the quickest calls take: until more of them were no quicker for a while, or the time is over."""
+        """Return the time of the quickest calls; stop when it no longer improves or at `max_s`."""
         taken: list[float] = []
         best, still = math.inf, 0
         until = perf_counter() + max_s
@@ -108,7 +108,7 @@ class Alone:
         return float(np.quantile(taken, _BEST))
 
     def end_profiling(self) -> list[Run]:
-        """The kernels of every run so far; the file is gone then."""
+        """Return the kernels of every run so far and delete the profile file."""
         path = self._session.end_profiling()
         try:
             with open(path, encoding="utf-8", errors="replace") as lines:
@@ -119,7 +119,7 @@ class Alone:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One block of calls of a session that takes turns with another: the first of them are not to be counted."""
+    """One block of calls of a session that alternates with another; `dropped` warm-up calls are not in `seconds`."""
 
     dropped: int
     seconds: tuple[float, ...]
@@ -134,15 +134,15 @@ def take_turns(
     enough: Callable[[Sequence[Turn], Sequence[Turn]], bool] = lambda _, __: False,
     watch: Watch | None = None,
 ) -> tuple[list[Turn], list[Turn]]:
-    """Blocks of both in turn until they are enough or the time is over, so that what disturbs one disturbs the other.
+    """Alternate blocks of both models until `enough` agrees or `max_s` passes; a disturbance then affects both.
 
-    `least` of each are made whatever they tell.
+    Make at least `least` blocks of each.
     """
     turns: tuple[list[Turn], list[Turn]] = ([], [])
     until = perf_counter() + max_s
     while len(turns[0]) < least or (perf_counter() < until and not enough(*turns)):
         pairs = ((first, turns[0]), (second, turns[1]))
-        # In reverse every other time, so that neither always comes after the other.
+        # Reverse every second pair, so that neither model always runs after the other.
         for alone, own in pairs if len(turns[0]) % 2 == 0 else reversed(pairs):
             begin, dropped = perf_counter(), 0
             while perf_counter() - begin < _SETTLING_S or dropped < 2:
@@ -157,6 +157,6 @@ def take_turns(
 
 
 def turn_ratios(first: Sequence[Turn], second: Sequence[Turn]) -> list[float]:
-    """The time of the second over that of the first, turn by turn."""
+    """Return the second model's time over the first's, turn by turn."""
     pairs = zip(first, second, strict=True)
     return [float(np.median(other.seconds) / np.median(one.seconds)) for one, other in pairs]

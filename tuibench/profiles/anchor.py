@@ -1,4 +1,4 @@
-"""Which node of a model a kernel stands for: found by the names that optimization leaves on tensors and kernels."""
+"""Maps each kernel to nodes of the model, by the names that optimization leaves on tensors and kernels."""
 
 from __future__ import annotations
 
@@ -23,30 +23,30 @@ def _is_nameless(placed: Placed) -> bool:
 
 
 class Anchors:
-    """Finds the nodes of the original that kernels of the optimized model stand for."""
+    """Finds the original nodes that each kernel of the optimized model represents."""
 
     def __init__(self, original: Flat, optimized: Flat) -> None:
         self._original = original
         self._optimized = optimized
         self._scopes = {"": ""}
         self.of: list[list[int]] = []
-        """Per kernel the nodes it stands for; none where the engine made it up."""
+        """The nodes of each kernel; empty if the engine added the kernel."""
         self.exact: list[bool] = []
-        """Per kernel whether a tensor that it gives has the name of one in the original."""
+        """Per kernel, true if one of its output tensors has the name of a tensor in the original."""
         for placed in optimized.nodes:
             found, exact = self._find(placed)
             self.of.append(found)
             self.exact.append(exact)
             self._open(placed, found)
         self.extended: dict[int, int] = {}
-        """Nodes that a kernel does as well, each with the node that the kernel stands for."""
+        """Nodes fused into a kernel, each mapped to the node that the kernel represents."""
         taken = {number for found in self.of for number in found}
         for kernel, found in enumerate(self.of):
             self.extended.update(dict.fromkeys(self._extend(kernel, taken), found[0] if found else 0))
         Structure(original, optimized, self.of, self.extended).refer(_is_nameless, self.scope)
 
     def _open(self, placed: Placed, found: list[int]) -> None:
-        """The graphs in a kernel are those of the node it stands for."""
+        """Map the kernel's subgraphs to those of its node."""
         if found:
             for number in found:
                 own = self._original.nodes[number]
@@ -54,7 +54,7 @@ class Anchors:
                     self._scopes[placed.id] = own.id
 
     def scope(self, placed: Placed) -> str:
-        """Where in the original the graph of a kernel lies."""
+        """Return the scope in the original that matches a kernel's graph."""
         if not placed.parent:
             return ""
         return self._scopes.get(placed.parent, placed.parent) + placed.scope.removeprefix(placed.parent)
@@ -66,10 +66,10 @@ class Anchors:
         scope = self.scope(placed)
         exact = list(self._by_outputs(placed, scope))
         if op == "Transpose" and exact and self._original.nodes[exact[0]].node.op_type != "Transpose":
-            # It puts a tensor back into the layout that the model wants it in.
+            # This Transpose restores the layout that the model expects.
             return [], False
         if exact:
-            # What follows a node and does nothing gives its name to the node's tensor.
+            # A removed no-op behind a node passes its name on to the node's tensor.
             own = self._original.named.get((scope, placed.node.name), [])
             exact += own if len(own) == 1 and self._original.nodes[own[0]].op == placed.op else []
             return list(dict.fromkeys(exact)), True
@@ -100,7 +100,7 @@ class Anchors:
         return None
 
     def _inlined(self, name: str, scope: str) -> int | None:
-        """What gave a tensor of a branch that was put in the place of its If."""
+        """Return the node behind a tensor of a branch that replaced its If node."""
         branch = None
         while (matched := _INLINED.match(name)) is not None:
             branch, name = matched[1], matched[2]
@@ -111,7 +111,7 @@ class Anchors:
         return next((n for n in fitting if self._original.nodes[n].scope.endswith(f"/{branch}/")), None)
 
     def _extend(self, kernel: int, taken: set[int]) -> list[int]:
-        """The nodes behind a kernel's own that it does as well: sums, activations and the rounding of its result."""
+        """Return the following nodes fused into a kernel: sums, activations and the rounding of its result."""
         if self.exact[kernel] or len(self.of[kernel]) != 1:
             return []
         node = self._optimized.nodes[kernel].node

@@ -1,4 +1,4 @@
-"""What the profiler itself adds to the time of each kernel, from chains of nodes that do next to nothing."""
+"""The profiler's overhead per kernel, measured on chains of trivial nodes."""
 
 from __future__ import annotations
 
@@ -19,34 +19,34 @@ _LENGTH = 100
 _RUNS, _DROPPED = 24, 4
 _SHAPE = (1, 1, 1, 1)
 _WIDE = 4
-"""Tensors that a node of the second chain reads: the profiler writes the shape of each down."""
+"""Inputs per node of the second chain; the profiler writes the shape of each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Bias:
-    """Microseconds within each kernel's time that are the profiler's."""
+    """The profiler's overhead within each kernel's time, in microseconds."""
 
     single_us: float
-    """Of a kernel that reads one tensor."""
+    """For a kernel with one input tensor."""
     further_us: float
-    """For each further one."""
+    """For each further input tensor."""
     inner_us: float = 0.0
-    """Of a kernel that runs graphs, for each kernel that runs in them: what lies between the times of those."""
+    """For a kernel with subgraphs, per kernel inside them: the time between those kernels."""
 
     def of(self, tensors: int) -> float:
-        """Of a kernel that reads so many tensors."""
+        """Return the overhead of a kernel with this many input tensors."""
         return self.single_us + self.further_us * max(0, tensors - 1)
 
 
 def calibrate(setting: Setting, work_dir: str) -> Bias:
-    """Measure it in this process with the threads that the model will have."""
+    """Measure the overhead in this process with the model's thread count."""
     single = _bias_us(setting, work_dir, 1)
     wide = _bias_us(setting, work_dir, _WIDE)
     return Bias(max(0.0, single), max(0.0, (wide - single) / (_WIDE - 1)), _inner_us(setting, work_dir))
 
 
 def middle_mean(values: Sequence[float]) -> float:
-    """The mean of the middle half: as steady as a median, and not tied to the whole microseconds of the profiler."""
+    """Return the mean of the middle half: as robust as a median, but not bound to the profiler's whole microseconds."""
     ordered = sorted(values)
     cut = len(ordered) // 4
     middle = ordered[cut : len(ordered) - cut]
@@ -54,7 +54,7 @@ def middle_mean(values: Sequence[float]) -> float:
 
 
 def _bias_us(setting: Setting, work_dir: str, tensors: int) -> float:
-    """Reported time less true time of a node, both over the middle of many runs."""
+    """Return a node's reported time minus its true time, each from the middle of many runs."""
     feed = {"t0": np.ones((1, 1, 1, 1), np.float32)}
     session, runs = _profile(_chain(tensors), feed, setting, work_dir)
     reported = [sum(kernel.us for kernel in run.values()) for run in runs]
@@ -62,20 +62,20 @@ def _bias_us(setting: Setting, work_dir: str, tensors: int) -> float:
 
 
 def _inner_us(setting: Setting, work_dir: str) -> float:
-    """What a kernel takes itself that does nothing but run a chain, for each node of the chain."""
+    """Return the own time of an If that only runs a chain, per node of the chain."""
     feed = {"t0": np.ones((1, 1, 1, 1), np.float32), "taken": np.array(True)}
     _, runs = _profile(_branch(), feed, setting, work_dir)
     return middle_mean([kernel.us for run in runs for path, kernel in run.items() if len(path) == 1]) / _LENGTH
 
 
 def _profile(model: bytes, feed: dict[str, Any], setting: Setting, work_dir: str) -> tuple[Any, list[Run]]:
-    """The session, whose profiler is off by now, and what it told of each run."""
+    """Return the session with its profiler off, and the kernels of each run."""
     import onnxruntime as ort  # only where it is measured
 
     from tuibench.engines.onnxruntime import make_options
 
     options, _ = make_options(setting)
-    # Unoptimized, as the chain would be folded into one node otherwise.
+    # Unoptimized: optimization would fold the chain into one node.
     options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_DISABLE_ALL
     options.enable_profiling = True
     options.profile_file_prefix = os.path.join(work_dir, "calibration")
@@ -107,7 +107,7 @@ def _chain(tensors: int) -> bytes:
 
 
 def _branch() -> bytes:
-    """A chain in a branch that is taken."""
+    """Build an If whose taken branch is a chain."""
     last = f"t{_LENGTH}"
     taken = helper.make_graph(_nodes([]), "taken", [], [_value(last)])
     other = helper.make_graph([helper.make_node("Neg", ["t0"], ["o"])], "other", [], [_value("o")])

@@ -1,4 +1,4 @@
-"""The nodes of one row of a model as a model of their own, with what they read from the rest of it in place."""
+"""The nodes of one row as a model of their own, with values for everything they read."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from tuibench.engines.wording import plain_words
 Array = np.ndarray[Any, Any]
 _NAME = "simple.onnx"
 _LEAST_OPSET, _RAISED = 10, 13
-"""The first version with integer products, and one that scales per channel belong to."""
+"""The first opset with integer products, and one with per-channel scales."""
 
 
 class NotAlone(Exception):
-    """A row cannot be run alone, or has no such form; the message says why."""
+    """A row cannot run by itself or lacks the wanted form; the message gives the reason."""
 
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A model of a few nodes and what it is fed."""
+    """A model of a few nodes and its inputs."""
 
     model: bytes
     feed: dict[str, Array]
@@ -35,7 +35,7 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Nodes in the order of their model, the values of what they read from outside, and what is read of them there."""
+    """Nodes in model order, the values they read from outside, and the names of the outputs that others read."""
 
     nodes: Sequence[onnx.NodeProto]
     constants: Mapping[str, Array]
@@ -46,7 +46,7 @@ class Cut:
 
 
 def as_it_is(cut: Cut) -> Form:
-    """The nodes with their constants as they are in the model; names are ours, as some cannot be written down."""
+    """Build the nodes with their constants unchanged; rename everything, as some names cannot be written down."""
     names: dict[str, str] = {"": ""}
 
     def named(name: str) -> str:
@@ -64,7 +64,7 @@ def as_it_is(cut: Cut) -> Form:
         helper.make_tensor_value_info(named(name), helper.np_dtype_to_tensor_dtype(array.dtype), array.shape)
         for name, array in cut.fed.items()
     ]
-    # Of what types these are the engine finds out by itself.
+    # The engine infers the output types.
     outputs = [onnx.ValueInfoProto(name=named(name)) for name in cut.given]
     weights = [numpy_helper.from_array(array, named(name)) for name, array in cut.constants.items()]
     graph = helper.make_graph(nodes, "cut", inputs, outputs, weights)
@@ -74,7 +74,7 @@ def as_it_is(cut: Cut) -> Form:
 
 
 def simplified(form: Form, setting: Setting, work_dir: str) -> onnx.ModelProto:
-    """What the engine itself makes of it without changing operators: normalizations are in the weights, for one."""
+    """Let the engine simplify the form without changing operators; normalizations fold into weights, for example."""
     import onnxruntime as ort  # after the process is pinned
 
     path = Path(work_dir) / _NAME
@@ -89,7 +89,7 @@ def simplified(form: Form, setting: Setting, work_dir: str) -> onnx.ModelProto:
 
 
 def _raised(model: onnx.ModelProto) -> onnx.ModelProto:
-    """The same in a version of the operators that has those on integers."""
+    """Convert the model to an opset with integer operators; raise NotAlone if that fails."""
     own = next((opset.version for opset in model.opset_import if opset.domain in ("", "ai.onnx")), _RAISED)
     if own >= _LEAST_OPSET:
         return model
@@ -104,7 +104,7 @@ def _raised(model: onnx.ModelProto) -> onnx.ModelProto:
 def values_of(
     model: onnx.ModelProto, feed: Mapping[str, Array], names: Sequence[str], setting: Setting
 ) -> dict[str, Array]:
-    """What such a model computes on its way; tensors that are none are left out."""
+    """Run the model and return the named tensors; leave out values that are no tensors."""
     import onnxruntime as ort  # after the process is pinned
 
     changed = onnx.ModelProto()

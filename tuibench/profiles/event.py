@@ -1,4 +1,4 @@
-"""What ONNX Runtime's profiler wrote, one event a line, as the exclusive time of each kernel in each run."""
+"""ONNX Runtime's profile events, one per line, as the exclusive time of each kernel in each run."""
 
 from __future__ import annotations
 
@@ -9,29 +9,29 @@ from dataclasses import dataclass
 CONTROL = frozenset(
     {"If", "Loop", "Scan", "SequenceMap", "BeamSearch", "GreedySearch", "Sampling", "WhisperBeamSearch"}
 )
-"""Operators whose events hold those of the graphs inside them."""
+"""Operators whose events include those of their subgraphs."""
 
 _SUFFIX = "_kernel_time"
 _PRECISIONS = {"double": "f64", "bfloat16": "bf16", "float16": "f16"}
 
 Path = tuple[str, ...]
-"""The names of the kernels that one lies in, outermost first, and then its own."""
+"""A kernel's name, after the names of the kernels around it, outermost first."""
 
 
 @dataclass(frozen=True, slots=True)
 class Kernel:
-    """One kernel of a run: its own time, without what ran inside it, over all the times it was run."""
+    """One kernel of a run: its exclusive time, summed over all its calls."""
 
     path: Path
     op: str
     us: float
     calls: int
     bytes: int = 0
-    """What it reads and writes beside constants."""
+    """Bytes read and written, constants aside."""
     reads: str = ""
-    """The element type of the first tensor that it reads, by the engine's name for it."""
+    """The element type of its first input, as the engine names it."""
     precision: str = ""
-    """Of floats that are none of 32 bits, which it reads or writes."""
+    """The float type that it reads or writes, unless 32 bits."""
 
 
 @dataclass(slots=True)
@@ -51,7 +51,7 @@ Run = dict[Path, Kernel]
 
 
 def read_events(lines: Iterable[str]) -> Iterator[dict[str, object]]:
-    """The events of a profile file; a line that is none is passed over, as the brackets around them are."""
+    """Yield the events of a profile file; skip other lines, such as the brackets around them."""
     for line in lines:
         text = line.strip().rstrip(",")
         if not text.startswith("{"):
@@ -65,9 +65,9 @@ def read_events(lines: Iterable[str]) -> Iterator[dict[str, object]]:
 
 
 def split_runs(events: Iterable[dict[str, object]], since_us: float = 0.0) -> Iterator[Run]:
-    """The kernels of one run after another: a run's own event is written when it ends, after all of its kernels.
+    """Yield the kernels of each run; the profiler writes a run's own event after those of all its kernels.
 
-    Runs that began before `since_us`, counted as the profiler counts, are passed over.
+    Skip runs that began before `since_us` on the profiler's clock.
     """
     pending: list[_Event] = []
     for event in events:
@@ -86,7 +86,7 @@ def split_runs(events: Iterable[dict[str, object]], since_us: float = 0.0) -> It
 
 
 def _take(pending: list[_Event], event: _Event) -> None:
-    """Put an event behind those before it; what began within a kernel that runs graphs belongs inside it."""
+    """Append an event; move events that began within a control-flow kernel inside it."""
     if event.op in CONTROL:
         first = len(pending)
         while first and pending[first - 1].start >= event.start:
@@ -113,13 +113,13 @@ def _sum_up(top: list[_Event]) -> Run:
 
 
 def _first_type(told: object) -> str:
-    """Of a list of tensors, each as its element type with its shape."""
+    """Return the element type of the first tensor in the profiler's list of types and shapes."""
     first = told[0] if isinstance(told, list) and told else None
     return str(next(iter(first), "")) if isinstance(first, dict) else ""
 
 
 def _precision(told: dict[str, object]) -> str:
-    """The widest of the floats that a kernel deals with, where they are not the usual ones."""
+    """Return the widest float type among the kernel's tensors, unless all are 32 bits."""
     tensors = [tensor for key in ("input_type_shape", "output_type_shape") for tensor in _listed(told.get(key))]
     kinds = {kind for tensor in tensors if isinstance(tensor, dict) for kind in tensor}
     return next((short for kind, short in _PRECISIONS.items() if kind in kinds), "")
@@ -130,7 +130,7 @@ def _listed(value: object) -> list[object]:
 
 
 def _whole(value: object) -> int:
-    """A number of the profiler's, which writes those in details as text."""
+    """Parse a number of the profiler, which writes those in details as text."""
     if isinstance(value, str):
         return int(value) if value.isdecimal() else 0
     return int(value) if isinstance(value, (int, float)) else 0

@@ -1,4 +1,4 @@
-"""A model as one flat graph: every node with what it reads from, across the borders of subgraphs."""
+"""A model as one flat graph: every node with the tensors it reads, across subgraph borders."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ import onnx
 from tuibench.models.node import Placed, walk
 
 Tensor = tuple[str, str]
-"""(scope, name): names are unique in a graph, and those of outer graphs are seen from within."""
+"""(scope, name): names are unique within a graph; inner graphs see the names of outer ones."""
 
 
 class Flat:
-    """The nodes of a graph and of all graphs in it, and the tensors between them."""
+    """The nodes of a graph and of all its subgraphs, with the tensors between them."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
         self.nodes = list(walk(graph))
         self.producer: dict[Tensor, int] = {}
         self.inputs: list[list[Tensor]] = []
-        """Per node what it reads; of one that holds graphs also what these read from outside, and what they give."""
+        """The tensors each node reads; for a node with subgraphs also their outside reads and their outputs."""
         self.named: dict[Tensor, list[int]] = defaultdict(list)
-        """(scope, name of a node) to those that have it."""
+        """Maps (scope, node name) to the nodes with that name."""
         self.giving: dict[str, list[int]] = defaultdict(list)
-        """Name of a tensor to all nodes, in whatever graph, that give one called so."""
+        """Maps a tensor name to all nodes in any graph that produce a tensor with it."""
         self._scope_of: dict[str, str] = {}
         self._by_id = {placed.id: number for number, placed in enumerate(self.nodes)}
         self._own: dict[str, set[str]] = {"": _given(graph)}
@@ -37,16 +37,16 @@ class Flat:
         self.fed = {("", value.name) for value in graph.input} - {("", tensor.name) for tensor in graph.initializer}
 
     def parent(self, number: int) -> int | None:
-        """The node that a node lies in."""
+        """Return the node whose subgraph contains this one, or None at the top."""
         above = self.nodes[number].parent
         return self._by_id[above] if above else None
 
     def within(self, scope: str) -> str | None:
-        """The scope around a scope."""
+        """Return the scope that contains a scope."""
         return self._scope_of.get(scope)
 
     def dynamic(self, still: frozenset[int] = frozenset()) -> list[bool]:
-        """Per node whether what it gives depends on what is fed; the nodes in `still` are taken not to."""
+        """Per node, return whether its output depends on the inputs; treat the nodes in `still` as constant."""
         found = [False] * len(self.nodes)
         waiting = [number for number, placed in enumerate(self.nodes) if placed.op in _RANDOM or self._is_fed(number)]
         readers: dict[int, list[int]] = defaultdict(list)
@@ -54,7 +54,7 @@ class Flat:
             for tensor in tensors:
                 if (made := self.producer.get(tensor)) is not None:
                     readers[made].append(number)
-        # Each node is passed once, however deep graphs lie in it.
+        # Visit each node once, however deep its subgraphs are.
         while waiting:
             number = waiting.pop()
             if not found[number] and number not in still:
@@ -63,7 +63,7 @@ class Flat:
         return found
 
     def _is_fed(self, number: int) -> bool:
-        """Whether a node reads what is fed, or what a body is given by its loop, which changes with every turn."""
+        """Return whether a node reads a model input, or a loop variable that changes with each iteration."""
         for tensor in self.inputs[number]:
             given = tensor[0] and tensor[1] in self._own.get(tensor[0], ())
             if tensor in self.fed or (given and tensor not in self.producer):
@@ -86,7 +86,7 @@ class Flat:
         return [self.resolve(placed.scope, name) for name in placed.node.input if name]
 
     def resolve(self, scope: str, name: str) -> Tensor:
-        """The tensor that a name means within a scope."""
+        """Return the tensor that a name refers to within a scope."""
         at: str | None = scope
         while at is not None:
             if (at, name) in self.producer or name in self._own.get(at, ()):
@@ -95,7 +95,7 @@ class Flat:
         return "", name
 
     def _reach_out(self, number: int, placed: Placed) -> None:
-        """Let the nodes around a node read what it reads beyond them, and what their graphs give."""
+        """Add a node's outer reads to the nodes that contain it, and its graph's outputs to its parent."""
         above = self.parent(number)
         while above is not None:
             outer = self.nodes[above]
@@ -116,6 +116,6 @@ _RANDOM = frozenset({"RandomNormal", "RandomUniform", "RandomNormalLike", "Rando
 
 
 def _given(graph: onnx.GraphProto) -> set[str]:
-    """Names that a graph has without a node of its own."""
+    """Return the names a graph defines without a node: inputs and initializers."""
     sparse = {tensor.values.name for tensor in graph.sparse_initializer}
     return {value.name for value in graph.input} | {tensor.name for tensor in graph.initializer} | sparse

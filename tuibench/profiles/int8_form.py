@@ -1,4 +1,4 @@
-"""Products of a small model with 8-bit integers: U8 activations, S8 weights, the way quantized models are written."""
+"""Int8 form of a small model's products: U8 activations and S8 weights in QDQ form, as in quantized models."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from tuibench.profiles.mapping import is_integer
 
 _PRODUCTS = frozenset({"Conv", "MatMul", "Gemm"})
 _DOMAIN = "com.microsoft"
-"""Of what turns numbers into integers and back: its operators take scales per channel whatever the model's opset."""
+"""Domain of the Q/DQ operators; there they take per-channel scales at any opset."""
 _BETWEEN = frozenset({"Relu", "Clip"})
-"""What a convolution's kernel does on its way out."""
+"""Activations that a convolution kernel fuses."""
 _MOST_BIAS = 2**30
 
 
 def to_be_known(model: onnx.ModelProto) -> list[str]:
-    """The tensors within a model whose ranges are asked for: what products read and what they give."""
+    """Return the tensors within a model whose ranges are needed: inputs and outputs of the products."""
     given = {value.name for value in model.graph.input} | {tensor.name for tensor in model.graph.initializer}
     readers = _readers(model.graph)
     names = [
@@ -35,9 +35,9 @@ def to_be_known(model: onnx.ModelProto) -> list[str]:
 
 
 def as_int8(model: onnx.ModelProto, values: Mapping[str, Array]) -> bytes:
-    """The same work with its products in integers as far as they have such a form, or NotAlone with the reason.
+    """Convert the products to int8 where they have such a form; raise NotAlone with the reason if none has.
 
-    What comes in and goes out are floats as before: turning them into integers and back is part of it.
+    Inputs and outputs stay floats, so the conversions are part of the model.
     """
     products = [node for node in model.graph.node if op_of(node) in _PRODUCTS]
     if not products:
@@ -68,7 +68,7 @@ def _readers(graph: onnx.GraphProto) -> dict[str, list[onnx.NodeProto]]:
 
 
 def _end(node: onnx.NodeProto, readers: Mapping[str, list[onnx.NodeProto]], graph: onnx.GraphProto) -> str:
-    """What a product's kernel gives: behind the one node that it does on its way out."""
+    """Return the tensor a product's kernel outputs: behind the activation that it fuses, if any."""
     output: str = node.output[0]
     own = readers.get(output, [])
     alone = len(own) == 1 and all(value.name != output for value in graph.output)
@@ -76,7 +76,7 @@ def _end(node: onnx.NodeProto, readers: Mapping[str, list[onnx.NodeProto]], grap
 
 
 class _Writer:
-    """Writes the nodes of a model down again, its products with integers around them."""
+    """Copies a model's nodes and puts Q/DQ nodes around its products."""
 
     def __init__(self, model: onnx.ModelProto, values: Mapping[str, Array]) -> None:
         self._model = model
@@ -86,12 +86,12 @@ class _Writer:
         self._nodes: list[onnx.NodeProto] = []
         self._constants: list[onnx.TensorProto] = []
         self._integers: dict[str, tuple[str, Array]] = {}
-        """By tensor the one that comes back out of integers, and their scale."""
+        """Maps a tensor to its dequantized copy and the scale."""
         self._ends: set[str] = set()
-        """Tensors that are to be turned into integers and back where they are given."""
+        """Tensors to quantize and dequantize where they are produced."""
 
     def write(self, node: onnx.NodeProto) -> None:
-        """One node, with what turns its inputs into integers before it if it is a product."""
+        """Write one node; quantize its inputs first if it is a product."""
         change = {"Conv": self._conv, "MatMul": self._matmul, "Gemm": self._gemm}.get(op_of(node))
         if change is None:
             self.copy(node)
@@ -99,7 +99,7 @@ class _Writer:
             self.copy(node, change(node))
 
     def copy(self, node: onnx.NodeProto, inputs: list[str] | None = None) -> None:
-        """A node that reads what it did, or other tensors."""
+        """Copy a node, with other inputs if given."""
         own = onnx.NodeProto()
         own.CopyFrom(node)
         own.input[:] = node.input if inputs is None else inputs
@@ -110,7 +110,7 @@ class _Writer:
                 self._turn(f"{name}/float", name, self._known(name))
 
     def written(self) -> bytes:
-        """All of it; weights that nothing reads any more are left out."""
+        """Return the serialized model without weights that are no longer read."""
         model = onnx.ModelProto()
         model.CopyFrom(self._model)
         del model.graph.node[:]
@@ -140,7 +140,7 @@ class _Writer:
             return [self._read(left)[0], self._signed(right, other)]
         weight = self._weight(right)
         read, scale = self._read(left)
-        # Scales per column go with matrices alone.
+        # Only two-dimensional weights take scales per column.
         return [read, *self._constant(node, weight, 1 if weight.ndim == 2 else None, scale)]
 
     def _gemm(self, node: onnx.NodeProto) -> list[str]:
@@ -165,7 +165,7 @@ class _Writer:
         return _floats(self._values[name])
 
     def _bias(self, node: onnx.NodeProto, channels: int) -> Array | None:
-        """One number for each channel, or None where there are none."""
+        """Return one number per channel, or None without a bias."""
         name = node.input[2] if len(node.input) > 2 else ""
         if not name:
             return None
@@ -177,7 +177,7 @@ class _Writer:
         return bias.reshape(-1)
 
     def _read(self, name: str) -> tuple[str, Array]:
-        """A tensor on its way through integers, once for all who read it; and their scale."""
+        """Quantize a tensor once for all its readers; return the dequantized tensor and its scale."""
         if name not in self._integers:
             self._turn(name, f"{name}/back", self._known(name))
             self._integers[name] = self._integers.pop(f"{name}/back")
@@ -189,7 +189,7 @@ class _Writer:
         self._integers[back] = (back, scale)
 
     def _signed(self, name: str, values: Array) -> str:
-        """The second of two that are both fed."""
+        """Quantize the second of two non-constant factors as int8."""
         _, scale = signed(values, None)
         back = f"{name}/signed {len(self._constants)}"
         self._through(name, back, scale, np.zeros((), np.int8))
@@ -202,7 +202,7 @@ class _Writer:
         self._nodes.append(_turn("DequantizeLinear", [f"{back}/int8", *names], back, f"out of {at}"))
 
     def _constant(self, node: onnx.NodeProto, weight: Array, axis: int | None, scale: Array) -> list[str]:
-        """Weights as integers, and the bias as those of both scales."""
+        """Add int8 weights, and the bias in units of both scales."""
         integers, scales = signed(weight, axis)
         at = len(self._constants)
         held = [self._hold(f"int8/{at}/w", integers), self._hold(f"int8/{at}/ws", scales)]
@@ -235,7 +235,7 @@ def _floats(array: Array) -> Array:
 
 
 def unsigned_range(values: Array) -> tuple[Array, Array]:
-    """The scale and zero point with which uint8 holds values, over the range that they have."""
+    """Return the uint8 scale and zero point for the range of the values."""
     finite = values[np.isfinite(values)]
     low = min(0.0, float(finite.min(initial=0.0)))
     high = max(0.0, float(finite.max(initial=0.0)))
@@ -245,7 +245,7 @@ def unsigned_range(values: Array) -> tuple[Array, Array]:
 
 
 def signed(values: Array, axis: int | None) -> tuple[Array, Array]:
-    """Values as int8, with one scale for all or for each slice along an axis."""
+    """Quantize values to int8 with one scale for all, or one per slice along an axis."""
     clean = np.nan_to_num(values, posinf=0.0, neginf=0.0)
     over = None if axis is None else tuple(at for at in range(values.ndim) if at != axis % values.ndim)
     most = np.abs(clean).max(axis=over, keepdims=True, initial=0.0)

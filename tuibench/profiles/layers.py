@@ -1,4 +1,4 @@
-"""How long each layer of a model takes with ONNX Runtime, found in one fresh process."""
+"""The time of each layer with ONNX Runtime, measured in one fresh process."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ from tuibench.profiles.timing import KernelTime, count_inner, match, share_us, s
 
 
 def make_timer() -> OnnxRuntimeTimer:
-    """ONNX Runtime's answer to how long layers take, for the registry."""
+    """Create ONNX Runtime's layer timer, for the registry."""
     return OnnxRuntimeTimer()
 
 
 class OnnxRuntimeTimer:
-    """By the profiler of ONNX Runtime, whose kernels are told by the graph that it makes of a model."""
+    """Times layers with ONNX Runtime's profiler and maps its kernels by the optimized graph."""
 
     def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
         """Profile a model in this process."""
@@ -40,7 +40,7 @@ class OnnxRuntimeTimer:
             del model
             try:
                 found = _measure(original, named.path, bundle, order, named.notes, tell)
-            except Exception as error:  # an engine raises whatever it likes: of that the reason is told, and no copy
+            except Exception as error:  # an engine raises any type: report the reason, not a traceback
                 if not is_of_engine(error):
                     raise
                 words = plain_words(str(error)).replace(named.path, order.path)
@@ -49,7 +49,7 @@ class OnnxRuntimeTimer:
 
 
 def _as_called(row: KernelRow, named: PlainlyNamed) -> KernelRow:
-    """With the names that the user knows."""
+    """Replace our node names by the user's."""
     return replace(row, kernels=tuple(map(named.undo, row.kernels))) if named.own else row
 
 
@@ -66,7 +66,7 @@ def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Se
         optimized = Flat(read_optimized(setting, run_dir))
     except (MemoryError, KeyboardInterrupt):
         raise
-    except Exception as error:  # a disk that is full, a model too large to be saved: the names alone say most of it
+    except Exception as error:  # disk full or model too large to save: kernel names alone map most of it
         notes.append(f"mapped by names alone: the optimized model cannot be saved ({plain_words(str(error))[:200]})")
         optimized = Flat(graph_of_names(times))
     found = kernel_rows(original, optimized, times, bias)
@@ -75,17 +75,17 @@ def _measure(original: Flat, path: str, bundle: str, order: LayerOrder, said: Se
 
 @dataclass(frozen=True, slots=True)
 class Kernels:
-    """Every row with its time, and what all kernels of one inference have in common."""
+    """All rows with their times, and totals over the kernels of one inference."""
 
     rows: list[KernelRow]
     calls: float
-    """How many ran."""
+    """Number of kernel calls."""
     shares_us: float
-    """The profiler's own in all of them."""
+    """The profiler's overhead in all kernels."""
 
 
 def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], bias: Bias) -> Kernels:
-    """The rows of a model: each kernel's time is that of the row whose node it does the work of."""
+    """Return the model's rows; a kernel's time belongs to the row of the node that it represents."""
     numbers = match(times, optimized)
     found = [_Found() for _ in optimized.nodes]
     inner = count_inner(times)
@@ -94,7 +94,7 @@ def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], 
     ids = {placed.id for placed in original.nodes}
     for path, time in times.items():
         number = numbers.get(path)
-        # What lies in a kernel that cannot be looked into is that kernel's.
+        # A kernel that cannot be mapped counts for the nearest mapped kernel around it.
         for length in range(len(path) - 1, 0, -1):
             number = numbers.get(path[:length]) if number is None else number
         tensors = len([name for name in optimized.nodes[number].node.input if name]) if number is not None else 1
@@ -115,7 +115,7 @@ def kernel_rows(original: Flat, optimized: Flat, times: dict[Path, KernelTime], 
 
 @dataclass(slots=True)
 class _Found:
-    """What was told of one node of the optimized model."""
+    """Times collected for one node of the optimized model."""
 
     raw_us: float = 0.0
     us: float = 0.0
@@ -128,7 +128,7 @@ class _Found:
         self.us += us
         self.bytes += time.bytes
         self.calls += time.mean_calls
-        # What changes the precision of a tensor multiplies nothing.
+        # A Cast reads a precision but computes nothing in it.
         self.precision = self.precision or (time.precision if time.op != "Cast" else "")
 
 
@@ -151,7 +151,7 @@ def _kernel_row(row: Row, optimized: Flat, found: Sequence[_Found]) -> KernelRow
 
 
 def _most_kernels(original: Flat) -> int | None:
-    """More kernels than this do not run in one inference; None where loops may repeat them."""
+    """Return an upper bound of the kernels in one inference; None if loops may repeat them."""
     if any(placed.node.op_type in CONTROL - {"If"} for placed in original.nodes):
         return None
     return 2 * len(original.nodes) + 50

@@ -1,4 +1,4 @@
-"""Every node of a model in exactly one row: with the kernel that does its work, or with what was done beforehand."""
+"""Maps every node of a model to exactly one row: its kernel's row, or the row of work done before the run."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OWN_WORK = {
     "MemcpyFromHost": COPY,
     "MemcpyToHost": COPY,
 }
-"""What an engine does between the kernels of a model, by the operators of its kernels."""
+"""Work that the engine adds between a model's kernels, by kernel operator."""
 _BEFOREHAND = "done beforehand"
 _STILL = frozenset({"Shape", "Size"})
 _HEAVY = (
@@ -32,20 +32,20 @@ _INTEGER = (
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Nodes and the kernels that do their work."""
+    """Nodes and the kernels that compute them."""
 
     key: str
     kind: str
     op: str
     nodes: tuple[str, ...]
     kernels: tuple[int, ...]
-    """Numbers of the optimized model's nodes."""
+    """Indices into the optimized model's nodes."""
     kernel_op: str
     integer: bool
 
 
 def map_rows(original: Flat, optimized: Flat) -> list[Row]:
-    """Rows in the order of the model, then work of the engine's own, then what was done beforehand."""
+    """Return the layer rows in model order, then the engine's added work, then nodes folded before the run."""
     anchors = Anchors(original, optimized)
     homes = _find_homes(anchors, optimized)
     owner = _claim(original, optimized, anchors, homes)
@@ -72,12 +72,12 @@ def map_rows(original: Flat, optimized: Flat) -> list[Row]:
 
 
 def is_integer(op: str) -> bool:
-    """Whether a kernel's products are of integers."""
+    """Return whether a kernel multiplies integers."""
     return op.rsplit(".", maxsplit=1)[-1].startswith(_INTEGER)
 
 
 def is_product(op: str) -> bool:
-    """Whether a kernel multiplies matrices, whatever is done beside: names such as FusedConv end in what it is."""
+    """Return whether a kernel multiplies matrices, fused or not: names such as FusedConv end in the operator."""
     return op.rsplit(".", maxsplit=1)[-1].endswith(_HEAVY)
 
 
@@ -91,9 +91,9 @@ def _own_work(optimized: Flat, kernel: int) -> str:
 
 
 def _find_homes(anchors: Anchors, optimized: Flat) -> list[int | None]:
-    """Per kernel a node that its row goes by; what an engine made of one node finds it by what reads it."""
+    """Per kernel, return the node that names its row; a kernel without a node takes the row of its reader."""
     homes: list[int | None] = [min(found) if found else None for found in anchors.of]
-    # Several nodes that one kernel gives tensors of are in one row, and with them whoever else stands for one of them.
+    # Nodes computed by one kernel share a row, and so do other kernels of these nodes.
     alias: dict[int, int] = {}
 
     def root(number: int) -> int:
@@ -129,7 +129,7 @@ def _kernel_readers(optimized: Flat) -> dict[int, list[int]]:
 
 
 def _claim(original: Flat, optimized: Flat, anchors: Anchors, homes: Sequence[int | None]) -> list[int | None]:
-    """Per node the one that its row goes by; None for nodes whose work was done before the model ran."""
+    """Per node, return the node that names its row; None if its work was done before the run."""
     owner: list[int | None] = [None] * len(original.nodes)
     for kernel, found in enumerate(anchors.of):
         for number in found:
@@ -153,7 +153,7 @@ def _claim(original: Flat, optimized: Flat, anchors: Anchors, homes: Sequence[in
 def _claim_backwards(
     original: Flat, found: Sequence[int], home: int | None, owner: list[int | None], moving: Sequence[bool]
 ) -> None:
-    """Give a kernel's row what lies before its nodes, as far as the next nodes that kernels stand for."""
+    """Give the unclaimed nodes before a kernel's nodes to its row, up to the next claimed ones."""
     waiting = list(found)
     while waiting:
         for tensor in original.inputs[waiting.pop()]:
@@ -164,7 +164,7 @@ def _claim_backwards(
 
 
 def _claim_forwards(original: Flat, owner: list[int | None], moving: Sequence[bool]) -> None:
-    """Nodes that no kernel stands behind go to the last one before them."""
+    """Give each unclaimed node to the row of the last claimed node that it reads."""
     for number in range(len(original.nodes)):
         if owner[number] is None and moving[number]:
             before = [

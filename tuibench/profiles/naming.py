@@ -1,4 +1,4 @@
-"""Names of nodes that survive the profiler: it writes them into its JSON as they are, quotes and all."""
+"""Node names that survive the profiler, which writes them into its JSON unescaped."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ _FILE = "named.onnx"
 
 @dataclass(frozen=True, slots=True)
 class PlainlyNamed:
-    """A file whose nodes have names that survive."""
+    """A model file whose node names survive."""
 
     path: str
     notes: tuple[str, ...] = ()
     own: tuple[str, ...] = ()
-    """What those are called by the user that have another name in it, in the order of their numbers."""
+    """The user's names of the renamed nodes, by number."""
     prefix: str = ""
-    """What stands before the numbers."""
+    """The part of a new name before its number."""
 
     def undo(self, name: str) -> str:
-        """A kernel's name with the user's own in place of ours, also where the engine has built one around it."""
+        """Return a kernel's name with the user's own node names; also replace them inside longer names."""
         if not self.own:
             return name
         ours = rf"{re.escape(self.prefix)}([0-9]+)"
@@ -39,9 +39,9 @@ class PlainlyNamed:
 
 @contextmanager
 def plainly_named(model: onnx.ModelProto, path: str, run_dir: str) -> Iterator[PlainlyNamed]:
-    """The file to run, and what is to be said of it; nodes of `model` are named as they are in that file.
+    """Yield the file to run with notes; rename the nodes of `model` to match the file.
 
-    The user's own where its names will do, else a copy that is gone afterwards.
+    The user's own file if its names survive, else a copy that is deleted afterwards.
     """
     names = [text(node.name) for node in walk_nodes(model)]
     strange = [node for node in walk_nodes(model) if not _PLAIN.fullmatch(text(node.name))]

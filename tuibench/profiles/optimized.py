@@ -1,4 +1,4 @@
-"""The graph that an engine really runs, saved beside the run for as long as it takes to read it."""
+"""The optimized graph of an engine, saved only for as long as it takes to read it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ _SMALL_BYTES = "256"
 
 
 def read_optimized(setting: Setting, work_dir: str) -> onnx.GraphProto:
-    """Have the engine save what it makes of a model, and read it without its weights; nothing of it is left behind."""
-    import onnxruntime as ort  # the engine is loaded by then
+    """Let the engine save its optimized model; read it without weights and delete the files."""
+    import onnxruntime as ort  # the engine is loaded already
 
     from tuibench.engines.onnxruntime import make_options
 
@@ -38,6 +38,6 @@ def read_optimized(setting: Setting, work_dir: str) -> onnx.GraphProto:
 
 
 def graph_of_names(times: dict[Path, KernelTime]) -> onnx.GraphProto:
-    """In the place of the optimized model where it cannot be saved: its kernels by name, without what they read."""
+    """Build a graph from kernel names alone, for an optimized model that cannot be saved."""
     nodes = [helper.make_node(time.op, [], [], name=path[0]) for path, time in times.items() if len(path) == 1]
     return helper.make_graph(nodes, "names", [], [])

@@ -1,4 +1,4 @@
-"""What a model was really computed in, by the tensors that its kernels read: neither a request nor a file tells."""
+"""The precision a model really computed in, from the tensors its kernels read; the request may differ."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ _FLOATS = {"float": "f32", "float16": "f16", "bfloat16": "bf16", "double": "f64"
 
 
 def name_precision(kernels: Iterable[KernelTime]) -> str:
-    """That of the products; without any that of whatever has floats; else of what there is. '' for no kernel at all.
+    """Return the products' precision; else that of kernels reading floats, else of any kernel; '' without kernels.
 
-    Where there are several they stand by the time that they take, as in 'int8 + f32'.
+    Several are joined in order of their time, as in 'int8 + f32'.
     """
     told = [kernel for kernel in kernels if kernel.mean_calls > 0]
     groups = (

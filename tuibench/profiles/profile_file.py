@@ -1,4 +1,4 @@
-"""The file that a profiled session leaves: which of its runs were timed, and whether they are all in it."""
+"""The profile file of a session: selects the timed runs and checks that all of them were recorded."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from tuibench.core.errors import EngineError
 from tuibench.profiles.event import Run, read_events, split_runs
 
 FULL = 1_000_000
-"""ONNX Runtime's profiler writes so many events and drops what comes after."""
+"""ONNX Runtime's profiler writes this many events and drops the rest."""
 
 
 @dataclass(frozen=True, slots=True)
 class TimedRuns:
-    """The runs that were timed, as far as they were written down."""
+    """The timed runs that the file records."""
 
     runs: list[Run]
     notes: tuple[str, ...] = ()
@@ -22,7 +22,7 @@ class TimedRuns:
 
 @dataclass(slots=True)
 class _Counted:
-    """The lines of a file, and how many of them were events."""
+    """The lines of a file, with a count of the events read."""
 
     lines: Iterable[str]
     events: int = 0
@@ -34,9 +34,9 @@ class _Counted:
 
 
 def read_timed(lines: Iterable[str], wanted: int, since_us: float | None, full: int = FULL) -> TimedRuns:
-    """The last `wanted` runs; those before `since_us` are no timed ones, and neither is the first one after it.
+    """Return the last `wanted` runs after `since_us`, without the first of them, which is a warm-up.
 
-    Where it is not known when the timed ones began, a file that is full tells nothing of them. EngineError for none.
+    If `since_us` is unknown, a full file is unusable. Raise EngineError if no timed run is found.
     """
     counted = _Counted(lines)
     runs = list(split_runs(read_events(counted), since_us or 0.0))

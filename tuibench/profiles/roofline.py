@@ -1,4 +1,4 @@
-"""Task `roofline`: the most that this machine delivers at one core count, on the engine that is profiled."""
+"""Task `roofline`: the machine's peak throughput at one core count, with the profiled engine."""
 
 from __future__ import annotations
 
@@ -21,22 +21,22 @@ from tuibench.profiles.timed_model import setting_for
 _SIDE = 512
 _OPERATIONS = 2.0 * _SIDE**3
 _INNER, _OUTER = 512 << 10, 4 << 20
-"""Bytes: what the cache of one core holds, and what the one that all share does."""
+"""Bytes: the size of one core's cache, and the least size of the shared cache."""
 _APART = 8
 _LEAST_DRAM, _MOST_DRAM = 64 << 20, 256 << 20
 _USUAL_L3 = 32 << 20
 _COPIES = 8
-"""A model's bytes lie in memory several times while it is made and loaded."""
+"""Copies of a model's bytes in memory while it is built and loaded."""
 _ROW = 16384
 _PARTS = 10
-"""What is measured one after the other."""
+"""Number of measurements that share the time."""
 
 Probe = tuple[bytes, Mapping[str, Array]]
-"""A model, and what it is fed."""
+"""A model and its inputs."""
 
 
 def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes: int | None, run_dir: str) -> Roofline:
-    """Products of large matrices for the peaks; sums and a product with a vector for what memory and caches deliver."""
+    """Measure peaks with large matrix products; memory and caches with sums and a matrix-vector product."""
     registry.make("onnxruntime").start()
     bench = _Bench(setting_for("", cpus, threads, run_dir), max_s)
     call_s = bench.best_s(lambda: (bench_model.nothing(), {"x": np.ones((1, 1), np.float32)})) or 0.0
@@ -45,9 +45,9 @@ def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes
     int8_s = bench.best_s(lambda: (bench_model.matmul_integer(_SIDE, *square), {"x": np.ones(square, np.uint8)}))
 
     def bandwidth(size: int, *probes: Callable[[int], Probe]) -> float | None:
-        """The most of what several operations move: the engine shares each out between cores by a rule of its own."""
+        """Return the highest bandwidth of several operations, as the engine splits each between cores differently."""
         taken = [found for probe in probes if (found := bench.best_s(partial(probe, size))) is not None]
-        # A call itself takes as long as half a megabyte does; below that the two cannot be told apart.
+        # A call costs as much as half a megabyte; below that the two cannot be separated.
         return max((size / max(one - call_s, 0.3 * one) / 1e9 for one in taken), default=None)
 
     sizes = cache_working_sets(len(cpus), os.sysconf)
@@ -67,7 +67,7 @@ def measure_roofline(cpus: Sequence[int], threads: int, max_s: float, room_bytes
 
 
 class _Bench:
-    """One small model after the other, each until it is known, all within one time."""
+    """Measures small models one after the other within one time limit."""
 
     def __init__(self, setting: Setting, max_s: float) -> None:
         self._setting = setting
@@ -77,13 +77,13 @@ class _Bench:
         self.reasons: list[str] = []
 
     def best_s(self, make: Callable[[], Probe]) -> float | None:
-        """What a call takes at best; None where it cannot be run, with a reason more."""
-        # What is built and loaded counts, too; what comes late is cut short rather than left out.
+        """Return the best time of a call; None if the model cannot run, with the reason in `reasons`."""
+        # Building and loading count, too; a late probe gets a short time rather than none.
         left_s = max(0.02, min(self._share_s, self._until - perf_counter()))
         try:
             model, feed = make()
             return Alone(model, feed, self._setting).best_s(left_s, self.watch)
-        except Exception as error:  # what a machine cannot do leaves a roof out and says why
+        except Exception as error:  # a failed probe leaves its roof out and records the reason
             if not isinstance(error, MemoryError) and not is_of_engine(error):
                 raise
             self.reasons.append(plain_words(str(error))[:200] or type(error).__name__)
@@ -91,19 +91,19 @@ class _Bench:
 
 
 def _sum_of_two(size: int) -> Probe:
-    """Reads two thirds of it, writes one."""
+    """Build a sum that reads two thirds of the bytes and writes one third."""
     values = np.ones((2, size // 12), np.float32)
     return bench_model.add(values.shape[1]), {"x": values[0], "z": values[1]}
 
 
 def _product(size: int) -> Probe:
-    """Reads all of it; an engine may keep a copy of it in an order of its own."""
+    """Build a product that reads all bytes; the engine may keep a reordered copy."""
     side = int((size / 4) ** 0.5)
     return bench_model.matmul(1, side, side), {"x": np.ones((1, side), np.float32)}
 
 
 def _sums_of_rows(size: int) -> Probe:
-    """Reads all of it where it lies: a model that held it would be copied several times before it ran."""
+    """Build row sums that read all bytes from an input; as a weight they would be copied several times."""
     rows = max(1, size // (4 * _ROW))
     return bench_model.sums(rows, _ROW), {"x": np.ones((rows, _ROW), np.float32)}
 
@@ -117,16 +117,16 @@ def _last_cache(sysconf: Callable[[str], int]) -> int:
 
 
 def cache_working_sets(cores: int, sysconf: Callable[[str], int]) -> tuple[int, ...]:
-    """What the cores' own caches hold together, then what only the one that they share does, where that is more."""
+    """Return the joint size of the cores' own caches, then one that fits only the shared cache if that is larger."""
     inner = _INNER * cores
     outer = max(_OUTER, min(_APART * inner, _last_cache(sysconf) // 2))
     return (inner, outer) if outer >= 2 * inner else (inner,)
 
 
 def dram_working_set(sysconf: Callable[[str], int], room_bytes: int | None) -> tuple[int, str]:
-    """Four times the last cache as far as memory allows, and what to say where it is less.
+    """Return four times the last cache as far as memory allows, and a note if it is less.
 
-    Nothing where memory leaves no more than that cache may hold: its speed would be kept as the memory's.
+    Return 0 below twice the last cache: the result would be the cache's speed, not the memory's.
     """
     last = _last_cache(sysconf)
     wanted = max(_LEAST_DRAM, 4 * last)

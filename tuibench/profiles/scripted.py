@@ -1,4 +1,4 @@
-"""How long layers take with the engine that follows a script: every node is a layer of its own, none is ever run."""
+"""Layer times of the scripted engine: every node is its own layer and nothing runs."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from tuibench.profiles.timed_model import open_timed, setting_for
 
 _USUAL_US = 10.0
 _PROFILED = 1.1
-"""What the profiler that there is none of would make of a second."""
+"""Profiled time per second of unprofiled time that the script pretends."""
 
 
 def make_timer() -> ScriptedTimer:
-    """For the registry, with the script of the environment."""
+    """Create the timer with the script from the environment, for the registry."""
     return ScriptedTimer(make())
 
 
 class ScriptedTimer:
-    """Says at once what the script says, by a node's id or by its operator."""
+    """Returns scripted times at once, by node id or operator."""
 
     def __init__(self, engine: FakeEngine) -> None:
         self._engine = engine
 
     def time_layers(self, order: LayerOrder, tell: Tell) -> LayerRun:
-        """A row for each node; loading dies or refuses as it would in a benchmark."""
+        """Return a row per node; loading fails just as it would in a benchmark."""
         model, _ = open_timed(order)
         setting = setting_for(order.path, order.cpus, order.threads, order.work_dir)
         version = self._engine.start()

@@ -1,4 +1,4 @@
-"""One fresh process: profiled runs, then unprofiled ones of the same session, and what each layer took of them."""
+"""One fresh process: profiled runs, then unprofiled runs of the same session, with the times of their kernels."""
 
 from __future__ import annotations
 
@@ -26,25 +26,25 @@ from tuibench.profiles.profile_file import TimedRuns, read_timed
 
 MOST_EVENTS = 50_000
 _LEAST_KERNEL_US = 3.0
-"""A profiled kernel takes no less than this by the wall clock, which bounds how many there are in a run."""
+"""The least wall time per profiled kernel; bounds the number of kernels in a run."""
 _UNPROFILED_S = 0.6
 _TELL_S = 0.25
 
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """How much is to be measured."""
+    """The requested amount of measurement."""
 
     runs: int
     max_s: float
-    """For all of it."""
+    """Limit for the whole measurement."""
     most_kernels: int | None
-    """Of one run, where the model is without loops."""
+    """Limit per run; None if the model has loops."""
 
 
 @dataclass(slots=True)
 class Measured:
-    """What one session gave."""
+    """The result of one session."""
 
     runs: list[Run]
     profiled_us: float
@@ -58,7 +58,7 @@ class Measured:
 
 
 def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Tell) -> Measured:
-    """Load with profiling, run, end it, and time the session as it then goes on."""
+    """Load with profiling, run, end profiling, and time the same session without it."""
     import onnxruntime as ort  # after the process is pinned
 
     feeds = read_bundle(bundle)
@@ -83,7 +83,7 @@ def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Te
         memory.note("first")
         tell("checking", 0, 1)
         bound = _bind(session, feeds)
-        # The samples stand there twice now, which is the harness's doing.
+        # The samples are in memory twice now, because of the harness.
         memory.note("bind", ours=sum(array_bytes(feed) for feed in feeds))
         timed = _Timed(bound, Witness(setting.cpus), asked, tell)
         timed.profile()
@@ -99,7 +99,7 @@ def measure(setting: Setting, bundle: str, asked: Asked, work_dir: str, tell: Te
 
 
 class _Timed:
-    """The two stretches of one session, watched by one witness."""
+    """The profiled and the unprofiled phase of one session, watched by one witness."""
 
     def __init__(self, bound: Bound, witness: Witness, asked: Asked, tell: Tell) -> None:
         self._calls = rotate(bound.calls)
@@ -110,15 +110,15 @@ class _Timed:
         self._profiled: list[int] = []
         self._unprofiled: list[int] = []
         self.since_ns = 0
-        """When the profiled runs began, by the clock on the wall, as profilers have it."""
+        """Wall-clock start of the profiled runs; the profiler uses the same clock."""
 
     @property
     def profiled(self) -> int:
-        """How many runs were made and timed while the profiler was on."""
+        """The number of runs timed while profiling was on."""
         return len(self._profiled)
 
     def profile(self) -> None:
-        """Drop a run, which is not yet like those after it, and make the asked ones, as far as there is room."""
+        """Drop one warm-up run, then make the requested runs as far as the limits allow."""
         self._tell("profiling", 0, self._asked.runs)
         gc.collect()
         gc.freeze()
@@ -130,19 +130,19 @@ class _Timed:
         self._profiled = self._run(count, run_ns, "profiling", lambda done, _: done >= count)
 
     def go_on(self) -> None:
-        """Time the session without its profiler, for as long as the profiled runs took or a little longer."""
+        """Time the session without its profiler, at least as long as the profiled runs took unless `max_s` is short."""
         self._witness.skip()
         profiled_ns = sum(self._profiled)
         wanted_ns = min(max(_UNPROFILED_S * 1e9, profiled_ns), self._asked.max_s * 1e9 / 3)
         run_ns = max(1, profiled_ns // len(self._profiled))
-        # The first one is still under the impression of the profiler's end.
+        # The first run is still affected by the end of profiling.
         self._stamps.block(self._calls, 1)
         self._unprofiled = self._run(
             max(1, int(wanted_ns // run_ns)), run_ns, "timing", lambda _, passed_ns: passed_ns >= wanted_ns
         )
 
     def _run(self, expected: int, run_ns: int, stage: str, enough: Callable[[int, int], bool]) -> list[int]:
-        """Blocks of calls until there are enough; what is told in between is timed by nobody."""
+        """Run blocks of calls until there are enough; progress reports in between are not timed."""
         taken: list[int] = []
         passed_ns = 0
         told = perf_counter()
@@ -159,7 +159,7 @@ class _Timed:
         return taken
 
     def sum_up(self, told: TimedRuns, load_ms: float, first_ms: float, peak_bytes: int | None) -> Measured:
-        """Everything in figures."""
+        """Return all results of the session."""
         noise = self._witness.finish()
         notes = list(told.notes)
         if self.profiled < self._asked.runs:
@@ -179,7 +179,7 @@ class _Timed:
 
 
 def runs_for(asked: Asked, run_ns: int) -> int:
-    """The asked runs, fewer where time or the events that they would write down do not allow them."""
+    """Return the requested number of runs, reduced to fit the time and the profiler's event limit."""
     kernels = run_ns / 1000 / _LEAST_KERNEL_US
     if asked.most_kernels is not None:
         kernels = min(kernels, asked.most_kernels)
@@ -188,7 +188,7 @@ def runs_for(asked: Asked, run_ns: int) -> int:
 
 
 def _first_ms(session: OnnxRuntimeSession, feeds: list[Feed]) -> float:
-    """The first inference on the plainest path that the types of the inputs allow, as a benchmark times it."""
+    """Time the first inference in the simplest I/O class that the input types allow, as a benchmark does."""
     try:
         plain = session.bind(feeds[:1], "call")
     except IoUnavailable:
@@ -199,7 +199,7 @@ def _first_ms(session: OnnxRuntimeSession, feeds: list[Feed]) -> float:
 
 
 def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
-    """The least costly I/O class in which every sample can be run, as a benchmark has it."""
+    """Bind the cheapest I/O class that can run every sample, as a benchmark does."""
     classes = loading.classes(CAPABILITIES.io_classes)
     for last, io in enumerate(classes, 1):
         try:
@@ -208,7 +208,7 @@ def _bind(session: OnnxRuntimeSession, feeds: list[Feed]) -> Bound:
         except (MemoryError, Refusal):
             raise
         except Exception:
-            # Output shapes that differ between samples show at any call.
+            # Output shapes that differ between samples can fail at any call.
             if last == len(classes):
                 raise
         else:

@@ -1,4 +1,4 @@
-"""What the nodes of a model read while it runs, with which a few of them can be run by themselves."""
+"""The values that a model's nodes read while it runs, so that a few nodes can run by themselves."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _GRAPHS = (onnx.AttributeProto.GRAPH, onnx.AttributeProto.GRAPHS)
 
 
 class Source:
-    """Of one model and one sample of its inputs."""
+    """The values of one model on one input sample."""
 
     def __init__(self, model: onnx.ModelProto, path: str, feed: Feed, setting: Setting) -> None:
         self._model = model
@@ -41,9 +41,9 @@ class Source:
         self._nodes = {placed.id: number for number, placed in enumerate(flat.nodes)}
         self._placed = flat.nodes
         self._still = {name for (scope, name), made in flat.producer.items() if not scope and not moving[made]}
-        """Tensors that nodes make of constants alone."""
+        """Tensors computed from constants alone."""
         self._readers: dict[str, set[int]] = {}
-        """Of tensors at the top, graphs within nodes among them."""
+        """Readers of top-level tensors, including subgraphs of nodes."""
         for number, tensors in enumerate(flat.inputs):
             for scope, name in tensors:
                 if not scope:
@@ -53,7 +53,7 @@ class Source:
         self._reason = ""
 
     def run(self, wanted: Sequence[str]) -> None:
-        """Run the model once, unoptimized, with what the nodes read among its outputs."""
+        """Run the model once, unoptimized, and keep every tensor that the wanted nodes read."""
         import onnxruntime as ort  # after the process is pinned
 
         made = {name for node in self._model.graph.node for name in node.output}
@@ -69,7 +69,7 @@ class Source:
         try:
             session = ort.InferenceSession(changed.SerializeToString(), options, providers=["CPUExecutionProvider"])
             given = session.run(sorted(names), self._feed) if names else []
-        except Exception as error:  # an engine raises whatever it likes; every row then has this reason
+        except Exception as error:  # an engine raises any type; every row then gets this reason
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
             self._reason = f"what it reads could not be had: {plain_words(str(error))[:200]}"
@@ -77,7 +77,7 @@ class Source:
         self._values = {**self._feed, **dict(zip(sorted(names), given, strict=True))}
 
     def cut(self, names: Sequence[str]) -> Cut:
-        """The nodes of a row with what they read, or NotAlone with the reason."""
+        """Return the nodes of a row with the values they read; raise NotAlone with the reason."""
         if self._reason:
             raise NotAlone(self._reason)
         if any(name not in self._nodes for name in names):
@@ -103,7 +103,7 @@ class Source:
         return Cut(nodes, constants, fed, self._given(made, numbers), self._model.opset_import, self._model.functions)
 
     def _given(self, made: set[str], numbers: Sequence[int]) -> list[str]:
-        """What others read of it; of a row that nobody reads, all that it does not read itself."""
+        """Return the outputs that other nodes read; if none are, all outputs that nothing reads."""
         own = set(numbers)
         given = sorted(name for name in made if name in self._outputs or self._readers.get(name, own) - own)
         return given or sorted(name for name in made if name not in self._readers)

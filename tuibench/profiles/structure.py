@@ -1,4 +1,4 @@
-"""Kernels without any name that is left, found by their operator and by what they read."""
+"""Finds the node of an unnamed kernel by its operator and by what it reads."""
 
 from __future__ import annotations
 
@@ -10,15 +10,15 @@ from tuibench.profiles.event import CONTROL
 from tuibench.profiles.flat import Flat
 
 _MOST_SOURCES = 64
-"""Reads of more nodes than that tell nothing that could be looked up in time."""
+"""Kernels that read from more nodes than this are not looked up."""
 _MOST_TRIED = 32
-"""Nodes that are tried for a kernel: those next behind what it reads."""
+"""Candidate nodes tried per kernel: those right behind its sources."""
 _MOST_PASSED = 256
-"""Nodes that are looked through from one that is tried."""
+"""Nodes searched per candidate."""
 
 
 class Structure:
-    """Refers nameless kernels to nodes, in steps that grow with the model and not with its square."""
+    """Maps unnamed kernels to nodes in time that grows linearly with the model."""
 
     def __init__(self, original: Flat, optimized: Flat, of: list[list[int]], extended: Mapping[int, int]) -> None:
         self._original = original
@@ -29,7 +29,7 @@ class Structure:
         self._sources: dict[int, frozenset[int] | None] = {}
 
     def refer(self, is_nameless: Callable[[Placed], bool], scope_of: Callable[[Placed], str]) -> None:
-        """Give each kernel that stands for nothing yet the first node that reads what it reads."""
+        """Give each unmapped kernel the first free node that reads from the same nodes."""
         free: dict[tuple[str, str], _Free] = {}
         for number, own in enumerate(self._original.nodes):
             if number not in self._taken:
@@ -41,7 +41,7 @@ class Structure:
             alike, sources = free.get((op, scope_of(placed))), self._sources_of(kernel)
             if alike is None or not sources:
                 continue
-            # What lies in a node stands behind it, and may be what it reads.
+            # A control-flow node comes before its subgraphs, and may read from them.
             behind = -1 if op in CONTROL else max(sources)
             tried = alike.behind(behind, _MOST_TRIED)
             chosen = next((n for n in tried if self._has_origins(n, sources)), None)
@@ -51,14 +51,14 @@ class Structure:
                 alike.remove(chosen)
 
     def _sources_of(self, kernel: int) -> frozenset[int] | None:
-        """The nodes that stand for what a kernel reads, through work that the engine put between; None for too many."""
+        """Return the nodes a kernel reads from, looking through work that the engine added; None for too many."""
         waiting = [kernel]
         while waiting:
             at = waiting[-1]
             made = self._makers(at)
             unknown = [one for one in made if not self._of[one] and one not in self._sources]
             if at not in self._sources and unknown:
-                # Whoever reads itself through a graph of its own is not asked twice.
+                # Mark the kernel first: through its own subgraph it may read itself.
                 self._sources[at] = frozenset()
                 waiting.extend(unknown)
                 continue
@@ -83,7 +83,7 @@ class Structure:
         return frozenset(found)
 
     def _has_origins(self, number: int, wanted: frozenset[int]) -> bool:
-        """Whether the nearest nodes before a node that kernels stand for are these."""
+        """Return whether the nearest mapped nodes before a node are exactly these."""
         found: set[int] = set()
         seen = {number}
         waiting = [number]
@@ -106,12 +106,12 @@ class Structure:
 
 
 class _Free:
-    """Nodes of one operator that no kernel stands for, in the order of the model."""
+    """Unmapped nodes of one operator, in model order."""
 
     def __init__(self) -> None:
         self._numbers: list[int] = []
         self._next: list[int] = []
-        """Per place itself while it is free, else a later one."""
+        """Each place itself while it is free, else a later place."""
 
     def add(self, number: int) -> None:
         self._numbers.append(number)
@@ -122,7 +122,7 @@ class _Free:
         self._next[place] = place + 1
 
     def behind(self, number: int, most: int) -> Iterator[int]:
-        """So many that stand behind a node."""
+        """Yield up to `most` free nodes after a node."""
         place = self._first(bisect_right(self._numbers, number))
         for _ in range(most):
             if place == len(self._numbers):
@@ -131,7 +131,7 @@ class _Free:
             place = self._first(place + 1)
 
     def _first(self, place: int) -> int:
-        """The first free one from a place on; what was passed over is not passed over again."""
+        """Return the first free place from `place` on; shorten the path for the next search."""
         passed = []
         while place < len(self._next) and self._next[place] != place:
             passed.append(place)

@@ -1,4 +1,4 @@
-"""The model whose layers are to be timed, as whichever engine does it may have it."""
+"""The model to time and its settings, the same for every engine."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from tuibench.models.inspection import load_graph
 
 
 def open_timed(order: LayerOrder) -> tuple[onnx.ModelProto, str]:
-    """The model as it is in its file, and the inputs to run it on; ModelError where either cannot be had."""
+    """Return the model from its file and the path of its inputs; raise ModelError if either is missing."""
     if order.point.bundle is None:
         why = show((order.point.failure or ("", "", ""))[2])
         raise ModelError(f"{show(order.path)} cannot be run: {why}", "give other inputs")
@@ -26,7 +26,7 @@ def open_timed(order: LayerOrder) -> tuple[onnx.ModelProto, str]:
 
 
 def setting_for(path: str, cpus: Sequence[int], threads: int, work_dir: str) -> Setting:
-    """The setting of a benchmark's cell of one stream at f32."""
+    """Return the settings of a benchmark cell with one stream at f32."""
     return Setting(
         model_path=path,
         threads=threads,

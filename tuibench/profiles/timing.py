@@ -1,4 +1,4 @@
-"""The time of each kernel over the runs of one process, told by the nodes of the optimized model."""
+"""The time of each kernel over the runs of one process, matched to the optimized model's nodes."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from tuibench.profiles.flat import Flat
 
 @dataclass(frozen=True, slots=True)
 class KernelTime:
-    """One kernel over all runs."""
+    """One kernel's figures over all runs."""
 
     op: str
     raw_us: float
-    """As the profiler told it."""
+    """The profiler's own figure."""
     calls: float
-    """How often it ran in one inference, in the middle of the runs."""
+    """Calls per inference: the middle mean of the runs."""
     bytes: int = 0
-    """What it read and wrote in one inference beside constants."""
+    """Bytes read and written in one inference, constants aside."""
     mean_calls: float = 0.0
-    """The same over all runs: above zero where it ran in any."""
+    """The plain mean over all runs: above zero if it ran in any."""
     reads: str = ""
-    """The element type of the first tensor that it read."""
+    """The element type of its first input."""
     precision: str = ""
-    """Of floats that are none of 32 bits."""
+    """The float type, unless 32 bits."""
 
 
 def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
-    """The middle of each kernel's times, by its path; a run in which it did not run counts as none."""
+    """Return the middle mean of each kernel's times by path; a run without the kernel counts as zero."""
     paths = dict.fromkeys(path for run in runs for path in run)
     found = {}
     for path in paths:
@@ -50,7 +50,7 @@ def sum_up(runs: Sequence[Run]) -> dict[Path, KernelTime]:
 
 
 def match(times: dict[Path, KernelTime], optimized: Flat) -> dict[Path, int]:
-    """Which node of the optimized model each path is; those without names by operator, in the order they ran in."""
+    """Map each path to its node in the optimized model; match unnamed kernels by operator, in the order they ran."""
     children: dict[Path, list[Path]] = defaultdict(list)
     for path in times:
         children[path[:-1]].append(path)
@@ -70,7 +70,7 @@ def match(times: dict[Path, KernelTime], optimized: Flat) -> dict[Path, int]:
 def _match_level(
     paths: Sequence[Path], times: dict[Path, KernelTime], bodies: dict[str, list[int]], optimized: Flat
 ) -> dict[Path, int]:
-    """The kernels of one level; where two branches have a name, it is the branch that more of the names are in."""
+    """Match the kernels of one level; if two branches share a name, prefer the branch with more matching names."""
     wanted = {path[-1] for path in paths}
     named = {
         scope: {optimized.nodes[number].node.name: number for number in numbers if optimized.nodes[number].node.name}
@@ -96,12 +96,12 @@ def _match_level(
 
 
 def share_us(time: KernelTime, bias: Bias, tensors: int, inner_calls: float) -> float:
-    """The profiler's share in a kernel's own time: of each call, and of each call in the graphs that it runs."""
+    """Return the profiler's overhead in a kernel's own time: its calls, plus the calls in its subgraphs."""
     return time.calls * bias.of(tensors) + inner_calls * bias.inner_us
 
 
 def count_inner(times: Mapping[Path, KernelTime]) -> dict[Path, float]:
-    """How often kernels ran right within the graphs of each kernel that runs any."""
+    """Return how many kernels ran directly within each kernel's subgraphs."""
     found: dict[Path, float] = defaultdict(float)
     for path, time in times.items():
         found[path[:-1]] += time.calls

@@ -1,4 +1,4 @@
-"""Task `what_if`: rows alone, as they are and in another form, in turn: by which factor their time changes."""
+"""Task `what_if`: times each row alone, unchanged and in another form, and reports the ratio."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tuibench.stats.interval import log_interval
 Say = Callable[[str, WhatIf], None]
 
 LEAST_US = 5.0
-"""A row that takes less in isolation is as much its caller as itself."""
+"""A row that takes less time alone is dominated by the cost of the call."""
 _NARROW = 0.01
 _TURNING = frozenset({"QuantizeLinear", "DequantizeLinear"})
 
@@ -40,9 +40,9 @@ def ask_what_if(
     path: str, point: Point, cpus: Sequence[int], threads: int, rows: Mapping[str, Sequence[str]], run_dir: str,
     max_s: float, begin: Callable[[str], None], say: Say, form: str = INT8,
 ) -> None:  # fmt: skip
-    """Say of each row, which goes by one of its nodes, its ratio or why there is none, one after the other.
+    """Report each row's ratio, or why it has none, one row after the other; rows are keyed by one of their nodes.
 
-    `begin` is told which one is next: of it this process may die.
+    Call `begin` with the next row first, as the row may kill this process.
     """
     if form != INT8:
         raise UsageError(f"layers cannot be measured as '{show(form, 40)}'", f"forms: {INT8}")
@@ -63,7 +63,7 @@ def ask_what_if(
             say(chief, measure_ratio(source.cut(names), setting, bias, run_dir, left_s))
         except NotAlone as error:
             say(chief, _unknown(str(error)))
-        except Exception as error:  # an engine raises whatever it likes at a model of ours; the next row may do
+        except Exception as error:  # an engine raises any type at a generated model; the next row may work
             if isinstance(error, MemoryError) or not is_of_engine(error):
                 raise
             say(chief, _unknown(plain_words(str(error))[:300] or type(error).__name__))
@@ -74,7 +74,7 @@ def _unknown(reason: str) -> WhatIf:
 
 
 def measure_ratio(cut: Cut, setting: Setting, bias: Bias, run_dir: str, max_s: float) -> WhatIf:
-    """The time of the row with its products in integers over that as it is, each as the engine makes the best of it."""
+    """Return the row's time with int8 products over its unchanged time, both as optimized by the engine."""
     plain = as_it_is(cut)
     simple = simplified(plain, setting, run_dir)
     values = values_of(simple, plain.feed, to_be_known(simple), setting)
@@ -101,12 +101,12 @@ def compared(
     bias: Bias,
     ops: frozenset[str],
 ) -> WhatIf:
-    """What two profiled sessions that took turns say of a row, whose own operators are `ops`."""
+    """Compare two profiled sessions that alternated on a row whose own operators are `ops`."""
     if not any(is_integer(kernel.op) for run in runs[1][-1:] for kernel in run.values()):
         raise NotAlone("the engine runs its products in floats all the same")
 
     def counts(kernel: Kernel) -> bool:
-        """What changes layouts around a model alone is done once for many layers in a whole one."""
+        """Exclude layout changes: alone every row pays them, but a whole model shares them between layers."""
         return kernel.op not in OWN_WORK or kernel.op in ops
 
     before = kernel_us(runs[0], turns[0], bias, counts)
@@ -120,7 +120,7 @@ def compared(
 
 
 def kernel_us(runs: Sequence[Run], turns: Sequence[Turn], bias: Bias, counts: Callable[[Kernel], bool]) -> list[float]:
-    """Per turn what those kernels took that count; its first runs belong to none."""
+    """Return the time of the selected kernels per turn, without the dropped runs."""
     found, at = [], 0
     for turn in turns:
         own = runs[at + turn.dropped : at + turn.dropped + len(turn.seconds)]

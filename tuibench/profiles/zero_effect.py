@@ -1,4 +1,4 @@
-"""Task `zeros`: whether an engine of this machine is any faster where weights are zero, on layers of our own."""
+"""Task `zeros`: tests on synthetic layers if this machine's engine is faster when weights are zero."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from tuibench.stats.interval import log_interval
 
 ZEROS = 0.9
 _WORTH = 0.9
-"""A ratio below this is a gain; nine tenths of the products being without effect could give 0.1."""
+"""A ratio below this is a gain; skipping nine tenths of the products could give 0.1."""
 _NARROW = 0.03
 _ENGINE = "onnxruntime"
 
 
 def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str) -> ZeroEffect:
-    """A convolution and a product of matrices, with and without zeros in turn; the ratio is that of both."""
+    """Time a convolution and a matrix product with and without zeros, in turn; combine both ratios."""
     version = registry.make(_ENGINE).start()
     setting = setting_for("", cpus, threads, run_dir)
     size, channels = 28, 64
@@ -47,14 +47,14 @@ def measure_zeros(cpus: Sequence[int], threads: int, max_s: float, run_dir: str)
 
 
 def is_told(first: Sequence[Turn], second: Sequence[Turn]) -> bool:
-    """Whether more turns would say nothing else: the ratio of one pair is narrow, or far from what is worth it."""
+    """Return whether more turns would not change the answer: the interval is narrow and clear of the threshold."""
     ratio = log_interval(turn_ratios(first, second))
     half = ratio.half_width
     return half is not None and half < _NARROW and judge(ratio) is not None
 
 
 def judge(ratio: Estimate) -> bool | None:
-    """Whether zeros are made use of; None where the interval lies on both sides of what is worth it."""
+    """Return whether the engine exploits zeros; None if the interval includes the threshold."""
     if ratio.low is None or ratio.high is None:
         return None
     if ratio.high < _WORTH:
@@ -63,7 +63,7 @@ def judge(ratio: Estimate) -> bool | None:
 
 
 def say(engine: str, ratio: Estimate, exploits: bool | None) -> str:
-    """One sentence for whoever looks at pruned layers."""
+    """Return one sentence for readers who consider pruning."""
     value = "?" if ratio.value is None else f"{ratio.value:.2f}"
     known = ratio.low is not None and ratio.high is not None
     within = f" (95 % interval {ratio.low:.2f} to {ratio.high:.2f})" if known else ""

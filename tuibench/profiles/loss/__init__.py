@@ -1,1 +1,1 @@
-"""What the outputs of a model lose when one layer is changed: from its weights alone, and measured."""
+"""Output loss of a model when one layer is changed: estimated from the weights, and measured."""

@@ -1,4 +1,4 @@
-"""The approximated loss profile: what the weights alone tell of each layer. All of it are proxies; nothing is run."""
+"""The approximated loss profile: proxies per layer from the weights alone; nothing is run."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ from tuibench.profiles.loss.weight import Weight, WeightReader
 
 _QUANTILES = 21
 _PIECE = 1 << 20
-"""Elements squared in one go, so that large weights need no copies as large in float64."""
+"""Elements squared at a time, so that large weights need no float64 copy of the same size."""
 
 
 def approximate(path: str | os.PathLike[str], levels: Sequence[str]) -> list[LayerLoss]:
-    """Every layer of a model by its weights, one read at a time."""
+    """Describe every layer of a model by its weights; read one weight at a time."""
     for level in levels:
         pruned_share(level)
     file = locate(path)
@@ -37,12 +37,12 @@ def approximate(path: str | os.PathLike[str], levels: Sequence[str]) -> list[Lay
 
 
 def no_graph(path: str | os.PathLike[str]) -> ModelError:
-    """What to say of a file whose weights only its engine can read."""
+    """Return the error for a file whose weights only its engine can read."""
     return ModelError(f"{show(path)} is an .ort file, whose weights cannot be reached", "profile the .onnx it is from")
 
 
 def describe_layer(layer: Layer, reader: WeightReader, levels: Sequence[str]) -> LayerLoss:
-    """The proxies of one layer."""
+    """Return the proxies of one layer."""
     parameters = math.prod(layer.shape)
     if layer.reason:
         return LayerLoss(layer.id, layer.op, layer.name, layer.weight, layer.shape, parameters, 0, reason=layer.reason)

@@ -1,4 +1,4 @@
-"""What a layer is changed to: its smallest weights zero, or all of them rounded as INT8 would hold them."""
+"""Changes to a layer's weights: prune the smallest ones, or round all of them to INT8."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from tuibench.profiles.loss.layer import Layer
 from tuibench.profiles.loss.weight import Weight
 
 _STEPS = 127
-"""Of INT8 on either side of zero."""
+"""INT8 steps on each side of zero."""
 
 
 def pruned_share(level: str) -> float | None:
-    """The share of weights that a level makes zero; None for INT8."""
+    """Return the share of weights that a level prunes; None for INT8."""
     if level == INT8:
         return None
     word, _, number = level.partition(" ")
@@ -32,13 +32,13 @@ def pruned_share(level: str) -> float | None:
 
 
 def change(weight: Weight, layer: Layer, level: str) -> Array:
-    """The weight as it is stored at that level."""
+    """Return the stored weight changed to that level."""
     share = pruned_share(level)
     return round_to_int8(weight, layer) if share is None else prune(weight, share)
 
 
 def prune(weight: Weight, share: float) -> Array:
-    """Make exactly that share zero, the smallest first, and of equal ones those that come first."""
+    """Zero exactly that share: the smallest weights first, and among equal ones the earliest."""
     size = magnitudes(weight).reshape(-1)
     count = round(share * size.size)
     if count == 0:
@@ -51,24 +51,24 @@ def prune(weight: Weight, share: float) -> Array:
 
 
 def magnitudes(weight: Weight) -> Array:
-    """|w|, with what is no number as the largest of all."""
+    """Return |w|, with NaN as infinity."""
     size: Array = np.abs(weight.real)
     size[np.isnan(size)] = np.inf
     return size
 
 
 def round_to_int8(weight: Weight, layer: Layer) -> Array:
-    """Round every weight to one of 255 equal steps of its output channel's largest; activations are left alone."""
+    """Round each weight to one of 255 steps scaled by its channel's largest weight; activations are unchanged."""
     real = weight.real
     reduced = layer.reduced
     if layer.groups is not None:
         axis, count = layer.groups
         real = real.reshape(*real.shape[:axis], count, -1, *real.shape[axis + 1 :])
         reduced = tuple(a + (a >= axis) for a in reduced)
-    # A weight that is no number makes none of its channel, as it does in the model.
+    # One NaN or infinite weight spoils its whole channel, as it does in the model.
     with np.errstate(over="ignore", invalid="ignore"):
         step = np.max(np.abs(real), axis=reduced, keepdims=True) / _STEPS
-        # A channel of zeros stays one.
+        # A channel of zeros stays zero.
         rounded = np.rint(real / np.where(step > 0, step, 1)) * step
     stored: Array = rounded.reshape(weight.stored.shape).astype(weight.stored.dtype)
     return stored

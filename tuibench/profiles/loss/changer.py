@@ -1,4 +1,4 @@
-"""The session in which layers are changed, and how its answers are held against those of the unchanged model."""
+"""The session with changed layers; compares its outputs with those of the unchanged model."""
 
 from __future__ import annotations
 
@@ -15,12 +15,12 @@ from tuibench.profiles.loss.likeness import Likeness, floats
 from tuibench.profiles.loss.session import Runs, engine_words
 
 Outputs = list[dict[str, Array]]
-"""The floats among the outputs of each sample."""
+"""The float outputs of each sample."""
 
 
 @dataclass
 class Changer:
-    """The session in which layers are changed, and what it answers where none is."""
+    """The session with changed layers, and its outputs without any change."""
 
     session: Runs
     lifted: Lifted
@@ -28,21 +28,21 @@ class Changer:
     classes: frozenset[str]
     probabilities: frozenset[str]
     reason: str = ""
-    """Why nothing can be compared with what the unchanged model answers."""
+    """The reason why the unchanged outputs allow no comparison."""
     _unchanged: Outputs = field(default_factory=list)
 
     def remember(self) -> None:
-        """Run the unchanged model."""
+        """Run the unchanged model and keep its outputs."""
         try:
             self._unchanged = [floats(self._run(feed, {})) for feed in self.feeds]
         except MemoryError:
             raise
-        except Exception as error:  # an engine raises whatever it likes; its words are the result
+        except Exception as error:  # an engine raises any type; its words are the result
             words = show(engine_words(error))
             raise ModelError(f"ONNX Runtime, with the weights of layers as inputs: {words}") from None
 
     def compare(self, changed: Mapping[str, Array], level: str) -> LossPoint:
-        """The outputs with these weights against those without."""
+        """Compare the outputs with these weights against the unchanged ones."""
         if not self._unchanged[0]:
             self.reason = "no output holds floats, so there is nothing to compare"
         if self.reason:
@@ -53,13 +53,13 @@ class Changer:
                 found.add(expected, self._run(feed, changed))
         except MemoryError:
             raise
-        except Exception as error:  # a model may refuse what it computes from changed weights: that is a result
+        except Exception as error:  # a model may fail on changed weights: that is a result
             reason = show(engine_words(error))
             return LossPoint(level, None, None, samples=found.samples, reason=reason, harm=True)
         return found.point(level)
 
     def against(self, others: Outputs) -> float | None:
-        """How far the unchanged outputs are from others, in dB; None where they are equal or cannot be compared."""
+        """Return the distance of the unchanged outputs from others in dB; None if equal or not comparable."""
         found = Likeness(frozenset())
         for mine, other in zip(self._unchanged, others, strict=True):
             found.add(other, mine)

@@ -1,4 +1,4 @@
-"""Which outputs look like classes: by their values, their names, and what makes them."""
+"""Detects outputs that look like class scores, by their values, names and operators."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ _SLACK = 0.01
 
 
 def find_probabilities(outputs: Mapping[str, Array]) -> frozenset[str]:
-    """Outputs of which every row adds up to one."""
+    """Return the outputs whose rows all add up to one."""
     return frozenset(name for name, array in outputs.items() if array.ndim >= 2 and _adds_up(array))
 
 
 def find_classes(graph: onnx.GraphProto, outputs: Mapping[str, Array]) -> frozenset[str]:
-    """Outputs of which the last axis looks like one class beside the other."""
+    """Return the outputs whose last axis looks like one score per class."""
     makers = {name: node for node in graph.node for name in node.output if name}
     return frozenset(name for name, array in outputs.items() if array.ndim >= 2 and _looks(name, array, makers))
 
@@ -51,7 +51,7 @@ def _adds_up(array: Array) -> bool:
 
 
 def _maker(name: str, makers: Mapping[str, onnx.NodeProto]) -> str:
-    """The operator that makes an output, behind those that only give it its shape."""
+    """Return the operator that computes an output; look through operators that only reshape it."""
     for _ in range(_MOST_STEPS):
         node = makers.get(name)
         if node is None:

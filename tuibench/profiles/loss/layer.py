@@ -1,4 +1,4 @@
-"""The layers of a model: nodes that multiply by a weight, and where that weight stands in the file."""
+"""The layers of a model: nodes that multiply by a weight, and where the file stores that weight."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ FLOATS = ("float32", "float64", "float16")
 _BYTES = ("int8", "uint8")
 _DOMAINS = ("", "ai.onnx", "com.microsoft")
 _Inputs = tuple[int, int | None, int | None]
-"""Where a weight, its scale and its zero point stand among a node's inputs."""
+"""The positions of a weight, its scale and its zero point among a node's inputs."""
 _PLAIN: tuple[_Inputs, ...] = ((1, None, None), (0, None, None))
 _CONVOLUTIONS: dict[str, tuple[_Inputs, ...]] = {
     **dict.fromkeys(("Conv", "FusedConv", "ConvTranspose"), ((1, None, None),)),
@@ -39,7 +39,7 @@ _PACKED = ("MatMulNBits", "MatMulBnb4", "MatMulFpQ4")
 
 @dataclass(frozen=True, slots=True)
 class Layer:
-    """A node and its weight; axes are those of the weight as it is stored."""
+    """A node and its weight; axes refer to the weight as stored."""
 
     id: str
     op: str
@@ -47,28 +47,28 @@ class Layer:
     weight: str
     root: Source
     element: int
-    """TensorProto element type of what is stored."""
+    """TensorProto element type of the stored weight."""
     shape: tuple[int, ...]
     reduced: tuple[int, ...] = ()
-    """The axes along which the weights of one output channel lie."""
+    """The axes within one output channel."""
     groups: tuple[int, int] | None = None
-    """An axis on which so many groups of channels stand one behind the other."""
+    """The axis that stacks channel groups, and the number of groups."""
     scale: Source | None = None
     zero: Source | None = None
     channel_axis: int = 0
-    """Along which scale and zero point lie."""
+    """The axis of the scales and zero points."""
     integer: bool = False
-    """Whether the weight is int8 where it is multiplied by."""
+    """True if the multiplication uses an int8 weight."""
     reason: str = ""
 
     @property
     def dtype(self) -> str:
-        """The numpy-like name of what is stored."""
+        """The numpy-like name of the stored type."""
         return dtype_name(self.element)
 
 
 def find_layers(scopes: Scopes) -> tuple[Layer, ...]:
-    """All layers in the order of the file; of those that share a weight the first, by which it is named."""
+    """Return all layers in file order; layers that share a weight appear once, under the first one."""
     found: dict[tuple[int, str], Layer] = {}
     for place in scopes.places:
         if place.node.domain not in _DOMAINS:
@@ -136,13 +136,13 @@ def _reason_against(trail: Trail, element: int, rank: int, scale: Source | None)
 
 
 def _fits(source: Source | None, channels: int) -> bool:
-    """Whether there is one value for all, or one for each channel."""
+    """Return whether there is one value for all channels or one per channel."""
     tensor = (source.tensor or constant_tensor(source)) if source else None
     return tensor is None or math.prod(tensor.dims) == 1 or list(tensor.dims) == [channels]
 
 
 def _channel_axis(trail: Trail, node: onnx.NodeProto, at: int, rank: int) -> int:
-    """The stored axis that scales and zero points of channels belong to."""
+    """Return the stored axis that the per-channel scales and zero points apply to."""
     if trail.dequantizer is None:
         return trail.stored_axis(_output_axis(node, at, rank), rank)
     named = integer_of(trail.dequantizer, "axis", 1)
@@ -154,7 +154,7 @@ def _make(place: Placed, source: Source, element: int, shape: tuple[int, ...], r
 
 
 def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | None:
-    """Element type and shape of what is stored; None where it is nothing that can be read."""
+    """Return the stored element type and shape; None if the weight cannot be read."""
     tensor = source.tensor or constant_tensor(source)
     if tensor is not None:
         shape = tuple(tensor.dims)
@@ -169,7 +169,7 @@ def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | Non
     try:
         shape = tuple(int(dim) for dim in onnx.numpy_helper.to_array(dims).reshape(-1))
     except ValueError:
-        # Fewer bytes than it says: the engine will refuse the model in its own words.
+        # The data is shorter than its shape: the engine will refuse the model in its own words.
         return None
     filler = fill_tensor(node)
     element = filler.data_type if filler is not None else onnx.TensorProto.FLOAT
@@ -177,14 +177,14 @@ def _stored(scopes: Scopes, source: Source) -> tuple[int, tuple[int, ...]] | Non
 
 
 def constant_tensor(source: Source) -> onnx.TensorProto | None:
-    """The tensor that a Constant node holds."""
+    """Return the tensor in a Constant node."""
     if source.node is None or source.node.op_type != "Constant":
         return None
     return next((a.t for a in source.node.attribute if a.name == "value" and a.HasField("t")), None)
 
 
 def fill_tensor(node: onnx.NodeProto) -> onnx.TensorProto | None:
-    """The one value that ConstantOfShape repeats; None for its default, a float zero."""
+    """Return the value that ConstantOfShape repeats; None for its default, a float zero."""
     return next((a.t for a in node.attribute if a.name == "value" and a.HasField("t")), None)
 
 
@@ -196,7 +196,7 @@ def _find_input(scopes: Scopes, graph: onnx.GraphProto, node: onnx.NodeProto, nu
 
 
 def _output_axis(node: onnx.NodeProto, at: int, rank: int) -> int:
-    """The axis of output channels, as the node sees its weight."""
+    """Return the axis of output channels, in the weight as the node reads it."""
     if node.op_type in _CONVOLUTIONS:
         return 1 if node.op_type == "ConvTranspose" else 0
     return 2 * rank - 3 - _reduced_axes(node, at, rank)[0]

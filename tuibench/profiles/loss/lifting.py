@@ -1,6 +1,6 @@
-"""Turns the weights of layers into inputs of the model, so that one session serves every change of them.
+"""Turns layer weights into model inputs, so that one session can run any change of them.
 
-An input is no constant: nothing of it is folded into other weights beforehand, where a change would never be seen.
+The engine cannot fold inputs into other weights before the run, which would hide a change.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ from tuibench.profiles.loss.scope import Source
 from tuibench.profiles.loss.weight import WeightReader
 
 _INLINE_BYTES = 64 << 20
-"""External weights that no layer has are put into the changed model up to this size, and become inputs beyond it."""
+"""Up to this size other external weights are copied into the changed model; larger ones become inputs."""
 _FILE_BYTES = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Lifted:
-    """A model whose weights are given at each call."""
+    """A model that takes its weights as inputs of each call."""
 
     path: Path
     names: Mapping[str, str]
-    """The input that each layer's weight has become, by the layer's id."""
+    """Maps a layer's id to the input that replaces its weight."""
     weights: Mapping[str, Array]
-    """What goes into those inputs where nothing is changed."""
+    """The unchanged values of those inputs."""
 
 
 def lift(model: onnx.ModelProto, layers: Sequence[Layer], reader: WeightReader, path: Path) -> Lifted:
-    """Write to `path` the model with an input for each layer's weight; `model` is used up by that."""
+    """Write the model to `path` with an input for each layer's weight; this modifies `model`."""
     prefix = _unused_prefix(model)
     weights: dict[str, Array] = {}
     names: dict[str, str] = {}
@@ -71,7 +71,7 @@ def _unused_prefix(model: onnx.ModelProto) -> str:
 
 
 def _large_rest(model: onnx.ModelProto, lifted: Iterable[Source]) -> list[Source]:
-    """External weights of the outermost graph that are too large to be copied into the file."""
+    """Return external weights of the outermost graph that are too large to copy into the file."""
     done = {source.name for source in lifted if source.graph is model.graph}
     return [
         Source(model.graph, tensor.name, tensor, None)
@@ -87,7 +87,7 @@ def _is_large(tensor: onnx.TensorProto) -> bool:
 
 
 def _replace(main: onnx.GraphProto, sources: Mapping[str, Source], weights: Mapping[str, Array]) -> None:
-    """An Identity stands where the weight stood, so that every name keeps its meaning, in subgraphs, too."""
+    """Put an Identity in each weight's place, so that all names stay valid, in subgraphs, too."""
     fronts: dict[int, tuple[onnx.GraphProto, list[tuple[str, str]]]] = {}
     for name, source in sources.items():
         array = weights[name]
@@ -110,7 +110,7 @@ def _replace(main: onnx.GraphProto, sources: Mapping[str, Source], weights: Mapp
 
 
 def _drop(values: Any, gone: set[str]) -> None:
-    """Take what has these names out of a repeated field, from behind, because places move as it shrinks."""
+    """Remove the items with these names from a repeated field; go backwards, as removal shifts positions."""
     for at in range(len(values) - 1, -1, -1):
         if values[at].name in gone:
             del values[at]

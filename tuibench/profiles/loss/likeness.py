@@ -1,4 +1,4 @@
-"""How like two sets of outputs are: noise, angle, and where they look like classes what is chosen from them."""
+"""Similarity of two sets of outputs: noise, cosine and, for class scores, divergence and the top class."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ from tuibench.core.profile import LossPoint
 from tuibench.core.text import show
 
 _PIECE = 1 << 20
-"""Elements that are looked at in one go, so that large outputs need no copies as large in float64."""
+"""Elements compared at a time, so that large outputs need no float64 copy of the same size."""
 _LEAST = 1e-12
-"""The smallest probability that is told from none."""
+"""The smallest probability distinguished from zero."""
 ONLY_ZEROS = "the outputs of the unchanged model hold nothing but zeros"
-"""Why a change is not told that leaves them so."""
+"""Reason for no result if both outputs are all zeros."""
 
 
 def floats(outputs: Mapping[str, Any]) -> dict[str, Array]:
-    """Those outputs that can be held against each other: whole tensors of floats."""
+    """Return the outputs that can be compared: nonempty float tensors."""
     return {
         name: value
         for name, value in outputs.items()
@@ -32,7 +32,7 @@ def floats(outputs: Mapping[str, Any]) -> dict[str, Array]:
 
 @dataclass(slots=True)
 class _Sums:
-    """Of one output, over all samples."""
+    """Sums of one output over all samples."""
 
     signal: float = 0.0
     noise: float = 0.0
@@ -42,15 +42,15 @@ class _Sums:
 
 @dataclass(slots=True)
 class Likeness:
-    """Outputs of a changed model against those of the unchanged one, one sample after the other."""
+    """Compares outputs of a changed model with those of the unchanged one, sample by sample."""
 
     classes: frozenset[str]
-    """Outputs that look like classes."""
+    """Outputs that look like class scores."""
     probabilities: frozenset[str] = frozenset()
-    """Those of them that are probabilities already."""
+    """The class outputs that are probabilities already."""
     reason: str = ""
     harm: bool = False
-    """Whether the reason is what the change did."""
+    """True if the change itself is the reason."""
     samples: int = 0
     _sums: dict[str, _Sums] = field(default_factory=dict)
     _divergence: float = 0.0
@@ -58,7 +58,7 @@ class Likeness:
     _rows: int = 0
 
     def add(self, unchanged: Mapping[str, Array], changed: Mapping[str, Array]) -> None:
-        """Take one sample in."""
+        """Add one sample."""
         self.samples += 1
         for name, expected in unchanged.items():
             found = changed.get(name)
@@ -71,7 +71,7 @@ class Likeness:
                 self._add_classes(name, expected, found)
 
     def point(self, level: str) -> LossPoint:
-        """What was found, under the name of the level."""
+        """Return the result under the level's name."""
         self._look_for_woken()
         told = [sums for sums in self._sums.values() if sums.signal > 0]
         numbers = [number for sums in told for number in (sums.signal, sums.noise, sums.product, sums.changed)]
@@ -80,7 +80,7 @@ class Likeness:
             reason, harm = "the outputs are too large to be squared", all(math.isfinite(one.signal) for one in told)
         if reason:
             return LossPoint(level, None, None, samples=self.samples, reason=reason, harm=harm)
-        # Each output counts the same, however large its values are.
+        # Each output has the same weight, whatever the size of its values.
         ratio = sum(sums.noise / sums.signal for sums in told) / len(told)
         cosine = sum(_cosine(sums) for sums in told) / len(told)
         return LossPoint(
@@ -93,7 +93,7 @@ class Likeness:
         )
 
     def _look_for_woken(self) -> None:
-        """An output without a signal has no ratio to it, whatever it becomes."""
+        """Report outputs that were all zeros and are not any more; they have no signal for a ratio."""
         for name, sums in self._sums.items():
             if sums.noise > 0 and not sums.signal:
                 self._blame(f"output '{show(name, 60)}' is all zeros without the change and is not with it: no dB")
@@ -119,7 +119,7 @@ class Likeness:
         return held > 0
 
     def _blame(self, reason: str) -> None:
-        """What the change did stands before what was so without it."""
+        """Keep the first reason caused by the change; it replaces reasons that exist without it."""
         if not self.harm:
             self.reason, self.harm = reason, True
 
@@ -144,7 +144,7 @@ class Likeness:
 
 
 def rows_of_classes(array: Array) -> Array:
-    """One row per decision: trailing axes of one are no classes."""
+    """Return one row per decision; ignore trailing axes of size one."""
     shape = list(array.shape)
     while len(shape) > 2 and shape[-1] == 1:
         shape.pop()

@@ -1,4 +1,4 @@
-"""Where a name in a graph gets its value from, through the subgraphs around it."""
+"""Resolves a name in a graph to its source, through the surrounding graphs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.models.node import walk
 
 @dataclass(frozen=True, slots=True)
 class Source:
-    """What gives a name its value: an initializer, or the node whose output it is."""
+    """The source of a name's value: an initializer, or the node that outputs it."""
 
     graph: onnx.GraphProto
     name: str
@@ -20,7 +20,7 @@ class Source:
 
 
 class Scopes:
-    """All graphs of a model, each with the one that it lies in."""
+    """All graphs of a model, each linked to the graph around it."""
 
     def __init__(self, graph: onnx.GraphProto) -> None:
         self.places = tuple(walk(graph))
@@ -29,7 +29,7 @@ class Scopes:
         self._sources: dict[int, dict[str, Source | None]] = {}
 
     def find(self, graph: onnx.GraphProto, name: str) -> Source | None:
-        """What `name` is in `graph`; None where it is an input, or nothing."""
+        """Return the source of `name` in `graph`; None for an input or an unknown name."""
         current: onnx.GraphProto | None = graph
         while current is not None:
             known = self._known(current)

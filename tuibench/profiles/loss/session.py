@@ -1,4 +1,4 @@
-"""A model in ONNX Runtime where only values matter, on the CPUs and threads that were asked for."""
+"""A model in ONNX Runtime run for its outputs alone, on the given CPUs and threads."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ class Runs(Protocol):
     """A loaded model."""
 
     def run(self, feed: Mapping[str, Any]) -> dict[str, Any]:
-        """The outputs by name; whatever the engine raises is let through."""
+        """Return the outputs by name; let the engine's exceptions pass."""
 
     def close(self) -> None:
-        """Free it."""
+        """Free the model."""
 
 
 Load = Callable[[Path], Runs]
-"""Loads a model; ModelError in the engine's words where it is refused."""
+"""Loads a model; raises ModelError with the engine's words if it is refused."""
 
 
 class _Loaded:
@@ -43,7 +43,7 @@ class _Loaded:
 
 
 def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()) -> Load:
-    """What loads models into ONNX Runtime here; the process is on `cpus` already."""
+    """Return a function that loads models into ONNX Runtime; the process must be pinned to `cpus` already."""
     allowed = cpus or tuple(sorted(os.sched_getaffinity(0)))
 
     def load(path: Path) -> Runs:
@@ -55,12 +55,12 @@ def loader(work_dir: str, threads: int | None = None, cpus: tuple[int, ...] = ()
             return _Loaded(engine.load(setting))
         except MemoryError:
             raise
-        except Exception as error:  # an engine raises whatever it likes; its words are the result
+        except Exception as error:  # an engine raises any type; its words are the result
             raise ModelError(f"ONNX Runtime: {show(engine_words(error))}") from None
 
     return load
 
 
 def engine_words(error: BaseException) -> str:
-    """What an engine said, without what only its developers can read."""
+    """Return an engine's error text without details for its developers."""
     return (plain_words(str(error)) or type(error).__name__)[:300]

@@ -1,4 +1,4 @@
-"""The measured loss profile: one session, one layer changed at a time, the outputs against those of the unchanged."""
+"""The measured loss profile: changes one layer at a time in one session and compares the outputs."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Send = Callable[[dict[str, Any]], None]
 
 @dataclass(frozen=True)
 class Sweep:
-    """What is to be measured, and with what."""
+    """One requested sweep and its tools."""
 
     path: str
     bundle: str
@@ -49,25 +49,25 @@ class Sweep:
     layers: frozenset[str] | None = None
     """Ids of the layers to change; None for all."""
     skip: frozenset[tuple[str, str]] = frozenset()
-    """(id, level) that are known already."""
+    """(id, level) pairs that are already measured."""
     samples: int = 2
     batch: int | None = None
-    """Items in each sample."""
+    """Items per sample."""
     clock: Callable[[], float] = time.perf_counter
 
     def carry_out(self) -> dict[str, Any]:
-        """Send a line before and behind each point, and return what is true of all of them."""
+        """Send a line before and after each point; return the results common to all points."""
         return _Sweeping(self).carry_out()
 
 
 @dataclass
 class _Sweeping:
-    """One sweep under way."""
+    """One running sweep."""
 
     asked: Sweep
     notes: list[str] = field(default_factory=list)
     ran: int = 0
-    """Samples that each change is run on."""
+    """Samples per change."""
 
     def carry_out(self) -> dict[str, Any]:
         for level in self.asked.levels:
@@ -80,7 +80,7 @@ class _Sweeping:
         if any(node.op_type in LAYER_OPERATORS for function in model.functions for node in function.node):
             self.notes.append("layers inside functions of the model's own are not looked at")
         self.notes += _recurrent(model)
-        # All of them, also where few are asked for: each is compared in the same form of the model.
+        # Lift all layers even if few are requested, so that every sweep compares the same form of the model.
         layers = [layer for layer in find_layers(Scopes(model.graph)) if not layer.reason]
         if not layers:
             self.notes.append("there is no layer whose weights could be changed")
@@ -110,21 +110,21 @@ class _Sweeping:
         return feeds[: max(self.asked.samples, 1)]
 
     def _run_as_it_is(self, path: Path, feeds: Sequence[Feed]) -> tuple[list[Feed], Outputs]:
-        """What the model as it is in its file answers, with all that its engine makes of constants.
+        """Run the model unchanged and with its constants folded; return the samples and their float outputs.
 
-        Only of the samples whose answers can be held against others, where there are any.
+        Drop samples whose outputs cannot be compared, unless that would drop all of them.
         """
         self.asked.send({"stage": "loading"})
         session = self.asked.load(path)
         try:
-            # Some models never end: the first run tells, and has a limit of its own.
+            # A model may never end: the first run shows that and has its own time limit.
             self.asked.send({"stage": "first"})
             outputs = [session.run(feeds[0])]
             self.asked.send({"stage": "changing"})
             outputs += [session.run(feed) for feed in feeds[1:]]
         except MemoryError:
             raise
-        except Exception as error:  # an engine raises whatever it likes; its words are the result
+        except Exception as error:  # an engine raises any type; its words are the result
             raise ModelError(f"ONNX Runtime: {show(engine_words(error))}") from None
         finally:
             session.close()
@@ -153,7 +153,7 @@ class _Sweeping:
         self, changer: Changer, layers: Sequence[Layer], measured: Outputs, reader: WeightReader
     ) -> dict[str, Any]:
         changer.remember()
-        # The first runs also find their memory: those that follow are what a point takes.
+        # The first runs also allocate memory; the next ones measure the time per point.
         began = self.asked.clock()
         unchanged = changer.compare({}, "")
         each_s = self.asked.clock() - began
@@ -161,7 +161,7 @@ class _Sweeping:
         work = [(layer, level) for layer in layers for level in self.asked.levels if self._is_asked(layer.id, level)]
         classes = bool(changer.classes)
         self._note(unchanged)
-        # Where all is zero a change may still be seen, by what it makes of that.
+        # With outputs of zeros a change may still show, as it can make them non-zero.
         changer.reason = "" if unchanged.reason == ONLY_ZEROS else unchanged.reason
         self._begin(len(work), 1000 * each_s, classes, float32_db)
         self._carry_out_all(changer, work, reader)
@@ -182,7 +182,7 @@ class _Sweeping:
         weight: Weight | None = None
         current = ""
         for layer, level in work:
-            # Of what this process may die next.
+            # Announce the point first, as it may kill this process.
             self.asked.send({"at": {"id": layer.id, "level": level}})
             name = changer.lifted.names[layer.id]
             if weight is None or current != layer.id:
@@ -198,7 +198,7 @@ class _Sweeping:
 
     def _begin(self, points: int, ms_each: float, classes: bool, float32_db: float | None) -> None:
         told: dict[str, Any] = {"points": points, "ms_each": ms_each, "classes": classes, "float32_db": float32_db}
-        # All there are to say by now: a profile that is cut short has no end.
+        # Send everything known now: a profile that is cut short sends no end.
         told |= {"samples": self.ran, "notes": list(self.notes)}
         self.asked.send({"begin": told})
 
@@ -207,12 +207,12 @@ class _Sweeping:
 
 
 def _void(outputs: Mapping[str, Array]) -> list[str]:
-    """Outputs of one sample without a value that anything could be held against."""
+    """Return the outputs of one sample that have no finite value."""
     return [name for name, value in outputs.items() if not np.isfinite(value).any()]
 
 
 def _left_out(outputs: Outputs) -> Iterator[str]:
-    """How many samples are not compared, as the unchanged model has no answer to them."""
+    """Yield notes on samples left out because the unchanged model gives no usable output."""
     names = dict.fromkeys(name for found in outputs for name in found)
     empty = [name for found in outputs for name in [each for each in names if each not in found][:1]]
     void = [name for found in outputs if found.keys() == names.keys() for name in _void(found)[:1]]
@@ -223,7 +223,7 @@ def _left_out(outputs: Outputs) -> Iterator[str]:
 
 
 def _odd(outputs: Outputs) -> Iterator[str]:
-    """Which outputs of the unchanged model hold values, but not all of them, that nothing can be held against."""
+    """Yield notes on unchanged outputs that are partly NaN or infinite."""
     for name in outputs[0]:
         arrays = [found[name] for found in outputs if name in found]
         size, known = sum(one.size for one in arrays), sum(int(np.isfinite(one).sum()) for one in arrays)
@@ -232,14 +232,14 @@ def _odd(outputs: Outputs) -> Iterator[str]:
 
 
 def _recurrent(model: Any) -> list[str]:
-    """That weights of nodes which run over a sequence stay as they are, where there are any."""
+    """Return a note if the model has recurrent nodes, whose weights are not changed."""
     found = Counter(place.node.op_type for place in Scopes(model.graph).places if place.node.op_type in RECURRENT)
     named = ", ".join(f"{count} {op}" for op, count in found.items())
     return [f"the weights of {named} are not changed, only those of convolutions and matrix products"] if named else []
 
 
 def request_sweep(request: Mapping[str, Any], send: Send) -> dict[str, Any]:
-    """Carry out what the child task `loss` was asked for, pinned to its CPUs."""
+    """Run the request of child task `loss`, pinned to its CPUs."""
     point = from_plain(Point, request["point"])
     if point.bundle is None:
         said = point.failure[2] if point.failure else "no inputs were made for it"

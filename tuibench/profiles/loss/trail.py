@@ -1,4 +1,4 @@
-"""From a node's input back to the weight that is stored, through what turns, rounds or only renames it."""
+"""Traces a node's input back to the stored weight, through transposes, casts and quantization."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import onnx
 from tuibench.profiles.loss.scope import Scopes, Source
 
 _MOST_STEPS = 64
-"""Nodes between a layer and its weight: more are a loop of a damaged file."""
+"""Most nodes between a layer and its weight; a longer chain is a loop in a damaged file."""
 
 
 @dataclass(slots=True)
 class Trail:
-    """From a node's input back to what is stored."""
+    """The path from a node's input back to the stored weight."""
 
     source: Source | None = None
     permutations: list[tuple[int, ...]] = field(default_factory=list)
@@ -25,14 +25,14 @@ class Trail:
     quantized: bool = False
 
     def stored_axis(self, axis: int, rank: int, skip: int = 0) -> int:
-        """Where an axis of what the node sees lies in what is stored; `skip` permutations come before that sight."""
+        """Return the stored axis behind an axis of the node's view; skip the first `skip` permutations."""
         for permutation in self.permutations[skip:]:
             axis = permutation[axis] if permutation else rank - 1 - axis
         return axis
 
 
 def follow(scopes: Scopes, graph: onnx.GraphProto, name: str) -> Trail:
-    """Go back from `name` as far as there is only one input that says what it is."""
+    """Trace `name` back as long as a single input determines its value."""
     trail = Trail()
     for _ in range(_MOST_STEPS):
         source = scopes.find(graph, name)
@@ -51,7 +51,7 @@ def follow(scopes: Scopes, graph: onnx.GraphProto, name: str) -> Trail:
             trail.dequantizer, trail.dequantizer_graph, trail.quantized = node, graph, True
             trail.permutations_before = len(trail.permutations)
         elif node.op_type == "QuantizeLinear":
-            # Behind it are the weights as they were: their scale is their own.
+            # Behind it are the original weights, which have a scale of their own.
             trail.dequantizer = trail.dequantizer_graph = None
             trail.quantized = True
         elif node.op_type not in ("Identity", "Cast"):
@@ -63,10 +63,10 @@ def follow(scopes: Scopes, graph: onnx.GraphProto, name: str) -> Trail:
 
 
 def integer_of(node: onnx.NodeProto, name: str, default: int) -> int:
-    """An attribute that is a whole number."""
+    """Return an integer attribute."""
     return next((int(a.i) for a in node.attribute if a.name == name), default)
 
 
 def integers_of(node: onnx.NodeProto, name: str) -> tuple[int, ...]:
-    """An attribute that is several; none where it is not there."""
+    """Return an integer-list attribute; empty if it is missing."""
     return next((tuple(a.ints) for a in node.attribute if a.name == name), ())

@@ -1,4 +1,4 @@
-"""Reads weights from wherever they lie, one at a time, as they are stored and as the numbers that they stand for."""
+"""Reads weights one at a time, as stored and as real values."""
 
 from __future__ import annotations
 
@@ -22,24 +22,24 @@ from tuibench.profiles.loss.scope import Source
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """One weight: as it is stored, and what it stands for."""
+    """One weight: as stored, and its real values."""
 
     stored: Array
     real: Array
-    """The same shape, in floats."""
+    """The real values as floats, in the same shape."""
     zero: Array
-    """What a zero is stored as; of one element, or one for each channel."""
+    """The stored value of zero: one element, or one per channel."""
 
 
 class WeightReader:
-    """Reads the weights of one model, and remembers how large the files are that they lie in."""
+    """Reads the weights of one model; caches the sizes of their files."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
         self._sizes: dict[Path, int] = {}
 
     def stored(self, layer: Layer) -> Array:
-        """The array in the file."""
+        """Return the array stored in the file."""
         tensor = layer.root.tensor or constant_tensor(layer.root)
         if tensor is not None:
             return self.tensor(tensor)
@@ -49,7 +49,7 @@ class WeightReader:
         return np.full(layer.shape, value[0])
 
     def weight(self, layer: Layer, stored: Array | None = None) -> Weight:
-        """The weight of a layer that has no reason against it."""
+        """Return a layer's weight; the layer must have no reason against it."""
         held = self.stored(layer) if stored is None else stored
         if held.dtype.kind == "f":
             return Weight(held, held if held.dtype != np.float16 else held.astype(np.float32), np.zeros(1, held.dtype))
@@ -57,12 +57,12 @@ class WeightReader:
         zero = np.zeros(1, held.dtype) if zero is None else zero.astype(held.dtype)
         scale = self._along_channels(layer, layer.scale)
         real = held.astype(np.float32) - zero.astype(np.float32)
-        # A scale beyond all numbers makes weights that are none, which is said of the layer.
+        # An overflowing scale gives infinite weights, which the layer then reports.
         with np.errstate(over="ignore", invalid="ignore"):
             return Weight(held, real if scale is None else real * scale.astype(np.float32), zero)
 
     def tensor(self, tensor: onnx.TensorProto) -> Array:
-        """Any tensor of the model, checked before it is believed."""
+        """Read any tensor of the model; raise ModelError if it is damaged."""
         try:
             return np.asarray(numpy_helper.to_array(self._inside(tensor)))
         except (ValueError, TypeError, KeyError) as error:
@@ -70,9 +70,9 @@ class WeightReader:
             raise ModelError(f"weight '{name}' is damaged: {show(error, 120)}", "export the model again") from None
 
     def raw(self, tensor: onnx.TensorProto) -> bytes:
-        """The bytes of an external weight, and none of those behind it."""
+        """Return exactly the bytes of an external weight."""
         place = extent(tensor, self._path, self._sizes)
-        # Several of four bits or two share a byte; numpy has them in one each.
+        # Types of two or four bits share bytes; numpy uses one byte for each element.
         needed = size_of(dtype_name(tensor.data_type), tuple(tensor.dims))
         if needed is None:
             needed = math.prod(tensor.dims) * onnx.helper.tensor_dtype_to_np_dtype(tensor.data_type).itemsize
