@@ -1,1 +1,1 @@
-"""Figures as rows of styled text, drawn alike for screens, pipes and exports."""
+"""Figures as rows of styled text, the same for screens, pipes and exports."""

@@ -1,4 +1,4 @@
-"""Bars that lie: amounts beside their names, and how far something is."""
+"""Horizontal bars: labelled amounts, and progress."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _GAP = 1
 
 
 def draw_bars(bars: Sequence[tuple[str, float, str]], width: int, ascii_only: bool = False) -> tuple[Row, ...]:
-    """One row per (label, value, text): the label, a bar from zero, the value in words; the greatest fills its room."""
+    """Draw one row per (label, value, text); the bar of the greatest value fills its space."""
     if width < 1:
         return ()
     text_room = min(max((width_of(text) for _, _, text in bars), default=0), width // 2)
@@ -33,7 +33,7 @@ def draw_bars(bars: Sequence[tuple[str, float, str]], width: int, ascii_only: bo
 
 
 def progress_bar(done: float, total: float, width: int, ascii_only: bool = False) -> str:
-    """How far something is in `width` characters; full only when all is done."""
+    """Return a progress bar of `width` characters; it is full only when all is done."""
     share = min(max(done / total, 0.0), 1.0) if total > 0 else 0.0
     full = min(round(share * width), width - (share < 1)) if width > 0 else 0
     return ("#" if ascii_only else "█") * full + ("-" if ascii_only else "░") * (max(width, 0) - full)

@@ -1,4 +1,4 @@
-"""One cell by itself: how its calls spread, and how they went over time, all executions together."""
+"""One cell alone: the distribution of its calls and their course over time, over all executions."""
 
 from __future__ import annotations
 
@@ -19,15 +19,15 @@ _MS = 1e-6
 _MOST_BINS = 512
 _MOST_POINTS = 1024
 _UNTOLD = 0.005
-"""The share of calls that may be known less exactly than the figure shows: its legend says how many."""
+"""The share of calls outside the exact range that the figure tolerates; the legend gives the number."""
 _GAP = 0.02
-"""What stays free on both sides of each execution."""
+"""Free space on both sides of each execution."""
 _MARKS = (("p50", "p50"), ("p90", "p90"), ("p99", "p99"), ("p99_9", "p99.9"))
 
 
 @dataclass(frozen=True, slots=True)
 class _Kept:
-    """The histogram of one execution, its edges as logarithms of ns."""
+    """The histogram of one execution; its edges are logarithms of ns."""
 
     low: float
     width: float
@@ -37,15 +37,15 @@ class _Kept:
 
     @property
     def high(self) -> float:
-        """The last edge."""
+        """Return the last edge."""
         return self.low + self.width * len(self.counts)
 
 
 def merged_histogram(cell: CellResult) -> Histogram | None:
-    """The histograms of all executions as one in ms; None where none was kept.
+    """Merge the histograms of all executions, in ms; return None without any.
 
-    Each was binned by itself, in equal ratios: their counts are shared out over common bins of the finest ratio. Where
-    an execution has calls outside its own bins, nobody knows how far, so the common ones do not go beyond these.
+    Each execution has bins of its own ratio; spread their counts over common bins of the finest ratio. The common bins
+    stay within each execution's bins where it has calls outside, whose values are unknown.
     """
     kept = [each for each in (_read(e.histogram) for e in cell.executions) if each is not None]
     if not kept:
@@ -53,7 +53,7 @@ def merged_histogram(cell: CellResult) -> Histogram | None:
     low, high = _told(kept)
     finest = min(each.width for each in kept)
     count = min(max(math.ceil((high - low) / finest - 1e-9), 1), _MOST_BINS)
-    # One more on each side for what is known to lie there.
+    # One more on each side for counts known to be outside.
     counts = [0.0] * (count + 2)
     step = (high - low) / count
     for each in kept:
@@ -82,16 +82,16 @@ def _read(stored: Mapping[str, Any]) -> _Kept | None:
 
 
 def _told(kept: Sequence[_Kept]) -> tuple[float, float]:
-    """The widest span of which nearly all calls are known to lie in, below or above; else that of which most are."""
+    """Return the widest span that leaves few calls of unknown position; else the span that leaves the fewest."""
     few = _UNTOLD * math.fsum(each.under + each.over + math.fsum(each.counts) for each in kept)
     below = _sums(sorted(((each.low, each.under) for each in kept), reverse=True))
     above = _sums(sorted((each.high, each.over) for each in kept))
-    # It touches the bins of each, so that what lies beyond these is not below it, nor the other way round.
+    # The span must overlap every execution's bins: calls above them are then not below the span, and vice versa.
     highs = [high for high in above if high >= max(below)]
     untold = [above[high] for high in highs]
 
     def furthest(low: float) -> float:
-        """The greatest end at which no more is untold than may be, or else than at the least."""
+        """Return the greatest end that leaves few enough unknown calls, or else the fewest."""
         first = bisect_right(highs, low)
         few_enough = bisect_right(untold, few, first, key=lambda amount: below[low] + amount)
         return highs[max(few_enough, bisect_right(untold, untold[first], first)) - 1]
@@ -101,7 +101,7 @@ def _told(kept: Sequence[_Kept]) -> tuple[float, float]:
 
 
 def _sums(amounts: Sequence[tuple[float, float]]) -> dict[float, float]:
-    """Of each edge what those before it have, all in all."""
+    """Return for each edge the sum of the amounts before it."""
     sums: dict[float, float] = {}
     total = 0.0
     for edge, amount in amounts:
@@ -111,13 +111,13 @@ def _sums(amounts: Sequence[tuple[float, float]]) -> dict[float, float]:
 
 
 def marks_of(cell: CellResult) -> tuple[tuple[str, float], ...]:
-    """The percentiles that are known, as marks below the histogram."""
+    """Return the known percentiles as marks below the histogram."""
     known = [(label, cell.latency_ms[name].value) for name, label in _MARKS if name in cell.latency_ms]
     return tuple((label, value) for label, value in known if value is not None)
 
 
 def samples_figure(cell: CellResult, name: str = "p50") -> Figure | None:
-    """ms/batch over time: the median of each moment within its least and most, one execution after the other."""
+    """Draw ms/batch over time: the median within the range of each moment, one execution after the other."""
     points, breaks = samples_of(cell)
     if not points:
         return None
@@ -134,7 +134,7 @@ def samples_figure(cell: CellResult, name: str = "p50") -> Figure | None:
 
 
 def samples_of(cell: CellResult) -> tuple[tuple[Point, ...], tuple[int, ...]]:
-    """The series of all executions, each one wide, and the numbers of the points at which a new one begins."""
+    """Return the series of all executions, each of width one, and the index of each execution's first point."""
     points: list[Point] = []
     breaks: list[int] = []
     kept = [execution.series for execution in cell.executions if execution.series]
@@ -149,7 +149,7 @@ def samples_of(cell: CellResult) -> tuple[tuple[Point, ...], tuple[int, ...]]:
 
 
 def _thinned(series: Sequence[Moment], most: int) -> Sequence[Moment]:
-    """At most so many moments: more than the widest screen has columns of dots only costs time."""
+    """Reduce to `most` moments: more than the dot columns of the widest screen only cost time."""
     count = len(series)
     if count <= most:
         return series
@@ -162,7 +162,7 @@ def _middle(values: Sequence[float]) -> float:
 
 
 def _share_out(counts: list[float], first: float, last: float, amount: float) -> None:
-    """Give each place its part; the first and the last one have all that lies on their side."""
+    """Spread an amount over the bins; the first and the last bin take everything on their side."""
     end = len(counts) - 1
     for place in range(min(max(math.floor(first + 1e-9), 0), end), min(max(math.ceil(last - 1e-9), 1), end + 1)):
         left, right = -math.inf if place == 0 else place, math.inf if place == end else place + 1

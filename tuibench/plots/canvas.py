@@ -1,4 +1,4 @@
-"""A grid of characters to draw on: fine lines of braille dots, or of ASCII strokes, with signs on top."""
+"""A character grid to draw on: lines of braille dots or ASCII strokes, with signs on top."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ _BITS = ((0x01, 0x08), (0x02, 0x10), (0x04, 0x20), (0x40, 0x80))
 
 
 class Canvas:
-    """Points of lines count in dots, two across and four down per character; signs count in characters.
+    """Line points count in dots, two across and four down per character; signs count in characters.
 
-    Signs lie over lines, and lines over the backdrop, whatever is drawn first.
+    Signs cover lines, and lines cover the backdrop, in any drawing order.
     """
 
     def __init__(self, width: int, height: int, ascii_only: bool = False) -> None:
@@ -23,26 +23,26 @@ class Canvas:
         self._back: dict[tuple[int, int], tuple[str, str]] = {}
 
     def sign(self, column: int, row: int, char: str, style: str) -> None:
-        """Put a character over whatever is there."""
+        """Put a character on top of lines and backdrop."""
         self._signs[column, row] = char, style
 
     def backdrop(self, column: int, row: int, char: str, style: str) -> None:
-        """Put a character that shows where nothing else is."""
+        """Put a character that shows only where nothing else is drawn."""
         self._back[column, row] = char, style
 
     def is_taken(self, column: int, row: int) -> bool:
-        """Whether a sign stands there."""
+        """Return whether a sign is at this place."""
         return (column, row) in self._signs
 
     def line(self, start: tuple[int, int], end: tuple[int, int], style: str) -> None:
-        """A straight line between two dots, both included."""
+        """Draw a straight line between two dots, both included."""
         if self._ascii:
             self._strokes(start, end, style)
         else:
             self._dotted(start, end, style)
 
     def rows(self) -> tuple[Row, ...]:
-        """What was drawn; exactly as wide and high as asked."""
+        """Return the drawing in exactly the canvas size."""
         return tuple(joined(self._cell(x, y) for x in range(self.width)) for y in range(self.height))
 
     def _cell(self, x: int, y: int) -> tuple[str, str]:
@@ -62,14 +62,14 @@ class Canvas:
             place = x // DOTS_ACROSS, y // DOTS_DOWN
             before, owner = self._dots.get(place, (0, style))
             bit = _BITS[y % DOTS_DOWN][x % DOTS_ACROSS]
-            # Two lines cannot share a character, which has one style: the later one has it.
+            # A character has one style, so two lines cannot share it: the later line takes it.
             self._dots[place] = (before | bit if owner == style else bit), style
 
     def _strokes(self, start: tuple[int, int], end: tuple[int, int], style: str) -> None:
         (x0, y0), (x1, y1) = sorted((start, end))
         left, right = x0 // DOTS_ACROSS, x1 // DOTS_ACROSS
         for column in range(left, right + 1):
-            # Where the line enters and leaves this column of characters.
+            # The line's height at both edges of this character column.
             enter = _at(max(column * DOTS_ACROSS, x0), x0, y0, x1, y1)
             leave = _at(min(column * DOTS_ACROSS + DOTS_ACROSS, x1), x0, y0, x1, y1) if x1 > x0 else y1
             first, last = round(enter) // DOTS_DOWN, round(leave) // DOTS_DOWN

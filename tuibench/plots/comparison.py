@@ -1,4 +1,4 @@
-"""Two results in one figure: both over cores, batches or shapes, their ratio there, or their samples over time."""
+"""Figures of two results: both over cores, batches or shapes, their ratio, or their samples over time."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from tuibench.plots.selection import Selection
 from tuibench.plots.sentence import sentences
 
 _Rest = tuple[tuple[str, str], ...]
-"""All settings of a cell but the one that a figure goes over: (what, in words)."""
+"""All settings of a cell except the figure's axis, as (setting, text)."""
 
 
 def together(old: RunResult, new: RunResult, selection: Selection | None = None) -> Scaling:
-    """One side of each result on the same axis and held at the same values; the sides are named by their results.
+    """Draw one side of each result over the same axis at the same fixed values; label the sides by result.
 
-    Of `selection.sides` the first that the old one has and the first that the new one has are taken. A result that was
-    not measured at those values has no line, and a sentence says so.
+    Take the first of `selection.sides` that each result has. A result not measured at those values has no line, and a
+    sentence reports it.
     """
     wanted = selection or Selection()
     first = scaling(old, _one_side(old, wanted))
@@ -33,7 +33,7 @@ def together(old: RunResult, new: RunResult, selection: Selection | None = None)
     settled = replace(first.selection, sides=(*wanted.sides, *first.selection.sides), fixed=place)
     second = scaling(new, _one_side(new, settled))
     if second.selection.statistic != first.selection.statistic:
-        # What streams do not have cannot be held against what they have.
+        # Both results must use a statistic that streams have, too.
         first = scaling(old, replace(first.selection, statistic=second.selection.statistic))
     lacking = _lacking(first, second, _agree(place, _coordinates(new, second)))
     lines = (*_named(first.lines[:1], old), *(() if lacking else _named(second.lines[:1], new)))
@@ -44,14 +44,14 @@ def together(old: RunResult, new: RunResult, selection: Selection | None = None)
 
 
 def _lacking(first: Scaling, second: Scaling, agree: bool) -> str:
-    """Over what or at what the second one was not measured; '' where its line can be held against the first."""
+    """Return the axis or values that the second result lacks; '' if both lines are comparable."""
     if _over(second) != _over(first) or not any(line.points for line in second.lines[:1]):
         return f"over {first.axis_name}" if first.axis_name else "over the same dim"
     return "" if agree else _held(first.selection)
 
 
 def _coordinates(run: RunResult, shown: Scaling) -> dict[str, int]:
-    """Where the first line stands: everything that is the same in all its cells, whether it was chosen or not."""
+    """Return every coordinate that all cells of the first line share, chosen or not."""
     on_it = {point.cell_key for line in shown.lines[:1] for point in line.points}
     places = [place for place in make_grid(run).places if place.cell.key in on_it]
     values = {key: {place.at.get(key) for place in places} for place in places for key in place.at}
@@ -72,17 +72,17 @@ def _held(selection: Selection) -> str:
 
 
 def comparison_figure(old: RunResult, new: RunResult, selection: Selection | None = None) -> Figure:
-    """Both sides over cores, batches or shapes."""
+    """Draw both results over cores, batches or shapes."""
     return figure_of(together(old, new, selection))
 
 
 def ratio_figure(
     old: RunResult, side: SideBySide, axis: str, near: tuple[str, str] = ("", ""), *, turned: bool = False
 ) -> Figure:
-    """New / old in time over an axis of the old result: cores, batch or `dim NAME`; a line per rest of the settings.
+    """Draw the time ratio new / old over an axis of the old result, one line per combination of other settings.
 
-    Where these are more than can be drawn, the first is that of the pair whose cells have the keys `near`. `turned` is
-    old / new, as seen from the other side.
+    The axis is cores, batch or `dim NAME`. If there are too many lines, the pair with the cell keys `near` comes first.
+    `turned` draws old / new.
     """
     grid = make_grid(old)
     at = {place.cell.key: place for place in grid.places}
@@ -124,7 +124,7 @@ def _inverse(value: float | None) -> float | None:
 
 
 def _names(rests: list[_Rest]) -> list[str]:
-    """Each rest by what differs among them; a rest alone by its side."""
+    """Name each line by the settings in which the lines differ; a single line by its side."""
     seen = [set(rest) for rest in rests]
     shared = set.intersection(*seen) if len(seen) > 1 else set()
     alone = len(rests) == 1
@@ -135,7 +135,7 @@ def _names(rests: list[_Rest]) -> list[str]:
 
 
 def samples_comparison(old: CellResult, new: CellResult, names: tuple[str, str] = ("old", "new")) -> Figure:
-    """ms/batch over time of two cells, execution beside execution."""
+    """Draw ms/batch over time of two cells, execution by execution."""
     sides = [(name, *samples_of(cell)) for name, cell in zip(names, (old, new), strict=True)]
     series = tuple(Series(name, tuple(replace(p, low=None, high=None) for p in ps), bs) for name, ps, bs in sides if ps)
     count = max((sum(bool(e.series) for e in cell.executions) for cell in (old, new)), default=0)

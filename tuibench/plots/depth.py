@@ -1,4 +1,4 @@
-"""One value per layer over the depth of a model, as columns from the ground, with a cursor on one of them."""
+"""One value per layer over the depth of a model, as columns with a cursor."""
 
 from __future__ import annotations
 
@@ -13,15 +13,15 @@ from tuibench.plots.scale import round_ticks, tame, tick_labels
 from tuibench.plots.styled import Row, Span, message_rows
 
 _LEVELS = " .:#"
-"""How full one character is in ASCII."""
+"""Fill levels of one character in ASCII."""
 _EVERYDAY = 5
 _DECADES = 5.0
-"""Of a logarithmic axis: what is smaller than the greatest by more has no height."""
+"""Range of a logarithmic axis in decades; smaller values have no height."""
 
 
 @dataclass(frozen=True, slots=True)
 class Depth:
-    """What is drawn; None where a layer has no value."""
+    """The values to draw; None for a layer without a value."""
 
     values: tuple[float | None, ...]
     y_name: str
@@ -29,13 +29,13 @@ class Depth:
     x_name: str = "layer"
     log: bool = False
     first: int = 1
-    """The number of the first layer, for the names below."""
+    """The number of the first layer, for the tick labels."""
     empty: str = "no layer has a value"
 
 
 @dataclass(frozen=True, slots=True)
 class _Column:
-    """One column of dots, or of characters in ASCII: its value, and whether the cursor is on it."""
+    """One column of dots, or of characters in ASCII; `is_missing` if its layers have no value."""
 
     value: float | None
     is_missing: bool
@@ -44,9 +44,9 @@ class _Column:
 def draw_depth(
     depth: Depth, width: int, height: int, *, cursor: int | None = None, ascii_only: bool = False
 ) -> tuple[Row, ...]:
-    """Exactly `height` rows of `width` columns; `cursor` is the number of a value, from 0.
+    """Return exactly `height` rows of `width` columns; `cursor` is the index of a value.
 
-    Where several layers share a column it shows the greatest of them: what one looks for are peaks.
+    A column shared by several layers shows the greatest value, so that peaks stay visible.
     """
     if width < 1 or height < 1:
         return ()
@@ -59,7 +59,7 @@ def draw_depth(
     across = 1 if ascii_only else DOTS_ACROSS
     columns = _columns(values, frame.columns * across)
     canvas = Canvas(frame.columns, frame.lines, ascii_only)
-    # Powers stand on the ground, whatever their sign; values on zero.
+    # Logarithmic columns start at the bottom; others start at zero.
     zero = _dot(frame, frame.y.low if depth.log else 0.0)
     chosen = _chosen(cursor, len(values), frame.columns)
     for number in range(frame.columns):
@@ -81,19 +81,19 @@ def _tamed(value: float | None, log: bool) -> float | None:
 
 def _span(known: Sequence[float], log: bool) -> tuple[float, float]:
     if log:
-        # Whole decades, and one below the least, so that it has a height, too.
+        # Whole decades, and one below the least value, so that it has a height.
         top = math.ceil(max(known))
         return max(math.floor(min(known)) - 1.0, top - _DECADES), top
     return min([*known, 0.0]), max([*known, 0.0])
 
 
 def _powers(ticks: Sequence[float]) -> Sequence[str]:
-    # Beyond everyday sizes an exponent is shorter than the zeros.
+    # Large and small powers are shorter with an exponent.
     return [short(10.0**tick, 2) if abs(tick) < _EVERYDAY else f"{10.0**tick:.1e}" for tick in ticks]
 
 
 def _columns(values: Sequence[float | None], count: int) -> list[_Column]:
-    """Each column over the layers that it stands for: one that has several columns fills all of them."""
+    """Assign values to columns; a column takes several layers, or a layer several columns."""
     found = []
     for column in range(count):
         start = column * len(values) // count
@@ -104,7 +104,7 @@ def _columns(values: Sequence[float | None], count: int) -> list[_Column]:
 
 
 def _chosen(cursor: int | None, count: int, columns: int) -> range:
-    """The columns of characters that the cursor's layer has a part in."""
+    """Return the character columns of the cursor's layer."""
     if cursor is None or not 0 <= cursor < count:
         return range(0)
     first = cursor * columns // count
@@ -112,7 +112,7 @@ def _chosen(cursor: int | None, count: int, columns: int) -> range:
 
 
 def _place(number: int, count: int, columns: int) -> int:
-    """The column in the middle of a layer."""
+    """Return the column in the middle of a layer."""
     return min((2 * number + 1) * columns // (2 * count), columns - 1)
 
 
@@ -140,7 +140,7 @@ def _draw_column(canvas: Canvas, frame: Frame, column: int, part: Sequence[_Colu
 
 
 def _fill(canvas: Canvas, column: int, tip: int, zero: int, style: str) -> None:
-    """In whole characters, as full as the value reaches into them; the least value leaves a trace."""
+    """Fill whole characters, with a partial one at the end; the least value stays visible."""
     low, high = min(tip, zero), max(tip, zero)
     for row in range(low // DOTS_DOWN, high // DOTS_DOWN + 1):
         inside = min(high, row * DOTS_DOWN + DOTS_DOWN - 1) - max(low, row * DOTS_DOWN) + 1
@@ -148,7 +148,7 @@ def _fill(canvas: Canvas, column: int, tip: int, zero: int, style: str) -> None:
 
 
 def _ticks(depth: Depth, count: int, frame: Frame, cursor: int | None) -> Iterator[tuple[int, str]]:
-    """The first and the last layer, round numbers between, and where the cursor is."""
+    """Yield the first and last layer, round numbers between them, and the cursor's layer."""
     last = depth.first + count - 1
     rounds = (int(tick) for tick in round_ticks(depth.first, last, max(2, frame.columns // 12)) if tick == int(tick))
     numbers = {depth.first, last, *(tick for tick in rounds if depth.first < tick < last)}

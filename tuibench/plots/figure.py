@@ -1,4 +1,4 @@
-"""A figure as data, and its drawing: axes with round ticks, lines, capped bars of uncertainty, a legend outside."""
+"""A figure as data, and its drawing: axes with round ticks, lines, interval bars and a legend."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tuibench.plots.trace import Brush, Stroke, draw_cursor, draw_ideal, draw_mi
 
 MOST_SERIES = 3
 _BAR_LIMIT = 1.5
-"""Bars of uncertainty may reach so many times as far as the values; beyond it they end in an arrow."""
+"""Interval bars extend at most this many times as far as the values; longer ones end in an arrow."""
 _IDEAL_LIMIT = 1.3
 _NOISE = 1e-6
-"""Values that differ by no more than this share of themselves are one value."""
+"""Relative difference up to which values count as equal."""
 _LONGEST_NAME = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """One value, perhaps with how far it can be trusted."""
+    """One value, with its interval if known."""
 
     x: float
     y: float
@@ -35,55 +35,55 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Series:
-    """Points in order of x, joined by a line; its name must be safe to print."""
+    """Points in order of x, joined by a line; the name must be safe to print."""
 
     name: str
     points: tuple[Point, ...]
     breaks: tuple[int, ...] = ()
-    """Numbers of points that are not joined to the one before."""
+    """Indices of points not joined to the previous one."""
     missing: tuple[float, ...] = ()
-    """Where a value should be and is none."""
+    """The x positions without a value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """What `draw` needs to know; nothing in it depends on the size of a screen."""
+    """Everything `draw` needs except the size."""
 
     series: tuple[Series, ...]
     x_ticks: tuple[tuple[float, str], ...] | None
-    """Where the x axis is marked; None for round values."""
+    """Tick positions and labels of the x axis; None for round values."""
     x_name: str
     y_name: str
     log2_x: bool = False
     ideal: tuple[Point, ...] = ()
-    """What the values would ideally be, as straight lines over x."""
+    """The ideal values, as straight lines over x."""
     from_zero: bool = True
     ideal_name: str = "ideal"
     bar_name: str = "95 % interval"
     missing_name: str = "no value"
     empty: str = "nothing measured"
-    """What stands in place of a figure without points."""
+    """Message in place of a figure without points."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """What came of a figure, for its legend."""
+    """Features found while drawing, for the legend."""
 
     bars: str
-    """The sign by which bars can be seen; '' where none can."""
+    """The sign that shows bars; '' if no bar is visible."""
     cut: str
-    """The arrows in which a band of them ends."""
+    """The arrows at clipped bars."""
     has_ideal: bool
     left_out: int
-    """Series that were too many."""
+    """Number of series not drawn."""
 
 
 def draw(
     figure: Figure, width: int, height: int, *, ascii_only: bool = False, cursor: tuple[int, int] | None = None
 ) -> tuple[Row, ...]:
-    """The figure in exactly `height` rows of `width` columns; `cursor` is (number of series, number of point).
+    """Draw the figure in exactly `height` rows of `width` columns; `cursor` is (series index, point index).
 
-    What has no room goes: first the legend, then the axes' lines, then the names of ticks.
+    If space is short, drop the legend first, then the axis lines, then the tick labels.
     """
     if width < 1 or height < 1:
         return ()
@@ -109,7 +109,7 @@ def draw(
 
 
 def _tamed(figure: Figure) -> Figure:
-    """Without what cannot be drawn: series too many, values that are no numbers or beyond all measure."""
+    """Drop surplus series and values that are not finite; clamp extreme values."""
     series = tuple(_tamed_series(series) for series in figure.series[:MOST_SERIES])
     return replace(figure, series=series, ideal=tuple(_tamed_points(figure.ideal)))
 
@@ -128,7 +128,7 @@ def _tamed_points(points: Iterable[Point]) -> Iterator[Point]:
 
 
 def _span(figure: Figure, points: list[Point]) -> tuple[float, float]:
-    """From the least to the greatest that the y axis must show."""
+    """Return the range of the y axis."""
     values = [point.y for point in points]
     low, high = min(values), max(values)
     lowest = min([low, *(p.low for p in points if p.low is not None)])
@@ -138,7 +138,7 @@ def _span(figure: Figure, points: list[Point]) -> tuple[float, float]:
     if figure.from_zero:
         bottom, top = min(bottom, 0.0) if low < 0 else 0.0, max(top, 0.0)
     least, most = min((p.y for p in figure.ideal), default=bottom), max((p.y for p in figure.ideal), default=top)
-    # Without the zero to hold them against, values are held against the ideal: whether a bar holds it must be seen.
+    # Without zero as a reference the ideal is the reference: show it, so that bars around it can be judged.
     if bottom > least and (least >= bottom / _IDEAL_LIMIT or (not figure.from_zero and least >= lowest)):
         bottom = least
     if top < most and (most <= max(high, top) * _IDEAL_LIMIT or (not figure.from_zero and most <= highest)):
@@ -147,7 +147,7 @@ def _span(figure: Figure, points: list[Point]) -> tuple[float, float]:
 
 
 def _reach(figure: Figure, low: float, high: float) -> float:
-    """How far the values reach: from zero, from the ideal as well as from one another, or from one another."""
+    """Return the extent of the values: from zero if zero or an ideal is shown, else from least to greatest."""
     if figure.from_zero or figure.ideal:
         return max(abs(low), abs(high))
     return abs(high) or 1.0 if _is_flat(low, high) else high - low
@@ -158,7 +158,7 @@ def _is_flat(low: float, high: float) -> bool:
 
 
 def _legend(figure: Figure, brush: Brush, seen: _Seen, room: int) -> list[Span]:
-    """What is shown over what, the sign of each series, and what else can be seen, most needed first."""
+    """Return the title, the sign of each series and the other signs, the most needed first."""
     title = " by ".join(filter(None, (figure.y_name, figure.x_name)))
     named = zip(brush.signs.markers, figure.series, SERIES_STYLES, strict=False)
     parts: list[Span] = [
@@ -174,7 +174,7 @@ def _legend(figure: Figure, brush: Brush, seen: _Seen, room: int) -> list[Span]:
         parts.append((f"{seen.bars} {figure.bar_name}", "dim"))
     if seen.cut:
         parts.append((f"{seen.cut} cut", "dim"))
-    # Of the least use where room is short: ticks at each doubling, evenly spaced, tell it too.
+    # Drop `(log2)` first if space is short: evenly spaced doublings show it, too.
     titles = (f"{title} (log2)", title) if brush.x.log2 and title else (title,)
     legends = [[part for part in ((text, "dim"), *parts) if part[0]] for text in titles]
     return max(legends, key=lambda legend: len(fitting(legend, room)))

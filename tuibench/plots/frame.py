@@ -1,4 +1,4 @@
-"""What stands around the data: how the room is shared out, y ticks, x ticks at their values, the legend."""
+"""The frame around the data: layout, y ticks, x ticks and the legend."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from tuibench.plots.scale import Scale, round_ticks, tick_labels
 from tuibench.plots.styled import Row, Span, filled, joined
 
 _LEGEND_FROM, _AXIS_FROM, _NAMES_FROM = 7, 5, 3
-"""Heights in rows from which there is a legend, a line for the x axis, names of x ticks."""
+"""Least heights in rows for the legend, the x axis line and the x tick labels."""
 _Y_NAMES_FROM = 20
 _EDGE_FROM = 4
-"""Widths in columns from which y ticks have names, and the y axis a line."""
+"""Least widths in columns for y tick labels and the y axis line."""
 _ROWS_PER_TICK = 3
 _LINES = {False: ("│", "┤", "└", "─", "┴"), True: ("|", "+", "+", "-", "+")}
 _GAP = "  "
@@ -22,17 +22,17 @@ _GAP = "  "
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """The room of a figure, shared out."""
+    """The layout of a figure."""
 
     width: int
     margin: int
-    """Columns left of the data: names of y ticks and the axis."""
+    """Columns left of the data: y tick labels and the axis."""
     columns: int
     lines: int
     y: Scale
-    """From values to rows of dots."""
+    """Maps values to dot rows."""
     y_names: tuple[tuple[int, str], ...]
-    """(row, label)."""
+    """(row, label) pairs."""
     has_axis: bool
     has_x_names: bool
     has_legend: bool
@@ -47,9 +47,9 @@ def make_frame(
     ascii_only: bool,
     names: Callable[[Sequence[float]], Sequence[str]] = tick_labels,
 ) -> Frame:
-    """Share out the room between the data and what stands around it; the y axis ends at round values.
+    """Divide the space between the data and its frame; the y axis ends at round values.
 
-    `names` writes the values beside the axis, where they stand for others such as their powers.
+    `names` formats the tick labels, for axes of logarithms, for example.
     """
     legend = height >= _LEGEND_FROM and width >= _Y_NAMES_FROM
     axis, x_names = height >= _AXIS_FROM, height >= _NAMES_FROM
@@ -70,7 +70,7 @@ def frame_rows(
     legend: Sequence[Span],
     chosen: int | None = None,
 ) -> tuple[Row, ...]:
-    """The rows of the data with all around them; `ticks` are (column, label), one of the columns may be `chosen`."""
+    """Add the frame to the data rows; `ticks` are (column, label), and `chosen` highlights one of the columns."""
     rows = [_with_edge(frame, number, row) for number, row in enumerate(inner)]
     if frame.has_axis:
         rows.append(_axis(frame, {column for column, _ in ticks}))
@@ -97,7 +97,7 @@ def _axis(frame: Frame, marked: set[int]) -> Row:
 
 
 def _x_names(frame: Frame, ticks: Sequence[tuple[int, str]], chosen: int | None) -> Iterator[Span]:
-    """As many labels as have room, each below its tick: the chosen one, the ends, then from left to right."""
+    """Place labels below their ticks as space allows: the chosen one, the ends, then from left to right."""
     placed: list[tuple[int, str, bool]] = []
     for i in sorted(range(len(ticks)), key=lambda i: (ticks[i][0] != chosen, 0 < i < len(ticks) - 1, i)):
         column, label = ticks[i]
@@ -114,7 +114,7 @@ def _x_names(frame: Frame, ticks: Sequence[tuple[int, str]], chosen: int | None)
 
 
 def fitting(parts: Sequence[Span], room: int) -> list[Span]:
-    """The parts of a legend as far as there is room for whole ones; the first is cut where it has not enough."""
+    """Return the whole legend parts that fit; cut the first one if even that is too long."""
     spans: list[Span] = []
     for number, (text, style) in enumerate(parts):
         kept = (_GAP if number else "") + text

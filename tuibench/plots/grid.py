@@ -1,4 +1,4 @@
-"""A run's cells by their coordinates: to which line of a figure each belongs, and where on it."""
+"""A run's cells by coordinates: the line of a figure each belongs to, and its place on the line."""
 
 from __future__ import annotations
 
@@ -24,39 +24,39 @@ class Place:
     cell: CellResult
     side: str
     at: Mapping[str, int]
-    """By cores, batch and `dim NAME`."""
+    """Keys are cores, batch and `dim NAME`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """All cells of a run and what they differ in."""
+    """All cells of a run, with the settings and axes in which they differ."""
 
     places: tuple[Place, ...]
     sides: tuple[Side, ...]
     dims: tuple[str, ...]
-    """Those with several values that do not just follow another one or the batch."""
+    """Dims with several values that do not depend on another dim or the batch."""
 
     def values(self, key: str, sides: Sequence[str] = ()) -> tuple[int, ...]:
-        """All values of an axis, ascending; of some sides only where any are given."""
+        """Return all values of an axis in ascending order; if sides are given, only theirs."""
         return tuple(sorted({p.at[key] for p in self.places if key in p.at and (not sides or p.side in sides)}))
 
     def axis_key(self, selection: Selection) -> str:
-        """The coordinate that a figure goes over."""
+        """Return the coordinate key of the figure's axis."""
         return selection.axis if selection.axis != "shape" else dim_key(selection.dim)
 
     def axes(self) -> tuple[str, ...]:
-        """Those of AXES along which something can be seen."""
+        """Return the axes with more than one value."""
         many = [axis for axis in ("cores", "batch") if len(self.values(axis)) > 1]
         return (*many, "shape") if self.dims else tuple(many)
 
 
 def dim_key(name: str) -> str:
-    """The coordinate of a symbolic dim, which might itself be called cores."""
+    """Return the coordinate key of a symbolic dim; the prefix separates it from names such as cores."""
     return _DIM + name
 
 
 def coordinate_name(key: str) -> str:
-    """What a coordinate is called, safe to print."""
+    """Return the display name of a coordinate, safe to print."""
     return show(key.removeprefix(_DIM), _LONGEST)
 
 
@@ -73,7 +73,7 @@ def make_grid(run: RunResult) -> Grid:
 
 
 def settle(grid: Grid, selection: Selection) -> Selection:
-    """The selection with every gap filled, and with what does not exist in this run replaced by what does."""
+    """Fill every gap of the selection; replace choices that this run does not have."""
     axes = grid.axes()
     axis = selection.axis if selection.axis in AXES else (axes[0] if axes else "cores")
     dim = selection.dim if grid.values(dim_key(selection.dim)) else (grid.dims[0] if grid.dims else "")
@@ -84,19 +84,19 @@ def settle(grid: Grid, selection: Selection) -> Selection:
 
 
 def choices_of(grid: Grid, selection: Selection, metrics: tuple[str, ...], statistics: tuple[str, ...]) -> Choices:
-    """What could be chosen instead."""
+    """Return the available alternatives to a selection."""
     fixed = {key: grid.values(key, selection.sides) for key in selection.fixed}
     return Choices(grid.axes(), grid.sides, fixed, metrics, statistics, grid.dims)
 
 
 def _hold(grid: Grid, selection: Selection) -> dict[str, int]:
-    """Where the axes are held that the figure does not go over: as asked, else where most of the line was measured.
+    """Return the fixed values of the other axes: as requested, else those with the most measured cells.
 
-    Among equals most cores and the smallest batch and shape.
+    Among equals prefer the most cores and the smallest batch and shape.
     """
     over = grid.axis_key(selection)
     every = ("cores", "batch", *map(dim_key, grid.dims))
-    # What changes together with the axis cannot be held.
+    # An axis that changes together with the figure's axis cannot be fixed.
     keys = [key for key in every if key != over and not (key != "cores" and _tied(grid.places, key, over))]
     mine = [place for place in grid.places if place.side in selection.sides and over in place.at]
     counts: Counter[tuple[int | None, ...]] = Counter()
@@ -114,14 +114,14 @@ def _hold(grid: Grid, selection: Selection) -> dict[str, int]:
 
 
 def _open_batches(run: RunResult) -> dict[str, int]:
-    """The model's own batch, where none was asked for: a failed cell is not told apart from its neighbours."""
+    """Return each model's own batch, for cells without a requested one; failed cells get it, too."""
     read = {c.asked.model_sha256: c.used.batch for c in run.cells if c.used is not None and c.used.batch is not None}
     measured = {c.asked.model_sha256: c.items for c in run.cells if c.pooled is not None}
     return {**measured, **read}
 
 
 def _side_of(run: RunResult, asked: Asked) -> Asked:
-    """The request without what figures go over; streams count only where a number was asked for."""
+    """Clear the figure's axes from a request; keep streams only if a number was requested."""
     streams = asked.streams if run.spec.streams is not None and find(asked.scenario).has_streams else 0
     return replace(asked, cores=0, batch=None, dims={}, streams=streams)
 
@@ -150,7 +150,7 @@ def _label(asked: Asked, varying: set[str], names: Mapping[str, str]) -> str:
 
 
 def _free_dims(places: Sequence[Place]) -> tuple[str, ...]:
-    """Dims with several values; of those that always change together, such as by -seq_len, the first."""
+    """Return the dims with several values; of dims that change together keep the first."""
     names = dict.fromkeys(key for place in places for key in place.at if key.startswith(_DIM))
     free: list[str] = []
     for name in names:
@@ -161,6 +161,6 @@ def _free_dims(places: Sequence[Place]) -> tuple[str, ...]:
 
 
 def _tied(places: Sequence[Place], one: str, other: str) -> bool:
-    """Whether each of several values of one goes with a single value of the other, and the other way round."""
+    """Return whether two axes correspond one to one and have several values."""
     pairs = {(place.at[one], place.at[other]) for place in places if one in place.at and other in place.at}
     return len(pairs) == len({a for a, _ in pairs}) == len({b for _, b in pairs}) > 1

@@ -1,4 +1,4 @@
-"""How often what took how long: counts over bins as columns, with the percentiles marked below."""
+"""A latency histogram: columns of counts, with percentiles marked below."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from tuibench.plots.styled import Row, Span, filled, message_rows
 _BLOCKS = " ▁▂▃▄▅▆▇█"
 _ASCII = " .:#"
 _SHOWN = 0.995
-"""The share of all that the columns must show: the slowest few would leave the rest a single column."""
+"""The share of calls that the columns must show: the slowest few would squeeze the rest into one column."""
 _LEAST = 1e-9
-"""Percent that the y axis shows at least: any less and its own arithmetic would fail."""
+"""Least upper end of the y axis in percent, for the axis arithmetic."""
 _MARKS_FROM = 6
-"""Height in rows from which percentiles have a line of their own."""
+"""Least height in rows for a line of percentiles."""
 
 
 @dataclass(frozen=True, slots=True)
 class Histogram:
-    """Counts between edges, ascending; `under` and `over` lie outside them."""
+    """Counts between ascending edges; `under` and `over` are counts outside them."""
 
     edges: tuple[float, ...]
     counts: tuple[float, ...]
@@ -33,13 +33,13 @@ class Histogram:
     over: float = 0
     unit: str = "ms/batch"
     perhaps_under: float = 0
-    """Of whom only some upper bound within the edges is known."""
+    """Counts known only to be below some value within the edges."""
     perhaps_over: float = 0
-    """Of whom only some lower bound within the edges is known."""
+    """Counts known only to be above some value within the edges."""
 
     @property
     def total(self) -> float:
-        """All that was counted."""
+        """Return the sum of all counts."""
         outside = self.under + self.over + self.perhaps_under + self.perhaps_over
         return math.fsum(self.counts) + outside
 
@@ -52,7 +52,7 @@ def draw_histogram(
     marks: Sequence[tuple[str, float]] = (),
     ascii_only: bool = False,
 ) -> tuple[Row, ...]:
-    """Exactly `height` rows of `width` columns; `marks` are (name, value), such as percentiles."""
+    """Return exactly `height` rows of `width` columns; `marks` are (name, value), such as percentiles."""
     if width < 1 or height < 1:
         return ()
     if not any(count > 0 for count in histogram.counts):
@@ -72,7 +72,7 @@ def draw_histogram(
 def _fitted(
     histogram: Histogram, low: float, high: float, width: int, height: int, ascii_only: bool
 ) -> tuple[Frame, list[float]]:
-    """The frame, and the share in percent of each of its columns; their number depends on how wide the y names are."""
+    """Return the frame and the percentage of each column; the y labels' width limits the columns."""
     columns = width
     for _ in range(2):
         most = max(_LEAST, *_columns(histogram, low, high, columns))
@@ -82,7 +82,7 @@ def _fitted(
 
 
 def _range(histogram: Histogram) -> tuple[float, float]:
-    """From the first count to where nearly all lie below."""
+    """Return the range from the first count to the value that nearly all counts are below."""
     first = next(i for i, count in enumerate(histogram.counts) if count > 0)
     sums = list(accumulate(histogram.counts))
     last = next(i for i, total in enumerate(sums) if total >= _SHOWN * sums[-1])
@@ -90,7 +90,7 @@ def _range(histogram: Histogram) -> tuple[float, float]:
 
 
 def _legend(histogram: Histogram, low: float, high: float) -> list[Span]:
-    """What is drawn, and how much lies outside; what is not known to lie there is never said to."""
+    """Return the title and the share of calls outside; `up to` if their position is uncertain."""
     above = zip(histogram.edges, histogram.counts, strict=False)
     over = histogram.over + math.fsum(count for left, count in above if left >= high)
     legend = [f"% of calls by {histogram.unit}"]
@@ -103,7 +103,7 @@ def _legend(histogram: Histogram, low: float, high: float) -> list[Span]:
 
 
 def _columns(histogram: Histogram, low: float, high: float, width: int) -> list[float]:
-    """The percentages of equally wide columns; a bin that lies across a border is shared out by its width."""
+    """Return the percentages of equally wide columns; split a bin across a border by width."""
     columns = [0.0] * max(width, 1)
     step = (high - low) / len(columns)
     for (left, right), count in zip(pairwise(histogram.edges), histogram.counts, strict=False):
@@ -119,14 +119,14 @@ def _columns(histogram: Histogram, low: float, high: float, width: int) -> list[
 def _lines(frame: Frame, shares: Sequence[float]) -> list[str]:
     levels = _ASCII if frame.ascii_only else _BLOCKS
     full, top = len(levels) - 1, frame.y.high
-    # The least count leaves a trace: a column without one says that nothing took so long.
+    # The least count stays visible: an empty column means no calls.
     heights = [max(round(share / top * frame.lines * full), 1 if share > 0 else 0) for share in shares]
     floors = range((frame.lines - 1) * full, -1, -full)
     return ["".join(levels[max(0, min(height - floor, full))] for height in heights) for floor in floors]
 
 
 def _marks(marks: Sequence[tuple[str, float]], x: Scale, ascii_only: bool) -> list[Span]:
-    """A sign below each value with its name; one that has no room beside its neighbour is left out."""
+    """Put a sign with a name below each value; leave out names that do not fit."""
     spans: list[Span] = []
     at, sign = 0, "^" if ascii_only else "▲"
     for name, value in sorted(marks, key=lambda mark: mark[1]):
@@ -141,7 +141,7 @@ def _marks(marks: Sequence[tuple[str, float]], x: Scale, ascii_only: bool) -> li
 
 
 def _ticks(x: Scale, frame: Frame) -> list[tuple[int, str]]:
-    """Two at least where there is room, as one says nothing of how wide the columns are: few round ones lie inside."""
+    """Return at least two ticks if space allows, as one tick shows no scale."""
     named: list[tuple[int, str]] = []
     few = max(2, frame.columns // 10)
     for most in range(few, 2 * few + 1):

@@ -1,4 +1,4 @@
-"""One line of a scaling figure: its points, measured or not, and what is said of it in words."""
+"""One line of a scaling figure: its points and the sentences about it."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ class ScalingPoint:
 
     value: int
     label: str
-    """Such as `4 cores` or `seq 128`."""
+    """For example `4 cores` or `seq 128`."""
     cell_key: str
     estimate: Estimate
     """In the metric's unit."""
     throughput: Estimate
-    """In items/s, from which efficiency and sentences follow whatever the metric."""
+    """In items/s; the basis of efficiency and sentences for every metric."""
     batch_time: Estimate
     """In ms/batch, by the same statistic."""
     efficiency: float | None
     grade: str
     status: str
     note: str
-    """What keeps it from being taken at face value; why there is no value."""
+    """A caveat about the value, or the reason why there is none."""
     is_clean: bool
-    """Whether it may be called the best."""
+    """True if the point may be called the best."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,13 +40,13 @@ class Line:
 
     @property
     def measured(self) -> tuple[ScalingPoint, ...]:
-        """The points that have a value."""
+        """Return the points that have a value."""
         return tuple(point for point in self.points if point.estimate.value is not None)
 
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """One thing that a figure says, with the word that stands before it in a side panel."""
+    """One statement about a figure, with its label in a side panel."""
 
     kind: str
     """best, worst, knee, enough, growth, Amdahl, step, ratio, missing or note."""

@@ -1,4 +1,4 @@
-"""Which cells are worth choosing: those that no other cell beats in both latency and items/s."""
+"""The Pareto set of cells: no other cell beats them in both latency and items/s."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tuibench.plots.quantity import quantity
 
 @dataclass(frozen=True, slots=True)
 class Tradeoff:
-    """A cell of the Pareto set: whoever wants more items/s than it has must take more latency, too."""
+    """A cell of the Pareto set: more items/s than it has cost more latency."""
 
     cell: CellResult
     latency: Estimate
@@ -19,13 +19,13 @@ class Tradeoff:
     rate: Estimate
     """Items/s."""
     is_sure: bool
-    """Whether it has more items/s than any quicker one by more than the intervals leave open."""
+    """True if its items/s exceed those of every quicker one beyond the intervals."""
 
 
 def tradeoffs(cells: Sequence[CellResult]) -> tuple[Tradeoff, ...]:
-    """The Pareto set of latency against items/s, the least latency first: one set for each model and its dims.
+    """Return the Pareto set of latency against items/s by ascending latency, one set per model and dims.
 
-    Cells with wrong outputs or grade D are in it only where there are no others, as they may not win anything else.
+    Include cells with wrong outputs or grade D only if there are no others.
     """
     return tuple(each for group in by_work(cells) for each in _of_one_work(group))
 
@@ -50,7 +50,7 @@ def _is_clean(cell: CellResult) -> bool:
 
 
 def _is_more(rate: Estimate, other: Estimate) -> bool:
-    """A number without an interval stands for itself alone."""
+    """Compare the intervals; a number without an interval counts as exact."""
     low = rate.value if rate.low is None else rate.low
     high = other.value if other.high is None else other.high
     return low is not None and high is not None and low > high

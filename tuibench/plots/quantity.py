@@ -1,4 +1,4 @@
-"""What a figure can show of a cell: each metric with the statistics that exist for it, as a value with its interval."""
+"""The metrics of a cell with their statistics, as values with intervals."""
 
 from __future__ import annotations
 
@@ -10,25 +10,25 @@ from tuibench.core.scenario import any_streams
 from tuibench.core.units import ms, percent, short
 
 METRICS = ("latency", "throughput", "batch-time", "efficiency")
-"""ms/item, items/s, ms/batch, and how much of perfect scaling is reached, in percent."""
+"""ms/item, items/s, ms/batch, and the reached share of perfect scaling in percent."""
 STATISTICS = ("p50", "mean", "floor")
 UNITS = {"latency": "ms/item", "throughput": "items/s", "batch-time": "ms/batch", "efficiency": "%"}
 _LEAST = 1e-100
-"""A time from which no rate can be made: no call takes less."""
+"""Times below this give no rate; no call is that short."""
 LESS_IS_BETTER = ("latency", "batch-time")
 
 
 def statistics_of(metric: str, scenarios: Collection[str]) -> tuple[str, ...]:
-    """Those that exist for a metric, its usual one first.
+    """Return a metric's statistics, the default first.
 
-    Items/s of one call at a time are those of the median call, which a disturbed machine moves least. Streams are
-    counted over all of them at once, so that there is no median call to take theirs from.
+    Items/s of single calls default to the median call, which a disturbed machine affects least. Streams are counted
+    together, so they have only a mean.
     """
     return STATISTICS if metric in LESS_IS_BETTER or not any_streams(scenarios) else ("mean",)
 
 
 def quantity(cell: CellResult, metric: str, statistic: str) -> Estimate:
-    """The metric of one cell; efficiency needs others to compare with and is made of throughputs by `relative`."""
+    """Return a metric of one cell; for efficiency return throughput, which `relative` turns into efficiency."""
     time = cell.latency_ms.get(statistic, Estimate(None))
     items = max(cell.items, 1)
     if metric == "batch-time":
@@ -39,19 +39,19 @@ def quantity(cell: CellResult, metric: str, statistic: str) -> Estimate:
 
 
 def scaled(estimate: Estimate, factor: float) -> Estimate:
-    """The estimate times something that is known exactly."""
+    """Multiply an estimate by an exact factor."""
     value, low, high = (None if v is None else v * factor for v in (estimate.value, estimate.low, estimate.high))
     return Estimate(value, low, high, estimate.n, estimate.reason)
 
 
 def inverse(estimate: Estimate, numerator: float) -> Estimate:
-    """`numerator` / estimate: from time per call to calls per time."""
+    """Return `numerator` / estimate: time per call becomes calls per time."""
     value, low, high = (_over(numerator, v) for v in (estimate.value, estimate.high, estimate.low))
     return Estimate(value, low, high, estimate.n, estimate.reason)
 
 
 def relative(new: Estimate, base: Estimate, factor: float = 1.0) -> Estimate:
-    """factor × new / base of two estimates that know nothing of each other: their half-widths add in squares."""
+    """Return factor × new / base of two independent estimates; their half-widths add in squares."""
     if new.value is None or base.value is None or new.value <= 0 or base.value <= 0:
         return Estimate(None, reason="one side has no value")
     value, halves = factor * new.value / base.value, (new.half_width, base.half_width)
@@ -62,14 +62,14 @@ def relative(new: Estimate, base: Estimate, factor: float = 1.0) -> Estimate:
 
 
 def overlap(a: Estimate, b: Estimate) -> bool:
-    """Whether two intervals share a value; a number without one can be told from any other."""
+    """Return whether two intervals share a value; a number without an interval overlaps nothing."""
     if a.low is None or a.high is None or b.low is None or b.high is None:
         return False
     return a.low <= b.high and b.low <= a.high
 
 
 def amount(estimate: Estimate, metric: str) -> str:
-    """The value with its unit and, where it has an interval, its ±."""
+    """Return the value with its unit and, if it has an interval, its ±."""
     value, half = estimate.value, estimate.half_width
     if value is None:
         return "-"

@@ -1,4 +1,4 @@
-"""From values to places on an axis, and the round numbers that are written beside it."""
+"""Maps values to places on an axis, and picks round ticks."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 _STEPS = {1.0: 0.0, 2.0: 0.0, 2.5: 0.0, 5.0: 0.0, 1.5: 0.05, 3.0: 0.05, 4.0: 0.05, 6.0: 0.05, 8.0: 0.05}
-"""The first digits of round spacings, and how much emptier an axis may be with a rounder one."""
+"""First digits of round spacings, each with a penalty for being less round."""
 _GREATEST, _SMALLEST = 1e250, 1e-250
-"""Beyond these, differences and products of values could overflow; no measured quantity comes near."""
+"""Beyond these, differences and products of values could overflow; no measured value comes near."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scale:
-    """One axis: `low` lies at place `first`, `high` at place `last`; places may run either way."""
+    """One axis from `low` at place `first` to `high` at place `last`; places may run either way."""
 
     low: float
     high: float
@@ -24,7 +24,7 @@ class Scale:
     log2: bool = False
 
     def place(self, value: float) -> int:
-        """The place of a value, which may lie beyond either end."""
+        """Return the place of a value, which may be beyond either end."""
         low, high = self._turned(self.low), self._turned(self.high)
         if high <= low:
             return round((self.first + self.last) / 2)
@@ -32,7 +32,7 @@ class Scale:
         return self.first + round(max(-9.0, min(9.0, share)) * (self.last - self.first))
 
     def value(self, place: float) -> float:
-        """What lies at a place."""
+        """Return the value at a place."""
         if self.last == self.first:
             return self.low
         low, high = self._turned(self.low), self._turned(self.high)
@@ -44,16 +44,16 @@ class Scale:
 
 
 def tame(value: float) -> float:
-    """The value within what the arithmetic of an axis can carry."""
+    """Clamp the value to the range that axis arithmetic can handle."""
     if abs(value) < _SMALLEST:
         return 0.0
     return max(-_GREATEST, min(_GREATEST, value))
 
 
 def round_ticks(low: float, high: float, most: int) -> tuple[float, ...]:
-    """At most `most` (and two at least) round values, evenly spaced, from `low` or below to `high` or above.
+    """Return two to `most` evenly spaced round values that cover `low` to `high`.
 
-    Of all round spacings that give few enough it takes the one that leaves least of the axis empty.
+    Choose the spacing that leaves the least of the axis empty.
     """
     if not high > low:
         low, high = (low, low + abs(low)) if low else (0.0, 1.0)
@@ -74,7 +74,7 @@ def round_ticks(low: float, high: float, most: int) -> tuple[float, ...]:
 
 
 def tick_labels(ticks: Sequence[float]) -> tuple[str, ...]:
-    """The ticks as text, all with the same number of decimals and in the same unit (k, M)."""
+    """Format the ticks with the same number of decimals and the same unit (k, M)."""
     greatest = max((abs(tick) for tick in ticks), default=0.0)
     step = min((b - a for a, b in pairwise(ticks)), default=greatest) or 1.0
     if greatest >= 1e10 or 0 < greatest < 1e-4:

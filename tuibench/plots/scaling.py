@@ -1,8 +1,9 @@
-"""How a benchmark scales over cores, batch or shape: the points, sentences and figure that screens and `show` share.
+"""Scaling of a benchmark over cores, batch or shape: the points, sentences and figure that screens and `show` share.
 
-Efficiency says how much of perfect scaling is reached, against the smallest value measured of the same side:
-over cores items/s(n) / (n / n0 × items/s(n0)); over batches items/s(b) / items/s(b0), so that 100 % means that batching
-neither gains nor costs; over a dim items/s(s) × s / (s0 × items/s(s0)), so that 100 % means time in proportion to it.
+Efficiency is the reached share of perfect scaling, relative to the smallest value measured on the same side. Over cores
+it is items/s(n) / (n / n0 × items/s(n0)). Over batches it is items/s(b) / items/s(b0): 100 % means that batching
+neither gains nor costs. Over a dim it is items/s(s) × s / (s0 × items/s(s0)): 100 % means that time is proportional to
+the dim.
 """
 
 from __future__ import annotations
@@ -39,15 +40,15 @@ __all__ = [
 
 _QUANTITIES = UNITS | {"efficiency": "efficiency %"}
 _SPREAD_FOR_LOG2 = 4
-"""An axis whose values span less is read more easily with even steps."""
+"""Axes with a smaller range of values use even steps."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scaling:
-    """All that a page of scaling says."""
+    """The content of a scaling page."""
 
     selection: Selection
-    """What is shown: nothing left open, nothing that does not exist."""
+    """The settled selection: complete and valid for this run."""
     choices: Choices
     lines: tuple[Line, ...]
     unit: str
@@ -57,12 +58,12 @@ class Scaling:
 
 
 def axes_of(run: RunResult) -> tuple[str, ...]:
-    """Those of AXES that have more than one value in this run."""
+    """Return the axes that have more than one value in this run."""
     return make_grid(run).axes()
 
 
 def scaling(run: RunResult, selection: Selection | None = None) -> Scaling:
-    """Cut the lines that `selection` asks for; what it leaves open, or what this run does not have, is chosen."""
+    """Return the lines for `selection`; fill in missing and invalid choices."""
     grid = make_grid(run)
     settled = settle(grid, selection or Selection())
     metric = settled.metric if settled.metric in METRICS else METRICS[1]
@@ -79,7 +80,7 @@ def scaling(run: RunResult, selection: Selection | None = None) -> Scaling:
 
 
 def figure_of(shown: Scaling) -> figures.Figure:
-    """The figure of what is shown; a cell without a value keeps its tick, and a sign says so."""
+    """Return the figure; a cell without a value keeps its tick and gets a sign."""
     series = tuple(
         figures.Series(
             line.side.label,
@@ -164,7 +165,7 @@ def _with_efficiency(point: ScalingPoint, base: ScalingPoint | None, selection: 
 
 
 def _ideal(shown: Scaling) -> tuple[tuple[figures.Point, ...], str]:
-    """What the first side would do if it went on as at its smallest value."""
+    """Return the first side's ideal line, extrapolated from its smallest value."""
     measured: Sequence[ScalingPoint] = shown.lines[0].measured if shown.lines else ()
     if len(measured) < 2 or measured[0].value < 1:
         return (), ""

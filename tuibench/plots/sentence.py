@@ -1,4 +1,4 @@
-"""What a scaling figure shows, in short sentences: best and worst, where cores stop paying, which side is faster."""
+"""Sentences about a scaling figure: best and worst, where cores stop paying, and ratios between sides."""
 
 from __future__ import annotations
 
@@ -15,28 +15,28 @@ from tuibench.plots.quantity import LESS_IS_BETTER, amount, overlap, relative
 from tuibench.plots.selection import Selection
 
 _STILL_PAYS = 0.5
-"""A core that gives less than this share of what the first ones gave does not pay any more."""
+"""A further core pays if it gives at least this share of a first core's rate."""
 _ENOUGH = 0.95
 _SURE = 0.2
-"""Values less sure than this say nothing about the form of a line."""
+"""Values with a wider half-width say nothing about a line's shape."""
 _FAR = 0.1
-"""How far a point may lie from the law of Amdahl before the law is no explanation."""
+"""Amdahl's law explains a line only if every point is within this share."""
 _LONGEST = 500
 
 
 def sentences(lines: Sequence[Line], selection: Selection, comparisons: Sequence[Comparison]) -> tuple[Sentence, ...]:
-    """All that can be said of the first side, then how the others compare, then what has no value."""
+    """Return the sentences on the first side, its ratios to the others, then the missing values."""
     return tuple(_sentences(lines, selection, comparisons))
 
 
 def point_words(point: ScalingPoint, metric: str) -> str:
-    """All of one point in a line, what is shown first: for below a figure whose cursor stands there."""
+    """Describe one point in a line of text, for the cursor; the shown metric comes first."""
     words = [amount(point.estimate, metric)] if point.estimate.value is not None else []
     others = (("throughput", point.throughput), ("batch-time", point.batch_time))
     words += [amount(estimate, name) for name, estimate in others if name != metric and estimate.value is not None]
     if point.efficiency is not None and metric != "efficiency":
         words.append(f"efficiency {percent(point.efficiency)}")
-    # A note of the grade says it with its cause.
+    # A note on the grade already names it.
     words += [f"grade {point.grade}"] if point.grade and f"grade {point.grade}" not in point.note else []
     return f"{point.label}: {', '.join([*words, *filter(None, [point.note])])}"
 
@@ -67,19 +67,19 @@ def _extremes(line: Line, metric: str) -> Iterator[Sentence]:
 
 
 def _ties(best: ScalingPoint, line: Line) -> str:
-    """Those that the intervals cannot tell from the best."""
+    """Return the points whose intervals overlap the best one's."""
     rivals = [point for point in _able(line) if point is not best]
     tied = [str(point.value) for point in rivals if overlap(point.estimate, best.estimate)]
     return f", tied with {', '.join(tied)}" if tied else ""
 
 
 def best_of(line: Line, metric: str) -> ScalingPoint | None:
-    """The best point that may be called so."""
+    """Return the best point among those that may win."""
     return _extreme(_able(line), metric, best=True)
 
 
 def _able(line: Line) -> Sequence[ScalingPoint]:
-    """The points that may win: wrong outputs and grade D only where there is nothing else."""
+    """Return the points that may win: wrong outputs and grade D only if there are no others."""
     return [point for point in line.measured if point.is_clean] or line.measured
 
 
@@ -89,8 +89,8 @@ def _extreme(points: Sequence[ScalingPoint], metric: str, *, best: bool) -> Scal
 
 
 def _shape_of(line: Line, selection: Selection) -> Iterator[Sentence]:
-    """What the form of the line says, on each axis another thing, from items/s whatever is shown."""
-    # A dim may be empty, yet nothing is measured on no core.
+    """Describe the line's shape by its axis, always from items/s."""
+    # A dim may be 0; a core count may not.
     counted = [point for point in line.points if point.value >= 1 or selection.axis == "shape"]
     known = [point for point in counted if point.throughput.value and _is_sure(point.throughput)]
     if len(known) < 2:
@@ -109,7 +109,7 @@ def _is_sure(estimate: Estimate) -> bool:
 
 
 def _knee(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
-    """The last point before a step whose cores each give less than half of what one gave at first."""
+    """Find the last point before cores give less than half of a first core's rate."""
     if len(points) < 3:
         return
     rates = [point.throughput.value or 0.0 for point in points]
@@ -123,9 +123,9 @@ def _knee(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
 
 
 def _amdahl(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
-    """The share of the work that would have to be serial to explain the line by Amdahl's law, by least squares."""
+    """Fit the serial share of Amdahl's law by least squares."""
     middle = serial_share([_speedup(point, points[0], "value") for point in points])
-    # The law is read the other way: where the speedups are at their lowest, the serial part is at its greatest.
+    # The ends swap: the lowest speedups give the greatest serial share.
     ends = [serial_share([_speedup(p, points[0], end) for p in points]) for end in ("high", "low")]
     if middle is None:
         return
@@ -149,7 +149,7 @@ def _clamped(*shares: float) -> tuple[float, ...]:
 
 
 def _misfit(points: Sequence[ScalingPoint], serial: float) -> str:
-    """The point that the law is furthest from, if that is far: then something else than serial work slows it."""
+    """Name the point furthest from the law if it is far: serial work alone does not explain it."""
     off = {}
     for point in points[1:]:
         m, speedup = _speedup(point, points[0], "value")
@@ -163,14 +163,14 @@ def _less(difference: float) -> str:
 
 
 def serial_share(speedups: Sequence[tuple[float, float]]) -> float | None:
-    """The s for which 1 / speedup = s + (1 - s) / m fits (m times the cores, speedup) best; None without two points."""
+    """Fit s in 1 / speedup = s + (1 - s) / m to pairs (m times the cores, speedup); return None without two points."""
     rows = [(1 - 1 / m, 1 / speedup - 1 / m) for m, speedup in speedups if m > 1 and speedup > 0]
     total = math.fsum(x * x for x, _ in rows)
     return math.fsum(x * y for x, y in rows) / total if total > 0 else None
 
 
 def of_the_work(share: float, cores: int) -> float:
-    """The serial share of the work, from that of the time which it takes on so many cores: there it weighs more."""
+    """Convert the serial share of the time on `cores` cores to the share of the work, which is smaller."""
     return share if share >= 1 else share / (cores * (1 - share) + share)
 
 
@@ -181,7 +181,7 @@ def _speedup(point: ScalingPoint, base: ScalingPoint, end: str) -> tuple[float, 
 
 
 def _enough(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
-    """The smallest batch that gives nearly all of the most items/s; among those that may be called best."""
+    """Find the smallest batch with nearly the highest items/s among points that may win."""
     clean = [point for point in points if point.is_clean] or points
     most = max(point.throughput.value or 0.0 for point in clean)
     first = next(point for point in clean if (point.throughput.value or 0.0) >= _ENOUGH * most)
@@ -189,7 +189,7 @@ def _enough(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
 
 
 def _growth(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
-    """By which power of the dim time grows, from the smallest to the greatest."""
+    """Give the power of the dim by which time grows, from the smallest to the greatest value."""
     first, last = points[0], points[-1]
     slower = (first.throughput.value or 0.0) / (last.throughput.value or math.inf)
     if first.value < 1 or slower <= 0:
@@ -199,7 +199,7 @@ def _growth(points: Sequence[ScalingPoint]) -> Iterator[Sentence]:
 
 
 def _last_step(line: Line, axis: str) -> Iterator[Sentence]:
-    """What the last step brought: in items/s, over shapes in time."""
+    """Give the change of the last step: in items/s, or in time over shapes."""
     known = [point for point in line.points if point.throughput.value]
     if len(known) < 2:
         return
@@ -213,7 +213,7 @@ def _last_step(line: Line, axis: str) -> Iterator[Sentence]:
 
 
 def _name(point: ScalingPoint) -> str:
-    """What a label says beside the value."""
+    """Return the label without its value."""
     return point.label.removesuffix(f" {point.value}")
 
 
@@ -230,7 +230,7 @@ def _signed(ratio: float) -> str:
 
 
 def _ratio(first: Line, other: Line, selection: Selection, comparisons: Sequence[Comparison]) -> Iterator[Sentence]:
-    """Both sides at the best point that they share; the verdict of an interleaved comparison where there is one."""
+    """Compare both sides at their best shared point; use the verdict of an interleaved comparison if there is one."""
     twins = {point.value: point for point in other.measured}
     best = best_of(replace(first, points=tuple(p for p in first.points if p.value in twins)), selection.metric)
     if best is None:

@@ -1,4 +1,4 @@
-"""A row of numbers as a row of characters: how something went, in the width of a word."""
+"""A sparkline: a row of numbers as a row of characters."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ def sparkline(
     low: float | None = None,
     high: float | None = None,
 ) -> str:
-    """One character per value, blank where there is none; with a `width` at most so many, each the mean of several.
+    """Return one character per value, blank for None; with `width` average values to at most that many characters.
 
-    From the least value to the greatest, unless `low` and `high` say otherwise; values all alike lie in the middle.
+    The scale runs from the least value to the greatest unless `low` and `high` are given; equal values are drawn in the
+    middle.
     """
     known = [v if v is not None and math.isfinite(v) else None for v in values]
     if width is not None and len(known) > width:
@@ -34,7 +35,7 @@ def sparkline(
 
 
 def _level(value: float, bottom: float, top: float, count: int) -> int:
-    # Halves first: the distance of the greatest numbers is no number any more.
+    # Halve first: the difference of extreme numbers would overflow.
     span = top / 2 - bottom / 2
     if span <= 0:
         return count // 2 - 1

@@ -1,4 +1,4 @@
-"""Lines of text whose parts have a role: what every figure is made of, so that any surface can choose its colours."""
+"""Styled text rows for figures: parts have roles, and each surface chooses the colours."""
 
 from __future__ import annotations
 
@@ -9,20 +9,20 @@ from tuibench.core.width import fit, width_of, wrapped
 Span = tuple[str, str]
 """(text, style)."""
 Row = tuple[Span, ...]
-"""One line of a figure; all rows of one are equally wide."""
+"""One line of a figure; all rows of a figure have the same width."""
 
 STYLES = ("plain", "dim", "axis", "series-1", "series-2", "series-3", "ideal", "mark", "good", "bad")
-"""All roles that a part can have; what a role means is always told by its characters too."""
+"""All roles of parts; the characters alone must convey each role's meaning, too."""
 SERIES_STYLES = ("series-1", "series-2", "series-3")
 
 
 def text_of(rows: Iterable[Row]) -> str:
-    """The figure without styles, trailing blanks cut: what pipes, exports and tests read."""
+    """Return the figure without styles and trailing blanks, for pipes, exports and tests."""
     return "\n".join("".join(text for text, _ in row).rstrip() for row in rows)
 
 
 def joined(spans: Iterable[Span]) -> Row:
-    """The parts with neighbours of one style made one, so that a terminal is told each style once."""
+    """Merge neighbouring parts of the same style."""
     row: list[Span] = []
     for text, style in spans:
         if row and row[-1][1] == style:
@@ -33,7 +33,7 @@ def joined(spans: Iterable[Span]) -> Row:
 
 
 def filled(spans: Iterable[Span], width: int) -> Row:
-    """The parts as a row of exactly `width` columns: filled with blanks, or cut with an ellipsis."""
+    """Return the parts as a row of exactly `width` columns: padded with blanks or cut with an ellipsis."""
     row: list[Span] = []
     room = width
     for text, style in spans:
@@ -46,11 +46,11 @@ def filled(spans: Iterable[Span], width: int) -> Row:
 
 
 def message_rows(message: str, width: int, height: int, ascii_only: bool = False) -> tuple[Row, ...]:
-    """A figure that has nothing to draw and says so in its middle, in as many lines as that takes."""
+    """Return a figure with only a centred message, wrapped as needed."""
     ellipsis = "~" if ascii_only else "…"
     lines = wrapped(message, width)
     if len(lines) > height > 0:
-        # All that has no room of its own in the last line, so that it is seen to go on.
+        # Join the remaining lines into the last one, so that its ellipsis shows the cut.
         lines = [*lines[: height - 1], " ".join(lines[height - 1 :])]
     lines = [fit(line, width, ellipsis) for line in lines]
     first = (height - len(lines)) // 2 if len(lines) > 1 else (height - 1) // 2

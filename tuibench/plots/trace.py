@@ -1,4 +1,4 @@
-"""Values on a canvas: markers joined by lines, bars with caps, the dotted ideal, the cursor."""
+"""Draws values on a canvas: markers, lines, interval bars, the dotted ideal and the cursor."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ Cell = tuple[int, int]
 """(column, row) of characters."""
 
 _ROOM_PER_MARKER = 3
-"""Columns that a point needs on average to get a marker of its own."""
+"""Columns per point needed for markers."""
 
 
 _ROOM_PER_MARK = 12
-"""Columns from one sign to the next on a line that is too dense for markers."""
+"""Columns between signs on a line too dense for markers."""
 
 
 @dataclass(frozen=True, slots=True)
 class Signs:
-    """The characters of one alphabet; series differ in theirs, since colour must not tell them apart alone."""
+    """The characters of one alphabet; series differ by sign, not by colour alone."""
 
     markers: tuple[str, str, str]
     cursor: str
@@ -35,7 +35,7 @@ class Signs:
     caps: tuple[str, str, str]
     """Upper cap, stem and lower cap of a bar."""
     cut: tuple[str, str]
-    """In place of a cap where the bar goes on above or below the figure."""
+    """Replaces a cap if the bar extends above or below the figure."""
 
 
 _UNICODE = Signs(("●", "○", "◆"), "◉", "·", "░", "✗", ("┬", "│", "┴"), ("↑", "↓"))
@@ -43,13 +43,13 @@ _ASCII = Signs(("o", "x", "#"), "@", ".", ":", "!", ("+", "|", "+"), ("^", "v"))
 
 
 def signs(ascii_only: bool) -> Signs:
-    """The alphabet to draw with."""
+    """Return the alphabet to draw with."""
     return _ASCII if ascii_only else _UNICODE
 
 
 @dataclass(frozen=True, slots=True)
 class Brush:
-    """A canvas with the scales that lead from values to its dots."""
+    """A canvas with the scales from values to dots."""
 
     canvas: Canvas
     x: Scale
@@ -57,15 +57,15 @@ class Brush:
     signs: Signs
 
     def cell(self, x: float, y: float) -> Cell:
-        """The character of a point; its row may lie outside the canvas."""
+        """Return the character of a point; its row may be outside the canvas."""
         return self.x.place(x) // DOTS_ACROSS, self.y.place(y) // DOTS_DOWN
 
     def dot(self, x: float, y: float) -> tuple[int, int]:
-        """The dot of a point."""
+        """Return the dot of a point."""
         return self.x.place(x), self.y.place(y)
 
     def rows(self, low: float, high: float) -> range:
-        """The rows of the canvas from a high value down to a low one."""
+        """Return the canvas rows from a high value down to a low one."""
         top, bottom = self.y.place(high) // DOTS_DOWN, self.y.place(low) // DOTS_DOWN
         return range(max(top, 0), min(bottom, self.canvas.height - 1) + 1)
 
@@ -78,24 +78,24 @@ class Stroke:
     values: tuple[Value, ...]
     breaks: frozenset[int]
     marked: bool = False
-    """Whether it is to be told from others where it is too dense for a marker at each point."""
+    """True if a line too dense for markers gets signs to tell it from others."""
 
 
 @dataclass(frozen=True, slots=True)
 class Drawn:
-    """Where the points of a series came to stand, and the sign by which its bars can be seen; '' where none can."""
+    """The places of a drawn series' points, and the sign of its bars; '' if no bar is visible."""
 
     places: tuple[Cell, ...]
     bars: str
     cut: str = ""
-    """The arrows in which a band of bars ends at the edges that it goes beyond."""
+    """The arrows of a band that extends beyond the figure."""
 
 
 def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
-    """The line, and what stands at its points: markers and bars where there is room, else the band between the bars."""
+    """Draw the line, then markers and bars where space allows, else a band between the bar ends."""
     dense = len(stroke.values) > max(brush.canvas.width // _ROOM_PER_MARKER, 1)
     shown = _thinned(brush, stroke) if dense else stroke
-    # From the first value to itself: one that is alone between two breaks is seen, too.
+    # Start from the first value itself, so that a single value between two breaks is drawn, too.
     for i, (one, two) in enumerate(pairwise((*shown.values[:1], *shown.values))):
         begin = two if i in shown.breaks else one
         brush.canvas.line(brush.dot(*begin[:2]), brush.dot(*two[:2]), SERIES_STYLES[stroke.number])
@@ -109,9 +109,9 @@ def draw_stroke(brush: Brush, stroke: Stroke) -> Drawn:
 
 
 def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> bool:
-    """The ideal as points behind everything: straight in its own values, so curved where the axis is logarithmic.
+    """Draw the ideal as dots behind everything: straight in value, thus curved on a logarithmic axis.
 
-    On an axis of a single value it is level there. Whether any of it lies within the figure.
+    Draw it level if the axis has a single value. Return whether any of it is within the figure.
     """
     if brush.x.high <= brush.x.low:
         columns = range(brush.x.first // DOTS_ACROSS, brush.x.last // DOTS_ACROSS + 1)
@@ -128,19 +128,19 @@ def draw_ideal(brush: Brush, ideal: Sequence[tuple[float, float]]) -> bool:
 
 
 def draw_missing(brush: Brush, x: float) -> None:
-    """A sign at the foot of the figure where a value should be and is none."""
+    """Put a sign at the bottom of the figure for a missing value."""
     column, row = brush.x.place(x) // DOTS_ACROSS, brush.canvas.height - 1
     if 0 <= column < brush.canvas.width:
         brush.canvas.sign(column, row, brush.signs.missing, "bad")
 
 
 def draw_cursor(brush: Brush, place: Cell) -> None:
-    """The point that the reader is at."""
+    """Draw the cursor."""
     brush.canvas.sign(*place, brush.signs.cursor, "mark")
 
 
 def _draw_dots(brush: Brush, places: Iterable[tuple[int, float]]) -> bool:
-    """Dots of the ideal at (column, y); whether any lies within the figure."""
+    """Draw dots of the ideal at (column, y); return whether any is within the figure."""
     drawn = False
     for column, y in places:
         row = brush.y.place(y) // DOTS_DOWN
@@ -160,20 +160,20 @@ def _draw_points(brush: Brush, stroke: Stroke) -> Drawn:
         if low is not None and high is not None:
             with_bars |= _draw_bar(brush, column, row, low, high, style)
         places.append((column, row))
-    # After all bars: a value counts for more than how sure it is.
+    # Draw markers after all bars, so that values stay visible.
     for column, row in places:
         brush.canvas.sign(column, row, brush.signs.markers[stroke.number], style)
     return Drawn(tuple(places), brush.signs.caps[0] if with_bars else "")
 
 
 def _free_column(brush: Brush, column: int, rows: range) -> int:
-    """Beside what earlier series have there, so that none hides another; at its own place where there is no room."""
+    """Return a free column beside earlier series; the own column if there is none."""
     near = (each for each in (column, column + 1, column - 1, column + 2) if 0 <= each < brush.canvas.width)
     return next((each for each in near if not any(brush.canvas.is_taken(each, row) for row in rows)), column)
 
 
 def _draw_marks(brush: Brush, stroke: Stroke) -> None:
-    """The series' sign here and there on its line, each series at columns of its own."""
+    """Put the series' sign on its line at intervals, each series in columns of its own."""
     first = _ROOM_PER_MARK * (2 * stroke.number + 1) // (2 * len(SERIES_STYLES))
     wanted = set(range(first, brush.canvas.width, _ROOM_PER_MARK))
     for x, y, *_ in stroke.values:
@@ -184,7 +184,7 @@ def _draw_marks(brush: Brush, stroke: Stroke) -> None:
 
 
 def _draw_bar(brush: Brush, column: int, row: int, low: float, high: float, style: str) -> bool:
-    """Whether any of it lies outside the marker's own character."""
+    """Draw a bar; return whether any of it is outside the marker's character."""
     upper, stem, lower = brush.signs.caps
     above, below = brush.signs.cut
     top, foot = brush.y.place(high) // DOTS_DOWN, brush.y.place(low) // DOTS_DOWN
@@ -199,7 +199,7 @@ def _draw_bar(brush: Brush, column: int, row: int, low: float, high: float, styl
 
 
 def _draw_band(brush: Brush, stroke: Stroke) -> tuple[bool, str]:
-    """From each value's low to its high, as far as the next value; whether there was any, and its arrows where cut."""
+    """Draw the band from low to high up to the next value; return if there was any, and the arrows of cut ends."""
     columns = [brush.x.place(value[0]) // DOTS_ACROSS for value in stroke.values]
     last = brush.canvas.height - 1
     drawn, cut = False, []
@@ -214,7 +214,7 @@ def _draw_band(brush: Brush, stroke: Stroke) -> tuple[bool, str]:
         above, below = brush.y.place(high) < 0, brush.y.place(low) // DOTS_DOWN > last
         ends = [(0, brush.signs.cut[0])] * above + [(last, brush.signs.cut[1])] * below
         cut += [(column, row, sign) for column in across for row, sign in ends]
-    # After all of the band: another value in the same column of characters may not be cut.
+    # Draw arrows last, so that other values in the column do not cover them.
     for column, row, sign in cut:
         brush.canvas.backdrop(column, row, sign, "dim")
     arrows = "".join(sign for sign in brush.signs.cut if any(sign == each for *_, each in cut))
@@ -222,7 +222,7 @@ def _draw_band(brush: Brush, stroke: Stroke) -> tuple[bool, str]:
 
 
 def _thinned(brush: Brush, stroke: Stroke) -> Stroke:
-    """Of each column of dots the first, least, most and last value: a line through them looks like one through all."""
+    """Keep each dot column's first, least, greatest and last value: the line looks the same."""
     values: list[Value] = []
     breaks: set[int] = set()
     group: list[Value] = []
@@ -237,7 +237,7 @@ def _thinned(brush: Brush, stroke: Stroke) -> Stroke:
 
 
 def _outline(group: Sequence[Value]) -> list[Value]:
-    """In their order, each within the least low and the greatest high of all."""
+    """Return these values in order, each with the range of the whole group."""
     low = min((value[2] for value in group if value[2] is not None), default=None)
     high = max((value[3] for value in group if value[3] is not None), default=None)
     heights = [value[1] for value in group]
