@@ -17,11 +17,11 @@ class ScalingPoint:
     """For example `4 cores` or `seq 128`."""
     cell_key: str
     estimate: Estimate
-    """In the metric's unit."""
+    """The value, in the metric's unit."""
     throughput: Estimate
-    """In items/s; the basis of efficiency and sentences for every metric."""
+    """Items/s; the basis of efficiency and sentences for every metric."""
     batch_time: Estimate
-    """In ms/batch, by the same statistic."""
+    """ms/batch, by the same statistic."""
     efficiency: float | None
     grade: str
     status: str
