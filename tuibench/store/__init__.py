@@ -1,1 +1,1 @@
-"""What was measured, on disk: TinyDB files that survive crashes, full disks and several sessions."""
+"""Measurements on disk: TinyDB files that survive crashes, full disks and concurrent sessions."""

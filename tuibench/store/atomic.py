@@ -1,4 +1,4 @@
-"""A file is replaced whole or not at all: temporary file, fsync, rename, fsync of the directory."""
+"""Replaces files atomically: temporary file, fsync, rename, fsync of the directory."""
 
 from __future__ import annotations
 
@@ -11,20 +11,20 @@ from dataclasses import dataclass
 from tuibench.store.disk import CREATE, DIRECTORY, READ, Disk
 
 HEAD = 256
-"""Bytes at the beginning of a file that tell one generation from another."""
+"""Bytes at the beginning of a file that identify its generation."""
 PREVIOUS = ".prev"
 _CHUNK = 1 << 20
 NO_LINKS = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
-"""What a file system without hard links answers."""
+"""Errors of file systems without hard links."""
 
 
 class Foreign(Exception):
-    """Where a file of ours belongs there is something else: a link, a pipe, a directory."""
+    """A file of the store is something else: a link, a pipe or a directory."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a file was when it was read: equal stamps, equal contents."""
+    """The identity of a file's content when it was read: equal stamps mean equal contents."""
 
     inode: int
     size: int
@@ -33,7 +33,7 @@ class Stamp:
 
 
 def read_stamp(disk: Disk, path: str) -> Stamp:
-    """The stamp of a file, for one open and one short read."""
+    """Return the stamp of a file with one open and one short read."""
     fd = _open_regular(disk, path)
     try:
         return _stamp(disk, fd)
@@ -42,7 +42,7 @@ def read_stamp(disk: Disk, path: str) -> Stamp:
 
 
 def read_all(disk: Disk, path: str) -> tuple[bytes, Stamp]:
-    """A whole file, and the stamp that this very content has."""
+    """Return a whole file and the stamp of exactly this content."""
     fd = _open_regular(disk, path)
     try:
         found = _stamp(disk, fd)
@@ -52,7 +52,7 @@ def read_all(disk: Disk, path: str) -> tuple[bytes, Stamp]:
 
 
 def read_beginning(disk: Disk, path: str, count: int) -> tuple[bytes, int]:
-    """The first `count` bytes of a file and its size."""
+    """Return the first `count` bytes of a file and its size."""
     fd = _open_regular(disk, path)
     try:
         size = disk.fstat(fd).st_size
@@ -64,9 +64,10 @@ def read_beginning(disk: Disk, path: str, count: int) -> tuple[bytes, int]:
 def replace(
     disk: Disk, path: str, temps: Sequence[str], data: bytes, *, keep: bool, verify: Callable[[bytes], None]
 ) -> Stamp:
-    """Put `data` at `path` and come back when it would survive a power cut; with `keep`, what was there is `.prev`.
+    """Put `data` at `path` durably; with `keep`, the old file becomes `.prev`.
 
-    `temps` are free names beside it, `verify` sees the head that the disk gives back before anything is replaced.
+    `temps` are free names beside it. `verify` gets the head as read back from the disk, before the old file is
+    replaced.
     """
     data_temp, link_temp = temps
     fd = disk.open(data_temp, CREATE, 0o600)
@@ -91,7 +92,7 @@ def replace(
 
 
 def link_first(disk: Disk, path: str, temp: str, data: bytes) -> bool:
-    """Put `data` at `path` unless something is there already; whether it was us who did."""
+    """Put `data` at `path` unless it exists; return whether this call created it."""
     fd = disk.open(temp, CREATE, 0o600)
     try:
         try:
@@ -114,7 +115,7 @@ def link_first(disk: Disk, path: str, temp: str, data: bytes) -> bool:
 
 
 def copy(disk: Disk, source: str, target: str) -> None:
-    """A durable copy of a file under a new name."""
+    """Make a durable copy of a file under a new name."""
     reader = _open_regular(disk, source)
     try:
         writer = disk.open(target, CREATE, 0o600)
@@ -134,7 +135,7 @@ def copy(disk: Disk, source: str, target: str) -> None:
 
 
 def take_in(disk: Disk, path: str) -> None:
-    """Make a file that others wrote its owner's alone, and come back when the disk has it."""
+    """Restrict a file written by others to its owner, and fsync it."""
     fd = _open_regular(disk, path)
     try:
         disk.chmod(fd, 0o600)
@@ -144,7 +145,7 @@ def take_in(disk: Disk, path: str) -> None:
 
 
 def sync_directory(disk: Disk, path: str) -> None:
-    """Come back when the disk has the names in a directory."""
+    """Make the names in a directory durable."""
     fd = disk.open(path, DIRECTORY)
     try:
         disk.fsync(fd)
@@ -153,11 +154,11 @@ def sync_directory(disk: Disk, path: str) -> None:
 
 
 def drop(disk: Disk, path: str) -> None:
-    """Remove a temporary file on a way out that already has its reason."""
+    """Remove a temporary file during error handling; ignore failures."""
     try:
         disk.unlink(path)
     except OSError:
-        # The sweep finds it; the reason for leaving matters more.
+        # The sweep removes it later; the original error matters more.
         return
 
 
@@ -168,7 +169,7 @@ def _keep_previous(disk: Disk, path: str, temp: str) -> None:
         return
     previous = path + PREVIOUS
     try:
-        # Renaming one name of a file over another name of it does nothing and leaves both.
+        # Renaming one hard link of a file over another does nothing and leaves both.
         if disk.stat(previous).st_ino == now.st_ino:
             return
     except FileNotFoundError:
@@ -214,7 +215,7 @@ def _write_out(disk: Disk, fd: int, data: bytes) -> None:
 
 
 def _drain(disk: Disk, fd: int, expected: int, most: int | None = None) -> bytes:
-    """Read to the end, or `most` bytes; a read may give less than was asked for long before either."""
+    """Read to the end or up to `most` bytes; a single read may return less."""
     parts: list[bytes] = []
     size = 0
     while most is None or size < most:

@@ -1,4 +1,4 @@
-"""A look at the whole store: what is wrong, and mending it without changing what anybody wrote."""
+"""Checks the whole store and repairs it without changing any user data."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def check_store(
     repair: bool,
     journals: Collection[str] = (),
 ) -> StoreReport:
-    """Look at every file; at every byte with `read_data`. Repair adopts, drops or puts aside."""
+    """Check every file; with `read_data` every byte. A repair adopts, drops or quarantines files."""
     findings = Findings(repair)
     if context.files.kind(context.files.root):
         DocumentCheck(context, findings, repair).look(read_data)
@@ -38,7 +38,7 @@ def check_store(
 
 
 def _recall_lost(context: Context, trash: Trash, findings: Findings, journals: Collection[str]) -> None:
-    """Say of what was put aside at another time that it can be had again: it is no problem of the store any more."""
+    """Report quarantined records that their run's journal can save again; they no longer count as problems."""
     if not journals:
         return
     layouts = context.hosts()

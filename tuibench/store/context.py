@@ -1,4 +1,4 @@
-"""What all parts of a store share: its files, its locks, its clock, and what it has to say."""
+"""Everything the parts of a store share: files, locks, clock and notices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tuibench.store.sealed import Sealing
 
 @dataclass(slots=True)
 class Notices:
-    """What the store met on its way and told nobody yet: hand edits, damage, newer forms. Each is said once."""
+    """Notices not yet shown to the user, each once: hand edits, damage, newer schemas."""
 
     said: dict[str, None] = field(default_factory=dict)
 
@@ -27,35 +27,35 @@ class Notices:
 
 @dataclass(frozen=True, slots=True)
 class Context:
-    """Made once per store, handed to each of its parts."""
+    """Created once per store and passed to each part."""
 
     files: Files
     sealing: Sealing
     waiting: Waiting
     notices: Notices
     is_remote: Callable[[str], str]
-    """The kind of the network file system that a path lies on, '' on a local one."""
+    """Returns the kind of network file system that holds a path, '' for a local one."""
     is_alive: Callable[[int], bool]
-    """Whether there is a process of that number."""
+    """Returns whether a process with this pid exists."""
     host_id: Callable[[bool], str | None]
-    """This host's id; made where True is given and there is none."""
+    """Returns this host's id; creates a missing one if called with True."""
     locks: dict[str, StoreLock] = field(default_factory=dict)
 
     @property
     def hosts_directory(self) -> str:
-        """The directory of hosts."""
+        """Return the directory of hosts."""
         return os.path.join(self.files.root, HOSTS)
 
     def hosts(self) -> list[HostLayout]:
-        """Every host that has a part, this one first."""
+        """Return every host with data, this one first."""
         own = self._own_id()
         names = [name for name in self.files.names(self.hosts_directory) if is_host(name)]
-        # A link to somewhere else is no part of this store.
+        # A link to another place is not part of this store.
         found = [name for name in names if self.files.kind(os.path.join(self.hosts_directory, name)) == "directory"]
         return [self.layout(name) for name in sorted(found, key=lambda name: (name != own, name))]
 
     def _own_id(self) -> str | None:
-        # Reading takes no salt: a damaged one must not hide what was measured.
+        # Reading creates no salt: a damaged one must not hide the measurements.
         try:
             return self.host_id(False)
         except StoreDamaged as error:
@@ -63,19 +63,19 @@ class Context:
             return None
 
     def layout(self, host: str) -> HostLayout:
-        """The paths of a host."""
+        """Return the paths of a host."""
         return HostLayout(os.path.join(self.hosts_directory, host))
 
     def own(self) -> HostLayout:
-        """The paths of this host, whose id is made if need be."""
+        """Return the paths of this host; create its id if needed."""
         return self.layout(self.host_id(True) or "")
 
     def lock(self, path: str) -> StoreLock:
-        """The lock that lies at a path, one object per store."""
+        """Return the lock at a path, one object per store."""
         return self.locks.setdefault(path, StoreLock(self.files, path, self.waiting))
 
     def check_writable(self, layout: HostLayout) -> None:
-        """StoreReadOnly for the part of another host where a lock of ours would not keep that host out."""
+        """Raise StoreReadOnly for another host's data on a file system where our lock does not exclude that host."""
         if layout.id == self._own_id():
             return
         if kind := self.is_remote(layout.directory):
@@ -85,16 +85,16 @@ class Context:
             )
 
     def now_utc(self) -> str:
-        """The time as records have it."""
+        """Return the time in the format of records."""
         return datetime.fromtimestamp(self.waiting.clock(), tz=UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
     def now_ms(self) -> int:
-        """The time as ids have it."""
+        """Return the time in the format of ids."""
         return int(self.waiting.clock() * 1000)
 
 
 def is_alive(pid: int) -> bool:
-    """Whether there is a process of that number, be it another user's."""
+    """Return whether a process with this pid exists, of any user."""
     try:
         os.kill(pid, 0)
     except ProcessLookupError:

@@ -1,4 +1,4 @@
-"""Every touch of the disk by the store goes through one small object, so that tests can put any fault in its way."""
+"""All disk access of the store goes through one small object, so that tests can inject any fault."""
 
 from __future__ import annotations
 
@@ -10,149 +10,149 @@ from functools import partial
 from typing import Any, Protocol, cast
 
 READ = os.O_RDONLY | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
-"""Without waiting: a pipe planted at a name of ours would hold its reader for ever."""
+"""Nonblocking: a pipe planted at a name of the store would block its reader for ever."""
 CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC | os.O_NOFOLLOW
 LOCK = os.O_RDWR | os.O_CREAT | os.O_CLOEXEC | os.O_NOFOLLOW | os.O_NONBLOCK
 DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 NAMELESS = os.O_WRONLY | os.O_TMPFILE | os.O_CLOEXEC
-"""Links are never followed: one planted at a name of ours must not lead a write elsewhere."""
+"""No flags follow links: a link planted at a name of the store must not redirect a write."""
 
 
 class Disk(Protocol):
-    """The calls the store makes, each one system call; all raise OSError."""
+    """The system calls of the store, one per method; all raise OSError."""
 
     def open(self, path: str, flags: int, mode: int = 0o600) -> int:
-        """A descriptor."""
+        """Open a file and return its descriptor."""
 
     def read(self, fd: int, count: int, offset: int) -> bytes:
-        """At most `count` bytes from `offset`."""
+        """Return at most `count` bytes from `offset`."""
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
-        """How many bytes were taken; perhaps fewer than given."""
+        """Write and return the number of bytes written, which may be fewer than given."""
 
     def fsync(self, fd: int) -> None:
-        """Come back when the disk has it."""
+        """Wait until the disk has the file's data."""
 
     def chmod(self, fd: int, mode: int) -> None:
-        """Set who may do what with an open file."""
+        """Set the permissions of an open file."""
 
     def close(self, fd: int) -> None:
-        """Give the descriptor back."""
+        """Close a descriptor."""
 
     def replace(self, source: str, target: str) -> None:
-        """Rename over whatever is there."""
+        """Rename over any existing target."""
 
     def link(self, source: str, target: str) -> None:
-        """A second name; FileExistsError where the target is taken."""
+        """Give a file a second name; raise FileExistsError if the target exists."""
 
     def unlink(self, path: str) -> None:
         """Remove a name."""
 
     def mkdir(self, path: str) -> None:
-        """A directory for its owner alone."""
+        """Make a directory that only its owner can access."""
 
     def rmdir(self, path: str) -> None:
         """Remove an empty directory."""
 
     def stat(self, path: str) -> os.stat_result:
-        """Of the name itself, never of what a link points to."""
+        """Return the status of the name itself; do not follow links."""
 
     def fstat(self, fd: int) -> os.stat_result:
-        """Of what is open."""
+        """Return the status of an open file."""
 
     def scan(self, path: str) -> list[str]:
-        """The names in a directory, sorted."""
+        """Return the sorted names in a directory."""
 
     def utime(self, path: str, ns: int) -> None:
-        """Set the time of the last change."""
+        """Set the modification time."""
 
     def lock(self, fd: int, operation: int) -> None:
-        """flock; BlockingIOError where it is held and LOCK_NB was asked."""
+        """Call flock; raise BlockingIOError if the lock is held and LOCK_NB is given."""
 
     def room(self, path: str) -> int:
-        """Bytes that an ordinary user may still write where `path` lies."""
+        """Return the bytes available to an ordinary user on the file system of `path`."""
 
 
 class RealDisk:
-    """The operating system's own."""
+    """The operating system's calls."""
 
     def open(self, path: str, flags: int, mode: int = 0o600) -> int:
-        """As os.open."""
+        """Call os.open."""
         return os.open(path, flags, mode)
 
     def read(self, fd: int, count: int, offset: int) -> bytes:
-        """As os.pread."""
+        """Call os.pread."""
         return os.pread(fd, count, offset)
 
     def write(self, fd: int, data: bytes | memoryview) -> int:
-        """As os.write."""
+        """Call os.write."""
         return os.write(fd, data)
 
     def fsync(self, fd: int) -> None:
-        """As os.fsync."""
+        """Call os.fsync."""
         os.fsync(fd)
 
     def chmod(self, fd: int, mode: int) -> None:
-        """As os.fchmod."""
+        """Call os.fchmod."""
         os.fchmod(fd, mode)
 
     def close(self, fd: int) -> None:
-        """As os.close."""
+        """Call os.close."""
         os.close(fd)
 
     def replace(self, source: str, target: str) -> None:
-        """As os.replace."""
+        """Call os.replace."""
         os.replace(source, target)
 
     def link(self, source: str, target: str) -> None:
-        """As os.link."""
+        """Call os.link."""
         os.link(source, target, follow_symlinks=False)
 
     def unlink(self, path: str) -> None:
-        """As os.unlink."""
+        """Call os.unlink."""
         os.unlink(path)
 
     def mkdir(self, path: str) -> None:
-        """As os.mkdir, for the owner alone."""
+        """Call os.mkdir, for the owner alone."""
         os.mkdir(path, 0o700)
 
     def rmdir(self, path: str) -> None:
-        """As os.rmdir."""
+        """Call os.rmdir."""
         os.rmdir(path)
 
     def stat(self, path: str) -> os.stat_result:
-        """As os.lstat."""
+        """Call os.lstat."""
         return os.lstat(path)
 
     def fstat(self, fd: int) -> os.stat_result:
-        """As os.fstat."""
+        """Call os.fstat."""
         return os.fstat(fd)
 
     def scan(self, path: str) -> list[str]:
-        """As os.listdir, sorted."""
+        """Call os.listdir and sort the names."""
         return sorted(os.listdir(path))
 
     def utime(self, path: str, ns: int) -> None:
-        """As os.utime."""
+        """Call os.utime."""
         os.utime(path, ns=(ns, ns), follow_symlinks=False)
 
     def lock(self, fd: int, operation: int) -> None:
-        """As fcntl.flock: freed by the kernel the moment its owner is gone."""
+        """Call fcntl.flock; the kernel frees the lock when its owner dies."""
         fcntl.flock(fd, operation)
 
     def room(self, path: str) -> int:
-        """As os.statvfs."""
+        """Call os.statvfs."""
         found = os.statvfs(path)
         return found.f_bavail * found.f_frsize
 
 
 def retrying(disk: Disk) -> Disk:
-    """Return the disk with each call repeated that a signal interrupted."""
+    """Return a disk that repeats each call interrupted by a signal."""
     return cast("Disk", _Retrying(disk))
 
 
 class _Retrying:
-    """A disk whose calls are those of another one, repeated on EINTR."""
+    """A disk that repeats the calls of another one on EINTR."""
 
     def __init__(self, disk: Disk) -> None:
         self._disk = disk
@@ -161,7 +161,7 @@ class _Retrying:
         return partial(_again, getattr(self._disk, name))
 
     def close(self, fd: int) -> None:
-        """Close once: an interrupted close has freed the descriptor, which another thread may have by now."""
+        """Close once: an interrupted close frees the descriptor, which another thread may already reuse."""
         with suppress(InterruptedError):
             self._disk.close(fd)
 

@@ -1,4 +1,4 @@
-"""The projects, versions and salt that hosts share, looked at one by one."""
+"""Checks the projects, versions and salt, which all hosts share."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tuibench.store.trouble import damaged
 
 
 class DocumentCheck:
-    """Everything below the root that belongs to no host."""
+    """Checks everything below the root that belongs to no host."""
 
     def __init__(self, context: Context, findings: Findings, repair: bool) -> None:
         self._context = context
@@ -26,7 +26,7 @@ class DocumentCheck:
         self._file = FileCheck(context, findings, repair)
 
     def look(self, read_data: bool) -> None:
-        """Look at every document, and at what is kept beside it where that is asked."""
+        """Check every document; with `read_data` also its previous generation."""
         self._look_at_salt()
         if self._repair and self._context.files.kind(os.path.join(self._context.files.root, PROJECTS)):
             with self._context.lock(projects_lock(self._context.files.root)).hold():

@@ -1,4 +1,4 @@
-"""Small documents that all hosts share, a TinyDB file each: nobody overwrites what they have not seen."""
+"""Small documents shared by all hosts, one TinyDB file each; a stale write raises StoreConflict."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from tuibench.store.trouble import damaged
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """One document with the generation that a change of it must name."""
+    """One document with its generation, which a change must name."""
 
     id: str
     values: Mapping[str, Any]
     generation: int
     newer: Meta | None = None
-    """What a newer version says of it, which may have put anything into it."""
+    """The metadata of a newer version, which may have stored anything in it."""
 
 
 class Documents:
@@ -41,7 +41,7 @@ class Documents:
 
     @property
     def lock(self) -> StoreLock:
-        """One lock for projects and versions, so that both can change together."""
+        """Return the lock shared by projects and versions, so that both can change together."""
         return self._context.lock(projects_lock(self._context.files.root))
 
     @contextmanager
@@ -51,18 +51,18 @@ class Documents:
             yield
 
     def path(self, id: str) -> str:  # noqa: A002
-        """The file of a document."""
+        """Return the file of a document."""
         return os.path.join(self._directory, check_ulid(id) + RECORD)
 
     def ids(self) -> tuple[str, ...]:
-        """The ids of all documents, oldest first."""
+        """Return the ids of all documents, oldest first."""
         names = self._context.files.names(self._directory)
         return tuple(
             name.removesuffix(RECORD) for name in names if name.endswith(RECORD) and is_ulid(name[: -len(RECORD)])
         )
 
     def all(self) -> tuple[Document, ...]:
-        """Every document that can be read, oldest first; what cannot be is said."""
+        """Return every readable document, oldest first; add a notice for each unreadable one."""
         found = []
         for one in self.ids():
             try:
@@ -74,7 +74,7 @@ class Documents:
         return tuple(found)
 
     def get(self, id: str) -> Document | None:  # noqa: A002
-        """A document; None where there is none of that id. Its values are not to be changed."""
+        """Return a document, or None for an unknown id; callers must not change its values."""
         path = self.path(id)
         stamp = self._context.files.stamp(path)
         if stamp is None:
@@ -95,7 +95,7 @@ class Documents:
         return document
 
     def put(self, id: str, values: Mapping[str, Any], generation: int) -> Document:  # noqa: A002
-        """Write a document read in this generation, 0 for a new one; StoreConflict where it has changed since."""
+        """Write a document based on this generation, 0 for a new one; raise StoreConflict if it has changed since."""
         path = self.path(id)
         with self.writing():
             old = self._context.sealing.load(path, DOCUMENT)
@@ -113,7 +113,7 @@ class Documents:
 
 
 class ProjectFiles:
-    """Which files make up a project, for whoever moves them."""
+    """The files of a project, for moving them."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
@@ -122,28 +122,28 @@ class ProjectFiles:
 
     @property
     def lock(self) -> StoreLock:
-        """To be held while they move."""
+        """Return the lock to hold while files move."""
         return self._projects.lock
 
     def title(self, id: str) -> str:  # noqa: A002
-        """The project's name."""
+        """Return the project's name."""
         document = self._projects.get(id)
         return str(document.values.get("name", "")) if document is not None else ""
 
     def paths(self, id: str) -> tuple[str, ...]:  # noqa: A002
-        """Its own file and those of its versions, with previous generations; none where there is no such project."""
+        """Return the files of a project and its versions, with previous generations; none for an unknown project."""
         own = self._projects.path(id)
         if not self._context.files.kind(own):
             return ()
         return self.paths_of(id, [one.id for one in self._versions.all() if one.values.get("project") == id])
 
     def paths_of(self, id: str, versions: Iterable[str]) -> tuple[str, ...]:  # noqa: A002
-        """The same where its versions are known."""
+        """Return the same files if the versions are already known."""
         every = [self._projects.path(id), *map(self._versions.path, versions)]
         files = self._context.files
         return tuple(path for one in every for path in (one, one + PREVIOUS) if files.kind(path))
 
 
 def projects_lock(root: str) -> str:
-    """The lock of everything that hosts share."""
+    """Return the path of the lock for everything that hosts share."""
     return os.path.join(root, PROJECTS, ".lock")

@@ -1,6 +1,6 @@
-"""Which record may have changed without its row: an empty file says so from before the one until after the other.
+"""Dirty markers: an empty file that exists while a benchmark's record and its index row may differ.
 
-It is never synced: it is for writers that were killed or refused in between, and the next writer looks for it.
+Markers are never synced: they cover writers that were killed or failed in between. The next writer looks for them.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ _SUFFIX = ".doubt"
 
 
 def mark_doubt(files: Files, layout: HostLayout, ulid: str) -> None:
-    """Say that this benchmark's record is about to change; wants the host's lock held, as all of these do."""
+    """Mark a benchmark's record as about to change. All functions here need the host's lock."""
     files.touch(_path(layout, ulid))
 
 
 def clear_doubt(files: Files, layout: HostLayout, ulid: str) -> None:
-    """Say that record and row are as one."""
+    """Clear the mark: record and row agree."""
     files.remove(_path(layout, ulid))
 
 
 def find_doubts(files: Files, layout: HostLayout) -> list[str]:
-    """The ids of benchmarks whose writer did not come to its end."""
+    """Return the ids of benchmarks whose writer did not finish."""
     names = [name.removesuffix(_SUFFIX) for name in files.names(layout.directory) if name.endswith(_SUFFIX)]
     return [name for name in names if is_ulid(name)]
 
 
 def settle_doubts(files: Files, layout: HostLayout, index: Index, records: RecordFiles) -> None:
-    """List what the records in doubt say now; one that cannot be read is left to a check."""
+    """Update the index rows of marked records; leave unreadable records to a check."""
     doubted = find_doubts(files, layout)
     if not doubted:
         return

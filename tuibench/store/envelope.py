@@ -1,7 +1,7 @@
-"""How a file of the store tells whether it is what was written, and still is plain TinyDB JSON.
+"""The envelope of a store file: detects any change and remains plain TinyDB JSON.
 
-A table `_meta` stands first. Its first value is a checksum over every byte behind it, so that none goes unwatched, and
-the file is exactly what `json.dumps` gives for it, so that rewriting it with stock TinyDB unchanged changes nothing.
+The table `_meta` comes first. Its first value is a checksum over every byte after it. The file equals the output of
+`json.dumps` exactly, so stock TinyDB can rewrite it without changing a byte.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from tuibench.core.form import BENCHMARK, NEWEST
 
 META = "_meta"
 SCHEMA = BENCHMARK
-"""Of every file that says nothing newer; raised together with a step in migration.py."""
+"""Schema of files without newer content; raise it together with a step in migration.py."""
 Tables = dict[str, dict[str, Any]]
 
 _BEGIN = b'{"_meta": {"1": {"crc32": "'
@@ -26,19 +26,19 @@ _META_AT = len(b'{"_meta": ')
 
 
 class Unreadable(Exception):
-    """Not a file of the store any more: no JSON, or no tables in it."""
+    """Not a file of the store: no JSON, or no tables in it."""
 
 
 @dataclass(frozen=True, slots=True)
 class Meta:
-    """What a file says about itself."""
+    """The metadata of a file."""
 
     generation: int
     schema: int = SCHEMA
     tool: str = ""
     """The version of tuibench that wrote it."""
     marks: Mapping[str, Any] = field(default_factory=dict)
-    """What a kind of file adds, such as the checksum of a result."""
+    """Values added by a kind of file, such as the checksum of a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,16 +48,16 @@ class Opened:
     meta: Meta
     tables: Tables
     sound: bool
-    """Whether it is what was written; if not, somebody edited it, or a disk did."""
+    """True if the file is as written; otherwise it was edited or the disk is damaged."""
 
 
 def encode_table(table: Mapping[str, Any]) -> bytes:
-    """One table as it stands in a file."""
+    """Encode one table for a file."""
     return json.dumps(table).encode("ascii")
 
 
 def seal(parts: Mapping[str, bytes], meta: Meta) -> bytes:
-    """A whole file from its encoded tables, in their order."""
+    """Build a whole file from its encoded tables, in their order."""
     body = [piece for name, part in parts.items() for piece in (b", " + encode_name(name) + b": ", part)] + [b"}"]
     length = sum(map(len, body))
     known = {"generation": meta.generation, "length": length, "schema": meta.schema, "tool": meta.tool}
@@ -70,14 +70,14 @@ def seal(parts: Mapping[str, bytes], meta: Meta) -> bytes:
 
 
 def encode_name(name: str) -> bytes:
-    """A key as it stands in a file."""
+    """Encode a key for a file."""
     return json.dumps(name).encode("ascii")
 
 
 def unseal(data: bytes) -> Opened:
-    """Read a file; Unreadable where there is nothing to be had from it.
+    """Read a file; raise Unreadable if it has no usable content.
 
-    One that a newer version sealed is sound whatever is in it, and has no tables where these are none as we know them.
+    A sealed file of a newer version is sound whatever it contains; it has no tables if their form is unknown.
     """
     sound = data[: len(_BEGIN)] == _BEGIN and _crc(data) == data[len(_BEGIN) : len(_BEGIN) + _DIGITS]
     try:
@@ -92,14 +92,14 @@ def unseal(data: bytes) -> Opened:
 
 
 def check_head(head: bytes) -> None:
-    """Parse the head of a file that is about to become the truth: what it says of itself must be JSON."""
+    """Check that the metadata in a newly written head is valid JSON."""
     stated, _ = read_meta(head)
     if stated is None or to_meta(stated).generation < 1:
         raise Unreadable("the head that was written is not JSON")
 
 
 def read_meta(head: bytes) -> tuple[dict[str, Any] | None, int]:
-    """What the head of a file says of itself and where that ends; None where it is cut short or says nothing."""
+    """Return the metadata in the head of a file and its end; None if it is incomplete or missing."""
     if head[: len(_BEGIN)] != _BEGIN:
         return None, 0
     try:
@@ -111,7 +111,7 @@ def read_meta(head: bytes) -> tuple[dict[str, Any] | None, int]:
 
 
 def to_meta(stated: Mapping[str, Any]) -> Meta:
-    """A Meta from what a file says, whatever that is: a hand edit may have left anything."""
+    """Make a Meta from any metadata; a hand edit may have left anything in it."""
     generation, schema, tool = stated.get("generation"), stated.get("schema"), stated.get("tool")
     return Meta(
         generation if type(generation) is int and generation > 0 else 0,

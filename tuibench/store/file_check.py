@@ -1,4 +1,4 @@
-"""Looking at one sealed file: whether it is there, sound, edited, damaged or of another form, and what mends it."""
+"""Checks one sealed file: missing, sound, edited, damaged or newer; repairs it if asked."""
 
 from __future__ import annotations
 
@@ -24,31 +24,31 @@ Rewrite = Callable[[str], None]
 
 
 class State(Enum):
-    """What a file is after it was looked at."""
+    """The state of a file after its check."""
 
     GONE = "gone"
     USABLE = "usable"
     NEWER = "newer"
-    """Sound, and only for a newer version to look into."""
+    """Sound, but only a newer version can read it."""
 
 
 @dataclass(frozen=True, slots=True)
 class FileCheck:
-    """Verdicts on files, and what repair does about each: it adopts or puts aside, and never edits."""
+    """Checks and repairs files; a repair adopts or quarantines, and never edits."""
 
     context: Context
     findings: Findings
     repair: bool
     journals: Collection[str] = ()
-    """Runs that can say once more what they measured."""
+    """Runs whose journals can save their measurements again."""
 
     @property
     def quiet(self) -> Sealing:
-        """Reading without notices: here everything is told by the report."""
+        """Return a reader without notices, as the report covers everything."""
         return Sealing(self.context.files, lambda _: None, self.context.sealing.tool)
 
     def look(self, path: str, load: Load, accept: Rewrite) -> State:
-        """Look at a file; what is there afterwards."""
+        """Check a file; return its state afterwards."""
         name = self.context.files.name(path)
         self.findings.checked += 1
         try:
@@ -65,7 +65,7 @@ class FileCheck:
             self.add_newer(path, refuse_newer(name, loaded.meta.schema, loaded.meta.tool))
             return State.NEWER
         if loaded.newer:
-            # No version but that one can tell whether somebody meant it.
+            # Only the newer version can tell if the edit is valid.
             detail = f"of a form that this version cannot write (schema {loaded.meta.schema})"
             self.findings.add("edited", name, detail)
         elif not loaded.sound:
@@ -76,13 +76,13 @@ class FileCheck:
         return State.USABLE
 
     def add_newer(self, path: str, error: StoreNewer) -> None:
-        """Say that only a newer version can look after a file, which is left as it is."""
+        """Report a file that only a newer version can check; leave it unchanged."""
         self.findings.read += 1
         name = self.context.files.name(path)
         self.findings.add(NEWER, name, drop_name(error.message, name).removeprefix("was "))
 
     def look_at_previous(self, path: str) -> None:
-        """Look at the generation kept beside a file."""
+        """Check the generation kept beside a file."""
         previous = path + PREVIOUS
         found = self.context.files.read(previous)
         if found is None:
@@ -99,7 +99,7 @@ class FileCheck:
 
     def _damaged(self, path: str, name: str, error: StoreError, load: Load) -> State:
         if not isinstance(error, StoreDamaged):
-            # A link, a disk that fails: nothing that moving a file about would mend.
+            # A link or a failing disk: moving files would not help.
             self.findings.add("damaged", name, error.message)
             return State.USABLE
         previous = path + PREVIOUS
@@ -117,7 +117,7 @@ class FileCheck:
         return State.USABLE if usable else State.GONE
 
     def recall(self, path: str) -> str:
-        """What to add where a record is lost whose run can save it again."""
+        """Return the hint for a lost record whose run can save it again."""
         ulid = os.path.basename(path).removesuffix(RECORD)
         if ulid not in self.journals:
             return ""
@@ -133,5 +133,5 @@ class FileCheck:
 
 
 def how_to_save(ulid: str) -> str:
-    """The command that saves what a run has in its journal."""
+    """Return the hint with the command that saves a run's journal."""
     return f"tuibench resume {short_id(ulid)} --finish saves it again from the journal of its run"

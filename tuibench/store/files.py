@@ -1,4 +1,4 @@
-"""The files of a store: every read and write of it, with errors that name the file, and temporary names in order."""
+"""All reads and writes of the store's files, with errors that name the file, and temporary names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIES = 100
 
 
 class Files:
-    """Below one root; a missing file is None, whatever else goes wrong is a StoreError that names it."""
+    """The files below one root; a missing file is None, and other failures are a StoreError that names it."""
 
     def __init__(self, root: str, disk: Disk, node: str, entropy: Callable[[int], bytes]) -> None:
         self.root = root
@@ -32,12 +32,12 @@ class Files:
         self._durable: set[str] = set()
 
     def name(self, path: str) -> str:
-        """As messages call it: relative to the store, whole where it lies above or beside it."""
+        """Return the name for messages: relative to the store, or the full path if outside it."""
         name = os.path.relpath(path, self.root)
         return path if name.split(os.sep)[0] == os.pardir else name
 
     def stamp(self, path: str) -> Stamp | None:
-        """The stamp of a file."""
+        """Return the stamp of a file."""
         with self.telling(path):
             try:
                 return atomic.read_stamp(self.disk, path)
@@ -45,7 +45,7 @@ class Files:
                 return None
 
     def read(self, path: str) -> tuple[bytes, Stamp] | None:
-        """A whole file."""
+        """Return a whole file."""
         with self.telling(path):
             try:
                 return atomic.read_all(self.disk, path)
@@ -53,7 +53,7 @@ class Files:
                 return None
 
     def read_beginning(self, path: str, count: int) -> tuple[bytes, int] | None:
-        """The first bytes of a file and its size."""
+        """Return the first bytes of a file and its size."""
         with self.telling(path):
             try:
                 return atomic.read_beginning(self.disk, path, count)
@@ -61,23 +61,22 @@ class Files:
                 return None
 
     def replace(self, path: str, data: bytes, *, keep: bool = True) -> Stamp:
-        """Put a sealed file at `path`, durably; its directory is made where there is none."""
+        """Put a sealed file at `path` durably; create its directory if needed."""
         self.make_directory(os.path.dirname(path))
         with self.telling(path):
             temps = self.temp(path), self.temp(path)
             return atomic.replace(self.disk, path, temps, data, keep=keep, verify=check_head)
 
     def put_first(self, path: str, data: bytes) -> bool:
-        """Put a file that is written once at `path`; False where somebody was first."""
+        """Put a write-once file at `path`; return False if it already exists."""
         self.make_directory(os.path.dirname(path))
         with self.telling(path):
             return atomic.link_first(self.disk, path, self.temp(path), data)
 
     def make_directory(self, path: str) -> None:
-        """A directory whose name survives a power cut, and all above it.
+        """Make a directory and all its parents durably.
 
-        One that is there may have been made by a process that died before its parent was synced: so each is synced
-        once per session.
+        An existing one may come from a process that died before it synced the parent, so sync each once per session.
         """
         if path in self._durable:
             return
@@ -100,26 +99,26 @@ class Files:
         try:
             atomic.sync_directory(self.disk, os.path.dirname(path))
         except PermissionError:
-            # A parent that others own may not be readable; what was there before us is theirs to keep.
+            # A parent of another owner may not be readable; a directory that existed before is not ours to sync.
             if made:
                 raise
 
     def forget_directories(self) -> None:
-        """Make and sync directories anew after anything went wrong: they may have gone."""
+        """Create and sync directories again after an error: they may be gone."""
         self._durable.clear()
 
     def sync_directory(self, path: str) -> None:
-        """Come back when the disk has the names in a directory."""
+        """Make the names in a directory durable."""
         with self.telling(path):
             atomic.sync_directory(self.disk, path)
 
     def take_in(self, path: str) -> None:
-        """Make a file that others wrote its owner's alone, and come back when the disk has it."""
+        """Restrict a file written by others to its owner, and fsync it."""
         with self.telling(path):
             atomic.take_in(self.disk, path)
 
     def names(self, path: str) -> list[str]:
-        """The sorted names in a directory; none where it is not there."""
+        """Return the sorted names in a directory; empty if it is missing."""
         with self.telling(path):
             try:
                 return self.disk.scan(path)
@@ -127,7 +126,7 @@ class Files:
                 return []
 
     def kind(self, path: str) -> str:
-        """file, directory, link or other; '' where there is nothing."""
+        """Return file, directory, link or other; '' if there is nothing."""
         found = self.stat(path)
         if found is None:
             return ""
@@ -136,7 +135,7 @@ class Files:
         return next((kind for test, kind in kinds if test(mode)), "other")
 
     def stat(self, path: str) -> os.stat_result | None:
-        """Of the name itself."""
+        """Return the status of the name itself; do not follow links."""
         with self.telling(path):
             try:
                 return self.disk.stat(path)
@@ -144,7 +143,7 @@ class Files:
                 return None
 
     def is_directory(self, path: str) -> bool:
-        """Whether a directory can be entered there; above the store links are the user's own business."""
+        """Return whether the path is a readable directory; links above the store are allowed."""
         try:
             self.disk.scan(path)
         except OSError:
@@ -152,7 +151,7 @@ class Files:
         return True
 
     def link(self, source: str, target: str) -> None:
-        """A second name for a file, or a copy where the file system has no such thing; nothing where it is taken."""
+        """Create a hard link, or a copy if the file system has none; do nothing if the target exists."""
         with self.telling(target):
             try:
                 self.disk.link(source, target)
@@ -166,25 +165,25 @@ class Files:
                 self.disk.replace(temp, target)
 
     def rename(self, source: str, target: str) -> None:
-        """Give a file or directory another name in the same file system."""
+        """Rename a file or directory within one file system."""
         self._durable = {path for path in self._durable if not (path + os.sep).startswith(source + os.sep)}
         with self.telling(source):
             self.disk.replace(source, target)
 
     def copy(self, source: str, target: str) -> None:
-        """A durable copy of a file; a half one is never seen under its name."""
+        """Make a durable copy of a file; it appears under its name only when complete."""
         with self.telling(target):
             temp = self.temp(target)
             atomic.copy(self.disk, source, temp)
             self.disk.replace(temp, target)
 
     def touch(self, path: str) -> None:
-        """See to it that there is a file, for those who look for its name."""
+        """Create an empty file unless it exists."""
         with self.telling(path):
             self.disk.close(self.disk.open(path, LOCK))
 
     def remove(self, path: str) -> None:
-        """Remove a file; it may be gone already."""
+        """Remove a file if it exists."""
         with self.telling(path):
             try:
                 self.disk.unlink(path)
@@ -192,7 +191,7 @@ class Files:
                 return
 
     def remove_tree(self, path: str) -> None:
-        """Remove a directory with all that is in it, following no link."""
+        """Remove a directory with its content; follow no links."""
         if self.kind(path) != "directory":
             self.remove(path)
             return
@@ -203,7 +202,7 @@ class Files:
 
     @contextmanager
     def telling(self, path: str) -> Iterator[None]:
-        """Turn what the system says about `path` into an error of the store's."""
+        """Convert system errors at `path` to errors of the store."""
         try:
             yield
         except Foreign as error:
@@ -213,9 +212,9 @@ class Files:
             raise explain(error, self.name(path), self.root) from error
 
     def temp(self, path: str) -> str:
-        """A free name beside `path` for what is not finished."""
+        """Return a free temporary name beside `path`."""
         directory, name = os.path.split(path)
-        # Two stores in one process share its number.
+        # Two stores in one process share its pid.
         self._mark = self._mark or self._entropy(3).hex()
         for _ in range(_TRIES):
             self._count += 1
@@ -231,6 +230,6 @@ class Files:
 
 
 def parse_temp(name: str) -> tuple[str, int] | None:
-    """The node and the process that a temporary name was made by; None for any other name."""
+    """Return the node and pid in a temporary name; None for any other name."""
     found = _TEMP.fullmatch(name)
     return (found["node"], int(found["pid"])) if found else None

@@ -1,4 +1,4 @@
-"""One host's part of the store: its list against its records, its records against their checksums."""
+"""Checks one host's data: its index against its records, and records against their checksums."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from tuibench.store.trouble import refuse_newer
 
 
 class HostCheck:
-    """Everything below one host's directory. Lists and names under its lock, the contents of records without."""
+    """Checks everything below one host's directory: index and names under its lock, record contents without."""
 
     def __init__(
         self,
@@ -53,10 +53,10 @@ class HostCheck:
         self._seen: set[str] = set()
         self._index: Index = benchmarks.index(layout)
         self._frozen = False
-        """Whether the list is a newer version's, so that nothing of this host can be written."""
+        """True if a newer version wrote the index, so that nothing of this host can be written."""
 
     def look(self, read_data: bool) -> None:
-        """Look at everything, and at every byte where that is asked."""
+        """Check everything; with `read_data` every byte."""
         with self._locked():
             self._look_at_unfinished()
             self._look_at_leftovers()
@@ -80,7 +80,7 @@ class HostCheck:
         except StoreReadOnly:
             if self._repair:
                 raise
-            # Whoever cannot write can still look; a writer in between may then seem to have left something behind.
+            # A check can run without write access; a concurrent writer may then look like a leftover.
             yield
 
     def _look_at_unfinished(self) -> None:
@@ -182,13 +182,13 @@ class HostCheck:
         path = self._layout.record(ulid)
         row = self._records.peek_row(path)
         if row is None and ulid not in self._seen:
-            # Its beginning is not sound, so the whole of it must be seen.
+            # The head is not sound, so check the whole record.
             self._look_at_record(ulid)
         if row is None and self._context.files.kind(path):
             try:
                 row = self._index.derive(ulid, self._records)
             except StoreError:
-                # The look at the record has said so.
+                # The check of the record has reported it.
                 return None
         return row if row is not None and row.status != DAMAGED else None
 
@@ -198,7 +198,7 @@ class HostCheck:
         self._confirm(lambda: self._record.look(path))
 
     def _confirm(self, look: Callable[[], None]) -> None:
-        """Run a check; a problem found without the lock counts once the same check finds it under the lock."""
+        """Run a check; repeat it under the lock before its problems count."""
         if not self._repair:
             before = self._findings.copy()
             look()

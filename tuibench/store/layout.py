@@ -1,4 +1,4 @@
-"""Where everything lies below the root of a store; names come from ids, never from what a user typed."""
+"""Paths below the root of a store; names come from ids, never from user input."""
 
 from __future__ import annotations
 
@@ -26,17 +26,17 @@ _HOST = re.compile(r"[0-9a-f]{16}")
 
 
 def is_ulid(name: str) -> bool:
-    """Whether a name is an id of ours."""
+    """Return whether a name is an id of the store."""
     return _ULID.fullmatch(name) is not None
 
 
 def is_host(name: str) -> bool:
-    """Whether a name is a host id."""
+    """Return whether a name is a host id."""
     return _HOST.fullmatch(name) is not None
 
 
 def check_ulid(name: str) -> str:
-    """The name, which is about to become part of a path; UnknownId where it is none of ours."""
+    """Return the name for use in a path; raise UnknownId if it is not an id."""
     if not is_ulid(name):
         raise UnknownId(
             f"{show(name, 60)!r} is not an id", "Ids have 26 letters and digits; `tuibench list` shows them."
@@ -46,48 +46,48 @@ def check_ulid(name: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class HostLayout:
-    """The paths of one host's part."""
+    """The paths of one host's data."""
 
     directory: str
 
     @property
     def id(self) -> str:
-        """The host's id."""
+        """Return the host's id."""
         return os.path.basename(self.directory)
 
     @property
     def index(self) -> str:
-        """The list of its benchmarks."""
+        """Return the index of its benchmarks."""
         return os.path.join(self.directory, INDEX)
 
     @property
     def lock(self) -> str:
-        """Held by whoever writes; never removed."""
+        """Return the writers' lock file, which is never removed."""
         return self.index + LOCK
 
     @property
     def records(self) -> str:
-        """The directory of shelves."""
+        """Return the directory of record shelves."""
         return os.path.join(self.directory, RECORDS)
 
     @property
     def trash(self) -> str:
-        """The directory of removals."""
+        """Return the directory of removals."""
         return os.path.join(self.directory, TRASH)
 
     @property
     def quarantine(self) -> str:
-        """The directory of what was found damaged."""
+        """Return the directory of damaged files."""
         return os.path.join(self.directory, QUARANTINE)
 
     def shelf(self, ulid: str) -> str:
-        """The directory of a record: its last two characters spread records evenly."""
+        """Return the directory of a record; the id's last two characters spread records evenly."""
         return os.path.join(self.records, check_ulid(ulid)[-2:].lower())
 
     def record(self, ulid: str) -> str:
-        """The file of a record."""
+        """Return the file of a record."""
         return os.path.join(self.shelf(ulid), ulid + RECORD)
 
     def samples(self, ulid: str) -> str:
-        """The directory of its samples."""
+        """Return the directory of its samples."""
         return os.path.join(self.shelf(ulid), ulid + SAMPLES)

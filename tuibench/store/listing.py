@@ -1,4 +1,4 @@
-"""The rows of all hosts as one list, and what is needed to search it while somebody types."""
+"""The rows of all hosts as one list, with a text search for each keystroke."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ class Listing:
     def __init__(self, rows: tuple[BenchmarkRow, ...], before: Listing | None = None) -> None:
         self.rows = rows
         self._texts: list[str] | None = None
-        # Of the list before this one only what was searched already is of use.
+        # The previous list is only useful if it has search texts.
         self._before = before if before is not None and before._texts is not None else None
 
     def search(self, text: str) -> tuple[BenchmarkRow, ...]:
-        """The rows that have every word somewhere, in any case."""
+        """Return the rows that contain every word in some field, ignoring case."""
         words = text.casefold().split()
         if not words:
             return self.rows
         texts = self._texts
         if texts is None:
-            # A line break is in no word, so no word is found across two fields.
+            # No word contains a line break, so a match never spans two fields.
             before = self._before
             known = before.texts_by_row() if before is not None else {}
             texts = [known.get(id(row)) or "\n".join(_TEXTS(row)).casefold() for row in self.rows]
@@ -39,12 +39,12 @@ class Listing:
         return tuple(self.rows[place] for place in found)
 
     def texts_by_row(self) -> dict[int, str]:
-        """What was made for searching, by the identity of its row; rows are immutable, and live as long as this."""
+        """Return the search texts by row identity; rows are immutable and live as long as this list."""
         return dict(zip(map(id, self.rows), self._texts or (), strict=False))
 
 
 def join_rows(parts: Sequence[Iterable[BenchmarkRow]]) -> tuple[BenchmarkRow, ...]:
-    """All rows, newest first; of two with one id the one of the earlier part."""
+    """Return all rows, newest first; for a duplicate id keep the row of the earlier part."""
     if len(parts) == 1:
         rows = list(parts[0])
     else:

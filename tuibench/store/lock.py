@@ -1,4 +1,4 @@
-"""One writer at a time: a kernel lock on a file beside the data, which frees itself when its holder dies."""
+"""Write lock: a kernel lock on a file beside the data, which is freed when its holder dies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tuibench.store.files import Files
 from tuibench.store.trouble import in_the_way
 
 POLL_S = 0.005
-"""Constant: a poll that backs off lets a writer starve while others come and go."""
+"""Constant: with back-off a writer could starve while others take turns."""
 WAIT_S = 10.0
 _TEXT = 512
 _NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
@@ -28,19 +28,19 @@ _NOT_WRITABLE = frozenset({errno.EROFS, errno.EACCES, errno.EPERM})
 
 @dataclass(frozen=True, slots=True)
 class Waiting:
-    """How time passes for whoever waits for a lock, and what it says of itself when it holds one."""
+    """The clocks for waiting on a lock, and the identity written into a held lock."""
 
     timer: Callable[[], float]
     sleep: Callable[[float], None]
     clock: Callable[[], float]
     command: str
     machine: str = ""
-    """The name of this machine, told apart where others share the lock."""
+    """The name of this machine, as several machines may share the lock."""
     wait_s: float = WAIT_S
 
 
 class StoreLock:
-    """The lock of a part of the store; a thread that holds it may take it again."""
+    """The lock of a part of the store; reentrant within a thread."""
 
     def __init__(self, files: Files, path: str, waiting: Waiting) -> None:
         self._files = files
@@ -51,12 +51,12 @@ class StoreLock:
 
     @property
     def mine(self) -> bool:
-        """Whether this thread holds it."""
+        """Return whether this thread holds the lock."""
         return self._owner == threading.get_ident()
 
     @contextmanager
     def hold(self) -> Iterator[bool]:
-        """Hold the lock; True where this thread did not hold it before. StoreBusy says who has it after ten seconds."""
+        """Hold the lock; yield True if this thread did not hold it before. StoreBusy after a timeout names the holder."""
         if self.mine:
             yield False
             return
@@ -83,7 +83,7 @@ class StoreLock:
             except OSError as error:
                 if error.errno not in _NOT_WRITABLE:
                     raise
-                # A lock can be taken through a descriptor that only reads.
+                # A read-only descriptor can take the lock, too.
                 try:
                     fd = self._files.disk.open(self._path, READ)
                 except FileNotFoundError:
@@ -122,11 +122,11 @@ class StoreLock:
         try:
             self._files.disk.write(fd, text[: _TEXT - 1].ljust(_TEXT - 1) + b"\n")
         except OSError:
-            # It only makes the message of whoever waits a better one.
+            # The signature only improves the message for waiting processes.
             return
 
     def _give_back(self, fd: int) -> None:
-        # What was to be written is safe by now; the lock goes with the descriptor, and that with the process.
+        # All data is durable by now; closing the descriptor or ending the process frees the lock.
         with suppress(OSError):
             self._files.disk.lock(fd, fcntl.LOCK_UN)
         with suppress(OSError):
@@ -154,7 +154,7 @@ class StoreLock:
 
 
 def read_state(files: Files, pid: int) -> str:
-    """The state of a process as the kernel's letter, '' where there is none of that number."""
+    """Return a process's state letter from the kernel, '' if there is no such process."""
     try:
         fd = files.disk.open(f"/proc/{pid}/stat", READ)
     except OSError:
@@ -165,5 +165,5 @@ def read_state(files: Files, pid: int) -> str:
         return ""
     finally:
         files.disk.close(fd)
-    # The name in brackets may hold anything, brackets too.
+    # The name in brackets may contain anything, even brackets.
     return text.rpartition(b")")[2].split()[0].decode("ascii", "replace") if b")" in text else ""

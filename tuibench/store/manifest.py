@@ -1,4 +1,4 @@
-"""What one removal took, and from where: written before anything moves, so that a crash can be made good."""
+"""The manifest of a removal: its files and origins, written before any move so that a crash can be completed."""
 
 from __future__ import annotations
 
@@ -15,23 +15,23 @@ from tuibench.store.trouble import damaged
 
 NAME = "manifest.json"
 MOVING, RESTORING, DROPPING = ".moving", ".restoring", ".dropping"
-"""What the directory of a removal is called while it is not at rest: the name is the state, and changes at once."""
+"""Suffixes of a removal's directory while it is in progress; the name is the state and changes atomically."""
 STATES = (MOVING, RESTORING, DROPPING)
 _TABLE = "trash"
 
 
 class Outside(ValueError):
-    """A path that leads out of the store."""
+    """A path leads out of the store."""
 
 
 @dataclass(frozen=True, slots=True)
 class Move:
-    """One file or directory."""
+    """One moved file or directory."""
 
     source: str
-    """Where it was, relative to the store."""
+    """The original path, relative to the store."""
     name: str
-    """What it is called in the trash."""
+    """The name in the trash."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,23 +49,23 @@ class Manifest:
     size_bytes: int
     moves: tuple[Move, ...]
     rows: tuple[dict[str, Any], ...] = ()
-    """As they were listed of those whose records could not be read, and cannot tell to which project they belong."""
+    """Index rows of unreadable records, which cannot name their project themselves."""
     sequence: int = 0
-    """Place in the order of removals, which a clock that is set back does not change; 0 in manifests without one."""
+    """Position in the order of removals, independent of the clock; 0 in manifests without one."""
 
     @property
     def order(self) -> tuple[int, str]:
-        """Sort key, oldest removal first; ids sort by time."""
+        """Return the sort key, oldest removal first; ids sort by time."""
         return self.sequence, self.id
 
 
 def write_manifest(sealing: Sealing, directory: str, manifest: Manifest) -> None:
-    """Put the manifest into the directory of its removal."""
+    """Write the manifest into the directory of its removal."""
     sealing.write_tables(os.path.join(directory, NAME), {_TABLE: {"1": to_plain(manifest)}}, None)
 
 
 def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
-    """The manifest of a removal; None where none was written, StoreDamaged where it cannot be used."""
+    """Return the manifest of a removal, None if there is none; raise StoreDamaged if it is unusable."""
     path = os.path.join(directory, NAME)
     loaded = load_manifest(sealing, directory)
     if loaded is None:
@@ -84,11 +84,11 @@ def read_manifest(sealing: Sealing, directory: str) -> Manifest | None:
 
 
 def load_manifest(sealing: Sealing, directory: str) -> Loaded | None:
-    """The file of a manifest."""
+    """Load the file of a manifest."""
     return sealing.load(os.path.join(directory, NAME), DOCUMENT, fall_back=False)
 
 
 def _check_inside(path: str) -> None:
-    # A manifest that was edited must not lead a move out of the store.
+    # An edited manifest must not lead a move out of the store.
     if os.path.isabs(path) or not path or ".." in path.split(os.sep):
         raise Outside(f"{show(path)} leads out of the store")

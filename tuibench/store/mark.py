@@ -1,4 +1,4 @@
-"""Whether anything may have changed, for whoever looks every second: a few stats, and not a file is read."""
+"""Change detection for polling every second: a few stats, no file is read."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ from tuibench.store.context import Context
 from tuibench.store.layout import PROJECTS, VERSIONS
 
 _YOUNG_NS = 100_000_000
-"""Two changes within a tick of the file system's clock leave one time; below this age a second one may follow."""
+"""Two changes within one tick of the file system's clock share a time; a younger file may change again unseen."""
 
 
 def read_mark(context: Context) -> str:
-    """Another text than before whenever benchmarks, projects or the trash may have changed, whoever changed them.
+    """Return a text that differs whenever benchmarks, projects or the trash may have changed.
 
-    Every change of ours renames a file into one of these directories, which dates it.
+    Every change of the store renames a file into one of these directories, which updates its time.
     """
     now_ns = int(context.waiting.clock() * 1e9)
     found = []

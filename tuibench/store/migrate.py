@@ -1,4 +1,4 @@
-"""Every file of an older form written in the present one: all of them, or none."""
+"""Rewrites every file of an older schema in the current one: all of them, or none."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _FIRST = 4096
 
 
 def migrate_store(context: Context, benchmarks: Benchmarks) -> StoreReport:
-    """Rewrite what is older, each file as it was kept beside it; on any failure all are put back."""
+    """Rewrite older files and keep each original beside it; on any failure restore all of them."""
     findings = Findings()
     with ExitStack() as held:
         layouts = []
@@ -41,7 +41,7 @@ def migrate_store(context: Context, benchmarks: Benchmarks) -> StoreReport:
 
 
 class Migration:
-    """One migration; it wants every lock held."""
+    """One migration; it needs every lock held."""
 
     def __init__(self, context: Context, benchmarks: Benchmarks, findings: Findings) -> None:
         self._context = context
@@ -49,10 +49,10 @@ class Migration:
         self._findings = findings
         self._records = RecordFiles(context.sealing)
         self._done: list[tuple[str, str]] = []
-        """Files that were written and what they were before."""
+        """Rewritten files and their backups."""
 
     def carry_out(self, layouts: list[HostLayout]) -> None:
-        """Migrate all, or nothing."""
+        """Migrate everything or nothing."""
         try:
             for layout in layouts:
                 self._migrate_host(layout)
@@ -73,7 +73,7 @@ class Migration:
         index_is_older = self._is_older(layout.index)
         if not rows and not index_is_older:
             return
-        # A list in the present form changes too, and must come back with its records.
+        # A current index changes, too, and must be restored together with its records.
         if self._context.files.kind(layout.index):
             self._keep(layout.index, older=index_is_older)
         index = self._benchmarks.index(layout)
@@ -119,7 +119,7 @@ class Migration:
         return schema < SCHEMA
 
     def _put_back(self, path: str, backup: str) -> None:
-        # A rename needs no room on a disk that may be full. Where even that fails the file is whole in its new form.
+        # A rename needs no space on a full disk. If even that fails, the file is intact in its new form.
         try:
             self._context.files.rename(backup, path)
             self._context.files.sync_directory(os.path.dirname(path))

@@ -1,4 +1,4 @@
-"""The way from every older form of a file to the present one: pure functions, in order, from tables to tables."""
+"""Migration steps from every older schema to the current one: pure functions from tables to tables."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from tuibench.store.envelope import SCHEMA, Tables
 RECORD, INDEX, DOCUMENT = "record", "index", "document"
 Step = Callable[[Tables], Tables]
 Steps = Mapping[tuple[str, int], Step]
-"""By kind of file and the schema that a step leads away from; a kind that did not change needs none."""
+"""Keyed by kind of file and the schema that a step migrates from; unchanged kinds have no step."""
 
 
 def migrate_tables(kind: str, tables: Tables, schema: int, steps: Steps | None = None) -> Tables:
-    """The tables in the present form; those given are left as they are."""
+    """Return the tables in the current schema; do not change the given ones."""
     known = STEPS if steps is None else steps
     for number in range(schema, SCHEMA):
         step = known.get((kind, number))
@@ -22,4 +22,4 @@ def migrate_tables(kind: str, tables: Tables, schema: int, steps: Steps | None =
 
 
 STEPS: dict[tuple[str, int], Step] = {}
-"""No form of a file has changed since the first release."""
+"""No schema has changed since the first release."""

@@ -1,4 +1,4 @@
-"""Files and directories from one place of the store to another, such that doing it again after a crash completes it."""
+"""Moves files and directories within the store; repeating a move after a crash completes it."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tuibench.store.files import Files
 
 
 def move_file(files: Files, source: str, target: str) -> None:
-    """Rename a file, or copy it where the other directory is on another disk."""
+    """Rename a file, or copy it if the target is on another disk."""
     before, after = files.stat(source), files.stat(target)
     if before is not None and after is not None and before.st_ino == after.st_ino:
-        # Renaming one name of a file over another name of it would leave both.
+        # Renaming one hard link of a file over another would leave both.
         files.remove(source)
         return
     with files.telling(source):
@@ -28,7 +28,7 @@ def move_file(files: Files, source: str, target: str) -> None:
 
 
 def move_tree(files: Files, source: str, target: str) -> None:
-    """Move a file, or a directory of files; what has moved already is no matter."""
+    """Move a file or a directory of files; skip what has already moved."""
     kind = files.kind(source)
     if kind == "directory":
         _move_directory(files, source, target)
@@ -53,14 +53,14 @@ def _move_directory(files: Files, source: str, target: str) -> None:
 
 
 def sync_names(files: Files, targets: Iterable[str], sources: Iterable[str]) -> None:
-    """Make moves durable: first that things are where they went, then that they are no longer where they were."""
+    """Make moves durable: sync the targets first, then the sources."""
     for path in dict.fromkeys([*targets, *sources]):
         if files.kind(path) == "directory":
             files.sync_directory(path)
 
 
 def measure(files: Files, path: str) -> int:
-    """Bytes of a file, or of all files below a directory."""
+    """Return the bytes of a file, or of all files below a directory."""
     if files.kind(path) == "directory":
         return sum(measure(files, os.path.join(path, name)) for name in files.names(path))
     found = files.stat(path)

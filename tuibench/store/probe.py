@@ -1,4 +1,4 @@
-"""Whether the store could be written, found out without leaving anything behind."""
+"""Tests if the store is writable without leaving anything behind."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tuibench.store.files import Files
 from tuibench.store.trouble import explain
 
 ROOM_BYTES = 32 << 20
-"""What a big sweep with all its samples takes."""
+"""The size of a large sweep with all its samples."""
 _TRY = bytes(1 << 16)
 _NO_NAMELESS = frozenset({errno.EOPNOTSUPP, errno.EISDIR, errno.EINVAL, errno.ENOENT})
 
 
 def probe_store(files: Files) -> str:
-    """'' where a result could be saved, else why not."""
+    """Return '' if a result could be saved, else the reason."""
     directory = files.root
     while not files.is_directory(directory):
         above = os.path.dirname(directory)
@@ -44,7 +44,7 @@ def _is_something(files: Files, path: str) -> bool:
     try:
         return bool(files.kind(path))
     except StoreError:
-        # Below a file there is nothing; the file itself is met further up.
+        # A path below a file fails here; the loop reaches the file itself further up.
         return False
 
 
@@ -55,7 +55,7 @@ def _write_something(files: Files, directory: str) -> None:
     except OSError as error:
         if error.errno not in _NO_NAMELESS:
             raise
-        # Without nameless files it takes one with a name, for a moment.
+        # File systems without nameless files need a temporary name.
         named = files.temp(os.path.join(directory, "probe"))
         fd = files.disk.open(named, CREATE, 0o600)
     try:

@@ -1,4 +1,4 @@
-"""What the files of projects and versions hold, and what of it can be believed: people edit them, disks lose bits."""
+"""Encodes, decodes and validates the files of projects and versions, which people edit and disks damage."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ _PLAIN_NAMES = ("model", "")
 
 
 def encode_project(project: Project) -> dict[str, Any]:
-    """The document of a project; its versions have their own, its id is the file's name."""
+    """Return the document of a project; versions have their own, and the id is the file's name."""
     plain: dict[str, Any] = to_plain(project)
     return {name: value for name, value in plain.items() if name not in _NOTED_APART}
 
 
 def encode_version(version: Version) -> dict[str, Any]:
-    """The document of a version."""
+    """Return the document of a version."""
     plain: dict[str, Any] = to_plain(version)
     return {name: value for name, value in plain.items() if name != "id"}
 
 
 def decode_project(document: Document, versions: Iterable[Version]) -> Project:
-    """The project of a document; StoreDamaged where that is not what one looks like."""
+    """Return the project of a document; raise StoreDamaged if it is not valid."""
     values = {**document.values, "id": document.id, "versions": [], "generation": document.generation}
     try:
         found = from_plain(Project, values)
@@ -45,7 +45,7 @@ def decode_project(document: Document, versions: Iterable[Version]) -> Project:
 
 
 def decode_version(document: Document) -> Version:
-    """The version of a document; StoreDamaged where that is not what one looks like."""
+    """Return the version of a document; raise StoreDamaged if it is not valid."""
     try:
         found = from_plain(Version, {**document.values, "id": document.id})
         texts = (found.project, found.name, found.created_utc, found.note, *found.recipe, *found.recipe.values())
@@ -58,7 +58,7 @@ def decode_version(document: Document) -> Version:
 
 
 def check_name(name: str) -> str:
-    """The name that is stored for what a user typed; UsageError where nobody could read or type it."""
+    """Return the name to store for user input; raise UsageError if it cannot be shown or typed."""
     trimmed = name.strip()
     if not trimmed:
         raise UsageError("a project needs a name", "such as --name 'resnet on the new servers'")
@@ -70,7 +70,7 @@ def check_name(name: str) -> str:
 
 
 def name_after(model: ModelReference) -> str:
-    """A name for the project of a model: that of the file, or of its directory where all files are called the same."""
+    """Return a project name for a model: its file's name, or its directory's if the file has a generic name."""
     if remote_scheme(model.asked) in ("hf", "sample") or model.asked == "sample":
         found = model.asked.removeprefix("hf:")
     else:
@@ -78,7 +78,7 @@ def name_after(model: ModelReference) -> str:
         folder, file = os.path.split(public_name(model.asked).partition("?")[0] if elsewhere else model.file.path)
         stem = os.path.splitext(file)[0]
         found = (os.path.basename(folder) if stem in _PLAIN_NAMES else stem) or stem
-    # Room is left for what tells it from others of its name.
+    # Leave space for a number that makes the name unique.
     return show(found.strip(), LONGEST_NAME - 10) or "model"
 
 
@@ -99,7 +99,7 @@ def _is_stamp(stamp: Any) -> bool:
 
 
 def _are(kind: type, values: Iterable[object]) -> bool:
-    # A bool is an int to isinstance, and none here.
+    # isinstance would accept a bool as an int.
     return all(type(value) is kind for value in values)
 
 

@@ -1,4 +1,4 @@
-"""Projects as lists show them: with how much was measured for each, when last, and what that takes on the disk."""
+"""Projects as list rows: measurement counts, the last run and the size on disk."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ ORDERS: dict[str, tuple[Callable[[ProjectRow], tuple[str, ...]], bool]] = {
     "created": (lambda row: (row.project.created_utc, row.project.id), True),
     "name": (lambda row: (row.project.name.casefold(), row.project.name), False),
 }
-"""How lists can be sorted; whether the greatest comes first."""
+"""Sort orders for lists: the key, and True if the greatest comes first."""
 _ULID_LENGTH = 26
 
 
 class ProjectList:
-    """Counts and weighs; a record's size is looked up once per generation of its card."""
+    """Counts benchmarks and sizes; looks up a record's size once per generation of its card."""
 
     def __init__(self, context: Context, benchmarks: Benchmarks) -> None:
         self._context = context
@@ -31,7 +31,7 @@ class ProjectList:
         self._sizes: dict[tuple[str, int], int] = {}
 
     def rows(self, projects: Iterable[Project]) -> tuple[ProjectRow, ...]:
-        """A row for each, in their order."""
+        """Return a row for each project, in the given order."""
         belonging: dict[str, list[BenchmarkRow]] = {}
         for row in self._benchmarks.rows():
             if row.project:
@@ -41,7 +41,7 @@ class ProjectList:
         return tuple(self._row(project, belonging.get(project.id, [])) for project in wanted)
 
     def bare_rows(self, projects: Iterable[Project]) -> tuple[ProjectRow, ...]:
-        """A row for each with what its own file says: nothing is counted."""
+        """Return a row for each project without counts and sizes."""
         return tuple(ProjectRow(project, benchmarks=-1, size_bytes=-1, last_run_utc="") for project in projects)
 
     def _row(self, project: Project, benchmarks: Sequence[BenchmarkRow]) -> ProjectRow:
@@ -55,7 +55,7 @@ class ProjectList:
         )
 
     def _weigh(self, rows: Sequence[BenchmarkRow]) -> None:
-        """Look into each shelf once: that costs a tenth of looking up every record."""
+        """Read each shelf once, which costs a tenth of looking up every record."""
         files, sizes = self._context.files, dict.fromkeys((row.id for row in rows), 0)
         for layout in self._context.hosts() if sizes else ():
             for shelf in {layout.shelf(ulid) for ulid in sizes}:
@@ -81,16 +81,16 @@ def _key(row: BenchmarkRow) -> tuple[str, int]:
 
 
 def has_words(project: Project, text: str) -> bool:
-    """Whether every word of `text` is somewhere in what a project says, in any case."""
+    """Return whether every word of `text` occurs in the project's texts, ignoring case."""
     said = [project.name, project.description, project.id]
     for version in project.versions:
         said += [version.name, version.note, version.model.asked, version.model.file.path]
-    # A line break is in no word, so no word is found across two fields.
+    # No word contains a line break, so a match never spans two fields.
     whole = "\n".join(said).casefold()
     return all(word in whole for word in text.casefold().split())
 
 
 def sort_rows(rows: Iterable[ProjectRow], by: str) -> tuple[ProjectRow, ...]:
-    """The rows in one of the orders of ORDERS."""
+    """Return the rows in one of the orders of ORDERS."""
     key, greatest_first = ORDERS[by]
     return tuple(sorted(rows, key=key, reverse=greatest_first))

@@ -1,7 +1,7 @@
-"""The projects of a store: found by their models, named and described by people, shared by all hosts.
+"""The projects of a store: found by model, named and described by people, shared by all hosts.
 
-Every change names the generation that it was made from; where another session was faster, the change is made again on
-what that one left, so that an edit loses nothing but the very field that both changed.
+Every change names the generation it is based on. If another session was faster, the change is repeated on its result,
+so an edit only overwrites a field that both sessions changed.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ ORIGINAL = "original"
 
 
 class Projects:
-    """Projects and their versions, a file each."""
+    """Projects and their versions, one file each."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class Projects:
         self._versions = Documents(context, VERSIONS)
 
     def all(self) -> tuple[Project, ...]:
-        """Every project that can be read, the last modified first; what cannot be read is said."""
+        """Return every readable project, last modified first; add a notice for each unreadable one."""
         versions = self._read_versions()
         found = []
         for document in self._projects.all():
@@ -62,38 +62,38 @@ class Projects:
         return tuple(sorted(found, key=lambda one: (one.modified_utc, one.id), reverse=True))
 
     def rows(self) -> tuple[ProjectRow, ...]:
-        """Every project with what was measured for it, the last modified first."""
+        """Return every project with its measurements, last modified first."""
         return self._list.rows(self.all())
 
     def bare_rows(self) -> tuple[ProjectRow, ...]:
-        """Every project without what was measured for it, the last modified first: no list of benchmarks is read."""
+        """Return every project without measurements, last modified first; read no index."""
         return self._list.bare_rows(self.all())
 
     def search(self, text: str) -> tuple[ProjectRow, ...]:
-        """The projects that have every word of `text` in their names, descriptions or models."""
+        """Return the projects with every word of `text` in their names, descriptions or models."""
         return self._list.rows(one for one in self.all() if has_words(one, text))
 
     def row(self, id: str) -> ProjectRow:  # noqa: A002
-        """A project by its whole id, with what was measured for it."""
+        """Return a project by its full id, with its measurements."""
         return self._list.rows([self.get(id)])[0]
 
     def get(self, id: str) -> Project:  # noqa: A002
-        """A project by its whole id; StoreDamaged names its file."""
+        """Return a project by its full id; StoreDamaged names its file."""
         document = self._projects.get(id)
         if document is None:
             raise _unknown(id)
         return decode_project(document, self._read_versions().get(id, ()))
 
     def resolve(self, token: str) -> str:
-        """The id that is meant by a name, a short id or an id."""
+        """Return the id for a name, a short id or an id."""
         every = self.all()
         typed = token.strip().upper()
         if len(typed) >= LENGTH and len(ends := [one.id for one in every if one.id.endswith(typed)]) == 1:
-            # What stands on screen means what it stands for, whatever somebody has called another project.
+            # A short id wins over another project's name, as the screen shows short ids.
             return ends[0]
         named = [one.id for one in every if one.name == _normal(token)]
         if len(named) > 1:
-            # An undo may bring back a name that was given away meanwhile.
+            # An undo may restore a name that was reused meanwhile.
             shown = ", ".join(short_ids(named).values())
             raise UnknownId(f"{len(named)} projects are called {show(token, 80)}", f"Name one by its id: {shown}")
         return named[0] if named else resolve(token, [one.id for one in every], {}, "project")
@@ -101,17 +101,17 @@ class Projects:
     def create(
         self, name: str, model: ModelReference, description: str = "", dims: Mapping[str, int] | None = None
     ) -> Project:
-        """A new project of a model; UsageError where the name is taken."""
+        """Create a project for a model; raise UsageError if the name is taken."""
         name = check_name(_normal(name))
         with self._projects.writing():
             self._check_free(name)
             return self._make(name, model, description, dims or {})
 
     def adopt(self, model: ModelReference) -> tuple[Project, str]:
-        """The project that a measured model belongs to, and what should be said about it, '' where nothing.
+        """Return the project of a measured model and a note on changes, '' if none.
 
-        The same content is the same project; other content at the same path is a new version of it. Of several, the
-        oldest: a copy takes nothing away from what it was copied from.
+        Equal content belongs to the same project; other content at a known path becomes a new version. Among several
+        projects the oldest wins, so a copy does not take runs from its original.
         """
         with self._projects.writing():
             held = self._holding(model.sha256)
@@ -130,7 +130,7 @@ class Projects:
             return made, f"a project was made for it: {_call(made)}"
 
     def add_version(self, id: str, model: ModelReference) -> tuple[Project, str]:  # noqa: A002
-        """Have this project hold a model, wherever its file lies; the note is '' where it did already."""
+        """Add a model to this project wherever its file is; the note is '' if the project already has it."""
         with self._projects.writing():
             project = self.get(id)
             for version in project.versions:
@@ -141,7 +141,7 @@ class Projects:
             return self.touch(id), f"{show(model.file.path)} is measured as {added.name} of {_call(project)}"
 
     def find(self, sha256: str) -> Project | None:
-        """The project that a model of this content belongs to, the oldest where several have it."""
+        """Return the oldest project with a model of this content."""
         held = self._holding(sha256)
         return None if held is None else held[0]
 
@@ -154,9 +154,9 @@ class Projects:
         dims: Mapping[str, int] | None = None,
         base: Project | None = None,
     ) -> Project:
-        """Change what is given, on top of what others changed meanwhile.
+        """Change the given fields, on top of concurrent changes.
 
-        A form gives every field, so it also gives the project that it showed as `base`: fields like that are no edits.
+        A form passes every field, and as `base` the project it showed: fields equal to `base` are not edits.
         """
         if name is not None and (base is None or name != base.name):
             name = check_name(_normal(name))
@@ -176,19 +176,19 @@ class Projects:
         return self._change(id, change)
 
     def rename(self, id: str, name: str) -> Project:  # noqa: A002
-        """Give it another name."""
+        """Rename a project."""
         return self.edit(id, name=name)
 
     def describe(self, id: str, description: str) -> Project:  # noqa: A002
-        """Give it another description."""
+        """Change a project's description."""
         return self.edit(id, description=description)
 
     def touch(self, id: str) -> Project:  # noqa: A002
-        """Note that something was measured for it."""
+        """Set a project's modification time after a measurement."""
         return self._change(id, lambda one: replace(one, modified_utc=self._context.now_utc()))
 
     def duplicate(self, id: str, name: str) -> Project:  # noqa: A002
-        """A second project with the same versions; benchmarks stay with the first."""
+        """Create a second project with the same versions; benchmarks stay with the first."""
         name = check_name(_normal(name))
         with self._projects.writing():
             self._check_free(name)
@@ -206,13 +206,13 @@ class Projects:
         return next((pair for pair in versions if pair[1].model.sha256 == sha256), None)
 
     def _oldest_first(self) -> list[Project]:
-        # Ids begin with the time at which they were made, in milliseconds.
+        # Ids begin with their creation time in milliseconds.
         return sorted(self.all(), key=lambda one: one.id)
 
     def _make(self, name: str, model: ModelReference, description: str, dims: Mapping[str, int]) -> Project:
         now = self._context.now_utc()
         project = Project(self._draw(), name, description, now, now, (), dict(dims))
-        # Its version first: a project without one would be no use, a version without a project is in nobody's way.
+        # Write the version first: a version without a project is harmless, a project without one is useless.
         self._write_version(project, ORIGINAL, model)
         self._projects.put(project.id, encode_project(project), 0)
         return self.get(project.id)
@@ -230,7 +230,7 @@ class Projects:
         return version
 
     def _refresh(self, version: Version, model: ModelReference) -> None:
-        """Note when the same content was seen last, so that the next look at its files is enough again."""
+        """Update the file stamp of known content, so that the next check need not read the file."""
         if version.model.file.path == model.file.path and version.model != model:
             document = self._versions.get(version.id)
             if document is not None:
@@ -248,7 +248,7 @@ class Projects:
                 try:
                     self._projects.put(id, encode_project(after), before.generation)
                 except StoreConflict as error:
-                    # Locks do not hold on every file system: whoever was faster is met again with a fresh look.
+                    # Locks do not work on every file system: retry on the other session's result.
                     last = error
                     continue
                 return self.get(id)
@@ -286,12 +286,12 @@ class Projects:
 
 
 def _normal(name: str) -> str:
-    # The same letters typed on two keyboards are the same name.
+    # The same letters typed on two keyboards must give the same name.
     return unicodedata.normalize("NFC", name).strip()
 
 
 def untaken(name: str, taken: set[str]) -> str:
-    """A name that nobody has: the name itself, or with a number behind it."""
+    """Return the name, with a number appended if it is taken."""
     number, found = 1, name
     while found in taken:
         number += 1

@@ -1,4 +1,4 @@
-"""Where damaged files go: out of the way, never deleted."""
+"""Quarantine: damaged files are moved out of the way, never deleted."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tuibench.store.moving import move_tree, sync_names
 
 
 def put_aside(context: Context, path: str) -> str:
-    """Move a file or directory into the quarantine of its part of the store; where it is now, relative to the store."""
+    """Move a file or directory into its quarantine; return the new path relative to the store."""
     files = context.files
     directory = os.path.join(context.sealing.part(path), QUARANTINE)
     files.make_directory(directory)

@@ -1,4 +1,4 @@
-"""A record and its samples, wherever they lie, against their checksums."""
+"""Checks a record and its samples against their checksums, in the shelf or the trash."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from tuibench.store.sealed import Loaded
 
 
 class RecordCheck:
-    """Every byte of a benchmark."""
+    """Checks every byte of a benchmark."""
 
     def __init__(self, file: FileCheck) -> None:
         self._file = file
         self._records = RecordFiles(file.quiet)
 
     def look(self, path: str) -> None:
-        """Look at a record, its previous generation and its samples; what belongs to a lost one goes with it."""
+        """Check a record, its previous generation and its samples; quarantine the samples of a lost record."""
         samples = path.removesuffix(".json") + SAMPLES
         found = self._file.look(path, self._load, self._accept)
         if found is not State.GONE:

@@ -1,6 +1,6 @@
-"""The file of one benchmark: its result, written once under a sha256, and its card, rewritten as often as people like.
+"""The file of one benchmark: its result, written once under a sha256, and its card, rewritten on each edit.
 
-What lists need stands first under a checksum of its own, so that an index is rebuilt from the beginnings of files.
+The data for lists comes first under its own checksum, so that an index can be rebuilt from the heads of files.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ from tuibench.store.sealed import Loaded, Sealing
 from tuibench.store.summary import join_card, summarize
 from tuibench.store.trouble import cannot_show, damaged
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # lists need no results, and importing their types takes 12 ms
     from tuibench.core.run import RunResult
 
 SUMMARY, CARD, RESULT = "summary", "card", "result"
@@ -49,7 +49,7 @@ _SHA, _HEAD, _HEAD_CRC = "result_sha256", "head", "head_crc32"
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A record that was read, with its result as it lies in the file: a new card leaves those bytes alone."""
+    """A record in memory, with its result as raw bytes: a new card leaves those unchanged."""
 
     loaded: Loaded
     summary: dict[str, Any]
@@ -58,18 +58,18 @@ class Record:
 
     @property
     def generation(self) -> int:
-        """Of the card; the result has only one."""
+        """Return the card's generation; a result has only one."""
         return self.loaded.meta.generation
 
     @property
     def row(self) -> BenchmarkRow:
-        """The row of this record."""
+        """Return the row of this record."""
         return join_card(self.summary, self.card, self.generation)
 
 
 @dataclass(frozen=True, slots=True)
 class RecordFiles:
-    """Reading and writing the files of benchmarks."""
+    """Reads and writes the files of benchmarks."""
 
     sealing: Sealing
 
@@ -83,7 +83,7 @@ class RecordFiles:
         return join_card(summary, card, meta.generation)
 
     def write_card(self, path: str, record: Record, card: Card) -> BenchmarkRow:
-        """Write another card before the same result."""
+        """Write a new card before the same result."""
         meta = self._write(path, record.summary, card, record.result, record.loaded)
         return join_card(record.summary, card, meta.generation)
 
@@ -104,11 +104,11 @@ class RecordFiles:
         return meta
 
     def read(self, path: str) -> Record | None:
-        """A record whose result is what was measured; StoreDamaged where neither it nor its predecessor has one."""
+        """Return a record with an intact result; raise StoreDamaged if neither it nor its predecessor has one."""
         try:
             return self._read(path)
         except StoreDamaged as error:
-            # How it is damaged, and where it lies, is what a check of the store tells.
+            # A check of the store gives the details and the path.
             short = short_id(os.path.basename(path).removesuffix(FILE))
             raise StoreDamaged(f"the record of {short} is damaged", _CHECK) from error
 
@@ -134,7 +134,7 @@ class RecordFiles:
             raise self._damage(path, error, loaded) from error
 
     def read_strictly(self, path: str) -> Loaded | None:
-        """The file of a record, nothing standing in for it; StoreDamaged where its result or card is not one."""
+        """Load a record without falling back; raise StoreDamaged if its result or card is invalid."""
         loaded = self.sealing.load(path, RECORD, fall_back=False)
         if loaded is None:
             return None
@@ -145,12 +145,12 @@ class RecordFiles:
         return loaded
 
     def get(self, path: str) -> StoredBenchmark | None:
-        """A whole benchmark."""
+        """Return a whole benchmark."""
         record = self.read(path)
         if record is None:
             return None
         if record.summary.get(KIND, "") not in _KINDS:
-            # Shown as what is known of it, it would be a benchmark of nothing.
+            # An unknown kind must not be shown as an empty benchmark.
             meta = record.loaded.meta
             raise cannot_show(self.sealing.files.name(path), meta.schema, meta.tool)
         try:
@@ -164,7 +164,7 @@ class RecordFiles:
         return StoredBenchmark(record.row, record.card, result)
 
     def read_row(self, path: str) -> BenchmarkRow:
-        """The row of a record, from its beginning alone where that is sound; StoreDamaged or FileNotFoundError."""
+        """Return a record's row, from its head alone if sound; raise StoreDamaged or FileNotFoundError."""
         row = self.peek_row(path)
         if row is not None:
             return row
@@ -174,7 +174,7 @@ class RecordFiles:
         return record.row
 
     def read_foreign(self, path: str) -> tuple[dict[str, Any], ...]:
-        """What a newer version's record says in tables that we have, too: its summary and card, whatever is in them."""
+        """Return the summary and card in a newer version's record, whatever they contain."""
         loaded = self.sealing.load(path, RECORD, fall_back=False)
         tables = loaded.tables if loaded is not None and loaded.beyond else {}
         return tuple(tables.get(name, {}).get("1", {}) for name in (SUMMARY, CARD))
@@ -183,7 +183,7 @@ class RecordFiles:
         return self.sealing.misfit(path, loaded, damaged(self.sealing.files.name(path), str(error)))
 
     def peek_row(self, path: str) -> BenchmarkRow | None:
-        """The row from the beginning of a record; None where that is not sound, or its rest has another length."""
+        """Return the row from a record's head; None if it is not sound or the file has another length."""
         found = self.sealing.files.read_beginning(path, _FIRST)
         if found is None:
             return None
@@ -232,7 +232,7 @@ def _head_crc(generation: int, head: bytes) -> str:
 
 
 def _shallow(value: Any) -> dict[str, Any]:
-    """One level of a dataclass: the encoder goes on by itself, ten times as fast as a copy of the whole would be."""
+    """Encode one level of a dataclass; the JSON encoder recurses itself, ten times faster than a deep copy."""
     if is_dataclass(value) and not isinstance(value, type):
         return {field.name: getattr(value, field.name) for field in fields(value)}
     raise TypeError(f"{type(value).__name__} is no part of a result")

@@ -1,4 +1,4 @@
-"""One removal in one host's trash: taken there, brought back, dropped, and completed after a crash."""
+"""One removal in one host's trash: taken, restored, dropped, or completed after a crash."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ IndexOf = Callable[[HostLayout], Index]
 
 
 class Removals:
-    """The directories of a host's trash; every method wants the host's lock held."""
+    """The directories of a host's trash; every method needs the host's lock held."""
 
     def __init__(self, context: Context, index: IndexOf) -> None:
         self._context = context
         self._index = index
 
     def take(self, layout: HostLayout, manifest: Manifest) -> None:
-        """Move what a manifest lists into the trash, then drop its rows."""
+        """Move the files of a manifest into the trash, then drop its index rows."""
         self._check_list(layout)
         directory = self._at(layout, manifest.id, MOVING)
         self._context.files.make_directory(directory)
@@ -36,7 +36,7 @@ class Removals:
         self._finish_moving(layout, manifest)
 
     def bring_back(self, layout: HostLayout, manifest: Manifest) -> None:
-        """Move everything back and list it again; StoreError where something else is there by now."""
+        """Move everything back and list it again; raise StoreError if a path is occupied."""
         self._check_list(layout)
         files = self._context.files
         for move in manifest.moves:
@@ -49,17 +49,17 @@ class Removals:
         self._finish_restoring(layout, manifest)
 
     def drop(self, layout: HostLayout, id: str) -> None:  # noqa: A002
-        """Delete a removal for good."""
+        """Delete a removal permanently."""
         self._rename(layout, id, "", DROPPING)
         self._context.files.remove_tree(self._at(layout, id, DROPPING))
         self._context.files.sync_directory(layout.trash)
 
     def unfinished(self, layout: HostLayout) -> list[str]:
-        """The names of removals that a crash left in the middle."""
+        """Return the names of removals interrupted by a crash."""
         return [name for name in self._context.files.names(layout.trash) if name.endswith(STATES)]
 
     def finish(self, layout: HostLayout, name: str) -> None:
-        """Complete what a name of `unfinished` stands for."""
+        """Complete the removal with a name from `unfinished`."""
         files = self._context.files
         directory = os.path.join(layout.trash, name)
         if name.endswith(DROPPING):
@@ -68,7 +68,7 @@ class Removals:
             return
         manifest = read_manifest(self._context.sealing, directory)
         if manifest is None:
-            # Nothing moves before the manifest is there, and it goes last: so nothing of anybody's is in there.
+            # Moves happen only while the manifest exists, so a directory of temporary files alone contains no data.
             if all(one.endswith(".tmp") for one in files.names(directory)):
                 files.remove_tree(directory)
                 files.sync_directory(layout.trash)
@@ -109,7 +109,7 @@ class Removals:
         files.sync_directory(layout.trash)
 
     def _check_list(self, layout: HostLayout) -> None:
-        # A list that can only be read is noticed before anything moves.
+        # Fail on a read-only index before anything moves.
         with self._index(layout).transaction():
             return
 
@@ -132,12 +132,12 @@ class Removals:
 
 
 def _as_listed(row: BenchmarkRow, manifest: Manifest) -> BenchmarkRow:
-    """The row of a damaged record with what its list knew of it before it was removed: its project, its name."""
+    """Return a damaged record's row as listed before its removal, with its project and name."""
     for document in manifest.rows:
         try:
             known = to_row(document)
         except TypeError:
-            continue  # another version listed it
+            continue  # listed by another version
         if known.id == row.id:
             return replace(known, status=DAMAGED)
     return row

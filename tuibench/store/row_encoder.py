@@ -1,4 +1,4 @@
-"""Rows are encoded once and their bytes kept: of ten thousand, one has changed."""
+"""Caches encoded rows: of ten thousand, usually one has changed."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ from tuibench.store.envelope import Tables, encode_name, encode_table
 
 
 class RowEncoder:
-    """For one table of flat documents whose values keep their types, so that equal values have equal bytes."""
+    """Encodes one table of flat documents whose values keep their types, so that equal values have equal bytes."""
 
     def __init__(self, table: str) -> None:
         self._table = table
         self._kept: dict[str, tuple[tuple[Any, ...], bytes]] = {}
 
     def encode(self, tables: Tables) -> dict[str, bytes]:
-        """Every table as it stands in a file."""
+        """Encode every table for a file."""
         with pause_collector():
             return {
                 name: self._encode_rows(table) if name == self._table else encode_table(table)

@@ -1,4 +1,4 @@
-"""The secret of a store, which makes a host id that says nothing about the machine outside of it."""
+"""The salt of a store, a secret for host ids that reveal nothing about the machine."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _FORM = re.compile(rb"[0-9a-f]{64}\n?")
 
 
 class HostIdentity:
-    """The id of this host in this store: first 16 hex of an HMAC over the machine's identity."""
+    """This host's id in this store: the first 16 hex digits of an HMAC over the machine's identity."""
 
     def __init__(self, files: Files, machine: str, entropy: Callable[[int], bytes]) -> None:
         self._files = files
@@ -26,12 +26,12 @@ class HostIdentity:
         self._id: str | None = None
 
     def find(self, make: bool) -> str | None:
-        """The id; None where the store has no salt yet and none is to be made."""
+        """Return the id; None if the store has no salt and `make` is false."""
         if self._id is None:
             salt = self._read()
             if salt is None and make:
                 path = os.path.join(self._files.root, SALT)
-                # Of several that start at once the first one wins, and all go by what is on disk.
+                # If several processes start at once the first one wins, and all read the salt from disk.
                 self._files.put_first(path, self._entropy(_BYTES).hex().encode("ascii") + b"\n")
                 salt = self._read()
             if salt is not None:

@@ -1,4 +1,4 @@
-"""Samples beside their record: moved there, durably, before the record that names them."""
+"""Sample files beside their record: moved durably before the record that names them is written."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from tuibench.store.files import Files
 from tuibench.store.moving import move_file
 from tuibench.store.trouble import in_the_way
 
-if TYPE_CHECKING:  # listing needs no results, and their types take 12 ms
+if TYPE_CHECKING:  # lists need no results, and importing their types takes 12 ms
     from tuibench.core.cell import CellResult, Samples
     from tuibench.core.run import RunResult
 
 
 def move_samples(files: Files, source: str, target: str) -> frozenset[str]:
-    """Move every file of a directory into another, by name where the disk allows; what lies there afterwards."""
+    """Move every file of a directory into another, by rename if possible; return the names in the target."""
     names = [name for name in files.names(source) if not name.startswith(".")]
     if names:
         files.make_directory(target)
@@ -34,7 +34,7 @@ def move_samples(files: Files, source: str, target: str) -> frozenset[str]:
 
 
 def name_samples(result: RunResult, there: Collection[str]) -> RunResult:
-    """The result with bare names of the sample files that lie beside it, and none for those that do not."""
+    """Return the result with bare names of the present sample files, and None for missing ones."""
     return replace(result, cells=tuple(_name_in_cell(cell, there) for cell in result.cells))
 
 

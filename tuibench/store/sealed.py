@@ -1,4 +1,4 @@
-"""One file of the store in its envelope: read with all it may have become, written as the generation after."""
+"""One file of the store in its envelope: read with fallback and migration, written as a new generation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Say = Callable[[str], None]
 
 @dataclass(frozen=True, slots=True)
 class Loaded:
-    """A file as it was found, in the present form."""
+    """A file as found on disk, in the current schema."""
 
     tables: Tables
     meta: Meta
@@ -41,23 +41,23 @@ class Loaded:
 
     @property
     def newer(self) -> bool:
-        """Whether it may only be read."""
+        """Return whether the file is read-only because of a newer schema."""
         return self.meta.schema > NEWEST
 
     @property
     def beyond(self) -> bool:
-        """Whether it is as a newer version wrote it: what cannot be found in it is nothing that is wrong with it."""
+        """Return whether the file is sound and newer: missing data in it is no damage."""
         return self.newer and self.sound
 
     @property
     def older(self) -> bool:
-        """Whether what lies on disk has a form of the past."""
+        """Return whether the file on disk has an older schema."""
         return self.meta.schema < SCHEMA
 
 
 @dataclass(frozen=True, slots=True)
 class Sealing:
-    """What reading and writing a sealed file takes."""
+    """Reads and writes sealed files."""
 
     files: Files
     say: Say
@@ -65,9 +65,9 @@ class Sealing:
     """The version of tuibench that writes."""
 
     def load(self, path: str, kind: str, *, fall_back: bool = True, strict: bool = False) -> Loaded | None:
-        """A file, or its previous generation where it is unreadable; StoreDamaged where neither can be had.
+        """Load a file, or its previous generation if it is unreadable; raise StoreDamaged if both are.
 
-        With `strict` an edit by hand is damage, too: for what only repeats other files.
+        With `strict` a hand edit is damage, too: for files derived from others.
         """
         found = self.files.read(path)
         if found is None:
@@ -114,17 +114,17 @@ class Sealing:
         marks: Mapping[str, object] | None = None,
         schema: int = SCHEMA,
     ) -> tuple[Meta, Stamp]:
-        """Write the generation after `old`, which stays beside it; a hand edit or an older form is kept for good."""
+        """Write the generation after `old`, which stays beside it; back up hand edits and older schemas for good."""
         if old is not None:
             self._save_old(path, old)
         generation = (old.meta.generation if old else 0) + 1
         meta = Meta(generation, schema, self.tool, dict(marks or {}))
-        # A damaged or edited file is in quarantine: it must not push out the generation that can stand in for it.
+        # A damaged or edited file is in quarantine: it must not replace the sound previous generation.
         keep = old is not None and old.sound and not old.from_previous
         return meta, self.files.replace(path, seal(parts, meta), keep=keep)
 
     def write_tables(self, path: str, tables: Tables, old: Loaded | None) -> tuple[Meta, Stamp]:
-        """As `write`, of tables that are yet to be encoded."""
+        """Encode the tables and call `write`."""
         return self.write(path, {name: encode_table(table) for name, table in tables.items()}, old)
 
     def _save_old(self, path: str, old: Loaded) -> None:
@@ -135,7 +135,7 @@ class Sealing:
             self.set_aside(path, f"g{old.meta.generation}-{old.stamp.mtime_ns:x}")
 
     def stand_in(self, path: str, stamp: Stamp | None) -> Loaded | None:
-        """What a damaged file is to its next generation: only a number to count on from."""
+        """Return a placeholder for a damaged file that only continues its generation number."""
         if stamp is None:
             return None
         numbers = [0]
@@ -146,25 +146,25 @@ class Sealing:
         return Loaded({}, Meta(max(numbers)), stamp, sound=False, from_previous=True)
 
     def refuse_newer(self, path: str, old: Loaded) -> None:
-        """StoreReadOnly where a file may only be read."""
+        """Raise StoreReadOnly if a file has a newer schema."""
         if old.newer:
             raise refuse_newer(self.files.name(path), old.meta.schema, old.meta.tool)
 
     def misfit(self, path: str, loaded: Loaded, damage: StoreDamaged) -> StoreError:
-        """What to raise for a file that does not hold what it should: `damage`, unless a newer version made it so."""
+        """Return the error for unexpected content: `damage`, unless a newer version wrote it."""
         if loaded.beyond:
             return cannot_show(self.files.name(path), loaded.meta.schema, loaded.meta.tool)
         return damage
 
     def back_up(self, path: str) -> str:
-        """Keep a file of an older form under a name of its own."""
+        """Keep a file of an older schema under a separate name."""
         backup = f"{path}.pre-v{SCHEMA}"
         self.files.link(path, backup)
         self.files.sync_directory(os.path.dirname(path))
         return backup
 
     def set_aside(self, path: str, mark: str) -> str:
-        """Keep a second name of a file in the quarantine of its part of the store."""
+        """Keep a second link of a file in its quarantine."""
         directory = os.path.join(self.part(path), QUARANTINE)
         self.files.make_directory(directory)
         kept = os.path.join(directory, f"{os.path.basename(path)}.{mark}")
@@ -173,6 +173,6 @@ class Sealing:
         return kept
 
     def part(self, path: str) -> str:
-        """The directory of the host that a file belongs to; the root for what hosts share."""
+        """Return the host directory of a file, or the root for shared files."""
         steps = self.files.name(path).split(os.sep)
         return os.path.join(self.files.root, *steps[:2]) if steps[0] == "hosts" else self.files.root

@@ -1,4 +1,4 @@
-"""TinyDB's storage on a sealed file: atomic, locked, cached as long as the file on disk stays the one that was read."""
+"""TinyDB storage on a sealed file: atomic, locked, and cached until the file changes."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from tuibench.store.sealed import Loaded, Sealing
 
 Encode = Callable[[Tables], dict[str, bytes]]
 Recover = Callable[[StoreError | None], Tables]
-"""The tables of a file that is missing, for None, or damaged, or a newer version's."""
+"""Returns tables for a missing file (None), or for a damaged or newer one (its error)."""
 
 
 class SealedStorage(Storage):
-    """One file; writes happen inside a transaction, one per write unless the caller opens a longer one."""
+    """One file; each write is a transaction unless the caller opens a longer one."""
 
     def __init__(
         self,
@@ -47,13 +47,13 @@ class SealedStorage(Storage):
         self._before: Stamp | None = None
 
     def read(self) -> dict[str, dict[str, Any]] | None:
-        """The tables; inside this thread's transaction as they are going to be. Those of a reader are never changed."""
+        """Return the tables, inside this thread's transaction the pending ones; readers must not change them."""
         if self._lock.mine and self._pending is not None:
             return self._pending
         return self.snapshot()[1]
 
     def snapshot(self) -> tuple[Stamp | None, Tables]:
-        """The tables with the stamp of the file they were read from."""
+        """Return the tables with the stamp of their file."""
         stamp = self._sealing.files.stamp(self._path)
         cache = self._cache
         if cache is None or cache[0] != stamp:
@@ -61,14 +61,14 @@ class SealedStorage(Storage):
         return cache[0], cache[1]
 
     def write(self, data: dict[str, dict[str, Any]]) -> None:
-        """Make these the tables, durably when the transaction ends."""
+        """Replace the tables; they become durable when the transaction ends."""
         with self.transaction():
             self._pending = data
             self._changed = True
 
     @contextmanager
     def transaction(self) -> Iterator[bool]:
-        """Several changes as one generation, or none of them when anything goes wrong; True in the outermost one."""
+        """Write several changes as one generation, or none on an error; yield True in the outermost transaction."""
         with self._lock.hold():
             if self._pending is not None:
                 yield False
@@ -82,17 +82,17 @@ class SealedStorage(Storage):
                 self._changed = False
 
     def before(self) -> Stamp | None:
-        """The stamp of the file that the transaction of this thread, or else the last one, began with."""
+        """Return the file's stamp at the start of this thread's transaction, or else of the last one."""
         return self._before
 
     def stamp(self) -> Stamp | None:
-        """The stamp of the file that is remembered, None where none is."""
+        """Return the stamp of the cached file, or None."""
         cache = self._cache
         return cache[0] if cache is not None else None
 
     def _begin(self) -> None:
-        # Whoever changes tables owns them: TinyDB changes documents in place, so a cache that others could see, or that
-        # outlived an error, would hold what is not on disk.
+        # TinyDB changes documents in place: a cache shared with readers or kept after an error would differ from the
+        # disk.
         self.snapshot()
         cache, self._cache = self._cache, None
         if cache is None:
@@ -126,7 +126,7 @@ class SealedStorage(Storage):
         except StoreDamaged as damage:
             if self._recover is None or loaded is None:
                 raise
-            # What a newer version wrote stays what may only be read, whoever understands its rows.
+            # A newer version's file stays read-only, even if its rows are unusable.
             if loaded.beyond:
                 return loaded.stamp, self._recover(self._sealing.misfit(self._path, loaded, damage)), loaded
             return self._rebuild(damage)

@@ -1,4 +1,4 @@
-"""The store as its users see it: made of parts, touching no disk until one of them is asked."""
+"""The store's public interface; it accesses no disk until a part is used."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ from tuibench.store.trash import Trash
 
 
 class Store:
-    """Everything measured on the machines that share one data directory.
+    """All measurements of the machines that share one data directory.
 
-    `machine` tells this machine from others, in words that never leave the store's HMAC.
+    `machine` identifies this machine; only its HMAC is stored.
     """
 
     benchmarks: Benchmarks
@@ -73,7 +73,7 @@ class Store:
 
     @property
     def host_id(self) -> str:
-        """The id of this machine in this store, made at the first need; StoreReadOnly where it cannot be made."""
+        """Return this machine's id and create it if needed; raise StoreReadOnly if that is impossible."""
         found = self._identity.find(True)
         if found is None:
             raise StoreReadOnly("this machine has no id in the store", "Make the data directory writable once.")
@@ -81,17 +81,17 @@ class Store:
 
     @property
     def known_host_id(self) -> str | None:
-        """The id of this machine, None where it has none yet: nothing is made."""
+        """Return this machine's id, or None without creating it."""
         return self._identity.find(False)
 
     def mark(self) -> str:
-        """Another one whenever something may have changed since the last look; cheap enough for every second."""
+        """Return a text that differs after any change; cheap enough to poll every second."""
         return read_mark(self._context)
 
     def check(self, *, read_data: bool = False, repair: bool = False, journals: Collection[str] = ()) -> StoreReport:
-        """Look at the whole store, and at every byte of it with `read_data`; `repair` mends what can be mended.
+        """Check the whole store, with `read_data` every byte; `repair` mends what it can.
 
-        `journals` are the ids of runs that can say once more what they measured, for what has lost its record.
+        `journals` are the ids of runs that can save their measurements again if the record is lost.
         """
         from tuibench.store.check import check_store  # 4 ms that only this needs
 
@@ -99,13 +99,13 @@ class Store:
         return check_store(*parts, read_data=read_data, repair=repair, journals=journals)
 
     def migrate(self) -> StoreReport:
-        """Write every file of an older form in the present one, all of them or none; the old ones are kept."""
+        """Rewrite every older file in the current schema, all or none; keep the originals."""
         from tuibench.store.migrate import migrate_store  # as above
 
         return migrate_store(self._context, self.benchmarks)
 
     def probe(self) -> str:
-        """'' where the store can be written with room to spare, else why not, in words."""
+        """Return '' if the store is writable and has enough space, else the reason."""
         from tuibench.store.probe import probe_store  # as above
 
         return probe_store(self._context.files)
@@ -114,7 +114,7 @@ class Store:
         return tuple(one for entry in self.trash.entries() for one in entry.projects)
 
     def notices(self) -> tuple[str, ...]:
-        """What was met on the way that somebody should know: hand edits, damage, newer forms."""
+        """Return the notices: hand edits, damage, newer schemas."""
         return tuple(self._context.notices.said)
 
 

@@ -1,4 +1,4 @@
-"""Temporary files of writers that died: put out of the way by the next writer, one directory at a time."""
+"""Removes temporary files of dead writers, one directory at a time."""
 
 from __future__ import annotations
 
@@ -9,31 +9,31 @@ from tuibench.store.files import parse_temp
 
 HOUR_S = 3600.0
 FOREIGN_HOURS = 24
-"""After which a file of another machine's process, which nobody here can look for, counts as dead."""
+"""Hours after which another machine's temporary file counts as dead, as its process cannot be checked."""
 
 
 class Sweeper:
-    """Looks at each directory once per session; wants the lock held that guards it."""
+    """Sweeps each directory once per session; needs the lock that guards it."""
 
     def __init__(self, context: Context) -> None:
         self._context = context
         self._seen: set[str] = set()
 
     def once(self, directory: str) -> None:
-        """Remove what is dead in a directory, unless that was done before."""
+        """Remove dead temporary files from a directory unless already done."""
         if directory not in self._seen:
             self._seen.add(directory)
             self.sweep(directory)
 
     def sweep(self, directory: str) -> list[str]:
-        """Remove what is dead in a directory; the paths that were."""
+        """Remove dead temporary files from a directory; return their paths."""
         dead = self.find(directory)
         for path in dead:
             self._context.files.remove(path)
         return dead
 
     def find(self, directory: str) -> list[str]:
-        """The temporary files of a directory that are older than an hour and whose process is gone."""
+        """Return temporary files older than an hour whose process is gone."""
         found = []
         for name in self._context.files.names(directory):
             if (maker := parse_temp(name)) is None:

@@ -1,4 +1,4 @@
-"""TinyDB's table for a file that others write too: no answer is remembered, no number is given out twice."""
+"""TinyDB table for a file with several writers: no cached queries, no reused ids."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tuibench.store.storage import SealedStorage
 
 
 class LockedTable(Table):
-    """Every change is a transaction of the storage, which takes the lock and reads what others wrote before."""
+    """Makes every change a storage transaction, which takes the lock and reads other writers' changes first."""
 
     default_query_cache_capacity = 0
 
@@ -24,13 +24,13 @@ class LockedTable(Table):
         return storage
 
     def insert(self, document: Mapping[str, Any]) -> int:
-        """As TinyDB's, under the lock."""
+        """Call TinyDB's method under the lock."""
         with self._fresh().transaction():
             self._next_id = None
             return super().insert(document)
 
     def insert_multiple(self, documents: Iterable[Mapping[str, Any]]) -> list[int]:
-        """As TinyDB's, under the lock."""
+        """Call TinyDB's method under the lock."""
         with self._fresh().transaction():
             self._next_id = None
             return super().insert_multiple(documents)
@@ -41,35 +41,35 @@ class LockedTable(Table):
         cond: QueryLike | None = None,
         doc_ids: Iterable[int] | None = None,
     ) -> list[int]:
-        """As TinyDB's, under the lock."""
+        """Call TinyDB's method under the lock."""
         with self._fresh().transaction():
             return super().update(fields, cond, doc_ids)
 
     def update_multiple(
         self, updates: Iterable[tuple[Mapping[Any, Any] | Callable[[Any], None], QueryLike]]
     ) -> list[int]:
-        """As TinyDB's, under the lock."""
+        """Call TinyDB's method under the lock."""
         with self._fresh().transaction():
             return super().update_multiple(updates)
 
     def upsert(self, document: Mapping[str, Any], cond: QueryLike | None = None) -> list[int]:
-        """As TinyDB's, under the lock."""
+        """Call TinyDB's method under the lock."""
         with self._fresh().transaction():
             self._next_id = None
             return super().upsert(document, cond)
 
     def remove(self, cond: QueryLike | None = None, doc_ids: Iterable[int] | None = None) -> list[int]:
-        """As TinyDB's, under the lock."""
+        """Call TinyDB's method under the lock."""
         with self._fresh().transaction():
             return super().remove(cond, doc_ids)
 
     def truncate(self) -> None:
-        """As TinyDB's, under the lock."""
+        """Call TinyDB's method under the lock."""
         with self._fresh().transaction():
             super().truncate()
 
 
 class SealedDB(TinyDB):
-    """TinyDB with tables that others write too."""
+    """TinyDB with LockedTable tables."""
 
     table_class = LockedTable

@@ -1,4 +1,4 @@
-"""What was removed and can come back: removals over all hosts, each part in the trash of the host it belonged to."""
+"""The trash: removals over all hosts, each part in the trash of its own host."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _Part:
 
 
 class Trash:
-    """Removing, undoing, and forgetting what is older than thirty days or more than a gigabyte."""
+    """Removes, restores, and expires removals after thirty days or above a gigabyte."""
 
     def __init__(
         self, context: Context, benchmarks: Benchmarks, projects: ProjectFiles, entropy: Callable[[int], bytes]
@@ -47,7 +47,7 @@ class Trash:
         self._manifests: dict[str, Manifest] = {}
 
     def remove(self, benchmarks: Sequence[str], projects: Sequence[str] = ()) -> TrashEntry:
-        """Move benchmarks and projects to the trash as one entry; when this returns they are in no list any more."""
+        """Move benchmarks and projects to the trash as one entry; they are unlisted when this returns."""
         by_host: dict[str, tuple[HostLayout, list[str]]] = {}
         for one in dict.fromkeys(benchmarks):
             layout = self._benchmarks.find(one)
@@ -72,16 +72,16 @@ class Trash:
         return _join(parts)
 
     def entries(self) -> tuple[TrashEntry, ...]:
-        """Every removal, newest first."""
+        """Return every removal, newest first."""
         entries: dict[str, list[_Part]] = {}
         for part in sorted(self._all_parts(), key=_order, reverse=True):
             entries.setdefault(part.manifest.id, []).append(part)
         return tuple(_join(parts) for parts in entries.values())
 
     def restore(self, id: str | None = None) -> TrashEntry:  # noqa: A002
-        """Restore a removal, this host's last one without an id."""
+        """Restore a removal; without an id this host's last one."""
         own = self._context.own()
-        # The removal is chosen under the lock: an undo that waited for another one takes the next removal.
+        # Choose under the lock: an undo that waited for another one takes the next removal.
         with self._benchmarks.locked(own):
             wanted = self._find(id, own.id)
             for part in wanted:
@@ -107,29 +107,29 @@ class Trash:
         return max((part.manifest.sequence for part in self._all_parts()), default=0) + 1
 
     def empty(self, only: Collection[str] | None = None) -> tuple[int, int]:
-        """Delete these removals for good, else everything in the trash; how many entries and bytes that were."""
+        """Delete these removals permanently, or all of them; return the number of entries and bytes."""
         parts = self._parts(self._writable())
         gone = self._drop([part for part in parts if only is None or part.manifest.id in only])
         return len({part.manifest.id for part in gone}), sum(part.manifest.size_bytes for part in gone)
 
     def expire(self) -> int:
-        """Delete what is older than thirty days, then the oldest above a gigabyte; how many entries that were."""
+        """Delete entries older than thirty days, then the oldest above a gigabyte; return their number."""
         return self._expire_where(self._writable(), by_size=True)
 
     def size(self) -> int:
-        """Bytes in the trash."""
+        """Return the bytes in the trash."""
         return sum(part.manifest.size_bytes for part in self._all_parts())
 
     def ids(self) -> tuple[str, ...]:
-        """The benchmarks in the trash, whose short ids stay theirs."""
+        """Return the benchmarks in the trash; their short ids stay reserved."""
         return tuple(one for part in self._all_parts() for one in part.manifest.benchmarks)
 
     def unfinished(self, layout: HostLayout) -> list[str]:
-        """What crashes left in the middle."""
+        """Return the removals interrupted by crashes."""
         return self._removals.unfinished(layout)
 
     def finish(self, layout: HostLayout) -> list[tuple[str, str]]:
-        """Complete what crashes left in the middle; (name, '' or why not) of each. Wants the host's lock held."""
+        """Complete interrupted removals; return (name, '' or the error) of each. Needs the host's lock held."""
         done = []
         for name in self.unfinished(layout):
             try:
@@ -151,7 +151,7 @@ class Trash:
                 row = next((known for known in self._benchmarks.index(layout).rows()[1] if known.id == one), row)
                 rows.append(to_document(row))
             names.append(f"{short_id(one)} {row.name}".strip())
-            # The record goes last: as long as it is there the benchmark is whole.
+            # Move the record last: while it exists the benchmark is complete.
             found = [name for name in files.names(layout.shelf(one)) if name.startswith(one + ".")]
             if not found:
                 raise UnknownId(f"no benchmark has the id {show(one, 60)}", "Another session has removed it meanwhile.")
@@ -159,7 +159,7 @@ class Trash:
             paths += [os.path.join(layout.shelf(one), name) for name in found]
         for one in projects:
             paths += self._projects.paths(one)
-        # Whoever looks for a project looks for its name.
+        # Put project names first, as users look for those.
         names = [*(f"{short_id(one)} {self._projects.title(one)}".strip() for one in projects), *names]
         return Manifest(
             id=entry,
@@ -189,7 +189,7 @@ class Trash:
         return found
 
     def _manifest(self, directory: str) -> Manifest | None:
-        # Written once, so what was read once is known.
+        # A manifest is written once, so it can be cached.
         if directory not in self._manifests:
             try:
                 manifest = read_manifest(self._context.sealing, directory)
@@ -212,7 +212,7 @@ class Trash:
         return found
 
     def expire_old(self, layout: HostLayout) -> int:
-        """What every addition does: delete what is too old, which the names in the trash tell by themselves."""
+        """Delete expired removals by the time in their names; runs with every addition."""
         return self._expire_where([layout], by_size=False)
 
     def _expire_where(self, layouts: Sequence[HostLayout], *, by_size: bool) -> int:

@@ -40,12 +40,12 @@ class TrashCheck:
             missing = read_manifest(self._file.quiet, directory) is None
             why = "it is not there"
         except StoreNewer:
-            # What goes where is that version's to know; what lies there can be looked at all the same.
+            # Only the newer version knows the layout; the files can still be checked.
             missing, why = False, ""
         except StoreError as error:
             missing, why = True, error.message
         if missing:
-            # Without it nobody knows where things belong, so all of them go together.
+            # Without a manifest the origins are unknown, so quarantine the whole removal.
             kept = (
                 f"; the whole removal is kept as {put_aside(self._file.context, directory)}"
                 if self._file.repair

@@ -1,4 +1,4 @@
-"""What the operating system refuses, in words for people, with what mends it."""
+"""Error messages for system errors, with hints to mend them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ _READABLE = "What is in the store can still be read and exported."
 
 
 def damaged(name: str, why: str, hint: str = "") -> StoreDamaged:
-    """The error for a file that is not what was written."""
+    """Return the error for a file that differs from what was written."""
     aside = "`tuibench store check --read-data --repair` puts it aside; nothing else is touched by it."
     return StoreDamaged(f"{name}{_OF_THE_STORE}{_DAMAGED}{why}", hint or aside)
 
 
 def drop_name(message: str, name: str) -> str:
-    """A message without the file that it begins with, for where that stands already."""
+    """Return a message without the leading file name."""
     return message.removeprefix(name).removeprefix(_OF_THE_STORE).removeprefix(_DAMAGED).removeprefix(": ").lstrip()
 
 
 def explain(error: OSError, name: str, root: str) -> StoreError:
-    """The error to raise for what went wrong at the file `name` of the store in `root`.
+    """Return the error for a system error at the file `name` of the store in `root`.
 
-    What is true of all of its files is said of the store, the reason first: lines are cut at their end.
+    Errors that affect all files name the store. The reason comes first, as lines are cut at their end.
     """
     why = error.strerror or "the system does not say why"
     if error.errno == errno.EROFS:
@@ -43,7 +43,7 @@ def explain(error: OSError, name: str, root: str) -> StoreError:
         return StoreError(f"{full}: {root}", "Make room on that disk, or empty the trash with `tuibench trash empty`.")
     above = os.path.isabs(name) and error.errno in _NO_PLACE
     if above or (name == os.curdir and error.errno == errno.ENOENT):
-        # That there is no such place says nothing of why none can be made.
+        # A missing place does not explain why it cannot be made.
         more = "" if error.errno == errno.ENOENT else f": {why}"
         return StoreReadOnly(f"no store can be made in {root}{more}", "TUIBENCH_HOME=DIR keeps it elsewhere.")
     if error.errno in _NOT_OURS:
@@ -59,19 +59,19 @@ def explain(error: OSError, name: str, root: str) -> StoreError:
 
 
 def _is_readable(path: str) -> bool:
-    """Report whether this user may read what is at a path, or would be there."""
+    """Return whether this user may read the path, or its nearest existing parent."""
     while not os.path.lexists(path):
         path = os.path.dirname(path)
     return os.access(path, os.R_OK | os.X_OK if os.path.isdir(path) else os.R_OK)
 
 
 def in_the_way(name: str, what: str) -> StoreError:
-    """For a link, pipe or directory planted where a file of the store belongs: it is neither followed nor replaced."""
+    """Return the error for a foreign link, pipe or directory at a store path; it is neither followed nor replaced."""
     return StoreError(f"{_call(name)}: {what}", "Look at what it is and move it away.")
 
 
 def refuse_newer(name: str, schema: int, tool: str) -> StoreNewer:
-    """The refusal to write a file whose form this version does not know."""
+    """Return the error for writing a file with an unknown newer schema."""
     return StoreNewer(
         f"{name} of the store was written by {_name_tool(tool)} (schema {schema}), which this version can only read",
         "Use that version, or a newer one, to change it.",
@@ -79,7 +79,7 @@ def refuse_newer(name: str, schema: int, tool: str) -> StoreNewer:
 
 
 def cannot_show(name: str, schema: int, tool: str) -> StoreNewer:
-    """For a file that is as a newer version wrote it, in a form that this one finds nothing in."""
+    """Return the error for a newer version's file without readable content."""
     return StoreNewer(
         f"{name} of the store was written by {_name_tool(tool)} (schema {schema}): this version cannot show it",
         "Use that version, or a newer one. Nothing is wrong with the file.",
